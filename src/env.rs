@@ -13,7 +13,7 @@ mod task_name;
 mod task_source;
 
 pub use label::{Label, LabelSource};
-pub use task_access::{TaskAccess, TaskFiles, TaskOptions};
+pub use task_access::{EnvironmentOption, TaskAccess, TaskFiles, TaskOptions};
 pub use task_error::TaskError;
 pub use task_source::{ExportedGame, TaskCheck, TaskSource};
 

@@ -15,7 +15,6 @@ use retrospect::driver::{Driver, Handle, OpenWorld, RunConfig};
 use retrospect::engine::{Command, Envelope, Event, LessonCommand, PrefetchStats, State};
 use retrospect::env::EnvError;
 use retrospect::env::TaskOptions;
-use retrospect::env::pddl::GoalSeparator;
 use retrospect::journal::{Session, read_branch};
 use retrospect::provider::rules::RuleBasedActor;
 use retrospect::provider::{CacheMode, CachedProvider, Provider, ScriptedProvider};
@@ -37,7 +36,7 @@ fn task(env: &str, id: &str) -> Task {
 
 /// Returns a run with the rule-based actor in place of a model and a reply cache.
 fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> RunConfig {
-    let options = TaskOptions { data: None, seed: 0, goal_separator: GoalSeparator::Comma };
+    let options = TaskOptions::default();
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
     let rules: Arc<dyn Provider> = Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
     let mentor: Arc<dyn Provider> =

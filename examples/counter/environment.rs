@@ -24,6 +24,7 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &CounterTasks,
     rules: &RULES,
     settings: &[],
+    options: &[],
     templates: &[
         ("counter.toml", include_str!("counter.toml")),
         ("counter-example.txt", include_str!("counter-example.txt")),

@@ -1,7 +1,7 @@
 //! What the program needs to know about an environment.
 
 use crate::domain::{Picture, PictureRequest, SettingSpec};
-use crate::env::{ExportedGame, TaskSource};
+use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
 use std::path::Path;
@@ -19,6 +19,8 @@ pub struct EnvironmentEntry {
     pub rules: &'static EnvironmentRules,
     /// Settings that concern it. Every run has them, since a run may play tasks of several environments.
     pub settings: &'static [SettingSpec],
+    /// Its own configuration keys, which decide how its tasks are opened.
+    pub options: &'static [EnvironmentOption],
     /// Its prompt templates and examples, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
     /// Whether the examples of ReAct's and Reflexion's public code are about it.

@@ -92,7 +92,7 @@ impl Config {
     }
 
     fn apply_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), CliError> {
-        for entry in ENTRIES {
+        for entry in ENTRIES.iter() {
             let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
             let error = |why: String| {
                 let message = format!("{}={text:?}: {why}", entry.variable);

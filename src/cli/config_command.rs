@@ -21,7 +21,7 @@ pub(super) fn run_config_verb(
         ConfigVerb::Init { force } => write_sample_file(config, *force, out),
         ConfigVerb::Show { json: true } => {
             let mut values = Map::new();
-            for entry in ENTRIES {
+            for entry in ENTRIES.iter() {
                 if let Some((value, from)) = redacted_value(config, entry.name) {
                     values.insert(entry.name.to_owned(), json!({"value": value, "from": from.to_string()}));
                 }
@@ -53,7 +53,7 @@ pub(super) fn run_config_verb(
                 out.print_line(&format!("{name}: {}", config.folder.join(path).display()))?;
             }
             out.print_line("")?;
-            for entry in ENTRIES {
+            for entry in ENTRIES.iter() {
                 let Some((value, from)) = redacted_value(config, entry.name) else { continue };
                 let value = match value.as_str() {
                     Some("") => "-".to_owned(),

@@ -2,9 +2,9 @@
 
 use super::args::TaskArgs;
 use super::config::Config;
+use crate::catalog::ENVIRONMENTS;
 use crate::driver::worlds::Selection;
 use crate::env::TaskOptions;
-use crate::env::pddl::GoalSeparator;
 
 /// Returns the selection of tasks given by the flags.
 pub(super) fn task_selection(world: &TaskArgs) -> Selection {
@@ -17,9 +17,9 @@ pub(super) fn task_selection(world: &TaskArgs) -> Selection {
     }
 }
 
-/// Returns the options of environments: data folder, seed and PDDL goal format.
+/// Returns the options of environments: data folder, seed, and each environment's own.
 pub(super) fn world_options(config: &Config) -> TaskOptions {
-    let joining =
-        if config.text("pddl.goal") == "blank" { GoalSeparator::Space } else { GoalSeparator::Comma };
-    TaskOptions { data: config.path("data"), seed: config.number("run.seed"), goal_separator: joining }
+    let own = ENVIRONMENTS.iter().flat_map(|environment| environment.options);
+    let chosen = own.map(|option| (option.name, config.text(option.name).to_owned())).collect();
+    TaskOptions { data: config.path("data"), seed: config.number("run.seed"), chosen }
 }

@@ -31,7 +31,7 @@ pub use generate::{GENERATOR_VERSION, GeneratedProblem, generate, offered_ids, t
 pub use hint::{Hint, ReferencePlan};
 pub use id::{Difficulty, Domain, InvalidTaskId, TaskId};
 pub use picture::draw_picture;
-pub use tasks::{PddlTasks, task_id_from_files};
+pub use tasks::{GOAL_OPTION, PddlTasks, task_id_from_files};
 pub use world::{Reply, SavedState, World};
 
 /// The environment's name in tasks and journals.

@@ -1,7 +1,7 @@
 //! The files and options that an environment's tasks are found and opened with.
 
-use super::pddl::GoalSeparator;
 use super::task_error::TaskError;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The files that tasks are read from. Environments open no files themselves; the driver implements this.
@@ -28,6 +28,19 @@ pub trait TaskFiles: Sync {
     fn canonicalize(&self, path: &Path) -> std::io::Result<PathBuf>;
 }
 
+/// A configuration key of an environment: one of a few words that decide how its tasks are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnvironmentOption {
+    /// The key with the environment's name in front, such as `pddl.goal`.
+    pub name: &'static str,
+    /// What it decides, in one sentence.
+    pub meaning: &'static str,
+    /// The allowed words; the first one is the default.
+    pub words: &'static [&'static str],
+    /// The environment variable that sets it.
+    pub variable: &'static str,
+}
+
 /// Options for opening and listing tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskOptions {
@@ -35,8 +48,8 @@ pub struct TaskOptions {
     pub data: Option<PathBuf>,
     /// The seed of generated tasks whose name contains none.
     pub seed: u64,
-    /// How the sentences of a PDDL goal are joined.
-    pub goal_separator: GoalSeparator,
+    /// The words chosen for environments' options, by name; an option that is absent has its default.
+    pub chosen: BTreeMap<&'static str, String>,
 }
 
 /// What an environment uses to find and open tasks.
@@ -44,6 +57,13 @@ pub struct TaskOptions {
 pub struct TaskAccess<'a> {
     pub files: &'a dyn TaskFiles,
     pub options: &'a TaskOptions,
+}
+
+impl TaskOptions {
+    /// Returns the word chosen for an option.
+    pub fn word(&self, option: &EnvironmentOption) -> &str {
+        self.chosen.get(option.name).map_or(option.words[0], String::as_str)
+    }
 }
 
 impl TaskAccess<'_> {

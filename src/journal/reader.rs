@@ -120,13 +120,6 @@ pub fn fold_events(events: Vec<Arc<Envelope>>) -> Timeline {
     fold_into(Timeline::default(), events)
 }
 
-impl ReadBranch {
-    /// Folds the events into a timeline that reads old events from the file again when needed.
-    pub fn into_timeline(self) -> Timeline {
-        fold_into(Timeline::with_fetcher(self.event_file.fetcher()), self.events)
-    }
-}
-
 fn fold_into(mut timeline: Timeline, events: Vec<Arc<Envelope>>) -> Timeline {
     const EVENTS_PER_PUSH: usize = 64;
     let mut state = State::default();

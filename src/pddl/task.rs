@@ -52,12 +52,6 @@ pub struct Task {
 }
 
 impl Task {
-    /// Returns the number of goal parts, which are the conjuncts of the goal that [`super::State::holds_part`] checks.
-    /// It is 0 unless the task was created by [`Task::ground_with_parts`].
-    pub fn goal_part_count(&self) -> usize {
-        self.goal_parts.len()
-    }
-
     /// Returns the number of gates: those of the instances, followed by those inside conditions.
     pub(super) fn gate_count(&self) -> usize {
         self.initial_unmet.len()

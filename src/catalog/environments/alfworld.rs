@@ -12,6 +12,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &HOUSEHOLD_RULES,
     settings: &[CIRCLE_VISITS.spec, CIRCLE_WINDOW.spec],
     // It shares those of `household`.
+    options: &[],
     templates: &[],
     has_public_examples: true,
     texts: PLAIN_TEXTS,

@@ -12,6 +12,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &BabyAiTasks,
     rules: &GRID_RULES,
     settings: &[CIRCLE_TURNS.spec, PICKUP_ALIAS.spec],
+    options: &[],
     templates: &[
         ("babyai.toml", include_str!("../../env/babyai/prompts/babyai.toml")),
         ("door.txt", include_str!("../../env/babyai/prompts/door.txt")),

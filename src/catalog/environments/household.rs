@@ -13,6 +13,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &HouseholdTasks,
     rules: &HOUSEHOLD_RULES,
     settings: &[CIRCLE_VISITS.spec, CIRCLE_WINDOW.spec],
+    options: &[],
     templates: &[
         ("household.toml", include_str!("../../env/household/prompts/household.toml")),
         ("put.txt", include_str!("../../env/household/prompts/put.txt")),

@@ -10,6 +10,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &PddlTasks,
     rules: &PLANNING_RULES,
     settings: &[],
+    options: &[pddl::GOAL_OPTION],
     templates: &[
         ("pddl.toml", include_str!("../../env/pddl/prompts/pddl.toml")),
         ("gripper-1.txt", include_str!("../../env/pddl/prompts/gripper-1.txt")),

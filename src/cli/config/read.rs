@@ -26,7 +26,7 @@ pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
         // The default: no conditions.
         ValueType::Conditions if text.is_empty() => json!([]),
         ValueType::Conditions => return Err(allowed()),
-        ValueType::Choice(words) => json!(words().iter().find(|w| **w == text).ok_or_else(allowed)?),
+        ValueType::Choice(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
     })
 }
 

@@ -22,7 +22,7 @@ pub fn reference_page() -> String {
          A flag overrides the environment variable, which overrides the file, which overrides the default.\n",
     );
     let mut current_table = None;
-    for entry in ENTRIES {
+    for entry in ENTRIES.iter() {
         let table = entry.name.split_once('.').map_or("", |p| p.0);
         if current_table != Some(table) {
             current_table = Some(table);
@@ -161,7 +161,7 @@ pub fn sample_file() -> String {
          # An environment variable overrides this file, and a flag overrides both.\n",
     );
     let mut current_table = "";
-    for entry in ENTRIES {
+    for entry in ENTRIES.iter() {
         let table = entry.name.split_once('.').map_or("", |p| p.0);
         if table != current_table {
             current_table = table;

@@ -94,7 +94,7 @@ fn sample_file_is_the_default_configuration() {
         })
         .collect();
     let set = load_config(&uncommented, &[]).unwrap();
-    for entry in ENTRIES {
+    for entry in ENTRIES.iter() {
         assert_eq!(set.values[entry.name].0, config.values[entry.name].0, "{}", entry.name);
         assert!(matches!(set.origin(entry.name), ValueOrigin::File(..)), "{}", entry.name);
     }
@@ -103,7 +103,7 @@ fn sample_file_is_the_default_configuration() {
 
 #[test]
 fn every_default_is_valid_for_its_type() {
-    for entry in ENTRIES {
+    for entry in ENTRIES.iter() {
         assert!(read::parse_value(entry, entry.default).is_ok(), "{}", entry.name);
     }
 }

@@ -14,7 +14,7 @@ pub enum ValueType {
     /// A switch.
     Bool,
     /// One of these words.
-    Choice(fn() -> &'static [&'static str]),
+    Choice(&'static [&'static str]),
     /// A list of breakpoint conditions.
     Conditions,
 }
@@ -54,7 +54,7 @@ impl ValueType {
             Self::Path => "a path".to_owned(),
             Self::Number(from) => format!("a whole number, at least {from}"),
             Self::Bool => "true or false".to_owned(),
-            Self::Choice(words) => words().join(", "),
+            Self::Choice(words) => words.join(", "),
             Self::Conditions => "a list of conditions (`docs/BREAKPOINTS.md`)".to_owned(),
         }
     }

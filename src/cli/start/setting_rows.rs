@@ -242,7 +242,7 @@ impl SettingsContext<'_> {
             ("run.base_url", _) => text("none", "a URL", &[]),
             ("run.mentor_base_url", _) => text("the actor's", "a URL", &[]),
             ("run.exemplars", _) => text("built in", "the path of a pool file", &[]),
-            (_, Some(ValueType::Choice(allowed))) => one_of(allowed()),
+            (_, Some(ValueType::Choice(allowed))) => one_of(allowed),
             (_, Some(ValueType::Number(minimum))) => AllowedValues::Number(minimum, u64::MAX),
             _ => text("built in", "the path of a folder", &[]),
         }

@@ -5,11 +5,13 @@
 
 use super::label_problem::{domain_of_label, problem_of_label};
 use super::{
-    Difficulty, Domain, Game, GeneratedProblem, NAME, PddlEnvironment, ProblemOutline, ProblemSource, TaskId,
-    generate, offered_ids, task, task_without_goal,
+    Difficulty, Domain, Game, GeneratedProblem, GoalSeparator, NAME, PddlEnvironment, ProblemOutline,
+    ProblemSource, TaskId, generate, offered_ids, task, task_without_goal,
 };
 use crate::domain::Task;
-use crate::env::{EnvError, Environment, Label, LabelSource, TaskAccess, TaskError, TaskSource};
+use crate::env::{
+    EnvError, Environment, EnvironmentOption, Label, LabelSource, TaskAccess, TaskError, TaskSource,
+};
 use crate::pddl::SearchLimits;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,13 +21,25 @@ const PATH_SEPARATOR: &str = "::";
 /// The limits of the search for a reference plan when a file is opened: some tens of milliseconds.
 const REFERENCE_PLAN_LIMITS: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
 
+/// How goals are joined; see [`GoalSeparator`].
+pub const GOAL_OPTION: EnvironmentOption = EnvironmentOption {
+    name: "pddl.goal",
+    meaning: "how the sentences of a PDDL goal are joined: `comma`, as in AgentBoard's code, or `blank` (a space), as in its labels",
+    words: &["comma", "blank"],
+    variable: "RETROSPECT_PDDL_GOAL",
+};
+
+fn goal_separator(access: TaskAccess) -> GoalSeparator {
+    if access.options.word(&GOAL_OPTION) == "blank" { GoalSeparator::Space } else { GoalSeparator::Comma }
+}
+
 /// Generated problems by name, and problem files.
 pub struct PddlTasks;
 
 impl TaskSource for PddlTasks {
     fn open(&self, task: &Task, access: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
         if let Ok(id) = task.id.parse::<TaskId>() {
-            return Ok(Box::new(generate_cached(id)?.open(access.options.goal_separator)));
+            return Ok(Box::new(generate_cached(id)?.open(goal_separator(access))));
         }
         open_files(&task.id, access)
     }
@@ -50,7 +64,7 @@ impl TaskSource for PddlTasks {
                 let task_type =
                     known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
                 let task_type = Some(task_type).filter(|domain| !domain.is_empty());
-                let goal = outline.goal_text(access.options.goal_separator);
+                let goal = outline.goal_text(goal_separator(access));
                 Ok(Task { env: NAME.to_owned(), id: files.id(), goal, task_type, difficulty: None, seed: 0 })
             }
         }
@@ -63,7 +77,7 @@ impl TaskSource for PddlTasks {
     /// Adds the goal of a generated task; that of files is known from the start.
     fn add_goal(&self, known: Task, access: TaskAccess) -> Result<Task, TaskError> {
         match known.id.parse() {
-            Ok(id) => Ok(task(&id, access.options.goal_separator)?),
+            Ok(id) => Ok(task(&id, goal_separator(access))?),
             Err(_) => Ok(known),
         }
     }
@@ -123,7 +137,7 @@ fn open_files(id: &str, access: TaskAccess) -> Result<Box<dyn Environment>, EnvE
         .map_err(|e| e.to_env_error())?;
     let game = Game::load(&files.source())?;
     let reference_plan = game.reference_plan(REFERENCE_PLAN_LIMITS);
-    Ok(Box::new(PddlEnvironment::new(game, access.options.goal_separator, Some(reference_plan))))
+    Ok(Box::new(PddlEnvironment::new(game, goal_separator(access), Some(reference_plan))))
 }
 
 /// Generates a problem. Caches the last one, because going back in an episode opens it again, and proving it

@@ -1,7 +1,7 @@
 //! PDDL problems by name, by pattern and by path.
 
 use super::*;
-use crate::env::pddl::{GoalSeparator, task_id_from_files as pddl_files};
+use crate::env::pddl::task_id_from_files as pddl_files;
 
 /// A problem of the built-in gripper domain that names another domain.
 const PROBLEM: &str =
@@ -37,7 +37,10 @@ fn the_id_of_a_file_task_finds_the_files_again() {
     };
     let domain = write("domain.pddl", crate::env::pddl::Domain::Gripper.pddl_text());
     let problem = write("problem.pddl", PROBLEM);
-    let options = TaskOptions { goal_separator: GoalSeparator::Space, ..TaskOptions::default() };
+    let options = TaskOptions {
+        chosen: [(crate::env::pddl::GOAL_OPTION.name, "blank".to_owned())].into(),
+        ..TaskOptions::default()
+    };
     let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
     assert_eq!(task.task_type.as_deref(), Some("gripper"));
