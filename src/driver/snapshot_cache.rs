@@ -97,8 +97,10 @@ impl SnapshotCache {
 
     /// Opens and resets a task's environment.
     pub(super) fn reset(&mut self, open: &OpenWorld, task: &Task) -> Result<StepResult, EnvError> {
-        // An abandoned environment is not used again, but may be restored.
+        // An abandoned environment is not used again, but may be restored. One that can't be restored is closed before
+        // the next one is opened: it may be a process that uses a lot of memory.
         self.is_open = false;
+        self.worlds.retain(|cached| cached.can_restore);
         let mut world = open(task)?;
         let result = world.reset()?;
         let info = world.info();

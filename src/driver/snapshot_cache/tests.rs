@@ -5,7 +5,7 @@ use crate::domain::{EnvInfo, ListingCost, Observation, StepResult, Task};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Folds the numbers it is sent into one value that depends on their order. Steps are counted over all instances.
 struct HashingEnv {
@@ -162,6 +162,64 @@ fn nondeterministic_or_changed_environments_are_replayed_from_the_start() {
         steps.store(0, Ordering::Relaxed);
         assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), None);
         assert_eq!(steps.load(Ordering::Relaxed), 100);
+    }
+}
+
+/// Counts the environments that are open at the same time.
+struct CountedEnv {
+    inner: HashingEnv,
+    snapshots: bool,
+    open: Arc<AtomicUsize>,
+}
+
+impl Environment for CountedEnv {
+    fn info(&self) -> EnvInfo {
+        EnvInfo { snapshots: self.snapshots, ..self.inner.info() }
+    }
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
+        self.inner.reset()
+    }
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
+        self.inner.step(action)
+    }
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        self.inner.admissible()
+    }
+    fn snapshot(&self) -> Option<Snapshot> {
+        self.inner.snapshot()
+    }
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
+        self.inner.restore(snapshot)
+    }
+}
+
+impl Drop for CountedEnv {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Regression: four processes without snapshots were kept, none of which was ever used again.
+#[test]
+fn an_environment_without_snapshots_is_closed_before_the_next_one_opens() {
+    for (snapshots, most_open) in [(false, 1), (true, 3)] {
+        let (open_count, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (open_now, most_seen) = (open_count.clone(), most.clone());
+        let open: OpenWorld = Arc::new(move |_| {
+            let inner = HashingEnv { value: 0, steps: Arc::default(), deterministic: true };
+            most_seen.fetch_max(open_now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            Ok(Box::new(CountedEnv { inner, snapshots, open: open_now.clone() }))
+        });
+        let mut cache = SnapshotCache::default();
+        for id in ["a", "b"] {
+            play(&mut cache, &open, id, 2);
+        }
+        let mut plan = play(&mut cache, &open, "b", 2);
+        plan.task = task("a");
+        assert!(cache.rebuild(&open, &plan, &|_| Ok(())).is_none());
+        assert_eq!(most.load(Ordering::SeqCst), most_open, "snapshots: {snapshots}");
+        drop(cache);
+        assert_eq!(open_count.load(Ordering::SeqCst), 0);
     }
 }
 
