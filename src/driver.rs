@@ -63,6 +63,9 @@ pub type OpenWorld = Arc<
         + Sync,
 >;
 
+/// Returns how long an answer of a task's environment may take before the environment is abandoned.
+pub type AnswerDeadlines = Arc<dyn Fn(&crate::domain::Task) -> crate::env::TimeLimits + Send + Sync>;
+
 /// Rebuilds the exact prompt of a record from a state.
 pub type RenderPrompt =
     Arc<dyn Fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt + Send + Sync>;

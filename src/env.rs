@@ -11,11 +11,13 @@ mod task_access;
 mod task_error;
 mod task_name;
 mod task_source;
+mod time_limits;
 
 pub use label::{Label, LabelSource};
 pub use task_access::{EnvironmentOption, TaskAccess, TaskFiles, TaskOptions};
 pub use task_error::TaskError;
 pub use task_source::{ExportedGame, TaskCheck, TaskSource};
+pub use time_limits::TimeLimits;
 
 pub use picture::list_values;
 
@@ -79,6 +81,9 @@ pub trait Environment: Send {
 pub struct Snapshot(pub Box<dyn Any + Send + Sync>);
 
 /// Why an environment could not answer.
+///
+/// After [`EnvError::Refused`] it is unchanged and can be asked again. After any other error it is dropped; another one
+/// takes its place, and the recorded actions are replayed there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EnvError {

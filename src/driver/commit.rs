@@ -32,7 +32,7 @@ impl Driver {
             Message::PastAdmissible(query, reply_to) => {
                 self.past_queries.submit(
                     self.run_config.open_world.clone(),
-                    self.run_config.answer_deadline,
+                    self.run_config.answer_deadlines.clone(),
                     query,
                     reply_to,
                 );
@@ -288,9 +288,9 @@ impl Driver {
         match event {
             Event::Retried { call, .. } => {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
-                    // A failed environment is never stepped again; it is rebuilt first.
-                    Some(Effect::StepWorld { .. }) => self.start_rebuild(),
-                    // No environment is open whose difference could be accepted, so the retry restores it.
+                    Some(reset @ Effect::ResetWorld { .. }) => self.issue_call(&reset),
+                    // A failed environment is never stepped again, and there is none whose difference could be
+                    // accepted: it is restored first.
                     _ if self.pending_requests.has_lost_world => self.start_rebuild(),
                     Some(effect) => self.issue_call(&effect),
                     // The difference is accepted, so the waiting calls are started.

@@ -3,6 +3,7 @@
 use super::snapshot_cache::RebuildPlan;
 use crate::domain::{CallId, StepResult, Task};
 use crate::engine::Reply;
+use crate::env::EnvError;
 
 /// A request to the environment.
 pub(super) enum EnvRequest {
@@ -38,6 +39,8 @@ pub struct RebuildResult {
 /// An answer of an environment's thread. Answers of an abandoned environment are ignored by its number.
 pub struct EnvResponse {
     pub(super) worker_number: u64,
+    /// Whether the open environment was dropped because of an error.
+    pub(super) has_lost_world: bool,
     pub(super) answer: EnvAnswer,
 }
 
@@ -50,11 +53,10 @@ pub(super) enum EnvAnswer {
     /// To a rebuild: the steps before this one have been replayed and this one is about to be. Not an answer, only a
     /// sign of progress.
     Replaying(u32),
-    /// To a person: the admissible actions; empty if they are not available.
-    Actions(Vec<String>),
+    /// To a person: the admissible actions.
+    Actions(Result<Vec<String>, EnvError>),
     /// To a person: a hint towards the goal, if the environment has one.
     Hint(Option<String>),
-    /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed;
-    /// and whether an environment is open.
-    Lookahead(u64, Option<(StepResult, Vec<String>)>, bool),
+    /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed.
+    Lookahead(u64, Option<(StepResult, Vec<String>)>),
 }

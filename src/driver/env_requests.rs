@@ -6,25 +6,42 @@
 
 use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::env_worker::{EnvWorker, failed_call_reply};
-use super::pending_requests::PendingRequest;
+use super::pending_requests::{PendingRequest, TimedRequest};
 use super::snapshot_cache::RebuildPlan;
-use super::{Driver, Message, Signal};
+use super::{Driver, Message, Signal, worlds};
 use crate::engine::Reply;
-use crate::env::EnvError;
-use std::time::Duration;
+use crate::env::{EnvError, TimeLimits};
 use tokio::sync::oneshot;
-
-/// How long an environment may take for one answer by default.
-pub(super) const DEFAULT_ANSWER_DEADLINE: Duration = Duration::from_secs(60);
 
 impl Driver {
     /// Sends a request. Its timer starts when the requests before it have been answered.
     pub(super) fn send_env_request(&mut self, request: EnvRequest, pending: PendingRequest) {
+        let limits = self.deadlines_of(&request);
+        let deadline = match &request {
+            EnvRequest::Reset(..) | EnvRequest::Rebuild(_) => limits.open,
+            EnvRequest::Step(..) | EnvRequest::Lookahead { list: None, .. } => limits.step,
+            EnvRequest::AnswerWithList(..)
+            | EnvRequest::Admissible
+            | EnvRequest::Hint
+            | EnvRequest::Lookahead { list: Some(_), .. } => limits.list,
+        };
         self.env_worker.send(request);
-        self.pending_requests.queue.push_back(pending);
+        self.pending_requests.queue.push_back(TimedRequest { request: pending, deadline, limits });
         if self.pending_requests.queue.len() == 1 {
             self.start_timeout();
         }
+    }
+
+    fn deadlines_of(&self, request: &EnvRequest) -> TimeLimits {
+        let task = match request {
+            EnvRequest::Reset(_, task) => Some(task),
+            EnvRequest::Rebuild(plan) => Some(&plan.task),
+            _ => self.engine.state.episode.as_ref().map(|episode| &episode.task),
+        };
+        // Without a task no environment is open, and the worker says so at once.
+        task.map_or(TimeLimits::uniform(worlds::DEFAULT_DEADLINE), |task| {
+            (self.run_config.answer_deadlines)(task)
+        })
     }
 
     /// Asks the environment for its admissible actions, for a person.
@@ -39,11 +56,9 @@ impl Driver {
 
     fn start_timeout(&mut self) {
         self.pending_requests.stop_timeout();
-        if self.pending_requests.queue.is_empty() {
-            return;
-        }
+        let Some(first) = self.pending_requests.queue.front() else { return };
         let (inbox, tick, deadline) =
-            (self.handle.inbox(), self.pending_requests.timeout_number, self.run_config.answer_deadline);
+            (self.handle.inbox(), self.pending_requests.timeout_number, first.deadline);
         self.pending_requests.timeout = Some(tokio::spawn(async move {
             tokio::time::sleep(deadline).await;
             let _ = inbox.send(Message::TimedOut(tick));
@@ -55,61 +70,75 @@ impl Driver {
         if response.worker_number != self.pending_requests.worker_number {
             return;
         }
-        let answer = match (self.pending_requests.queue.front_mut(), response.answer) {
-            (Some(PendingRequest::Stale), EnvAnswer::Replaying(_)) => return self.start_timeout(),
-            (Some(PendingRequest::Stale), _) => {
-                self.pending_requests.queue.pop_front();
+        self.pending_requests.has_lost_world |= response.has_lost_world;
+        let Some(first) = self.pending_requests.queue.front_mut() else { return };
+        let answer = match (&mut first.request, response.answer) {
+            (PendingRequest::Rebuild { .. } | PendingRequest::Stale, EnvAnswer::Replaying(current_step)) => {
+                if let PendingRequest::Rebuild { step, .. } = &mut first.request {
+                    *step = current_step;
+                }
+                first.deadline = first.limits.step;
                 return self.start_timeout();
             }
-            (Some(PendingRequest::Rebuild { step, .. }), EnvAnswer::Replaying(current_step)) => {
-                *step = current_step;
-                self.start_timeout();
-                return;
+            (PendingRequest::Stale, answer) => answer,
+            (PendingRequest::Call(expected), EnvAnswer::Reply(call, reply)) if *expected == call => {
+                EnvAnswer::Reply(call, reply)
             }
-            (Some(PendingRequest::Call(expected)), EnvAnswer::Reply(call, reply)) if *expected == call => {
-                Some(Message::Reply(self.epoch, reply))
-            }
-            (Some(PendingRequest::Rebuild { number, .. }), EnvAnswer::Rebuilt(rebuilt))
+            (PendingRequest::Rebuild { number, .. }, EnvAnswer::Rebuilt(rebuilt))
                 if *number == rebuilt.number =>
             {
-                Some(Message::Rebuilt(rebuilt))
+                EnvAnswer::Rebuilt(rebuilt)
             }
-            (Some(PendingRequest::ListForPerson(_)), EnvAnswer::Actions(actions)) => {
-                if let Some(PendingRequest::ListForPerson(reply_to)) = self.pending_requests.queue.pop_front()
-                {
-                    // The receiver may be gone.
-                    let _ = reply_to.send(actions);
-                }
-                self.start_timeout();
-                return;
-            }
-            (Some(PendingRequest::HintForPerson(_)), EnvAnswer::Hint(hint)) => {
-                if let Some(PendingRequest::HintForPerson(reply_to)) = self.pending_requests.queue.pop_front()
-                {
-                    let _ = reply_to.send(hint);
-                }
-                self.start_timeout();
-                return;
-            }
-            (Some(PendingRequest::Lookahead(expected)), EnvAnswer::Lookahead(number, found, has_world))
+            (PendingRequest::ListForPerson(_), answer @ EnvAnswer::Actions(_))
+            | (PendingRequest::HintForPerson(_), answer @ EnvAnswer::Hint(_)) => answer,
+            (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, found))
                 if *expected == number =>
             {
-                self.pending_requests.queue.pop_front();
-                self.start_timeout();
-                self.on_lookahead_answer(number, found);
-                if !has_world {
-                    self.start_rebuild();
-                }
-                return;
+                EnvAnswer::Lookahead(number, found)
             }
             // Nothing waits for it.
-            _ => None,
+            _ => return,
         };
-        if let Some(answer) = answer {
-            self.pending_requests.queue.pop_front();
-            self.start_timeout();
-            self.handle_message(answer);
+        let request = self.pending_requests.queue.pop_front().map(|first| first.request);
+        self.start_timeout();
+        match (request, answer) {
+            (Some(PendingRequest::Call(_)), EnvAnswer::Reply(_, reply)) => {
+                self.handle_message(Message::Reply(self.epoch, reply));
+            }
+            (Some(PendingRequest::Rebuild { .. }), EnvAnswer::Rebuilt(rebuilt)) => {
+                self.handle_message(Message::Rebuilt(rebuilt));
+            }
+            (Some(PendingRequest::ListForPerson(reply_to)), EnvAnswer::Actions(actions)) => {
+                let actions = actions.unwrap_or_else(|error| {
+                    self.report_failed_list(&error);
+                    Vec::new()
+                });
+                // The receiver may be gone.
+                let _ = reply_to.send(actions);
+                self.restore_if_lost(response.has_lost_world);
+            }
+            (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::Hint(hint)) => {
+                let _ = reply_to.send(hint);
+                self.restore_if_lost(response.has_lost_world);
+            }
+            (Some(PendingRequest::Lookahead(_)), EnvAnswer::Lookahead(number, found)) => {
+                self.on_lookahead_answer(number, found);
+                self.restore_if_lost(response.has_lost_world);
+            }
+            _ => {}
         }
+    }
+
+    /// Restores an environment that failed while no call of the engine, which a person would retry, waited for it.
+    fn restore_if_lost(&mut self, has_lost_world: bool) {
+        if has_lost_world {
+            self.start_rebuild();
+        }
+    }
+
+    /// Tells the person who asked for the actions why there is no list.
+    fn report_failed_list(&self, error: &EnvError) {
+        self.store.signal(Signal::Notice(format!("the actions can't be listed: {error}")));
     }
 
     /// Handles a timeout of the first pending request. Reports it to the sender, and repeats the requests that were
@@ -133,15 +162,17 @@ impl Driver {
                 .store
                 .signal(Signal::Notice(format!("no thread for a new environment could be started: {error}"))),
         }
-        let timeout = EnvError::TimedOut { millis: self.run_config.answer_deadline.as_millis() as u64 };
-        match queue.pop_front() {
-            Some(PendingRequest::Call(call)) if self.engine.state.calls.contains_key(&call) => {
+        self.pending_requests.has_lost_world = true;
+        let Some(TimedRequest { request, deadline, .. }) = queue.pop_front() else { return };
+        let timeout = EnvError::TimedOut { millis: deadline.as_millis() as u64 };
+        match request {
+            PendingRequest::Call(call) if self.engine.state.calls.contains_key(&call) => {
                 self.handle_message(Message::Reply(self.epoch, failed_call_reply(call, &timeout)));
                 if self.pending_requests.is_rebuilding {
                     self.start_rebuild();
                 }
             }
-            Some(PendingRequest::Rebuild { number, episode, step })
+            PendingRequest::Rebuild { number, episode, step }
                 if number == self.pending_requests.last_rebuild && self.pending_requests.is_rebuilding =>
             {
                 let actual = format!("the environment failed: {timeout}");
@@ -153,7 +184,12 @@ impl Driver {
                 });
                 self.on_rebuilt(RebuildResult { number, difference, has_world: false });
             }
-            _ => self.start_rebuild(),
+            request => {
+                if let PendingRequest::ListForPerson(_) = request {
+                    self.report_failed_list(&timeout);
+                }
+                self.start_rebuild();
+            }
         }
         // Lists are answered (as empty) only once the consequences of the timeout have been journaled.
         drop(queue);

@@ -26,12 +26,13 @@ impl EnvWorker {
         // Unbounded, because the driver may not wait; it sends a request only when the one before has been answered.
         let (requests, receiver) = mpsc::channel::<EnvRequest>();
         thread::Builder::new().name("world".to_owned()).spawn(move || {
-            let send = |answer| {
-                inbox.send(Message::EnvResponse(EnvResponse { worker_number: number, answer })).is_ok()
+            let send = |answer, has_lost_world| {
+                let response = EnvResponse { worker_number: number, has_lost_world, answer };
+                inbox.send(Message::EnvResponse(response)).is_ok()
             };
             let mut cache = SnapshotCache::default();
             while let Ok(request) = receiver.recv() {
-                let target = request.answer_target();
+                let (target, was_open) = (request.answer_target(), cache.is_open());
                 // A panic ends the environment, but not its thread, and the request is still answered.
                 let outcome =
                     panic::catch_unwind(AssertUnwindSafe(|| execute(&open, &mut cache, request, &send)));
@@ -39,7 +40,7 @@ impl EnvWorker {
                     cache.drop_world();
                     panic_answer(target)
                 });
-                if !send(answer) {
+                if !send(answer, was_open && !cache.is_open()) {
                     break;
                 }
             }
@@ -88,9 +89,9 @@ fn panic_answer(target: AnswerTarget) -> EnvAnswer {
             let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), actual });
             EnvAnswer::Rebuilt(RebuildResult { number, difference, has_world: false })
         }
-        AnswerTarget::ListRequest => EnvAnswer::Actions(Vec::new()),
+        AnswerTarget::ListRequest => EnvAnswer::Actions(Err(error)),
         AnswerTarget::HintRequest => EnvAnswer::Hint(None),
-        AnswerTarget::Lookahead(number) => EnvAnswer::Lookahead(number, None, false),
+        AnswerTarget::Lookahead(number) => EnvAnswer::Lookahead(number, None),
     }
 }
 
@@ -98,7 +99,7 @@ fn execute(
     open: &OpenWorld,
     cache: &mut SnapshotCache,
     request: EnvRequest,
-    send: &dyn Fn(EnvAnswer) -> bool,
+    send: &dyn Fn(EnvAnswer, bool) -> bool,
 ) -> EnvAnswer {
     let answer = |call, result: Result<(StepResult, Vec<String>), EnvError>| {
         let reply = match result {
@@ -117,16 +118,15 @@ fn execute(
         EnvRequest::AnswerWithList(call, result) => {
             answer(call, cache.query(|w| w.admissible()).map(|admissible| (result, admissible)))
         }
-        EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible()).unwrap_or_default()),
+        EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible())),
         EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
         EnvRequest::Lookahead { number, action, list } => {
-            let found = cache.preview_step(&action, list);
-            EnvAnswer::Lookahead(number, found, cache.is_open())
+            EnvAnswer::Lookahead(number, cache.preview_step(&action, list))
         }
         EnvRequest::Rebuild(plan) => {
             let on_step = |step| {
                 // A driver that has ended ignores it.
-                let _ = send(EnvAnswer::Replaying(step));
+                let _ = send(EnvAnswer::Replaying(step), false);
                 Ok(())
             };
             let difference = cache.rebuild(open, &plan, &on_step);

@@ -1,10 +1,10 @@
 //! Lists what the environment would accept at a past point, using a separate environment on a separate thread, so
-//! that the run continues and its environment is not changed. The deadline for one answer is that of the run's
+//! that the run continues and its environment is not changed. The deadlines are those of the run's
 //! environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
 //! for stops at its next report, and one whose environment never answers doesn't stop.
 
-use super::OpenWorld;
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
+use super::{AnswerDeadlines, OpenWorld, worlds};
 use crate::domain::Seq;
 use crate::engine::{Reply, State};
 use crate::env::EnvError;
@@ -40,15 +40,15 @@ pub(super) struct PastQueries {
 
 struct PastRequest {
     open_world: OpenWorld,
-    deadline: Duration,
+    deadlines: AnswerDeadlines,
     query: PastQuery,
     reply_sender: oneshot::Sender<PastAdmissible>,
 }
 
 /// A message of the query's thread.
 enum QueryMessage {
-    /// Still working; restarts the timeout.
-    InProgress,
+    /// Still working; the next message may take this long.
+    InProgress(Duration),
     Finished(PastAdmissible),
 }
 
@@ -58,7 +58,7 @@ impl PastQueries {
     pub(super) fn submit(
         &mut self,
         open_world: OpenWorld,
-        deadline: Duration,
+        deadlines: AnswerDeadlines,
         query: PastQuery,
         reply_to: oneshot::Sender<PastAdmissible>,
     ) {
@@ -70,7 +70,7 @@ impl PastQueries {
         });
         // Sending fails only if the task has ended. Then `reply_to` is dropped, and its receiver sees that no answer
         // will come.
-        let _ = requests.send(PastRequest { open_world, deadline, query, reply_sender: reply_to });
+        let _ = requests.send(PastRequest { open_world, deadlines, query, reply_sender: reply_to });
     }
 }
 
@@ -80,32 +80,30 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
         while let Ok(newer) = requests.try_recv() {
             request = newer;
         }
-        let PastRequest { open_world, deadline, query, mut reply_sender } = request;
+        let PastRequest { open_world, deadlines, query, mut reply_sender } = request;
         let actions = tokio::select! {
             biased;
             // Nobody waits for the answer any more. A thread that doesn't stop is abandoned and ignored.
             () = reply_sender.closed() => continue,
-            actions = query_world(open_world, deadline, query) => actions,
+            actions = query_world(open_world, deadlines, query) => actions,
         };
         // The receiver may be gone.
         let _ = reply_sender.send(actions);
     }
 }
 
-/// Lists the actions on a separate thread. If the deadline expires, the thread and its environment are abandoned and
+/// Lists the actions on a separate thread. If a deadline expires, the thread and its environment are abandoned and
 /// ignored.
-async fn query_world(open_world: OpenWorld, deadline: Duration, query: PastQuery) -> PastAdmissible {
+async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: PastQuery) -> PastAdmissible {
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
     let list_actions = move || {
-        let PastQuery { seq, load_state, report } = query;
-        let report_progress = |done: u64, all: u64| {
+        let continue_for = |deadline| {
             // Whether anybody waits is decided by `report`.
-            let _ = sender.send(QueryMessage::InProgress);
-            report(done, all)
+            let _ = sender.send(QueryMessage::InProgress(deadline));
         };
         let result = panic::catch_unwind(AssertUnwindSafe(|| {
-            list_past_actions(&open_world, seq, load_state, &report_progress)
+            list_past_actions(&open_world, &deadlines, query, &continue_for)
         }));
         let _ = sender.send(QueryMessage::Finished(
             result.unwrap_or_else(|_| Err("the environment panicked".to_owned())),
@@ -115,9 +113,10 @@ async fn query_world(open_world: OpenWorld, deadline: Duration, query: PastQuery
         .name("past-world".to_owned())
         .spawn(list_actions)
         .map_err(|error| format!("no thread for another environment could be started: {error}"))?;
+    let mut deadline = worlds::DEFAULT_DEADLINE;
     loop {
         match tokio::time::timeout(deadline, receiver.recv()).await {
-            Ok(Some(QueryMessage::InProgress)) => {}
+            Ok(Some(QueryMessage::InProgress(next))) => deadline = next,
             Ok(Some(QueryMessage::Finished(accepted))) => return accepted,
             Ok(None) => return Err("the environment of that point does not answer".to_owned()),
             Err(_) => return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string()),
@@ -125,24 +124,34 @@ async fn query_world(open_world: OpenWorld, deadline: Duration, query: PastQuery
     }
 }
 
+/// `continue_for` receives how long the next part of the work may take.
 fn list_past_actions(
     open: &OpenWorld,
-    seq: Seq,
-    load_state: LoadState,
-    report: &ReportProgress<'_>,
+    deadlines: &AnswerDeadlines,
+    query: PastQuery,
+    continue_for: &dyn Fn(Duration),
 ) -> PastAdmissible {
-    let state = load_state(&stage_progress(report, 0, 2))?;
+    let PastQuery { seq, load_state, report } = query;
+    let report_loading = |done: u64, all: u64| {
+        continue_for(worlds::DEFAULT_DEADLINE);
+        report(done, all)
+    };
+    let state = load_state(&stage_progress(&report_loading, 0, 2))?;
     // If events can't be read again, it is an earlier state.
     if state.head != seq {
         return Err(format!("the events up to {seq} could not be read; run `retrospect verify`"));
     }
     let plan = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
     let plan = plan.ok_or("no episode is open at that point")?;
+    let limits = deadlines(&plan.task);
     let mut cache = SnapshotCache::default();
-    let (report_replay, all) = (stage_progress(report, 1, 2), plan.actions.len() as u64);
+    let (report_replay, all) = (stage_progress(&report, 1, 2), plan.actions.len() as u64);
     let replayed = Cell::new(0);
-    let difference =
-        cache.rebuild(open, &plan, &|_| report_replay(replayed.replace(replayed.get() + 1), all));
+    continue_for(limits.open);
+    let difference = cache.rebuild(open, &plan, &|_| {
+        continue_for(limits.step);
+        report_replay(replayed.replace(replayed.get() + 1), all)
+    });
     report_replay(all, all)?;
     if let Some(difference) = difference {
         let position = match difference {
@@ -151,5 +160,6 @@ fn list_past_actions(
         };
         return Err(format!("the environment now answers differently from {position} on"));
     }
+    continue_for(limits.list);
     cache.query(|world| world.admissible()).map_err(|error| error.to_string())
 }

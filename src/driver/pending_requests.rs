@@ -1,9 +1,20 @@
 //! The requests that an environment has not answered yet.
 
 use crate::domain::CallId;
+use crate::env::TimeLimits;
 use std::collections::VecDeque;
+use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+/// A request with the time that its answer may take.
+pub(super) struct TimedRequest {
+    pub(super) request: PendingRequest,
+    /// How long the answer, or the next sign of progress, may take.
+    pub(super) deadline: Duration,
+    /// The deadlines of the request's environment.
+    pub(super) limits: TimeLimits,
+}
 
 /// A request whose answer is pending.
 pub(super) enum PendingRequest {
@@ -31,7 +42,7 @@ pub(super) enum PendingRequest {
 #[derive(Default)]
 pub(super) struct PendingRequests {
     /// In the order in which they are handled.
-    pub(super) queue: VecDeque<PendingRequest>,
+    pub(super) queue: VecDeque<TimedRequest>,
     /// The number of the current environment: how many were abandoned before it.
     pub(super) worker_number: u64,
     /// The timer of the first pending request. Messages of timers with another number are ignored.
@@ -40,7 +51,7 @@ pub(super) struct PendingRequests {
     /// The number of rebuilds requested so far.
     pub(super) last_rebuild: u64,
     pub(super) is_rebuilding: bool,
-    /// Whether the last rebuild left no usable environment.
+    /// Whether the episode's environment was dropped after an error, or the last rebuild left no usable one.
     pub(super) has_lost_world: bool,
 }
 
@@ -57,7 +68,7 @@ impl PendingRequests {
     /// they are ignored.
     pub(super) fn begin_epoch(&mut self) {
         for pending in &mut self.queue {
-            *pending = PendingRequest::Stale;
+            pending.request = PendingRequest::Stale;
         }
         (self.is_rebuilding, self.has_lost_world) = (false, false);
     }

@@ -1,6 +1,6 @@
 //! The configuration of a run.
 
-use super::{ComputeJob, DriverError, OpenWorld, RenderPrompt, ReplyOverride};
+use super::{AnswerDeadlines, ComputeJob, DriverError, OpenWorld, RenderPrompt, ReplyOverride};
 use crate::domain::{RunSpec, Setting};
 use crate::engine::{Cause, Event, Policy, ReplayStart};
 use crate::provider::Provider;
@@ -18,8 +18,7 @@ pub struct RunConfig {
     pub open_world: OpenWorld,
     /// Computes the method's jobs.
     pub compute_job: ComputeJob,
-    /// How long an environment may take for one answer before it is abandoned.
-    pub answer_deadline: std::time::Duration,
+    pub answer_deadlines: AnswerDeadlines,
     /// Opens a recording from which a person takes a reply; `None` if recordings are not available.
     pub reply_override: Option<ReplyOverride>,
     /// Whether the next request is made while a person reads a proposal.

@@ -1,7 +1,6 @@
 //! Builds a run's configuration from its spec.
 
-use super::env_requests::DEFAULT_ANSWER_DEADLINE;
-use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only};
+use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only, worlds};
 use crate::catalog;
 use crate::domain::{ModelRole, RunSpec};
 use crate::prompt::{self, PromptBuilder, Templates};
@@ -99,7 +98,7 @@ impl RunConfig {
             mentor,
             open_world,
             compute_job: Arc::new(catalog::compute_job),
-            answer_deadline: DEFAULT_ANSWER_DEADLINE,
+            answer_deadlines: Arc::new(worlds::answer_deadlines),
             run_factory: None,
             reply_override: None,
             prefetch: false,

@@ -9,7 +9,7 @@ use crate::engine::{
     Command, Envelope, Event, Intent, Method, OutgoingAction, ParsedActorReply, ParsedMentorReply, Policy,
     PromptDraft, State,
 };
-use crate::env::{EnvError, Environment};
+use crate::env::{EnvError, Environment, TimeLimits};
 use crate::journal::{Meta, Session, read_branch, read_branch_bytes};
 use crate::provider::{ProviderError, ScriptedProvider};
 use crate::timeline::no_progress;
@@ -126,7 +126,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
         mentor: None,
         open_world: open,
         compute_job: Arc::new(|_, _| Err("no jobs here".to_owned())),
-        answer_deadline: Duration::from_secs(60),
+        answer_deadlines: Arc::new(|_| TimeLimits::uniform(Duration::from_secs(60))),
         run_factory: None,
         reply_override: None,
         prefetch: false,

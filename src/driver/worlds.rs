@@ -11,8 +11,15 @@ pub use selection::Selection;
 
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
 use crate::domain::Task;
-use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource};
+use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource, TimeLimits};
 use disk_files::access;
+use std::time::Duration;
+
+/// How long an environment may take for one answer if it keeps no limits by itself.
+pub(super) const DEFAULT_DEADLINE: Duration = Duration::from_secs(60);
+/// What is added to the limits that an environment keeps by itself, so that it reports the timeout and ends what it has
+/// started. Closing the environment before it, which is part of opening one, takes at most 4 s.
+const DEADLINE_MARGIN: Duration = Duration::from_secs(10);
 
 /// Returns the tasks of an environment.
 fn task_source(env: &str) -> Result<&'static dyn TaskSource, TaskError> {
@@ -30,6 +37,12 @@ pub fn open(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, 
         return opened;
     }
     task_source(&task.env).map_err(|e| e.to_env_error())?.open(task, access(options))
+}
+
+/// Returns how long the driver waits for an answer of a task's environment before it abandons it.
+pub(super) fn answer_deadlines(task: &Task) -> TimeLimits {
+    let own_limits = find_environment(&task.env).and_then(|entry| entry.tasks.time_limits());
+    own_limits.map_or(TimeLimits::uniform(DEFAULT_DEADLINE), |limits| limits.extended_by(DEADLINE_MARGIN))
 }
 
 /// Returns the task that a text names in an environment.

@@ -3,7 +3,7 @@
 use super::label::LabelSource;
 use super::task_access::TaskAccess;
 use super::task_error::TaskError;
-use super::{EnvError, Environment};
+use super::{EnvError, Environment, TimeLimits};
 use crate::domain::Task;
 use serde_json::Value;
 use std::path::Path;
@@ -124,6 +124,13 @@ pub trait TaskSource: Sync {
     fn warnings(&self, task: &Task, access: TaskAccess) -> Vec<String> {
         let _ = (task, access);
         Vec::new()
+    }
+
+    /// Returns the limits that an opened environment keeps by itself, ending an answer that takes longer with
+    /// [`EnvError::TimedOut`]. `None` if it keeps none, as an environment that only computes: after a minute without an
+    /// answer it is abandoned, which leaves behind whatever it has started.
+    fn time_limits(&self) -> Option<TimeLimits> {
+        None
     }
 
     /// Checks for `doctor` whether the environment works here. `None` if there is nothing to check.

@@ -2,9 +2,9 @@
 
 use super::{Counter, past_query, start, test_config, wait_until};
 use crate::domain::{EnvInfo, EpisodeRole, ListingCost, Purpose, Question, ReflectionKind, StepResult};
-use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig};
+use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig, Signal};
 use crate::engine::{Command, Intent, Method, State};
-use crate::env::{EnvError, Environment};
+use crate::env::{EnvError, Environment, TimeLimits};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -80,7 +80,7 @@ fn hooked_worlds(
     let (before, worlds) = (Arc::new(before), Arc::new(AtomicU32::new(0)));
     let opened = worlds.clone();
     let mut run_config = test_config(9, false);
-    run_config.answer_deadline = deadline;
+    run_config.answer_deadlines = Arc::new(move |_| TimeLimits::uniform(deadline));
     run_config.open_world = Arc::new(move |_| {
         let number = opened.fetch_add(1, Ordering::SeqCst) + 1;
         let before = before.clone();
@@ -262,6 +262,100 @@ fn an_environment_blocked_in_a_list_answers_nothing_and_is_rebuilt() {
     gate.open();
     handle.quit();
     thread.join().unwrap();
+}
+
+fn notices(handle: &Handle) -> Vec<String> {
+    let signals = handle.store.live().signals;
+    let notices = signals.into_iter().filter_map(|(_, signal)| match signal {
+        Signal::Notice(text) => Some(text),
+        _ => None,
+    });
+    notices.collect()
+}
+
+/// Regression: the next step failed because no environment was open.
+#[test]
+fn an_environment_that_dies_while_listing_is_rebuilt_and_the_person_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (run_config, worlds) = hooked_worlds(Duration::from_secs(60), |world, call| {
+        let dies = world == 1 && call == EnvCall::List;
+        if dies { Err(EnvError::Died { what: "it broke".to_owned() }) } else { Ok(()) }
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    step_to(&handle, 2);
+    assert_eq!(admissible(&handle), Vec::<String>::new());
+    assert_eq!(notices(&handle), ["the actions can't be listed: the environment crashed: it broke"]);
+    assert_eq!(admissible(&handle), ["count"]);
+    step_to(&handle, 3);
+    let state = handle.store.head();
+    assert!(state.failed_call.is_none() && state.divergence.is_none());
+    assert_eq!(worlds.load(Ordering::SeqCst), 2);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Regression: after a refused action, a retry opened another environment and replayed every action.
+#[test]
+fn an_environment_that_refuses_a_request_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let record = calls.clone();
+    let (run_config, worlds) = hooked_worlds(Duration::from_secs(60), move |_, call| {
+        record.lock().unwrap().push(call);
+        let refuses = call == EnvCall::Step(2);
+        if refuses { Err(EnvError::Refused { what: "not now".to_owned() }) } else { Ok(()) }
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    handle.send(Command::Run);
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
+    handle.send(Command::Retry);
+    wait_until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered_steps() >= 2));
+    assert_eq!(worlds.load(Ordering::SeqCst), 1);
+    let expected = [EnvCall::Reset, EnvCall::Step(1), EnvCall::Step(2), EnvCall::Step(3)];
+    assert_eq!(calls.lock().unwrap()[..4], expected);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Each request has its own deadline; in a rebuild, opening and each replayed step have theirs.
+#[test]
+fn requests_have_the_deadlines_of_their_kind() {
+    let (long, short) = (Duration::from_secs(60), SHORT_DEADLINE);
+    let uniform = TimeLimits::uniform(long);
+    let cases = [
+        (EnvCall::Reset, TimeLimits { open: short, ..uniform }),
+        (EnvCall::Step(1), TimeLimits { step: short, ..uniform }),
+        (EnvCall::List, TimeLimits { list: short, ..uniform }),
+    ];
+    for (blocks, limits) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let gate = Arc::new(Gate::default());
+        let held = gate.clone();
+        // The second environment blocks while it is rebuilt or asked for a list.
+        let (mut run_config, worlds) = hooked_worlds(long, move |world, call| {
+            match (world, call) {
+                (1, EnvCall::List) => return Err(EnvError::Died { what: "it broke".to_owned() }),
+                (2, call) if call == blocks => held.pass(),
+                _ => {}
+            }
+            Ok(())
+        });
+        run_config.answer_deadlines = Arc::new(move |_| limits);
+        let (handle, thread, _session) = start(dir.path(), 1, run_config);
+        step_to(&handle, 1);
+        assert_eq!(admissible(&handle), Vec::<String>::new());
+        // Waits for the rebuild, or blocks itself.
+        assert_eq!(admissible(&handle), Vec::<String>::new(), "{blocks:?}");
+        let reported = match handle.store.head().divergence.clone() {
+            Some(difference) => difference.3,
+            None => notices(&handle).pop().unwrap(),
+        };
+        assert!(reported.contains("did not answer within 300 ms"), "{blocks:?}: {reported}");
+        assert!(worlds.load(Ordering::SeqCst) >= 2);
+        gate.open();
+        handle.quit();
+        thread.join().unwrap();
+    }
 }
 
 /// Regression: a late answer of an abandoned environment stopped the timer of the repeated call, and was taken for
