@@ -1,7 +1,15 @@
-//! Text environments. The native ones are pure: they take bytes and never open a file.
+//! Text environments. The native ones are pure: they take bytes and never open a file. Those that are other programs are
+//! built on [`external`].
 
 pub mod alfworld;
 pub mod babyai;
+#[cfg(unix)]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "starts processes, speaks to them and ends them"
+)]
+pub mod external;
 pub mod household;
 mod label;
 mod labelled_rng;

@@ -72,6 +72,47 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// A new, empty folder that only its owner can access, among the system's temporary files. Dropping it removes it with
+/// everything in it.
+pub struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    /// Creates a folder.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub fn create() -> io::Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt as _;
+            builder.mode(0o700);
+        }
+        // Absolute, because a process that works in the folder may be given its path.
+        let parent = std::path::absolute(std::env::temp_dir())?;
+        loop {
+            let path = parent.join(format!("retrospect-{}-{}", std::process::id(), next_number()));
+            match builder.create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // Of a killed process with the same id, or of another user.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// Creates a file that only its owner can access, open for reading and appending.
 ///
 /// # Errors
@@ -292,10 +333,15 @@ fn write_atomically(
 
 /// Returns a name in the same folder that no other thread or program writes to. It ends in `.new`.
 fn temporary_path(path: &Path) -> PathBuf {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let number = next_number();
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     folder.join(format!(".retrospect-{}-{number}.new", std::process::id()))
+}
+
+/// Returns a number that no other name of this process contains.
+fn next_number() -> u64 {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ fn check_sample(extra: &[(&str, &str)]) -> Findings {
             ("engine/apply.rs", "use super::State; impl State { pub fn apply(&mut self) {} }"),
             ("engine/state.rs", "pub struct State { pub a: u8 } impl State { pub fn a(&self) -> u8 { self.a } }"),
             ("engine/x.rs", ""),
-            ("env.rs", "mod game; mod task; mod world; pub use world::World; pub trait Environment {}"),
+            ("env.rs", "pub mod external; mod game; mod task; mod world; pub use world::World; pub trait Environment {}"),
+            ("env/external.rs", "pub struct ChildProcess(std::process::Child);"),
             ("env/game.rs", "use super::{Environment, World}; pub struct Game(World);"),
             ("env/task.rs", "pub struct Task(super::game::Game);"),
             ("env/world.rs", "pub struct World;"),
@@ -225,6 +226,26 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
         "reads `truth`",
     ),
     ("provider/rules.rs", "fn f(t: StepResult) { vec![t.truth]; }", "truth", "reads `truth`"),
+    // A nested module with a row of its own is not part of its parent.
+    (
+        "env/task.rs",
+        "use super::external::ChildProcess;",
+        "dependencies",
+        "env must not depend on env/external",
+    ),
+    (
+        "provider/rules.rs",
+        "use crate::env::external::ChildProcess;",
+        "dependencies",
+        "provider/rules must not depend on env/external",
+    ),
+    (
+        "env/external.rs",
+        "use crate::env::game::Game;",
+        "dependencies",
+        "env/external must not depend on env (crate::env::game::Game)",
+    ),
+    ("env/external.rs", "fn f() { std::fs::read(\"x\"); }", "side effects", "std::fs"),
     // Files that use each other in a circle, through a re-export and through a third file.
     (
         "env/world.rs",

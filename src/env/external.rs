@@ -1,0 +1,17 @@
+//! Environments that are other programs: a child process in a process group of its own, one line for a request and one
+//! for the reply, and processes that are kept between episodes.
+//!
+//! Everything blocks: an environment has a thread of its own, and each request its time limit. What fails is reported,
+//! never repeated here: the driver drops the environment, opens another one and replays the recorded actions.
+
+mod child_output;
+mod child_process;
+mod idle_children;
+mod running_child;
+
+pub use child_process::ChildProcess;
+pub use idle_children::IdleChildren;
+pub use running_child::ChildCommand;
+
+#[cfg(test)]
+mod tests;

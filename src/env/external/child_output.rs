@@ -1,0 +1,211 @@
+//! What a child process prints: its replies, and the end of everything else.
+//!
+//! A thread for each stream reads until it ends, because a child whose pipe is full stops for good.
+
+use std::io::{self, ErrorKind, Read};
+use std::process::{ChildStderr, ChildStdout};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How much of each stream is kept, apart from replies.
+const KEPT_BYTES: usize = 64 << 10;
+/// The maximum length of a request or a reply.
+pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
+/// The maximum length of an excerpt in an error message.
+const EXCERPT_BYTES: usize = 2_000;
+const EXCERPT_LINES: usize = 20;
+
+/// The end of a stream, and at most as much before it.
+#[derive(Default)]
+struct Tail(Vec<u8>);
+
+impl Tail {
+    fn extend(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(&bytes[bytes.len().saturating_sub(KEPT_BYTES)..]);
+        // Not for every short line.
+        if self.0.len() > 2 * KEPT_BYTES {
+            self.0.drain(..self.0.len() - KEPT_BYTES);
+        }
+    }
+
+    /// Returns the last lines that aren't empty, without control sequences, separated by ` | `.
+    fn excerpt(&self) -> String {
+        let text = String::from_utf8_lossy(&self.0[self.0.len().saturating_sub(KEPT_BYTES)..]);
+        let text = crate::text::clean(&text);
+        let mut length = 0;
+        let mut lines: Vec<&str> = text
+            .lines()
+            .rev()
+            .map(|line| crate::text::prefix(line.trim(), EXCERPT_BYTES))
+            .filter(|line| !line.is_empty())
+            .take(EXCERPT_LINES)
+            .take_while(|line| {
+                length += line.len();
+                length <= EXCERPT_BYTES
+            })
+            .collect();
+        lines.reverse();
+        lines.join(" | ")
+    }
+}
+
+/// A reply, or why the line that should be one is none.
+type Reply = Result<String, String>;
+
+#[derive(Default)]
+struct Streams {
+    /// The first reply that nobody has taken yet.
+    reply: Option<Reply>,
+    log: Tail,
+    errors: Tail,
+    /// How many of the two streams are still open.
+    open: usize,
+    stdout_ended: bool,
+}
+
+/// Divides standard output into replies and the rest.
+struct ReplyScanner {
+    prefix: &'static [u8],
+    line: Vec<u8>,
+    /// Whether the current line can't be a reply; then `line` is empty.
+    is_log: bool,
+    is_too_long: bool,
+}
+
+impl ReplyScanner {
+    fn scan(&mut self, mut bytes: &[u8], streams: &mut Streams) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.extend_line(&bytes[..end], streams);
+            self.end_line(streams);
+            bytes = &bytes[end + 1..];
+        }
+        self.extend_line(bytes, streams);
+    }
+
+    fn extend_line(&mut self, part: &[u8], streams: &mut Streams) {
+        if self.is_log {
+            return streams.log.extend(part);
+        }
+        let taken = part.len().min(MAX_LINE_BYTES - self.line.len());
+        self.is_too_long |= taken < part.len();
+        self.line.extend_from_slice(&part[..taken]);
+        let known = self.line.len().min(self.prefix.len());
+        if self.line[..known] != self.prefix[..known] {
+            self.is_log = true;
+            streams.log.extend(&std::mem::take(&mut self.line));
+        }
+    }
+
+    fn end_line(&mut self, streams: &mut Streams) {
+        let line = std::mem::take(&mut self.line);
+        let is_log = std::mem::take(&mut self.is_log) || line.len() < self.prefix.len();
+        let is_too_long = std::mem::take(&mut self.is_too_long);
+        if is_log || streams.reply.is_some() {
+            streams.log.extend(&line);
+            streams.log.extend(b"\n");
+            return;
+        }
+        streams.reply = Some(if is_too_long {
+            Err(format!("a reply is longer than {} MiB", MAX_LINE_BYTES >> 20))
+        } else {
+            String::from_utf8(line).map_err(|_| "a reply is not UTF-8".to_owned())
+        });
+    }
+}
+
+/// What was waited for.
+pub(super) enum Awaited {
+    Reply(Reply),
+    /// Standard output is closed, so there will be no reply.
+    Closed,
+    TimedOut,
+}
+
+/// The output of a child process, read as it arrives.
+pub(super) struct ChildOutput(Arc<(Mutex<Streams>, Condvar)>);
+
+impl ChildOutput {
+    /// Starts to read. Lines of standard output that begin with `reply_prefix` are replies.
+    ///
+    /// # Errors
+    /// Returns the system's error if a thread can't be started.
+    pub(super) fn read(
+        mut stdout: ChildStdout,
+        mut stderr: ChildStderr,
+        reply_prefix: &'static str,
+    ) -> io::Result<Self> {
+        let shared = Arc::new((Mutex::new(Streams { open: 2, ..Streams::default() }), Condvar::new()));
+        let own = Self(shared.clone());
+        let streams = Self(shared.clone());
+        thread::Builder::new().name("child-stdout".to_owned()).spawn(move || {
+            let mut scanner = ReplyScanner {
+                prefix: reply_prefix.as_bytes(),
+                line: Vec::new(),
+                is_log: false,
+                is_too_long: false,
+            };
+            drain(&mut stdout, |bytes| {
+                scanner.scan(bytes, &mut streams.lock());
+                streams.0.1.notify_all();
+            });
+            let mut end = streams.lock();
+            end.log.extend(&scanner.line);
+            (end.stdout_ended, end.open) = (true, end.open - 1);
+            streams.0.1.notify_all();
+        })?;
+        let streams = Self(shared);
+        thread::Builder::new().name("child-stderr".to_owned()).spawn(move || {
+            drain(&mut stderr, |bytes| streams.lock().errors.extend(bytes));
+            streams.lock().open -= 1;
+            streams.0.1.notify_all();
+        })?;
+        Ok(own)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether there is a reply that nobody has taken.
+    pub(super) fn has_reply(&self) -> bool {
+        self.lock().reply.is_some()
+    }
+
+    /// Waits for a reply and takes it.
+    pub(super) fn wait_for_reply(&self, limit: Duration) -> Awaited {
+        let waits = |streams: &mut Streams| streams.reply.is_none() && !streams.stdout_ended;
+        let waited = self.0.1.wait_timeout_while(self.lock(), limit, waits);
+        let (mut streams, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match streams.reply.take() {
+            Some(reply) => Awaited::Reply(reply),
+            None if streams.stdout_ended => Awaited::Closed,
+            None => Awaited::TimedOut,
+        }
+    }
+
+    /// Waits until both streams are closed, so that the excerpt is complete.
+    pub(super) fn wait_for_end(&self, limit: Duration) {
+        let _ = self.0.1.wait_timeout_while(self.lock(), limit, |streams| streams.open > 0);
+    }
+
+    /// Returns the last lines on standard error, or else those on standard output that are no replies, in one line.
+    pub(super) fn excerpt(&self) -> String {
+        let streams = self.lock();
+        let errors = streams.errors.excerpt();
+        if errors.is_empty() { streams.log.excerpt() } else { errors }
+    }
+}
+
+/// Reads a stream to its end.
+fn drain(stream: &mut impl Read, mut on_bytes: impl FnMut(&[u8])) {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => on_bytes(&buffer[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}

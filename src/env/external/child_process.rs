@@ -1,0 +1,90 @@
+//! A child process that answers lines with lines, as environments use it.
+
+use super::child_output::MAX_LINE_BYTES;
+use super::idle_children::IdleChildren;
+use super::running_child::{ChildCommand, Failure, RunningChild};
+use crate::env::EnvError;
+use std::time::Duration;
+
+/// A child process.
+///
+/// Dropping it closes its standard input, then sends SIGTERM to its process group, then SIGKILL, with 2 s before each. Its
+/// working directory is a private temporary folder, which is removed then.
+pub struct ChildProcess {
+    /// `None` once the process has been ended.
+    running: Option<RunningChild>,
+    /// Where the process is kept when this is dropped.
+    idle: Option<&'static IdleChildren>,
+}
+
+impl ChildProcess {
+    /// Starts a process.
+    ///
+    /// # Errors
+    /// Returns [`EnvError::Died`] with the system's error. If the program doesn't exist, the first request fails.
+    pub fn start(command: &ChildCommand) -> Result<Self, EnvError> {
+        let running = RunningChild::start(command).map_err(|error| EnvError::Died {
+            what: format!("{} could not be started: {error}", command.program()),
+        })?;
+        Ok(Self { running: Some(running), idle: None })
+    }
+
+    /// Takes an idle process, or starts one if none is idle. Dropping it makes it idle again if it is running and every
+    /// request has been answered. Its first request must bring it to the state in which an episode begins.
+    ///
+    /// # Errors
+    /// The same as [`ChildProcess::start`].
+    pub fn start_or_reuse(command: &ChildCommand, idle: &'static IdleChildren) -> Result<Self, EnvError> {
+        let mut child = match idle.take() {
+            Some(running) => Self { running: Some(running), idle: None },
+            None => Self::start(command)?,
+        };
+        child.idle = Some(idle);
+        Ok(child)
+    }
+
+    /// Sends a line and returns the line that is its reply, both without their line breaks.
+    ///
+    /// # Errors
+    /// Returns [`EnvError::Refused`] for a request that isn't one line of at most 16 MiB. Any other error ends the process
+    /// and its group: [`EnvError::TimedOut`] if there is no reply within `limit`; [`EnvError::Died`] if the process has
+    /// ended or closed its output; [`EnvError::Protocol`] for a reply that isn't UTF-8, is longer than 16 MiB or came
+    /// without a request.
+    pub fn exchange(&mut self, request: &str, limit: Duration) -> Result<String, EnvError> {
+        if request.contains('\n') || request.len() > MAX_LINE_BYTES {
+            let what = format!("a request must be one line of at most {} MiB", MAX_LINE_BYTES >> 20);
+            return Err(EnvError::Refused { what });
+        }
+        let reply = self.running.as_mut().map(|running| running.exchange(request, limit));
+        reply.unwrap_or(Err(Failure::Died)).map_err(|failure| self.end_after(failure))
+    }
+
+    /// Ends the process because its reply can't be understood, and returns the error to report. `what` says why.
+    pub fn reject_reply(&mut self, what: String) -> EnvError {
+        self.end_after(Failure::Protocol(what))
+    }
+
+    /// Returns whether the process is running and every reply has been taken.
+    #[cfg(test)]
+    pub(super) fn is_healthy(&self) -> bool {
+        self.running.as_ref().is_some_and(RunningChild::is_healthy)
+    }
+
+    fn end_after(&mut self, failure: Failure) -> EnvError {
+        let ended = || EnvError::Died { what: "its process was ended after an error".to_owned() };
+        self.running.take().map_or_else(ended, |running| running.end_after(failure))
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        let superfluous = match self.idle {
+            Some(idle) if running.is_healthy() => idle.put_back(running),
+            _ => Some(running),
+        };
+        if let Some(running) = superfluous {
+            running.end();
+        }
+    }
+}

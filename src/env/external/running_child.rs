@@ -1,0 +1,220 @@
+//! A running child process, its group, and the exchange of lines with it.
+//!
+//! The child leads a process group. A small shell in that group waits until this program's end of a pipe is closed, which
+//! the system does however the program ends, also after `kill -9`; then it kills the group. So nothing that the child has
+//! started survives, unless it has left the group.
+
+use super::child_output::{Awaited, ChildOutput};
+use crate::env::EnvError;
+use crate::files::TemporaryFolder;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, PipeWriter, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Starts the command after the first two arguments: a file descriptor and a folder. Once the other end of that pipe is
+/// closed, the folder is removed and the process group is killed. The waiting shell is not a child of the command, keeps
+/// none of its streams open, and ignores the signal that asks the command to end.
+const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; rm -rf -- "$2"; kill -9 0 ) </dev/null >/dev/null 2>&1 & )
+shift 2; exec "$@""#;
+/// The variables that a child gets from this program's own environment.
+const INHERITED_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
+/// How long a child may take to end after its standard input is closed, and again after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long to wait for what a process that has ended may have left in its pipes.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+/// How often to check, while waiting for a reply, whether the process has ended.
+const EXIT_CHECK: Duration = Duration::from_millis(100);
+/// How often to check, while waiting for its end, whether a process has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// How to start a child process.
+#[derive(Clone, Debug)]
+pub struct ChildCommand {
+    /// The program and its arguments, which no shell interprets.
+    pub words: Vec<OsString>,
+    /// Environment variables. The child gets these, `PATH`, `HOME` and `LANG`, and no others: no key of this program.
+    pub variables: Vec<(OsString, OsString)>,
+    /// How the lines of standard output that are replies begin. All others are ignored, except in error messages.
+    pub reply_prefix: &'static str,
+}
+
+impl ChildCommand {
+    /// Returns the program's name, for error messages.
+    pub(super) fn program(&self) -> String {
+        self.words.first().map(|word| word.display().to_string()).unwrap_or_default()
+    }
+}
+
+/// A running child process. Whoever has it calls [`RunningChild::end`] or [`RunningChild::end_after`]; if nobody does, it
+/// is killed without a grace period.
+pub(super) struct RunningChild {
+    child: Child,
+    stdin: ChildStdin,
+    /// Nothing is written here. The watching shell sees when it is closed.
+    _life: PipeWriter,
+    output: ChildOutput,
+    _folder: TemporaryFolder,
+}
+
+/// Why there is no reply.
+pub(super) enum Failure {
+    /// None came within this time.
+    TimedOut(Duration),
+    /// The process ended, or closed its output.
+    Died,
+    Protocol(String),
+}
+
+impl RunningChild {
+    pub(super) fn start(command: &ChildCommand) -> io::Result<Self> {
+        let folder = TemporaryFolder::create()?;
+        let (life_reader, life) = io::pipe()?;
+        // Any process that is started meanwhile inherits this end, too, which does no harm: only the other end counts.
+        fcntl_setfd(&life_reader, FdFlags::empty())?;
+        let inherited =
+            INHERITED_VARIABLES.map(|name| std::env::var_os(name).map(|value| (name.into(), value)));
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", WATCH_SCRIPT, "sh"])
+            .arg(life_reader.as_raw_fd().to_string())
+            .arg(folder.path())
+            .args(&command.words)
+            .env_clear()
+            .envs(inherited.into_iter().flatten().chain(command.variables.iter().cloned()))
+            .current_dir(folder.path())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("it has no pipes"));
+        };
+        // A child that doesn't read must not block a request beyond its limit.
+        fcntl_setfl(&stdin, OFlags::NONBLOCK)?;
+        let output = ChildOutput::read(stdout, stderr, command.reply_prefix)?;
+        Ok(Self { child, stdin, output, _life: life, _folder: folder })
+    }
+
+    /// Sends a line and returns the line that is its reply.
+    pub(super) fn exchange(&mut self, request: &str, limit: Duration) -> Result<String, Failure> {
+        let deadline = Instant::now() + limit;
+        self.send(request, deadline)
+            .and_then(|()| self.receive(deadline))
+            .map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))
+    }
+
+    /// Returns whether the process is running and has nothing to say, so that it can be used for another episode.
+    pub(super) fn is_healthy(&self) -> bool {
+        !has_exited(&self.child) && !self.output.has_reply()
+    }
+
+    /// `Err(None)` if the deadline has passed.
+    fn send(&mut self, request: &str, deadline: Instant) -> Result<(), Option<Failure>> {
+        if self.output.has_reply() {
+            return Err(Some(Failure::Protocol("it replied without a request".to_owned())));
+        }
+        let line = format!("{request}\n");
+        let mut rest = line.as_bytes();
+        while !rest.is_empty() {
+            match self.stdin.write(rest) {
+                Ok(written) => rest = &rest[written..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(None);
+                    }
+                    let timeout = Timespec::try_from(left).ok();
+                    // Whatever it returns, the next attempt to write decides.
+                    let _ = poll(&mut [PollFd::new(&self.stdin, PollFlags::OUT)], timeout.as_ref());
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // It has closed its input; its output says whether it has ended.
+                Err(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// `Err(None)` if the deadline has passed.
+    fn receive(&mut self, mut deadline: Instant) -> Result<String, Option<Failure>> {
+        let mut is_last_wait = false;
+        loop {
+            let now = Instant::now();
+            // What it has started may keep its output open, so the end of the process is noticed on its own.
+            match self.output.wait_for_reply(deadline.saturating_duration_since(now).min(EXIT_CHECK)) {
+                Awaited::Reply(reply) => return reply.map_err(|what| Some(Failure::Protocol(what))),
+                Awaited::Closed => return Err(Some(Failure::Died)),
+                Awaited::TimedOut if now >= deadline => return Err(is_last_wait.then_some(Failure::Died)),
+                Awaited::TimedOut => {}
+            }
+            if !is_last_wait && has_exited(&self.child) {
+                is_last_wait = true;
+                deadline = deadline.min(Instant::now() + LAST_OUTPUT);
+            }
+        }
+    }
+
+    /// Kills the process group at once, and returns the error to report.
+    pub(super) fn end_after(mut self, failure: Failure) -> EnvError {
+        let had_exited = matches!(failure, Failure::Died) && wait_for_exit(&self.child, LAST_OUTPUT);
+        let status = kill_group(&mut self.child);
+        self.output.wait_for_end(LAST_OUTPUT);
+        let excerpt = self.output.excerpt();
+        let last_output =
+            if excerpt.is_empty() { String::new() } else { format!("; last output: {excerpt}") };
+        match (failure, status) {
+            (Failure::TimedOut(limit), _) => EnvError::TimedOut { millis: limit.as_millis() as u64 },
+            (Failure::Protocol(what), _) => EnvError::Protocol { what: format!("{what}{last_output}") },
+            (Failure::Died, Some(status)) if had_exited => {
+                EnvError::Died { what: format!("its process ended ({status}){last_output}") }
+            }
+            (Failure::Died, _) => {
+                EnvError::Died { what: format!("its process closed its standard output{last_output}") }
+            }
+        }
+    }
+
+    /// Closes the standard input of the process, then sends SIGTERM to its group, then SIGKILL, and waits before each
+    /// whether the process ends. The last one also ends what the process has left behind.
+    pub(super) fn end(mut self) {
+        drop(self.stdin);
+        if !wait_for_exit(&self.child, GRACE) {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::TERM);
+            wait_for_exit(&self.child, GRACE);
+        }
+        kill_group(&mut self.child);
+    }
+}
+
+/// Returns whether the process has ended. It is not reaped, so that its number stays that of its group.
+fn has_exited(child: &Child) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(Pid::from_child(child)), options), Ok(None))
+}
+
+fn wait_for_exit(child: &Child, limit: Duration) -> bool {
+    let deadline = Instant::now() + limit;
+    while !has_exited(child) {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+    true
+}
+
+/// Kills the process group. Returns how the process ended; `None` if the system can't end it in time.
+fn kill_group(child: &mut Child) -> Option<ExitStatus> {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    wait_for_exit(child, GRACE).then(|| child.wait().ok()).flatten()
+}

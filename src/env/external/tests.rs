@@ -1,0 +1,295 @@
+//! Child processes that answer, hang, die, flood, ignore signals and leave others behind.
+
+use super::{ChildCommand, ChildProcess, IdleChildren};
+use crate::env::EnvError;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than any answer takes.
+const LONG: Duration = Duration::from_secs(60);
+/// Shorter than a child that hangs.
+const SHORT: Duration = Duration::from_millis(300);
+/// Answers every line with the line.
+const ECHO: &str = r#"while read -r line; do echo "= $line"; done"#;
+/// Answers with its process id, and with that of a child of its own.
+const PARENT: &str = r#"sleep 1000 & while read -r _; do echo "= $$ $!"; done"#;
+
+fn command(script: &str) -> ChildCommand {
+    let words = ["/bin/sh", "-c", script].map(Into::into).to_vec();
+    ChildCommand { words, variables: Vec::new(), reply_prefix: "= " }
+}
+
+fn start(script: &str) -> ChildProcess {
+    ChildProcess::start(&command(script)).unwrap()
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LONG, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns whether a process has ended. One that nobody has reaped has ended as well.
+fn is_gone(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    test_kill_process(Pid::from_raw(pid).unwrap()).is_err() || stat.contains(") Z ")
+}
+
+fn wait_until_gone(pids: &[i32]) {
+    for pid in pids {
+        wait_until(&format!("process {pid} is still running"), || is_gone(*pid));
+    }
+}
+
+fn numbers(reply: &str) -> Vec<i32> {
+    reply.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Returns the ids of the processes of a child whose script is like [`PARENT`].
+fn pids(child: &mut ChildProcess) -> Vec<i32> {
+    let pids = numbers(&child.exchange("who", LONG).unwrap());
+    assert!(pids.len() == 2 && pids.iter().all(|pid| !is_gone(*pid)), "{pids:?}");
+    pids
+}
+
+fn died(error: EnvError) -> String {
+    match error {
+        EnvError::Died { what } => what,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn protocol(error: EnvError) -> String {
+    match error {
+        EnvError::Protocol { what } => what,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_child_answers_and_ends_when_its_input_is_closed() {
+    let out = tempfile::tempdir().unwrap();
+    let mut echo = command(&format!("{ECHO}; pwd >\"$OUT/end\""));
+    echo.variables = vec![("OUT".into(), out.path().into())];
+    let mut child = ChildProcess::start(&echo).unwrap();
+    let long = "x".repeat(1 << 20);
+    for request in ["one", "", "two  three", &long] {
+        assert_eq!(child.exchange(request, LONG).unwrap(), format!("= {request}"));
+    }
+    // Not one line, so it isn't sent, and the child goes on.
+    assert!(matches!(child.exchange("a\nb", LONG), Err(EnvError::Refused { .. })));
+    assert_eq!(child.exchange("c", LONG).unwrap(), "= c");
+    drop(child);
+    assert!(out.path().join("end").is_file());
+}
+
+#[test]
+fn a_child_has_a_private_folder_and_only_the_named_variables() {
+    let script =
+        r#"read -r _; echo "= $(pwd)"; read -r _; echo "= $(env | cut -d= -f1 | tr '\n' ' ')"; read -r _"#;
+    let mut folder_command = command(script);
+    folder_command.variables = vec![("MINE".into(), "1".into())];
+    let mut child = ChildProcess::start(&folder_command).unwrap();
+    let folder = child.exchange("", LONG).unwrap();
+    let folder = Path::new(folder.strip_prefix("= ").unwrap());
+    assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+    fs::create_dir(folder.join("left")).unwrap();
+    let variables = child.exchange("", LONG).unwrap();
+    // Some shells set the last four.
+    let allowed = ["=", "PATH", "HOME", "LANG", "MINE", "PWD", "OLDPWD", "SHLVL", "_"];
+    assert!(variables.split_whitespace().all(|name| allowed.contains(&name)), "{variables}");
+    assert!(variables.contains(" PATH ") && variables.contains(" MINE "), "{variables}");
+    // Cargo sets this for every test.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    drop(child);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_child_that_hangs_is_killed_with_its_group() {
+    let mut child =
+        start(r#"sleep 1000 & read -r _; echo "= $$ $!"; read -r _; while :; do sleep 1000; done"#);
+    let pids = pids(&mut child);
+    assert_eq!(child.exchange("hang", SHORT), Err(EnvError::TimedOut { millis: 300 }));
+    wait_until_gone(&pids);
+    assert!(died(child.exchange("again", LONG).unwrap_err()).contains("was ended after an error"));
+}
+
+/// A pipe holds less than the request, so writing it blocks.
+#[test]
+fn a_child_that_reads_nothing_times_out_on_a_long_request() {
+    let mut child = start("sleep 1000");
+    let start = Instant::now();
+    let request = "x".repeat(4 << 20);
+    assert_eq!(child.exchange(&request, SHORT), Err(EnvError::TimedOut { millis: 300 }));
+    assert!(start.elapsed() < LONG);
+    let too_long = "x".repeat((16 << 20) + 1);
+    assert!(matches!(child.exchange(&too_long, SHORT), Err(EnvError::Refused { .. })));
+}
+
+#[test]
+fn a_child_that_died_is_reported_with_its_status_and_last_output() {
+    let cases = [
+        ("read -r _; echo first >&2; echo 'it broke' >&2; exit 3", ["(exit status: 3)", "first | it broke"]),
+        ("read -r _; echo on stdout; kill -9 $$", ["(signal: 9", "on stdout"]),
+        ("read -r _; exec >&-; sleep 1000", ["closed its standard output", ""]),
+        // What it leaves behind keeps its output open.
+        ("read -r _; sleep 1000 & exit 4", ["(exit status: 4)", ""]),
+        ("exit 5", ["(exit status: 5)", ""]),
+    ];
+    for (script, parts) in cases {
+        let error = died(start(script).exchange("go", LONG).unwrap_err());
+        assert!(parts.iter().all(|part| error.contains(part)), "{script}: {error}");
+    }
+    let missing = ChildCommand { words: vec!["/no/such/program".into()], ..command("") };
+    let error = died(ChildProcess::start(&missing).unwrap().exchange("go", LONG).unwrap_err());
+    assert!(error.contains("exit status: 127") && error.contains("/no/such/program"), "{error}");
+}
+
+#[test]
+fn a_reply_before_the_end_is_still_a_reply() {
+    let mut child = start("read -r _; echo '= last'; exit 3");
+    assert_eq!(child.exchange("go", LONG).unwrap(), "= last");
+    assert!(died(child.exchange("go", LONG).unwrap_err()).contains("exit status: 3"));
+}
+
+/// Much more than the pipes hold, before the first request and between request and reply.
+#[test]
+fn a_child_that_floods_its_output_still_answers() {
+    let flood = "yes 'not a reply' | head -n 250000; yes error | head -n 500000 >&2";
+    let mut child =
+        start(&format!("{flood}; read -r _; {flood}; echo '= done'; {flood}; echo end >&2; exit 1"));
+    assert_eq!(child.exchange("go", LONG).unwrap(), "= done");
+    let error = died(child.exchange("go", LONG).unwrap_err());
+    assert!(error.ends_with("error | error | end") && error.len() < 2_500, "{error}");
+}
+
+#[test]
+fn control_sequences_are_removed_from_error_texts() {
+    let script = r"printf '\033[31mred\033[0m \007\033]0;title\007 \302\233 \377 end\n' >&2; exit 1";
+    let error = died(start(script).exchange("go", LONG).unwrap_err());
+    assert!(error.contains("red") && error.contains("end"), "{error}");
+    assert!(!error.contains(char::is_control) && !error.contains("title"), "{error:?}");
+}
+
+#[test]
+fn an_unusable_reply_ends_the_child() {
+    let cases = [
+        (r"read -r _; printf '= \377\n'; sleep 1000", "not UTF-8"),
+        (
+            r"read -r _; printf '= '; head -c 17000000 /dev/zero | tr '\0' x; echo; sleep 1000",
+            "longer than 16 MiB",
+        ),
+    ];
+    for (script, part) in cases {
+        let error = protocol(start(script).exchange("go", LONG).unwrap_err());
+        assert!(error.contains(part), "{script}: {error}");
+    }
+    // A line that can't be a reply may have any length.
+    let mut child = start(r"head -c 17000000 /dev/zero; echo; read -r _; echo '= done'; read -r _");
+    assert_eq!(child.exchange("go", LONG).unwrap(), "= done");
+    // One that nobody has asked for.
+    let mut child = start("read -r _; echo '= 1'; echo '= 2'; sleep 1000");
+    assert_eq!(child.exchange("go", LONG).unwrap(), "= 1");
+    wait_until("the second reply has not arrived", || !child.is_healthy());
+    assert!(protocol(child.exchange("go", LONG).unwrap_err()).contains("without a request"));
+    // One that the environment can't understand.
+    let mut child = start(PARENT);
+    let pids = pids(&mut child);
+    assert_eq!(protocol(child.reject_reply("not a number".to_owned())), "not a number");
+    wait_until_gone(&pids);
+}
+
+#[test]
+fn the_group_is_asked_to_end_and_then_killed() {
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("end");
+    // The first one doesn't notice that its input is closed, but ends when it is asked to.
+    let polite = format!(
+        r#"trap 'echo asked >{}; exit' TERM; sleep 1000 & read -r _; echo "= $$ $!"; while :; do sleep 0.01; done"#,
+        file.display()
+    );
+    let stubborn = r#"trap "" TERM; sleep 1000 & read -r _; echo "= $$ $!"; while :; do sleep 0.01; done"#;
+    for (script, asked) in [(polite.as_str(), true), (stubborn, false)] {
+        let _ = fs::remove_file(&file);
+        let mut child = start(script);
+        let pids = pids(&mut child);
+        drop(child);
+        wait_until_gone(&pids);
+        assert_eq!(file.exists(), asked);
+    }
+}
+
+#[test]
+fn processes_that_a_child_has_started_end_with_it() {
+    let mut child = start(PARENT);
+    let pids = pids(&mut child);
+    drop(child);
+    wait_until_gone(&pids);
+}
+
+#[test]
+fn healthy_children_are_used_again() {
+    static IDLE: IdleChildren = IdleChildren::new(1);
+    let take = || ChildProcess::start_or_reuse(&command(PARENT), &IDLE).unwrap();
+    let (mut first, mut second) = (take(), take());
+    let (kept, ended) = (pids(&mut first), pids(&mut second));
+    assert_ne!(kept, ended);
+    drop(first);
+    // One is enough.
+    drop(second);
+    wait_until_gone(&ended);
+    let mut again = take();
+    assert_eq!(pids(&mut again), kept);
+    // One that has failed isn't kept.
+    again.reject_reply("nonsense".to_owned());
+    drop(again);
+    let mut third = take();
+    let dies_idle = pids(&mut third);
+    assert_ne!(dies_idle, kept);
+    // One that dies while it waits isn't used.
+    drop(third);
+    kill_process(Pid::from_raw(dies_idle[0]).unwrap(), Signal::KILL).unwrap();
+    wait_until_gone(&dies_idle[..1]);
+    let mut fourth = take();
+    assert_ne!(pids(&mut fourth), dies_idle);
+    wait_until_gone(&dies_idle);
+}
+
+/// Not a test: the program that [`no_process_survives_this_program`] kills.
+#[test]
+#[ignore = "runs until it is killed"]
+fn program_with_a_child() {
+    // Neither reads its input, and neither listens to signals.
+    let mut stubborn = start(
+        r#"read -r _; trap "" HUP INT TERM; sleep 1000 & echo "= $$ $! $(pwd)"; while :; do sleep 1000; done <&-"#,
+    );
+    println!("\nCHILD {}", stubborn.exchange("who", LONG).unwrap());
+    std::thread::park();
+}
+
+#[test]
+fn no_process_survives_this_program() {
+    let test = format!("{}::program_with_a_child", module_path!().split_once("::").unwrap().1);
+    let mut program = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &test, "--ignored", "--nocapture"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    let reply = lines.map_while(Result::ok).find(|line| line.starts_with("CHILD ")).unwrap();
+    let (pids, folder) = (numbers(&reply), PathBuf::from(reply.split_whitespace().last().unwrap()));
+    assert!(pids.len() == 2 && pids.iter().all(|pid| !is_gone(*pid)) && folder.is_dir(), "{reply}");
+    // As `kill -9` does.
+    program.kill().unwrap();
+    program.wait().unwrap();
+    wait_until_gone(&pids);
+    wait_until("its folder is still there", || !folder.exists());
+}
