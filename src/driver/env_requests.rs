@@ -72,36 +72,30 @@ impl Driver {
         }
         self.pending_requests.has_lost_world |= response.has_lost_world;
         let Some(first) = self.pending_requests.queue.front_mut() else { return };
-        let answer = match (&mut first.request, response.answer) {
-            (PendingRequest::Rebuild { .. } | PendingRequest::Stale, EnvAnswer::Replaying(current_step)) => {
-                if let PendingRequest::Rebuild { step, .. } = &mut first.request {
-                    *step = current_step;
+        let is_awaited = match (&mut first.request, &response.answer) {
+            (request, EnvAnswer::Replaying(current_step)) => {
+                if let PendingRequest::Rebuild { step, .. } = request {
+                    *step = *current_step;
                 }
                 first.deadline = first.limits.step;
                 return self.start_timeout();
             }
-            (PendingRequest::Stale, answer) => answer,
-            (PendingRequest::Call(expected), EnvAnswer::Reply(call, reply)) if *expected == call => {
-                EnvAnswer::Reply(call, reply)
+            (PendingRequest::Call(expected), EnvAnswer::Reply(call, _)) => expected == call,
+            (PendingRequest::Rebuild { number, .. }, EnvAnswer::Rebuilt(rebuilt)) => {
+                *number == rebuilt.number
             }
-            (PendingRequest::Rebuild { number, .. }, EnvAnswer::Rebuilt(rebuilt))
-                if *number == rebuilt.number =>
-            {
-                EnvAnswer::Rebuilt(rebuilt)
-            }
-            (PendingRequest::ListForPerson(_), answer @ EnvAnswer::Actions(_))
-            | (PendingRequest::HintForPerson(_), answer @ EnvAnswer::Hint(_)) => answer,
-            (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, found))
-                if *expected == number =>
-            {
-                EnvAnswer::Lookahead(number, found)
-            }
-            // Nothing waits for it.
-            _ => return,
+            (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, _)) => expected == number,
+            (PendingRequest::ListForPerson(_), EnvAnswer::Actions(_))
+            | (PendingRequest::HintForPerson(_), EnvAnswer::Hint(_))
+            | (PendingRequest::Stale, _) => true,
+            _ => false,
         };
+        if !is_awaited {
+            return;
+        }
         let request = self.pending_requests.queue.pop_front().map(|first| first.request);
         self.start_timeout();
-        match (request, answer) {
+        match (request, response.answer) {
             (Some(PendingRequest::Call(_)), EnvAnswer::Reply(_, reply)) => {
                 self.handle_message(Message::Reply(self.epoch, reply));
             }
@@ -131,9 +125,16 @@ impl Driver {
 
     /// Restores an environment that failed while no call of the engine, which a person would retry, waited for it.
     fn restore_if_lost(&mut self, has_lost_world: bool) {
-        if has_lost_world {
-            self.start_rebuild();
+        if !has_lost_world {
+            return;
         }
+        // Calls that were sent meanwhile find no environment; they are made again afterwards.
+        for pending in &mut self.pending_requests.queue {
+            if matches!(pending.request, PendingRequest::Call(_)) {
+                pending.request = PendingRequest::Stale;
+            }
+        }
+        self.start_rebuild();
     }
 
     /// Tells the person who asked for the actions why there is no list.

@@ -268,7 +268,7 @@ fn notices(handle: &Handle) -> Vec<String> {
     let signals = handle.store.live().signals;
     let notices = signals.into_iter().filter_map(|(_, signal)| match signal {
         Signal::Notice(text) => Some(text),
-        _ => None,
+        Signal::CommandFailed(_) => None,
     });
     notices.collect()
 }
@@ -289,6 +289,36 @@ fn an_environment_that_dies_while_listing_is_rebuilt_and_the_person_is_told() {
     step_to(&handle, 3);
     let state = handle.store.head();
     assert!(state.failed_call.is_none() && state.divergence.is_none());
+    assert_eq!(worlds.load(Ordering::SeqCst), 2);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// A step that was sent while the list was awaited is made again in the new environment.
+#[test]
+fn a_step_behind_a_list_that_fails_waits_for_the_rebuild() {
+    let dir = tempfile::tempdir().unwrap();
+    let (gate, is_listing) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+    let (held, reached) = (gate.clone(), is_listing.clone());
+    let (run_config, worlds) = hooked_worlds(Duration::from_secs(60), move |world, call| {
+        if world == 1 && call == EnvCall::List {
+            reached.open();
+            held.pass();
+            return Err(EnvError::Died { what: "it broke".to_owned() });
+        }
+        Ok(())
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    step_to(&handle, 2);
+    let asking = handle.clone();
+    let list = std::thread::spawn(move || admissible(&asking));
+    is_listing.pass();
+    handle.send(Command::Step);
+    wait_until(&handle, |h| h.store.head().is_world_busy());
+    gate.open();
+    assert_eq!(list.join().unwrap(), Vec::<String>::new());
+    wait_until(&handle, |h| h.store.head().open_episode().unwrap().answered_steps() == 3);
+    assert!(handle.store.head().failed_call.is_none());
     assert_eq!(worlds.load(Ordering::SeqCst), 2);
     handle.quit();
     thread.join().unwrap();
