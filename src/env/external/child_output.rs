@@ -57,6 +57,8 @@ type Reply = Result<String, String>;
 struct Streams {
     /// The first reply that nobody has taken yet.
     reply: Option<Reply>,
+    /// Whether another reply arrived before that one was taken.
+    has_surplus: bool,
     log: Tail,
     errors: Tail,
     /// How many of the two streams are still open.
@@ -101,7 +103,9 @@ impl ReplyScanner {
         let line = std::mem::take(&mut self.line);
         let is_log = std::mem::take(&mut self.is_log) || line.len() < self.prefix.len();
         let is_too_long = std::mem::take(&mut self.is_too_long);
-        if is_log || streams.reply.is_some() {
+        let is_surplus = !is_log && streams.reply.is_some();
+        streams.has_surplus |= is_surplus;
+        if is_log || is_surplus {
             streams.log.extend(&line);
             streams.log.extend(b"\n");
             return;
@@ -167,9 +171,10 @@ impl ChildOutput {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether there is a reply that nobody has taken.
-    pub(super) fn has_reply(&self) -> bool {
-        self.lock().reply.is_some()
+    /// Returns whether there was a reply that nobody has asked for. Called while no reply is awaited.
+    pub(super) fn has_unasked_reply(&self) -> bool {
+        let streams = self.lock();
+        streams.reply.is_some() || streams.has_surplus
     }
 
     /// Waits for a reply and takes it.

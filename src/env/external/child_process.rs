@@ -64,7 +64,7 @@ impl ChildProcess {
         self.end_after(Failure::Protocol(what))
     }
 
-    /// Returns whether the process is running and every reply has been taken.
+    /// Returns whether the process would be kept for another episode.
     #[cfg(test)]
     pub(super) fn is_healthy(&self) -> bool {
         self.running.as_ref().is_some_and(RunningChild::is_healthy)

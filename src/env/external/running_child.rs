@@ -113,14 +113,14 @@ impl RunningChild {
             .map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))
     }
 
-    /// Returns whether the process is running and has nothing to say, so that it can be used for another episode.
+    /// Returns whether the process is running and every reply was asked for, so that it can be used for another episode.
     pub(super) fn is_healthy(&self) -> bool {
-        !has_exited(&self.child) && !self.output.has_reply()
+        !has_exited(&self.child) && !self.output.has_unasked_reply()
     }
 
     /// `Err(None)` if the deadline has passed.
     fn send(&mut self, request: &str, deadline: Instant) -> Result<(), Option<Failure>> {
-        if self.output.has_reply() {
+        if self.output.has_unasked_reply() {
             return Err(Some(Failure::Protocol("it replied without a request".to_owned())));
         }
         let line = format!("{request}\n");
