@@ -370,9 +370,9 @@ fn the_program_leaves_no_process_behind() {
             .unwrap();
         let mut input = program.stdin.take().unwrap();
         input.write_all(b"east\neast\n").unwrap();
-        let is_open = || folder.path().join("pids").is_file();
+        let written = || fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
         let start = Instant::now();
-        while !is_open() {
+        while !written().ends_with('\n') {
             assert!(start.elapsed() < Duration::from_secs(60), "nothing was opened");
             std::thread::sleep(Duration::from_millis(5));
         }
