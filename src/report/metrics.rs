@@ -30,10 +30,10 @@ pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 
 use crate::catalog::has_no_mentor;
-use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings, TokenCounts};
+use crate::domain::{EpisodeRole, RunSpec, Settings, TokenCounts};
 use crate::engine::{PrefetchStats, first_trial_number};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The metrics of all sessions that were run with the same configuration.
@@ -92,17 +92,17 @@ pub struct Metrics {
 impl Metrics {
     /// Returns the metrics of sessions, one entry per configuration, in order of first appearance.
     pub fn from_sessions(sessions: Vec<SessionMetrics>) -> Vec<Self> {
-        let mut groups: Vec<(String, Vec<SessionMetrics>)> = Vec::new();
+        let mut groups: Vec<(Configuration, Vec<SessionMetrics>)> = Vec::new();
         for session in sessions {
-            let key = session.spec.as_deref().map(group_key).unwrap_or_default()
-                + &session.started_with_lessons.to_string();
+            let key = configuration(&session);
             match groups.iter_mut().find(|g| g.0 == key) {
                 Some((_, group)) => group.push(session),
                 None => groups.push((key, vec![session])),
             }
         }
-        let mut all: Vec<Self> = groups.into_iter().map(|g| Self::from_group(g.1)).collect();
-        disambiguate_labels(&mut all);
+        let (configurations, sessions): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+        let mut all: Vec<Self> = sessions.into_iter().map(Self::from_group).collect();
+        disambiguate_labels(&mut all, &configurations);
         all
     }
 
@@ -155,26 +155,34 @@ impl Metrics {
     }
 }
 
-/// Returns the part of a specification that must be equal for two sessions to be aggregated: everything but the tasks,
-/// the seed, the preset's name and the settings `from.*`, which record the run's origin.
-fn group_key(spec: &RunSpec) -> String {
-    let Settings(all) = &spec.settings;
-    let settings: Vec<String> = all
-        .iter()
-        .filter(|(name, _)| !name.starts_with("from.") && *name != "preset")
-        .map(|(name, s)| format!("{name}={}", s.value))
-        .collect();
-    format!(
-        "{} {} {} {} {} {} {:?} {}",
-        first_trial_number(spec).unwrap_or(1),
-        spec.method,
-        spec.actor,
-        spec.mentor,
-        spec.interface,
-        spec.trials,
-        spec.limits,
-        settings.join(" ")
-    )
+/// What must be equal for two sessions to be aggregated, by name.
+type Configuration = BTreeMap<String, String>;
+
+/// Returns the configuration of a session: everything but the tasks, the seed, the preset's name and the settings
+/// `from.*`, which record the run's origin.
+fn configuration(session: &SessionMetrics) -> Configuration {
+    let mut all = Configuration::new();
+    if let Some(spec) = session.spec.as_deref() {
+        let Settings(settings) = &spec.settings;
+        let settings = settings.iter().filter(|(name, _)| !name.starts_with("from.") && *name != "preset");
+        all.extend(settings.map(|(name, s)| (name.clone(), s.value.to_string().replace('"', ""))));
+        let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
+        let fields = [
+            ("method", spec.method.clone()),
+            ("actor", spec.actor.clone()),
+            ("mentor", spec.mentor.clone()),
+            ("interface", spec.interface.clone()),
+            ("trials", spec.trials.to_string()),
+            ("first_trial", first_trial_number(spec).unwrap_or(1).to_string()),
+            ("steps", spec.limits.steps.to_string()),
+            ("moves", limit(spec.limits.moves.map(u64::from))),
+            ("wall_seconds", limit(spec.limits.wall_seconds)),
+        ];
+        all.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    }
+    let pool = if session.started_with_lessons { "given" } else { "empty" };
+    all.insert("pool".to_owned(), pool.to_owned());
+    all
 }
 
 /// Returns whether rules or a recording take the place of a model. A symbolic mentor doesn't: it is part of its method.
@@ -197,33 +205,20 @@ fn label(spec: Option<&RunSpec>) -> String {
     format!("{}, actor {}{mentor}", spec.method, role(&spec.actor))
 }
 
-/// Distinguishes entries with equal labels by their differences from the first of them.
-fn disambiguate_labels(all: &mut [Metrics]) {
-    for index in 1..all.len() {
-        let (before, rest) = all.split_at_mut(index);
-        let Some(entry) = rest.first_mut() else { break };
-        let Some(first) = before.iter().find(|b| b.label == entry.label) else { continue };
-        let (Some(a), Some(b)) = (&first.spec, &entry.spec) else { continue };
-        let mut differences = Vec::new();
-        if a.trials != b.trials {
-            differences.push(format!("trials={}", b.trials));
+/// Adds to equal labels whatever differs among their configurations. Every label states its own values, so that none
+/// has to be read together with another.
+fn disambiguate_labels(all: &mut [Metrics], configurations: &[Configuration]) {
+    let labels: Vec<String> = all.iter().map(|metrics| metrics.label.clone()).collect();
+    for (entry, own) in all.iter_mut().zip(configurations) {
+        let others = labels.iter().zip(configurations).filter(|(label, _)| **label == entry.label);
+        let others: Vec<&Configuration> = others.map(|(_, other)| other).collect();
+        let names: BTreeSet<&String> = others.iter().flat_map(|other| other.keys()).collect();
+        let differs = |name: &&String| others.iter().any(|other| other.get(*name) != own.get(*name));
+        let value = |name: &String| own.get(name).map_or("unset", String::as_str);
+        let values: Vec<String> =
+            names.into_iter().filter(differs).map(|name| format!("{name}={}", value(name))).collect();
+        if !values.is_empty() {
+            entry.label = format!("{} [{}]", entry.label, values.join(" "));
         }
-        if let Some(trial) = first_trial_number(b).filter(|_| first_trial_number(a) != first_trial_number(b))
-        {
-            differences.push(format!("trial {trial} only"));
-        }
-        if a.limits.steps != b.limits.steps {
-            differences.push(format!("steps={}", b.limits.steps));
-        }
-        if first.started_with_lessons != entry.started_with_lessons {
-            differences.push(format!("pool={}", if entry.started_with_lessons { "given" } else { "empty" }));
-        }
-        let changed = b.settings.0.iter().filter(|(name, s)| {
-            !name.starts_with("from.")
-                && s.origin != SettingOrigin::Person
-                && a.settings.0.get(*name).map(|x| &x.value) != Some(&s.value)
-        });
-        differences.extend(changed.map(|(name, s)| format!("{name}={}", s.value).replace('"', "")));
-        entry.label = format!("{} [{}]", entry.label, differences.join(" "));
     }
 }

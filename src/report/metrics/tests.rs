@@ -5,7 +5,7 @@ use super::aggregate::{iqm, median};
 use super::*;
 use crate::domain::{
     Autonomy, EndReason, EpisodeStats, EpisodeSummary, LessonText, Limits, Purpose, Reflection,
-    ReflectionItem, ReflectionKind, Seq, Task,
+    ReflectionItem, ReflectionKind, Seq, SettingOrigin, Task,
 };
 use proptest::prelude::*;
 
@@ -326,6 +326,27 @@ fn a_recorded_mentor_counts_as_a_stand_in_only_if_called() {
             assert_eq!(contains("The mentor's replies come from a recording"), mentor_is_recorded, "{case}");
         }
     }
+}
+
+/// Regression: a label said only how its configuration differs from the first one, so the first had no distinction.
+#[test]
+fn labels_of_one_method_state_what_distinguishes_them() {
+    let with = |trials: u32, setting: Option<u64>| {
+        let mut spec = RunSpec { trials, ..spec() };
+        if let Some(value) = setting {
+            spec.settings.set("own", value, SettingOrigin::Person);
+        }
+        SessionMetrics { spec: Some(Arc::new(spec)), ..three_reflexion_tasks() }
+    };
+    let labels = |sessions: &[SessionMetrics]| -> Vec<String> {
+        let all = Metrics::from_sessions(sessions.to_vec());
+        all.iter().map(|m| m.label.split_once(" [").map_or("", |l| l.1).to_owned()).collect()
+    };
+    assert_eq!(labels(&[with(3, None), with(3, None)]), [""]);
+    let sessions = [with(3, Some(1)), with(3, Some(2)), with(4, None)];
+    let expected = ["own=1 trials=3]", "own=2 trials=3]", "own=unset trials=4]"];
+    assert_eq!(labels(&sessions), expected);
+    assert_eq!(labels(&[with(4, None), with(3, Some(1)), with(3, Some(2))])[1], expected[0]);
 }
 
 #[test]
