@@ -5,6 +5,7 @@
 //! or screens.
 
 mod by_task;
+mod document;
 mod dropped_text;
 mod embedded;
 mod html;
@@ -24,6 +25,7 @@ mod transcript;
 mod tests;
 
 pub use by_task::TaskTotals;
+pub use document::reply_source;
 pub use dropped_text::{DroppedText, dropped_texts};
 pub use embedded::{
     EmbeddedSession, EmbeddedSessionError, ReadLines, SessionFiles, WritePart, embed_session, extract_session,
@@ -40,4 +42,4 @@ pub use reflexion::reflexion_files;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, render_svg};
 pub use tally::{EpisodeRates, Tally};
-pub use transcript::{Transcript, render_transcript, reply_source};
+pub use transcript::{Transcript, render_transcript};

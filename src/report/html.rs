@@ -3,13 +3,10 @@
 //!
 //! The marked step has `autofocus`: browsers scroll to it unless the address has a fragment.
 
-use super::record::{enum_name, format_parents, format_times};
-use super::transcript::{PROMPT_EDITED, author_name, cancelled_reply_text, reply_source};
-use super::{EpisodeRecord, SessionFiles, SessionRecord, StepRef, WritePart, embed_session};
-use crate::domain::{
-    DecidedBy, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ReflectionKind, ShownAs, Step,
-    ThoughtDisposition,
-};
+use super::StepRef;
+use super::document::{Block, Document, EpisodeHead, LessonEntry, Section, Span};
+use super::{SessionFiles, SessionRecord, WritePart, embed_session};
+use crate::domain::{LessonStatus, NoteKind, ReflectionKind};
 use std::fmt::Write as _;
 
 /// Writes the page part by part: the embedded journal can be larger than the memory. `at` is the step to open at;
@@ -23,8 +20,8 @@ pub fn write_html<E>(
     files: &SessionFiles<'_, E>,
     write: &mut WritePart<'_, E>,
 ) -> Result<(), E> {
-    let goal = record.episode(at.episode).or(record.episodes.last()).map_or("", |e| &e.episode.task.goal);
-    let title = escape(if goal.is_empty() { &record.session } else { goal });
+    let document = Document::new(record);
+    let title = escape(document.title(Some(at)));
     let mut out = String::new();
     let _ = write!(
         out,
@@ -35,15 +32,22 @@ pub fn write_html<E>(
          </head>\n<body>\n<h1>{title}</h1>\n",
         include_str!("html/page.css")
     );
-    write_facts(&mut out, record, at);
-    if record.episodes.len() > 1 {
-        write_contents(&mut out, record);
+    write_facts(&mut out, &document, at);
+    let count = document.episodes().len();
+    if count > 1 {
+        write_contents(&mut out, &document);
     }
-    write_lessons(&mut out, record);
-    for episode in &record.episodes {
-        write_episode(&mut out, record, episode, at, write)?;
+    write_lessons(&mut out, &document.lessons());
+    for head in document.episodes() {
+        write_heading(&mut out, &head, head.number == at.episode || count == 1);
+        for section in document.sections(&head) {
+            write_section(&mut out, &section, head.number, at);
+            pass_on(&mut out, write)?;
+        }
+        document.closing(&head).iter().for_each(|block| write_block(&mut out, block));
+        out.push_str("</details>\n");
     }
-    write_settings(&mut out, record);
+    write_settings(&mut out, &document);
     if files.is_empty() {
         out.push_str("<p class=\"soft\">This page contains no journal.</p>\n");
     } else {
@@ -66,60 +70,44 @@ fn pass_on<E>(out: &mut String, write: &mut WritePart<'_, E>) -> Result<(), E> {
     Ok(())
 }
 
-fn write_facts(out: &mut String, record: &SessionRecord, at: StepRef) {
-    let _ = writeln!(out, "<p>{}</p>", escape(&super::Tally::from_states([&*record.final_state]).describe()));
-    out.push_str("<dl>\n");
-    let mut row = |name: &str, value: &str| {
-        let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(value));
-    };
-    row("session", &record.session);
-    if let Some(branch) = &record.branch {
-        row("branch", &branch.display_name());
-    }
-    if let Some(started) = record.started_at {
-        row("started", &format!("{started:.0}"));
-    }
-    if let Some(spec) = &record.spec {
-        row("method", &spec.method);
-        row("actor", &spec.actor);
-        row("mentor", &spec.mentor);
-        row("interface", &spec.interface);
-        row("seed", &spec.seed.to_string());
+fn write_facts(out: &mut String, document: &Document<'_>, at: StepRef) {
+    let _ = writeln!(out, "<p>{}</p>\n<dl>", escape(&document.result()));
+    for (name, value) in document.facts().iter().flatten() {
+        let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", inline([value]));
     }
     out.push_str("</dl>\n");
-    if has_step(record, at) {
-        let _ = writeln!(
-            out,
-            "<p>Opened at <a href=\"#{}\">step {} of episode {}</a>.</p>",
-            anchor(at),
-            at.step,
-            at.episode
-        );
+    if document.has_step(at) {
+        let link = format!("<a href=\"#{}\">step {} of episode {}</a>", anchor(at), at.step, at.episode);
+        let _ = writeln!(out, "<p>Opened at {link}.</p>");
     }
 }
 
-fn has_step(record: &SessionRecord, at: StepRef) -> bool {
-    record.episode(at.episode).is_some_and(|e| at.step as usize <= e.episode.steps.len())
+fn inline<'a>(line: impl IntoIterator<Item = &'a Span<'a>>) -> String {
+    let spans = line.into_iter().map(|span| match span {
+        Span::Words(text) => text.to_string(),
+        Span::Quote(text) => escape(text),
+        Span::Code(text) => format!("<code>{}</code>", escape(text)),
+    });
+    spans.collect()
 }
 
 fn anchor(at: StepRef) -> String {
     format!("s{}-{}", at.episode, at.step)
 }
 
-fn write_contents(out: &mut String, record: &SessionRecord) {
+fn write_contents(out: &mut String, document: &Document<'_>) {
     out.push_str(
         "<h2>Episodes</h2>\n<div class=\"wide\"><table>\n<tr><th>no.</th><th>task</th><th>trial</th><th>outcome</th>\
          <th>progress</th></tr>\n",
     );
-    for entry in &record.episodes {
-        let e = &entry.episode;
+    for e in document.episodes() {
         let _ = writeln!(
             out,
             "<tr><td>{n}</td><td><a href=\"#e{n}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td></tr>",
             escape(&e.task.id),
             e.trial,
-            escape(&entry.verdict()),
-            if e.assisted { " · assisted" } else { "" },
+            escape(&e.verdict),
+            if e.is_assisted { " · assisted" } else { "" },
             progress_bar(e.progress),
             n = e.number
         );
@@ -132,61 +120,27 @@ fn progress_bar(progress: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{percent}%\"></i></span> {progress:.2}")
 }
 
-fn write_episode<E>(
-    out: &mut String,
-    record: &SessionRecord,
-    entry: &EpisodeRecord,
-    at: StepRef,
-    write: &mut WritePart<'_, E>,
-) -> Result<(), E> {
-    let e = &entry.episode;
-    let open = if e.number == at.episode || record.episodes.len() == 1 { " open" } else { "" };
+fn write_heading(out: &mut String, e: &EpisodeHead<'_>, is_open: bool) {
     let _ = writeln!(
         out,
-        "<details class=\"episode\" id=\"e{n}\"{open}><summary>Episode {n}: {} · trial {} · {}</summary>",
+        "<details class=\"episode\" id=\"e{n}\"{}><summary>Episode {n}: {} · trial {}{} · {}</summary>",
+        if is_open { " open" } else { "" },
         escape(if e.task.goal.is_empty() { &e.task.id } else { &e.task.goal }),
         e.trial,
-        escape(&entry.verdict()),
+        e.role,
+        escape(&e.verdict),
         n = e.number
     );
     if !e.task.goal.is_empty() {
         let _ = writeln!(out, "<p>Task: {}</p>", escape(&e.task.id));
     }
-    if e.assisted {
+    if e.is_assisted {
         out.push_str("<p class=\"soft\">Assisted by a person; excluded from all rates.</p>\n");
     }
-    let mut progress = 0.0;
-    if let Some(reset) = &e.first_observation {
-        progress = reset.progress;
-        write_step_start(out, StepRef { episode: e.number, step: 0 }, at);
-        let _ = writeln!(
-            out,
-            "<div class=\"obs\">{}</div></div></section>",
-            escape(reset.agent_view.as_deref().unwrap_or(&reset.raw))
-        );
-    }
-    for step in entry.steps() {
-        write_step_start(out, StepRef { episode: e.number, step: step.number }, at);
-        write_step(out, record, step, &mut progress);
-        out.push_str("</div></section>\n");
-        pass_on(out, write)?;
-    }
-    for failed in &entry.failures {
-        let _ = writeln!(
-            out,
-            "<p class=\"bad\">A call failed ({}): {}</p>",
-            escape(&failed.description()),
-            escape(&failed.failure.message)
-        );
-    }
-    for remark in record.remarks(e.number) {
-        let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));
-    }
-    out.push_str("</details>\n");
-    Ok(())
 }
 
-fn write_step_start(out: &mut String, here: StepRef, at: StepRef) {
+fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: StepRef) {
+    let here = StepRef { episode, step: section.step };
     let marked = if here == at { (" marked", " tabindex=\"-1\" autofocus") } else { ("", "") };
     let id = anchor(here);
     let _ = writeln!(
@@ -194,172 +148,82 @@ fn write_step_start(out: &mut String, here: StepRef, at: StepRef) {
         "<section class=\"step{}\" id=\"{id}\"{}><a class=\"no\" href=\"#{id}\">{}</a><div>",
         marked.0, marked.1, here.step
     );
+    section.decision.iter().chain(&section.outcome).for_each(|block| write_block(out, block));
+    out.push_str("</div></section>\n");
 }
 
-fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
-    for (proposal, reason) in &step.rejections {
-        let _ = writeln!(
-            out,
-            "<p class=\"soft\">rejected <code>{}</code>: {}</p>",
-            escape(proposal),
-            escape(reason)
-        );
-    }
-    for partial_reply in &step.partial_replies {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", cancelled_reply_text(partial_reply, escape));
-    }
-    if step.prompt_edited {
-        let _ = writeln!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
-    }
-    if let Some(thought) = &step.thought {
-        let (note, rewritten) = match step.executed.as_ref().map(|e| &e.thought_disposition) {
-            _ if step.thought_edited => (" <span class=\"soft\">(edited by a person)</span>", None),
-            Some(ThoughtDisposition::Dropped) => {
-                (" <span class=\"soft\">(dropped from later prompts)</span>", None)
+fn write_block(out: &mut String, block: &Block<'_>) {
+    let _ = match block {
+        Block::Note(line) => writeln!(out, "<p class=\"soft\">{}</p>", inline(line)),
+        Block::Thought { text, note } => {
+            let note = match note.trim() {
+                "" => String::new(),
+                note => format!(" <span class=\"soft\">{note}</span>"),
+            };
+            writeln!(out, "<div class=\"think\">{}{note}</div>", escape(text))
+        }
+        Block::Action { is_thought: true, .. } => Ok(()),
+        Block::Action { text, .. } => writeln!(out, "<div class=\"act\">{}</div>", escape(text)),
+        Block::Proposal(text) => {
+            let mark = "<span class=\"soft\">(proposed)</span>";
+            writeln!(out, "<div class=\"act\">{} {mark}</div>", escape(text))
+        }
+        Block::Observation { text, original } => {
+            if let Some(raw) = original.map(escape) {
+                let edited = "edited by a person; the environment said";
+                let _ = writeln!(out, "<p class=\"soft\">{edited}: {raw}</p>");
             }
-            Some(ThoughtDisposition::Rewritten(text)) => {
-                (" <span class=\"soft\">(replaced by the next line in later prompts)</span>", Some(text))
+            writeln!(out, "<div class=\"obs\">{}</div>", escape(text))
+        }
+        Block::Progress { before, after } => {
+            let class = if after > before { "good" } else { "bad" };
+            writeln!(out, "<p class=\"{class}\">progress {before:.2} → {after:.2}</p>")
+        }
+        Block::Finding { kind: NoteKind::Mistake, detector, evidence } => {
+            writeln!(out, "<p class=\"bad\">{}: {}</p>", escape(detector), escape(evidence))
+        }
+        // A change of the progress says the same.
+        Block::Finding { .. } => Ok(()),
+        Block::Reflection { name, author, items, notes } => {
+            let title = format!("<b>{name} reflection</b> <span class=\"soft\">by {author}</span>");
+            let _ = writeln!(out, "<div class=\"card\">{title}<ul>");
+            for item in items {
+                let _ = writeln!(out, "<li>{}</li>", inline(item));
             }
-            _ if step.dropped_by.is_some() => {
-                (" <span class=\"soft\">(dropped from later prompts)</span>", None)
+            out.push_str("</ul>");
+            for note in notes {
+                let _ = write!(out, "<p class=\"soft\">{}</p>", inline(note));
             }
-            _ => ("", None),
-        };
-        let _ = writeln!(out, "<div class=\"think\">{}{note}</div>", escape(thought));
-        if let Some(text) = rewritten {
-            let _ = writeln!(out, "<div class=\"think\">{}</div>", escape(text));
+            writeln!(out, "</div>")
         }
-    }
-    if step.unusable_replies > 0 {
-        let times = format_times(step.unusable_replies);
-        let _ = writeln!(out, "<p class=\"soft\">asked again because a reply was unusable: {times}</p>");
-    }
-    for warning in &step.warnings {
-        let _ = writeln!(out, "<p class=\"soft\">warning: {}</p>", escape(warning));
-    }
-    if let Some(source) = &step.reply_source {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(source)));
-    }
-    for complaint in &step.complaints {
-        let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
-    }
-    if let Some(executed) = &step.executed {
-        if !(executed.action.starts_with("think:") && executed.decided_by == DecidedBy::Actor) {
-            let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&executed.action));
+        Block::Remark(text) => writeln!(out, "<div class=\"card\">{}</div>", escape(text)),
+        Block::FailedCall { call, message } => {
+            writeln!(out, "<p class=\"bad\">A call failed ({}): {}</p>", escape(call), escape(message))
         }
-        if executed.decided_by == DecidedBy::Person {
-            let proposal = step.proposal_text().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
-            let _ = writeln!(
-                out,
-                "<p class=\"soft\">override by a person{}, shown as {}</p>",
-                proposal.unwrap_or_default(),
-                if executed.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
-            );
-        }
-        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rewrite_rule) {
-            let _ = writeln!(
-                out,
-                "<p class=\"soft\">sent as <code>{}</code> (rule {})</p>",
-                escape(sent),
-                escape(rule)
-            );
-        }
-    } else if let Some(proposed) = &step.proposed {
-        let _ = writeln!(
-            out,
-            "<div class=\"act\">{} <span class=\"soft\">(proposed)</span></div>",
-            escape(proposed)
-        );
-    }
-    if let Some(answer) = &step.answer {
-        if answer.edited {
-            let raw = escape(&answer.raw);
-            let _ = writeln!(out, "<p class=\"soft\">edited by a person; the environment said: {raw}</p>");
-        }
-        let _ = writeln!(
-            out,
-            "<div class=\"obs\">{}</div>",
-            escape(answer.agent_view.as_deref().unwrap_or(&answer.raw))
-        );
-        if (answer.progress - *progress).abs() > f64::EPSILON {
-            let class = if answer.progress > *progress { "good" } else { "bad" };
-            let _ =
-                writeln!(out, "<p class=\"{class}\">progress {:.2} → {:.2}</p>", *progress, answer.progress);
-            *progress = answer.progress;
-        }
-    }
-    for note in step.notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
-        let _ = writeln!(
-            out,
-            "<p class=\"bad\">{}: {}</p>",
-            escape(&note.detector.replace('_', " ")),
-            escape(&note.evidence)
-        );
-    }
-    for reflection in record.reflections_after(step) {
-        write_reflection(out, reflection);
-    }
-    for remark in &step.remarks {
-        let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));
-    }
+    };
 }
 
-fn write_reflection(out: &mut String, reflection: &Reflection) {
-    let _ = writeln!(
-        out,
-        "<div class=\"card\"><b>{} reflection</b> <span class=\"soft\">by {}</span><ul>",
-        reflection.question().name(),
-        author_name(reflection.author)
-    );
-    for item in &reflection.items {
-        let _ = writeln!(out, "<li>{}</li>", lesson_html(&item.text));
-    }
-    out.push_str("</ul>");
-    if reflection.prompt_edited {
-        let _ = write!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
-    }
-    if let Some(source) = &reflection.reply_source {
-        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(source)));
-    }
-    for complaint in &reflection.complaints {
-        let _ = write!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
-    }
-    out.push_str("</div>\n");
-}
-
-fn lesson_html(text: &LessonText) -> String {
-    match &text.solution {
-        Some(solution) => format!("{} → {}", escape(&text.text), escape(solution)),
-        None => escape(&text.text),
-    }
-}
-
-fn write_lessons(out: &mut String, record: &SessionRecord) {
-    let all = record.lessons();
+fn write_lessons(out: &mut String, all: &[LessonEntry<'_>]) {
     if all.is_empty() {
         return;
     }
-    let _ = writeln!(
-        out,
-        "<details open><summary><b>Lessons</b> ({} of {} active)</summary>",
-        all.iter().filter(|l| l.is_active()).count(),
-        all.len()
-    );
+    let active = all.iter().filter(|e| e.lesson.is_active()).count();
+    let _ =
+        writeln!(out, "<details open><summary><b>Lessons</b> ({active} of {} active)</summary>", all.len());
     for kind in ReflectionKind::ALL {
-        let mut of_kind = all.iter().filter(|l| l.kind == kind).peekable();
+        let mut of_kind = all.iter().filter(|e| e.lesson.kind == kind).peekable();
         if of_kind.peek().is_none() {
             continue;
         }
         let _ = writeln!(out, "<h2>{}</h2>\n<div class=\"wide\"><table>", kind.name());
-        for lesson in of_kind {
-            write_lesson_row(out, record, lesson);
-        }
+        of_kind.for_each(|entry| write_lesson_row(out, entry));
         out.push_str("</table></div>\n");
     }
     out.push_str("</details>\n");
 }
 
-fn write_lesson_row(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
+fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
+    let LessonEntry { lesson, text, origin, scope, status, parents } = entry;
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.learnt_at {
         (0, _) => {
@@ -370,43 +234,26 @@ fn write_lesson_row(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{}, {}, {}, version {}, in {} prompts{}</td></tr>",
+        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {} prompts{parents}</td></tr>",
         lesson.number,
-        lesson_html(lesson.text()),
-        enum_name(&lesson.origin),
-        enum_name(&lesson.scope),
-        enum_name(&lesson.status),
+        inline(text),
         lesson.version(),
-        lesson.uses,
-        format_parents(&record.parent_numbers(lesson))
+        lesson.uses
     );
 }
 
-fn write_settings(out: &mut String, record: &SessionRecord) {
-    let Some(spec) = &record.spec else { return };
-    if spec.settings.0.is_empty() && record.changed_settings.is_empty() {
+fn write_settings(out: &mut String, document: &Document<'_>) {
+    let settings = document.settings();
+    if settings.is_empty() {
         return;
     }
     out.push_str(
         "<details><summary><b>Settings</b></summary>\n<div class=\"wide\"><table>\n\
          <tr><th>name</th><th>value</th><th>from</th></tr>\n",
     );
-    for (name, setting) in &spec.settings.0 {
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>",
-            escape(name),
-            escape(&setting.value.to_string()),
-            enum_name(&setting.origin)
-        );
-    }
-    for (seq, name, value) in &record.changed_settings {
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td><code>{}</code></td><td>a person, event {seq}</td></tr>",
-            escape(name),
-            escape(&value.to_string())
-        );
+    for (name, value, source) in settings {
+        let (name, value) = (escape(name), escape(&value));
+        let _ = writeln!(out, "<tr><td>{name}</td><td><code>{value}</code></td><td>{source}</td></tr>");
     }
     out.push_str("</table></div></details>\n");
 }

@@ -1,9 +1,9 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; suitable for logs and screen readers.
 
+use super::document::{Span, author_name, cancelled_reply, dropped_count, reply_source, role_suffix};
 use super::plural::pluralize;
 use crate::domain::{
-    Author, DecidedBy, EpisodeRole, LessonOp, LessonText, ModelRole, NoteKind, PartialReply, Reflection,
-    describe_setting_value,
+    Author, DecidedBy, LessonOp, LessonText, ModelRole, NoteKind, Reflection, describe_setting_value,
 };
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
@@ -63,11 +63,7 @@ impl Transcript {
         let (task, trial) = (&episode.task, episode.trial);
         let id = format!("{} {}", task.env, task.id);
         let name = if task.goal.is_empty() { id } else { format!("{} ({id})", task.goal) };
-        let role = match episode.role {
-            EpisodeRole::Test => "",
-            EpisodeRole::Calibrate => ", calibration",
-            EpisodeRole::Explore => ", exploration without a goal",
-        };
+        let role = role_suffix(episode.role);
         write_line(&mut out, "", &format!("Episode {}: {name}, trial {trial}{role}", episode.number));
         out
     }
@@ -231,7 +227,12 @@ impl Transcript {
             }
             Event::CallGivenUp { .. } => write_line(out, "      ", "continued without the reply"),
             Event::CallCancelled { partial_reply: reply, .. } => {
-                write_line(out, "      ", &cancelled_reply_text(reply, |text| format!("{text:?}")));
+                let line = cancelled_reply(reply);
+                let spans = line.iter().map(|span| match span {
+                    Span::Words(text) => text.to_string(),
+                    Span::Quote(text) | Span::Code(text) => format!("{text:?}"),
+                });
+                write_line(out, "      ", &spans.collect::<String>());
             }
             Event::Diverged { episode, step, recorded, actual } => {
                 write_line(
@@ -332,10 +333,8 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
     for complaint in &reflection.complaints {
         write_line(out, "        about the reply: ", complaint);
     }
-    match reflection.dropped.len() {
-        0 => {}
-        1 => write_line(out, "        ", "1 text not kept"),
-        n => write_line(out, "        ", &format!("{n} texts not kept")),
+    if let Some(text) = dropped_count(reflection) {
+        write_line(out, "        ", &text);
     }
 }
 
@@ -364,40 +363,6 @@ fn format_lesson(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} -> {solution}", text.text),
         None => text.text.clone(),
-    }
-}
-
-/// Describes the source of a reply that no model produced in this run; `from` is `recorded:NAME` or `cache`, as in the
-/// journal.
-pub fn reply_source(from: &str) -> String {
-    match from.strip_prefix("recorded:") {
-        Some(session) => format!("recorded reply from session {session}"),
-        None => "cached reply".to_owned(),
-    }
-}
-
-/// The note on a step or reflection whose prompt a person edited.
-pub(super) const PROMPT_EDITED: &str = "a person edited its prompt";
-
-/// Describes the partial reply of a call that a person cancelled; `quote` makes its text safe to show.
-pub(super) fn cancelled_reply_text(reply: &PartialReply, quote: impl Fn(&str) -> String) -> String {
-    let cost = reply.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));
-    let mut text = format!("cancelled by a person{cost}");
-    for (name, words) in [("reasoning", &reply.reasoning), ("answer", &reply.text)] {
-        if !words.trim().is_empty() {
-            let _ = write!(text, "; {name} so far: {}", quote(words.trim()));
-        }
-    }
-    text
-}
-
-/// Returns a short name for the author of a reflection.
-pub(super) fn author_name(author: Author) -> &'static str {
-    match author {
-        Author::Symbolic => "rules",
-        Author::Mentor => "mentor",
-        Author::Person => "you",
-        Author::File => "pool file",
     }
 }
 
