@@ -335,6 +335,29 @@ fn an_action_that_replaces_a_thought_is_shown_in_every_export() {
     }
 }
 
+/// Regression: Markdown and HTML left out what is written before the first step, such as a plan; the transcript left out
+/// lessons that a method adds without a reflection.
+#[test]
+fn plans_and_lessons_without_a_step_are_shown() {
+    let plan = r#"{"type":"reflected","reflection":{"kind":"plan","author":"symbolic","episode":1,"step":0,"items":[{"text":{"text":"go, take"}}],"dropped":[{"text":"rest"}]}}
+{"type":"lesson_changed","op":"add","id":"p1","kind":"plan","scope":"episode","origin":"symbolic","text":{"text":"go, take"},"by":"symbolic"}
+{"type":"lesson_changed","op":"add","id":"p2","kind":"advice","scope":"task","origin":"symbolic","text":{"text":"Look first."},"by":"symbolic"}
+{"type":"prompt_sent""#;
+    let session = SESSION.replacen(r#"{"type":"prompt_sent""#, plan, 1);
+    let events = events_of(&session);
+    let transcript = render_transcript(&events);
+    assert_eq!(transcript.matches("go, take").count(), 1, "{transcript}");
+    assert!(transcript.contains("      lesson 2 added (Advice): Look first.\n"), "{transcript}");
+    let record = SessionRecord::from_events(&events);
+    let markdown = render_markdown(&record);
+    let expected =
+        "```\n\n- **Plan reflection** (rules)\n  - `go, take`\n  - 1 text not kept\n\n### Step 1\n";
+    assert!(markdown.contains(expected), "{markdown}");
+    let page = html_page(&record, StepRef::default(), &files());
+    let steps = page.split("<section").nth(1).unwrap();
+    assert!(steps.contains("id=\"s1-0\"") && steps.contains("<li>go, take</li>"), "{steps}");
+}
+
 /// Regression: journals of old versions can contain counts near `u64::MAX`; every command that reported such a session
 /// panicked.
 #[test]

@@ -338,9 +338,15 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
     }
 }
 
-/// Writes a person's change of a lesson. Lessons from a reflection are written with the reflection.
+/// Writes a person's change of a lesson, or a lesson that a method added by itself. Lessons from a reflection are written
+/// with the reflection, and those from a file are counted.
 fn write_lesson(out: &mut String, op: &LessonOp, author: Author, after: &State) {
-    if author != Author::Person {
+    let is_shown = match (author, op) {
+        (Author::Person, _) => true,
+        (Author::Symbolic | Author::Mentor, LessonOp::Add { text, .. }) => !is_reflected(text, after),
+        _ => false,
+    };
+    if !is_shown {
         return;
     }
     let number = after.pool.get(op.id()).map_or(0, |l| l.number);
@@ -357,6 +363,14 @@ fn write_lesson(out: &mut String, op: &LessonOp, author: Author, after: &State) 
         LessonOp::Recur { .. } => format!("lesson {number} recurred"),
     };
     write_line(out, "      ", &line);
+}
+
+/// Returns whether a reflection of the last step that has any contains a text.
+fn is_reflected(text: &LessonText, after: &State) -> bool {
+    let step_of = |r: &Reflection| (r.episode, r.step);
+    let last = after.reflections.last().map(|r| step_of(r));
+    let of_step = after.reflections.iter().rev().take_while(|r| Some(step_of(r)) == last);
+    of_step.flat_map(|r| &r.items).any(|item| item.text == *text)
 }
 
 fn format_lesson(text: &LessonText) -> String {
