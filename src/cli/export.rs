@@ -11,17 +11,22 @@ use crate::report::{
     InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_json, render_markdown,
     render_transcript, write_html,
 };
+use clap::ValueEnum as _;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Runs `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
+    let format = match args.format {
+        Some(format) => format,
+        None => format_of_file(args.out.as_deref())?,
+    };
     let opened = locate::open_session(config, args.path.as_deref())?;
     if let Some(missing) = opened.missing_summary() {
         out.print_note(&format!("{}: {missing}", opened.meta.session));
     }
-    if args.format == ExportFormat::Reflexion {
+    if format == ExportFormat::Reflexion {
         return write_reflexion_directory(&opened.events()?, args.out.as_deref(), out);
     }
     // Only the record is kept in memory, not the events: a long session has many times more of them.
@@ -40,7 +45,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         None => opened.position.or(bookmark).unwrap_or_else(|| record.default_step()),
     };
     check_position(&record, at, args.at.is_some())?;
-    let text = match args.format {
+    let text = match format {
         ExportFormat::Html => {
             let session_files = opened.files()?;
             let write = |page: &mut dyn Write| {
@@ -64,6 +69,18 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         Some(path) => write_file(path, |file| file.write_all(text.as_bytes()), out),
         None => out.print_document(&text),
     }
+}
+
+/// Returns the format that a file's extension names; HTML for a file without extension and for standard output.
+fn format_of_file(path: Option<&Path>) -> Result<ExportFormat, CliError> {
+    let Some(extension) = path.and_then(Path::extension) else { return Ok(ExportFormat::Html) };
+    let extension = extension.to_string_lossy();
+    ExportFormat::from_str(&extension, true).map_err(|_error| {
+        CliError::usage(
+            format!("--out: no format has the extension {extension:?}"),
+            "add --format, or end the name with .html, .md, .json, .svg or .txt",
+        )
+    })
 }
 
 fn write_file(

@@ -29,6 +29,29 @@ fn exported_session_can_be_opened() {
     assert!(size.code == 2 && size.stderr.contains("120x36"), "{}", size.stderr);
 }
 
+/// Regression: `export --out x.md` wrote HTML into `x.md`.
+#[test]
+fn the_extension_of_the_file_decides_the_format() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet"]).assert_success();
+    let cases: [(&str, &[&str], &str); 6] = [
+        ("x.md", &[], "# put some"),
+        ("x.JSON", &[], "{"),
+        ("x.txt", &[], "omnireflect"),
+        ("x.htm", &[], "<!doctype html>"),
+        ("x", &[], "<!doctype html>"),
+        ("y.md", &["--format", "json"], "{"),
+    ];
+    for (name, flags, start) in cases {
+        let path = home.path(name);
+        home.run(&[&["export", "--last", "--out", path.to_str().unwrap()], flags].concat()).assert_success();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(start), "{name}: {text}");
+    }
+    let unknown = home.run(&["export", "--last", "--out", "report.pdf"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("add --format"), "{}", unknown.stderr);
+}
+
 #[cfg(feature = "tui")]
 #[test]
 fn the_screen_is_exported_as_a_picture() {

@@ -236,9 +236,10 @@ pub struct Export {
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
     /// Format: html (one page that contains the session), markdown, json, svg (the screen), text (the transcript),
-    /// reflexion (a run directory like the public code's; --out names it).
-    #[arg(long, short, default_value = "html")]
-    pub format: ExportFormat,
+    /// reflexion (a run directory like the public code's; --out names it). Without it, the extension of --out
+    /// decides; otherwise html.
+    #[arg(long, short)]
+    pub format: Option<ExportFormat>,
     /// Step to highlight (html) or to show (svg): EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
@@ -376,6 +377,7 @@ pub enum ConfigVerb {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// One HTML page that contains the session.
+    #[value(alias = "htm")]
     Html,
     /// Markdown.
     #[value(alias = "md")]
@@ -385,6 +387,7 @@ pub enum ExportFormat {
     /// The screen at one step, as a picture.
     Svg,
     /// The plain transcript.
+    #[value(alias = "txt")]
     Text,
     /// A run directory in the format of Reflexion's public code.
     Reflexion,
