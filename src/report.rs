@@ -7,7 +7,6 @@
 mod by_task;
 mod document;
 mod dropped_text;
-mod embedded;
 mod html;
 mod json;
 mod lines;
@@ -27,10 +26,7 @@ mod tests;
 pub use by_task::TaskTotals;
 pub use document::reply_source;
 pub use dropped_text::{DroppedText, dropped_texts};
-pub use embedded::{
-    EmbeddedSession, EmbeddedSessionError, ReadLines, SessionFiles, WritePart, embed_session, extract_session,
-};
-pub use html::write_html;
+pub use html::{EmbedSession, write_html};
 pub use json::render_json;
 pub use lines::{RunLines, StepExtras, StepFields, step_fields, summary_line};
 pub use markdown::render_markdown;

@@ -161,6 +161,22 @@ fn a_reflexion_run_directory_is_written_and_continued() {
     assert!(world.starts_with("\n\n***** Start Trial #0 *****\n\nEnvironment #0 Trial #0: "), "{world}");
     assert!(world.contains("\n\n***** End Trial #2 *****\n\n") && world.contains(&totals));
 
+    // It can be opened as a session with the same steps and plans.
+    let (text, _, code) = home.run(&["open", "dir", "--plain"]);
+    assert_eq!((code, text.matches("\nEpisode ").count()), (0, 2 * ended.len()), "{text}");
+    let (_, err, code) = home.run(&["export", "dir", "--format", "reflexion", "--out", "opened"]);
+    assert_eq!(code, 0, "{err}");
+    for trial in 0..3 {
+        let name = format!("env_results_trial_{trial}.json");
+        let again = std::fs::read_to_string(home.0.path().join("opened").join(&name)).unwrap();
+        assert_eq!(again, read(&name));
+    }
+    let steps = |log: &str| log.rsplit("Here is the task:").next().unwrap().to_owned();
+    let again = std::fs::read_to_string(home.0.path().join("opened/trial_2.log")).unwrap();
+    assert_eq!(steps(&again), steps(&log));
+    let (_, err, code) = home.run(&["resume", "dir", "--headless"]);
+    assert!(code == 1 && err.contains("can't be continued"), "{err}");
+
     // Continuing it skips solved tasks, and each plan is only in the prompts of its own task.
     let (lines, err) = home.lines(&[&run[..], &["4"], &tasks, &["--reflexion", "dir"]].concat());
     assert!(err.contains("trials left: 1"), "{err}");

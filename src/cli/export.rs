@@ -7,12 +7,13 @@ use super::output::Output;
 use super::{locate, screen};
 use crate::engine::Envelope;
 use crate::files;
+use crate::journal::embed_session;
 use crate::report::{
-    InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_json, render_markdown,
-    render_transcript, write_html,
+    EmbedSession, InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_json,
+    render_markdown, render_transcript, write_html,
 };
 use clap::ValueEnum as _;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,9 +48,11 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     check_position(&record, at, args.at.is_some())?;
     let text = match format {
         ExportFormat::Html => {
-            let session_files = opened.files()?;
+            let (session_files, branch) = (opened.files()?, &opened.branch.id.0);
+            let embed: &EmbedSession<'_, io::Error> =
+                &|write| embed_session(&session_files, Some(branch), write);
             let write = |page: &mut dyn Write| {
-                write_html(&record, at, &session_files, &mut |part| page.write_all(part.as_bytes()))
+                write_html(&record, at, Some(embed), &mut |part| page.write_all(part.as_bytes()))
             };
             return match &args.out {
                 Some(path) => write_file(path, write, out),

@@ -6,7 +6,7 @@ use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
-use crate::report::{SessionFiles, SessionRecorder, ShownBranch, write_html};
+use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::types::{EpisodeRef, WorkProgress};
 use crate::ui::{HostServices, ModelList};
@@ -287,19 +287,20 @@ pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Res
     }
     let mut record = recorder.finish();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
-    record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
+    record.branch =
+        Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id: id.clone() });
+    let report = |_, _| progress.report(timeline.len(), all);
     // A session from a report has no folder.
-    let session_files = if dir.as_os_str().is_empty() {
-        SessionFiles::new()
-    } else {
-        let report = |_, _| progress.report(timeline.len(), all);
-        super::locate::session_files(dir, &report).map_err(|e| e.message)?
-    };
+    let has_folder = !dir.as_os_str().is_empty();
+    let session_files = has_folder.then(|| super::locate::session_files(dir, &report)).transpose();
+    let session_files = session_files.map_err(|e| e.message)?.unwrap_or_default();
+    let embed: &EmbedSession<'_, std::io::Error> =
+        &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
-        write_html(&record, record.default_step(), &session_files, &mut |part| {
+        write_html(&record, record.default_step(), has_folder.then_some(embed), &mut |part| {
             bytes_written += part.len() as u64;
             let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
             cancelled = progress.report(timeline.len() + events, all);
@@ -456,7 +457,7 @@ mod tests {
         store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());
         let progress = WorkProgress::default();
         let page = fs::read_to_string(export_session(dir, &store, &progress).unwrap()).unwrap();
-        let embedded = crate::report::extract_session(&page).unwrap();
+        let embedded = crate::journal::extract_session(&page).unwrap();
         assert_eq!(embedded.files.len(), files.len());
         for (path, text) in embedded.files {
             assert_eq!(text, fs::read_to_string(shipped.join(&path)).unwrap(), "{path}");

@@ -9,14 +9,13 @@ use super::error::{CliError, CliErrorKind};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::files;
+use crate::journal::import::{ImportError, ImportedSession, Source};
 use crate::journal::{
     BranchHeader, JournalError, LABELS_STEM, Label, Meta, MissingEvents, OpenBranch, OpenMode, Session,
-    fold_events, last_written_from_files, list_sessions, open_branch, parse_labels, read_with_parents,
+    SessionFiles, WritePart, fold_events, last_written_from_files, list_sessions, open_branch, parse_labels,
+    read_with_parents,
 };
-use crate::report::{
-    EmbeddedSession, InvalidStepRef, SessionFiles, ShownBranch, StepRef, WritePart, extract_session,
-    pluralize,
-};
+use crate::report::{InvalidStepRef, ShownBranch, StepRef, pluralize};
 use crate::timeline::{ReportProgress, Timeline, no_progress};
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
@@ -60,15 +59,15 @@ pub(super) fn recent_sessions(
     })
 }
 
-/// A session read from its folder or from a report that contains it.
+/// A session read from its folder or imported.
 pub(super) struct OpenedSession {
-    /// Folder of the session; `None` if it was read from a report.
+    /// Folder of the session; `None` if it was imported.
     pub(super) dir: Option<PathBuf>,
     pub(super) meta: Meta,
     /// Header of the open branch.
     pub(super) branch: BranchHeader,
-    /// The session in the report; empty for a session from a folder.
-    report: EmbeddedSession,
+    /// The imported session; empty for a session from a folder.
+    imported: ImportedSession,
     pub(super) timeline: Timeline,
     /// Number of bytes of the branch file that are in the timeline.
     pub(super) bytes_read: u64,
@@ -90,7 +89,7 @@ impl OpenedSession {
             dir,
             meta,
             branch,
-            report: EmbeddedSession::default(),
+            imported: ImportedSession::default(),
             timeline,
             bytes_read,
             truncated_tail: torn,
@@ -125,14 +124,14 @@ impl OpenedSession {
         if let Some(dir) = &self.dir {
             return Ok(Session::open(dir)?.headers()?.into_iter().map(|h| h.id).collect());
         }
-        Ok(report_branch_ids(&self.report.files))
+        Ok(imported_branch_ids(&self.imported.files))
     }
 
     /// Returns the open branch and the name a person gave it.
     pub(super) fn shown_branch(&self) -> Result<ShownBranch, CliError> {
         let labels = match &self.dir {
             Some(dir) => Session::open(dir)?.labels()?,
-            None => report_labels(&self.report.files),
+            None => imported_labels(&self.imported.files),
         };
         let name = labels.get(&self.branch.id).and_then(|label| label.name.clone());
         Ok(ShownBranch { id: self.branch.id.clone(), name })
@@ -143,11 +142,11 @@ impl OpenedSession {
         self.dir.as_deref().map_or_else(|| Ok(Vec::new()), skipped_branches)
     }
 
-    /// Returns the session's files, from its folder or from the report it was read from.
+    /// Returns the session's files, from its folder or as they were imported.
     pub(super) fn files(&self) -> Result<SessionFiles<'_, io::Error>, CliError> {
         match &self.dir {
             Some(dir) => session_files(dir, &no_progress),
-            None => Ok(self.report.session_files()),
+            None => Ok(self.imported.session_files()),
         }
     }
 }
@@ -262,15 +261,22 @@ pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<Pa
             }
         }
     }
+    if is_import(path) {
+        return Err(CliError::new(
+            CliErrorKind::Session,
+            format!("{text}: an exported report or another program's log can't be continued or changed"),
+            "name a session's folder; `retrospect open` shows this one",
+        ));
+    }
     Err(not_found(format!("no session named {text} (sessions are in {})", root.display())))
 }
 
-/// Opens a session or a report, read-only.
+/// Opens a session, or imports one, read-only.
 pub(super) fn open_session(config: &Config, text: Option<&str>) -> Result<OpenedSession, CliError> {
     open_session_for(config, text, OpenMode::Read)
 }
 
-/// Opens a session or a report; `mode` applies to a session's branch file.
+/// Opens a session, or imports one; `mode` applies to a session's branch file.
 pub(super) fn open_session_for(
     config: &Config,
     text: Option<&str>,
@@ -282,10 +288,9 @@ pub(super) fn open_session_for(
     };
     let (path, word) = text.map_or(("", None), split_branch);
     let file = Path::new(path);
-    if file.is_file() && file.file_name().is_some_and(|n| n != "meta.toml") {
-        let mut opened = open_report(file, word)?;
-        opened.position = at;
-        return Ok(opened);
+    if is_import(file) {
+        let imported = Source::open(file).and_then(|source| source.import()).map_err(import_error)?;
+        return Ok(OpenedSession { position: at, ..open_imported(file, imported, word)? });
     }
     let (dir, id) = find_session_branch(config, text)?;
     let session = Session::open(&dir)?;
@@ -338,8 +343,8 @@ fn read_lines(path: &Path, visit: &mut WritePart<'_, io::Error>) -> io::Result<(
     Ok(())
 }
 
-/// Returns the branches in a report, the trunk first.
-fn report_branch_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
+/// Returns the branches of an imported session, the trunk first.
+fn imported_branch_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
     let name = |file: &String| file.strip_prefix("branches/")?.strip_suffix(".jsonl").map(str::to_owned);
     let mut ids: Vec<BranchId> = files.keys().filter_map(name).map(BranchId).collect();
     ids.retain(|id| id.0 != LABELS_STEM);
@@ -347,25 +352,31 @@ fn report_branch_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
     ids
 }
 
-/// Returns the labels of the branches in a report.
-fn report_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label> {
+/// Returns the labels of the branches of an imported session.
+fn imported_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label> {
     let text = files.get(&format!("branches/{LABELS_STEM}.jsonl")).map_or("", String::as_str);
     parse_labels(text.as_bytes()).unwrap_or_default()
 }
 
-/// Maximum size of an exported report, in bytes: it is held in memory as a whole.
-const MAX_REPORT_BYTES: u64 = 1 << 30;
+/// Returns whether a path is to be imported: any file but a session's own, or a folder of a known format.
+pub(super) fn is_import(path: &Path) -> bool {
+    if path.is_dir() {
+        let is_session = path.join("meta.toml").symlink_metadata().is_ok();
+        return !is_session && Source::open(path).is_ok_and(|source| source.importer().is_some());
+    }
+    path.is_file() && path.file_name().is_some_and(|n| n != "meta.toml")
+}
 
-fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliError> {
-    let page = files::read(file, MAX_REPORT_BYTES).map_err(|e| match e.kind() {
-        ErrorKind::FileTooLarge => CliError::new(
-            CliErrorKind::Session,
-            format!("{}: too large for an exported report (at most 1 GiB)", file.display()),
-            "open the session's folder instead, which can be of any size",
-        ),
-        _ => CliError::file(file, "could not be read", &e),
-    })?;
-    let page = String::from_utf8_lossy(&page);
+/// Returns the error for something that can't be opened as a session.
+fn import_error(error: ImportError) -> CliError {
+    CliError::new(CliErrorKind::Session, error.to_string(), error.hint)
+}
+
+fn open_imported(
+    file: &Path,
+    imported: ImportedSession,
+    branch: Option<&str>,
+) -> Result<OpenedSession, CliError> {
     let invalid = |problem: String| {
         CliError::new(
             CliErrorKind::Session,
@@ -373,16 +384,15 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
             "open the session's folder instead, if you have it",
         )
     };
-    let extracted = extract_session(&page).map_err(|e| invalid(e.to_string()))?;
-    let meta = extracted.files.get("meta.toml").ok_or_else(|| invalid("contains no meta.toml".to_owned()))?;
+    let meta = imported.files.get("meta.toml").ok_or_else(|| invalid("contains no meta.toml".to_owned()))?;
     let meta: Meta = toml::from_str(meta).map_err(|e| invalid(format!("its meta.toml: {}", e.message())))?;
-    if !extracted.files.contains_key("branches/trunk.jsonl") {
+    if !imported.files.contains_key("branches/trunk.jsonl") {
         return Err(invalid("contains no branches/trunk.jsonl".to_owned()));
     }
     let branch_bytes =
-        |id: &BranchId| extracted.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
+        |id: &BranchId| imported.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
     let last_written = || {
-        last_written_from_files(extracted.files.iter().filter_map(|(name, text)| {
+        last_written_from_files(imported.files.iter().filter_map(|(name, text)| {
             let id = name.strip_prefix("branches/")?.strip_suffix(".jsonl")?;
             Some((BranchId(id.to_owned()), text.as_bytes()))
         }))
@@ -390,16 +400,16 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
     let exists = |id: &BranchId| id.0 != LABELS_STEM && branch_bytes(id).is_some();
     let id = match branch {
         Some(word) => {
-            let labels = report_labels(&extracted.files);
+            let labels = imported_labels(&imported.files);
             branch_name::find_branch_among(
                 &meta.session,
-                &report_branch_ids(&extracted.files),
+                &imported_branch_ids(&imported.files),
                 &labels,
                 word,
             )?
         }
-        // By default, the branch that the report shows.
-        None => extracted.branch.clone().map(BranchId).filter(exists).unwrap_or_else(last_written),
+        // By default, the branch that an exported report shows.
+        None => imported.branch.clone().map(BranchId).filter(exists).unwrap_or_else(last_written),
     };
     let read = read_with_parents(file, &id, &branch_bytes)?;
     Ok(OpenedSession {
@@ -411,6 +421,6 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
         truncated_tail: read.torn_tail.map(|t| t.description),
         missing: None,
         position: None,
-        report: extracted,
+        imported,
     })
 }

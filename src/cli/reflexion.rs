@@ -1,13 +1,12 @@
-//! Reads run directories of Reflexion's public code (`spec/methods.md` 2.2): its memory and its results.
+//! Continues run directories of Reflexion's public code: loads their plans and skips what they have solved.
 
 use super::bounded;
 use super::error::{CliError, CliErrorKind};
 use super::pool::PoolLine;
-use crate::domain::{LessonId, LessonOp, LessonOrigin, LessonText, ReflectionKind, RunSpec, Scope, hex};
+use crate::domain::{LessonOrigin, LessonText, RunSpec};
 use crate::engine::LessonCommand;
+use crate::journal::import::reflexion::{EnvResult, parse_results, plan_id, plan_lesson, results_trial};
 use jiff::Timestamp;
-use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 
 /// The results of one trial.
@@ -19,17 +18,6 @@ pub(super) struct TrialResults {
     pub(super) rows: Vec<EnvResult>,
 }
 
-/// The result of one environment (a task, in Reflexion's code).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct EnvResult {
-    /// Index among the tasks, counted from 0.
-    pub(super) index: usize,
-    /// Plans written after its attempts, oldest first.
-    pub(super) plans: Vec<String>,
-    /// Solved, or marked to be skipped.
-    pub(super) is_done: bool,
-}
-
 /// Returns whether a path is a run directory or a results file.
 pub(super) fn is_results_path(path: &Path) -> bool {
     find_results_file(path).is_some()
@@ -37,9 +25,7 @@ pub(super) fn is_results_path(path: &Path) -> bool {
 
 /// Returns trial number and path of a results file; for a directory, the file of its last trial.
 fn find_results_file(path: &Path) -> Option<(u32, PathBuf)> {
-    let number = |path: &Path| -> Option<u32> {
-        path.file_name()?.to_str()?.strip_prefix("env_results_trial_")?.strip_suffix(".json")?.parse().ok()
-    };
+    let number = |path: &Path| results_trial(path.file_name()?.to_str()?);
     if !path.is_dir() {
         return Some((number(path)?, path.to_owned()));
     }
@@ -47,7 +33,7 @@ fn find_results_file(path: &Path) -> Option<(u32, PathBuf)> {
     files.filter_map(|file| Some((number(&file)?, file))).max()
 }
 
-/// Reads results. Ignores unknown keys; missing keys have Reflexion's initial values.
+/// Reads results, as [`parse_results`] does.
 pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
     let Some((trial, file)) = find_results_file(path) else {
         return Err(CliError::usage(
@@ -55,33 +41,9 @@ pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
             "name a Reflexion run directory or one of its results files",
         ));
     };
-    let text = bounded::read_text(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
-    let invalid = |location: String, why: &str| {
-        let hint = "expected a JSON array of objects with name, memory (an array of strings) and is_success";
-        CliError::new(CliErrorKind::File, format!("{}{location}: {why}", file.display()), hint)
-    };
-    let list: Vec<Value> =
-        serde_json::from_str(&text).map_err(|e| invalid(format!(":{}", e.line()), &e.to_string()))?;
-    let mut rows = Vec::new();
-    for (number, entry) in list.iter().enumerate() {
-        let entry = entry.as_object().ok_or_else(|| invalid(format!(", entry {number}"), "not an object"))?;
-        let env_number = entry.get("name").and_then(Value::as_str).and_then(|n| n.strip_prefix("env_"));
-        let flag = |key: &str| entry.get(key).and_then(Value::as_bool).unwrap_or(false);
-        let memory = match entry.get("memory") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(texts)) => {
-                texts.iter().map(|t| t.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>().ok_or_else(
-                    || invalid(format!(", entry {number}"), "memory has an element that is not a string"),
-                )?
-            }
-            Some(_) => return Err(invalid(format!(", entry {number}"), "memory is not an array")),
-        };
-        rows.push(EnvResult {
-            index: env_number.and_then(|n| n.parse().ok()).unwrap_or(number),
-            plans: memory,
-            is_done: flag("is_success") || flag("skip"),
-        });
-    }
+    let bytes = bounded::read_file(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
+    let rows =
+        parse_results(&file, &bytes).map_err(|e| CliError::new(CliErrorKind::File, e.to_string(), e.hint))?;
     Ok(TrialResults { file, trial, rows })
 }
 
@@ -91,19 +53,8 @@ pub(super) fn pool_lines(results: &TrialResults, at: Timestamp) -> Vec<PoolLine>
     for row in &results.rows {
         for (number, plan) in row.plans.iter().enumerate().filter(|(_, plan)| !plan.trim().is_empty()) {
             let task_key = format!("env_{}", row.index);
-            let hash = Sha256::digest(format!("reflexion\n{task_key}\n{number}\n{plan}").as_bytes());
-            let op = LessonOp::Add {
-                id: LessonId(hex(&hash[..6]).into()),
-                kind: ReflectionKind::Plan,
-                scope: Scope::Task,
-                origin: LessonOrigin::File,
-                text: LessonText::plain(plan.trim()),
-                evidence: String::new(),
-                rule: None,
-                parents: Vec::new(),
-                transition: None,
-                task_key: Some(task_key),
-            };
+            let (id, text) = (plan_id(&task_key, number, plan), LessonText::plain(plan.trim()));
+            let op = plan_lesson(id, LessonOrigin::File, text, Some(task_key));
             lines.push(PoolLine {
                 version: 1,
                 written_at: at,
@@ -139,7 +90,7 @@ pub(super) fn bind_to_tasks(lessons: &mut Vec<(String, LessonCommand)>, spec: &R
 /// note about it.
 pub(super) fn skip_finished(results: &TrialResults, spec: &mut RunSpec) -> Result<String, CliError> {
     let first_test = spec.tasks.len() - spec.test_tasks().len();
-    let is_done = |index: usize| results.rows.iter().any(|r| r.index == index && r.is_done);
+    let is_done = |index: usize| results.rows.iter().any(|r| r.index == index && (r.is_success || r.skip));
     let mut tasks = std::mem::take(&mut spec.tasks);
     let test_tasks = tasks.split_off(first_test);
     let total = test_tasks.len();

@@ -3,21 +3,27 @@
 //!
 //! The marked step has `autofocus`: browsers scroll to it unless the address has a fragment.
 
+use super::SessionRecord;
 use super::StepRef;
 use super::document::{Block, Document, EpisodeHead, LessonEntry, Section, Span};
-use super::{SessionFiles, SessionRecord, WritePart, embed_session};
 use crate::domain::{LessonStatus, NoteKind, ReflectionKind};
 use std::fmt::Write as _;
 
-/// Writes the page part by part: the embedded journal can be larger than the memory. `at` is the step to open at;
-/// `files` are the session's files to embed, if any.
+/// Writes the next part of a page.
+type WritePart<'a, E> = dyn FnMut(&str) -> Result<(), E> + 'a;
+
+/// Writes the session's files into a page, as data.
+pub type EmbedSession<'a, E> = dyn Fn(&mut WritePart<'_, E>) -> Result<(), E> + 'a;
+
+/// Writes the page part by part: the embedded journal can be larger than the memory. `at` is the step to open at; `embed`
+/// adds the session's files, if the page is to contain them.
 ///
 /// # Errors
 /// Returns the first error of writing or of reading a file.
 pub fn write_html<E>(
     record: &SessionRecord,
     at: StepRef,
-    files: &SessionFiles<'_, E>,
+    embed: Option<&EmbedSession<'_, E>>,
     write: &mut WritePart<'_, E>,
 ) -> Result<(), E> {
     let document = Document::new(record);
@@ -48,16 +54,16 @@ pub fn write_html<E>(
         out.push_str("</details>\n");
     }
     write_settings(&mut out, &document);
-    if files.is_empty() {
-        out.push_str("<p class=\"soft\">This page contains no journal.</p>\n");
-    } else {
+    if let Some(embed) = embed {
         out.push_str(
             "<p class=\"soft\">This page contains the session's journal: <code>retrospect open FILE.html</code> opens it \
              again, read-only.</p>\n",
         );
         pass_on(&mut out, write)?;
-        embed_session(files, record.branch.as_ref().map(|b| b.id.0.as_str()), write)?;
+        embed(write)?;
         out.push('\n');
+    } else {
+        out.push_str("<p class=\"soft\">This page contains no journal.</p>\n");
     }
     out.push_str("</body>\n</html>\n");
     write(&out)

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::engine::{Envelope, State};
+use crate::journal::import::ImportedSession;
+use crate::journal::{embed_session, extract_session};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -43,11 +45,15 @@ fn events_of(session: &str) -> Vec<Arc<Envelope>> {
 }
 
 fn html_page(record: &SessionRecord, at: StepRef, files: &BTreeMap<String, String>) -> String {
-    let embedded = EmbeddedSession { files: files.clone(), ..EmbeddedSession::default() };
-    page_of(|write| write_html(record, at, &embedded.session_files(), write))
+    let session = ImportedSession { files: files.clone(), branch: None };
+    page_of(|write| {
+        write_html(record, at, Some(&|part| embed_session(&session.session_files(), None, part)), write)
+    })
 }
 
-fn page_of(write_page: impl FnOnce(&mut WritePart<'_, Infallible>) -> Result<(), Infallible>) -> String {
+fn page_of(
+    write_page: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Infallible>) -> Result<(), Infallible>,
+) -> String {
     let mut page = String::new();
     write_page(&mut |part| {
         page.push_str(part);
@@ -174,17 +180,17 @@ fn an_html_report_is_self_contained_and_embeds_its_session() {
 #[test]
 fn invalid_reports_are_rejected() {
     let page = page_of(|write| {
-        let embedded = EmbeddedSession { files: files(), ..EmbeddedSession::default() };
-        embed_session(&embedded.session_files(), None, write)
+        let session = ImportedSession { files: files(), branch: None };
+        embed_session(&session.session_files(), None, write)
     });
     let cases: [(&str, &str); 4] = [
-        ("<html></html>", "no retrospect session in it"),
+        ("<html></html>", "damaged: it is missing"),
         (&page[..page.len() - 20], "damaged"),
         (&page.replace("\"v\":1,\"files\"", "\"v\":9,\"files\""), "version 9"),
         (&page.replace("branches/trunk.jsonl", "branches/../../x.jsonl"), "is not a file of a session"),
     ];
     for (text, words) in cases {
-        let error = extract_session(text).unwrap_err().to_string();
+        let error = extract_session(text).unwrap_err();
         assert!(error.contains(words), "{error}");
     }
 }

@@ -48,6 +48,12 @@ fn the_extension_of_the_file_decides_the_format() {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with(start), "{name}: {text}");
     }
+    let other = home.run(&["open", home.path("x.JSON").to_str().unwrap()]);
+    assert!(
+        other.code == 1 && other.stderr.contains("x.JSON: no retrospect session in it"),
+        "{}",
+        other.stderr
+    );
     let unknown = home.run(&["export", "--last", "--out", "report.pdf"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("add --format"), "{}", unknown.stderr);
 }

@@ -23,7 +23,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("report", &["catalog", "engine", "domain", "text"]),
     ("method", &["prompt", "symbolic", "breakpoint", "engine", "domain"]),
     ("catalog", &["method", "prompt", "symbolic", "env", "env/external", "breakpoint", "engine", "domain"]),
-    ("journal", &["files", "timeline", "engine", "domain"]),
+    ("journal", &["files", "timeline", "engine", "domain", "text"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
     ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
     (

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 #[command(after_help = "Without a terminal, prints the transcript.\nExamples:\n  retrospect open --last\n  \
                   retrospect open report.html#1.14")]
 pub struct Open {
-    /// Session (folder, name, or end of its name) or exported report, optionally with @BRANCH and #EPISODE.STEP.
+    /// Session (folder, name, or end of its name), exported report or run directory of Reflexion's code, optionally with
+    /// @BRANCH and #EPISODE.STEP.
     #[arg(value_name = "PATH[@BRANCH][#E.S]", required_unless_present = "last")]
     pub path: Option<String>,
     /// Use the newest session.

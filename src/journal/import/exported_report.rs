@@ -1,7 +1,30 @@
-//! The journal inside an HTML report, so that the report can be opened as the session it was made from.
+//! HTML pages that contain the session they were made from, so that they can be opened as that session. The format is
+//! ours, so this file also writes it.
 
+use super::{Content, EXPORT_AGAIN, ImportError, ImportedSession, Importer, Source};
 use crate::text::escape_json;
 use std::collections::BTreeMap;
+
+/// Reads what `retrospect export --format html` writes.
+pub(super) struct ExportedReport;
+
+impl Importer for ExportedReport {
+    fn name(&self) -> &'static str {
+        "HTML pages written by `retrospect export`"
+    }
+
+    fn detect(&self, source: &Source) -> bool {
+        matches!(&source.content, Content::File(bytes) if String::from_utf8_lossy(bytes).contains(OPEN_TAG))
+    }
+
+    fn import(&self, source: &Source) -> Result<ImportedSession, ImportError> {
+        let page = match &source.content {
+            Content::File(bytes) => String::from_utf8_lossy(bytes),
+            Content::Folder(_) => "".into(),
+        };
+        extract_session(&page).map_err(|why| ImportError::new(&source.path, why, EXPORT_AGAIN))
+    }
+}
 
 /// The files of a session to embed, by path relative to its folder. `E` is the error of reading or writing.
 pub type SessionFiles<'a, E> = BTreeMap<String, ReadLines<'a, E>>;
@@ -12,19 +35,7 @@ pub type ReadLines<'a, E> = Box<dyn Fn(&mut WritePart<'_, E>) -> Result<(), E> +
 /// Writes the next part of a document.
 pub type WritePart<'a, E> = dyn FnMut(&str) -> Result<(), E> + 'a;
 
-/// The files of a session, by path relative to its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct EmbeddedSession {
-    /// Version of the embedded format.
-    pub v: u32,
-    /// The branch shown on the page; `None` in pages from before it was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    /// Texts by path.
-    pub files: BTreeMap<String, String>,
-}
-
-impl EmbeddedSession {
+impl ImportedSession {
     /// Returns the files as an export embeds them.
     pub fn session_files<E>(&self) -> SessionFiles<'_, E> {
         self.files.iter().map(|(path, text)| (path.clone(), read_text_lines(text))).collect()
@@ -35,28 +46,21 @@ fn read_text_lines<E>(text: &str) -> ReadLines<'_, E> {
     Box::new(|visit| text.split_inclusive('\n').try_for_each(visit))
 }
 
-/// A file cannot be opened as a report with a session.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EmbeddedSessionError {
-    /// The file contains no embedded session.
-    #[error(
-        "no retrospect session in it; only files written by `retrospect export --format html` can be opened"
-    )]
-    NoBlock,
-    /// The embedded session is truncated or malformed.
-    #[error("the session in it is damaged: {0}; export it again from the session's folder")]
-    Damaged(String),
-    /// The embedded session has a newer version.
-    #[error(
-        "the session in it has format version {0}, which this program is too old to read; update retrospect"
-    )]
-    Newer(u32),
+/// The embedded data.
+#[derive(serde::Deserialize)]
+struct Block {
+    /// Version of the format.
+    v: u32,
+    /// The branch shown on the page; `None` in pages from before it was recorded.
+    #[serde(default)]
+    branch: Option<String>,
+    files: BTreeMap<String, String>,
 }
 
 const OPEN_TAG: &str = "<script type=\"application/json\" id=\"retrospect-session\">";
 const CLOSE_TAG: &str = "</script>";
 
-/// Writes the [`EmbeddedSession`] as a data element that browsers don't execute, line by line: a journal can be larger than
+/// Writes the files of a session as a data element that browsers don't execute, line by line: a journal can be larger than
 /// the memory. The element contains no `<`, so nothing in a journal can end it early.
 ///
 /// # Errors
@@ -86,16 +90,17 @@ fn inside_json_string(text: &str) -> String {
 /// Extracts the files from a report, byte for byte. Paths that would leave the session's folder are rejected.
 ///
 /// # Errors
-/// Returns [`EmbeddedSessionError`] if the embedded session is missing, malformed or of a newer version.
-pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionError> {
-    let (_, rest) = page.split_once(OPEN_TAG).ok_or(EmbeddedSessionError::NoBlock)?;
-    let (json, _) = rest
-        .split_once(CLOSE_TAG)
-        .ok_or_else(|| EmbeddedSessionError::Damaged("it is truncated".to_owned()))?;
-    let session: EmbeddedSession =
-        serde_json::from_str(json).map_err(|e| EmbeddedSessionError::Damaged(e.to_string()))?;
-    if session.v > 1 {
-        return Err(EmbeddedSessionError::Newer(session.v));
+/// Returns a message if the embedded session is missing, malformed or of a newer version.
+pub fn extract_session(page: &str) -> Result<ImportedSession, String> {
+    let damaged =
+        |why: &str| format!("the session in it is damaged: {why}; export it again from the session's folder");
+    let (_, rest) = page.split_once(OPEN_TAG).ok_or_else(|| damaged("it is missing"))?;
+    let (json, _) = rest.split_once(CLOSE_TAG).ok_or_else(|| damaged("it is truncated"))?;
+    let Block { v, branch, files } = serde_json::from_str(json).map_err(|e| damaged(&e.to_string()))?;
+    if v > 1 {
+        return Err(format!(
+            "the session in it has format version {v}, which this program is too old to read; update retrospect"
+        ));
     }
     let is_session_path = |path: &str| {
         path == "meta.toml"
@@ -103,8 +108,8 @@ pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionErr
                 !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
             })
     };
-    match session.files.keys().find(|path| !is_session_path(path)) {
-        Some(path) => Err(EmbeddedSessionError::Damaged(format!("`{path}` is not a file of a session"))),
-        None => Ok(session),
+    match files.keys().find(|path| !is_session_path(path)) {
+        Some(path) => Err(damaged(&format!("`{path}` is not a file of a session"))),
+        None => Ok(ImportedSession { branch, files }),
     }
 }
