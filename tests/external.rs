@@ -69,6 +69,7 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &CorridorTasks,
     rules: &NO_RULES,
     settings: &[],
+    options: &[],
     templates: &[],
     has_public_examples: false,
     texts: PLAIN_TEXTS,
