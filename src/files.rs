@@ -72,45 +72,20 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// A new, empty folder that only its owner can access, among the system's temporary files. Dropping it removes it with
-/// everything in it.
-pub struct TemporaryFolder(PathBuf);
-
-impl TemporaryFolder {
-    /// Creates a folder.
-    ///
-    /// # Errors
-    /// Returns the system's error.
-    pub fn create() -> io::Result<Self> {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::DirBuilderExt as _;
-            builder.mode(0o700);
-        }
-        // Absolute, because a process that works in the folder may be given its path.
-        let parent = std::path::absolute(std::env::temp_dir())?;
-        loop {
-            let path = parent.join(format!("retrospect-{}-{}", std::process::id(), next_number()));
-            match builder.create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                // Of a killed process with the same id, or of another user.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+/// Creates an empty folder that only its owner can access, among the system's temporary files. Its path is absolute, so that
+/// a process that works elsewhere can be given it. Dropping it removes it with everything in it.
+///
+/// # Errors
+/// Returns the system's error, with the path.
+pub fn temporary_folder() -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("retrospect-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o700));
     }
-
-    /// Returns where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    builder.tempdir_in(std::path::absolute(std::env::temp_dir())?)
 }
 
 /// Creates a file that only its owner can access, open for reading and appending.
@@ -333,15 +308,10 @@ fn write_atomically(
 
 /// Returns a name in the same folder that no other thread or program writes to. It ends in `.new`.
 fn temporary_path(path: &Path) -> PathBuf {
-    let number = next_number();
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     folder.join(format!(".retrospect-{}-{number}.new", std::process::id()))
-}
-
-/// Returns a number that no other name of this process contains.
-fn next_number() -> u64 {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 #[cfg(test)]

@@ -1,35 +1,14 @@
 //! Finds known names that are similar to a mistyped one.
 
+use strsim::levenshtein;
+
 /// Returns the most similar word, or `None` if no word is similar enough.
 pub(super) fn most_similar<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     if word.chars().count() > 24 {
         return None;
     }
-    let closest = known.iter().map(|k| (edit_distance(word, k), *k)).min();
+    let closest = known.iter().map(|k| (levenshtein(word, k), *k)).min();
     closest.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
-}
-
-/// Returns the edit distance (Levenshtein) between two words.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, c) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (j, d) in b.iter().enumerate() {
-            let above = row.get(j + 1).copied().unwrap_or(0);
-            let distance = (diagonal + usize::from(c != *d)).min(above + 1).min(left + 1);
-            diagonal = above;
-            if let Some(cell) = row.get_mut(j) {
-                *cell = left;
-            }
-            left = distance;
-        }
-        if let Some(cell) = row.last_mut() {
-            *cell = left;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 /// Returns up to three names that are similar or share a whole word with this one, most similar first.
@@ -43,7 +22,7 @@ pub(super) fn similar_names<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         let mut words = name.split('_').filter(|w| w.len() >= MIN_CHARS);
         words.any(|word| k.split('_').any(|other| other == word))
     };
-    let mut candidates: Vec<(usize, &str)> = known.iter().map(|k| (edit_distance(name, k), *k)).collect();
+    let mut candidates: Vec<(usize, &str)> = known.iter().map(|k| (levenshtein(name, k), *k)).collect();
     candidates.retain(|(d, k)| *d <= (k.len() / 3).max(1) || shares_word(k));
     candidates.sort_unstable();
     // If one name is nearly identical, the others are noise.

@@ -1,7 +1,7 @@
 //! Services of the operating system for the screen: editor, copied text, reports, other sessions, model lists.
 
 use super::config::Config;
-use crate::domain::{BranchId, ModelRole, RunSpec, Seq, hex};
+use crate::domain::{BranchId, ModelRole, RunSpec, Seq};
 use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
@@ -10,9 +10,7 @@ use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::types::{EpisodeRef, WorkProgress};
 use crate::ui::{HostServices, ModelList};
-use sha2::{Digest as _, Sha256};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -213,11 +211,10 @@ fn edit_text(text: &str) -> Result<Option<String>, String> {
     let Some(editor) = editor else {
         return Err("no editor is set; set VISUAL or EDITOR, or type here".to_owned());
     };
-    let folder = create_private_folder(&std::env::temp_dir())?;
-    let edited = edit_text_in(&folder, &editor, text);
-    // Also removes files the editor left there. If this fails, the system cleans the temporary folder.
-    let _ = fs::remove_dir_all(&folder);
-    edited
+    let folder =
+        files::temporary_folder().map_err(|e| format!("no folder for the text could be created: {e}"))?;
+    // Dropping the folder also removes what the editor has left there.
+    edit_text_in(folder.path(), &editor, text)
 }
 
 fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, String> {
@@ -238,30 +235,6 @@ fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String
         (Err(e), _) => Err(format!("cannot start {editor}: {e}")),
         (_, Err(e)) => Err(format!("{}: cannot read the edited text: {e}", path.display())),
     }
-}
-
-/// Creates a folder that only this user can enter. An existing path is never used: everybody can write to the temporary
-/// folder, so another user could put a link under a predictable name.
-fn create_private_folder(within: &Path) -> Result<PathBuf, String> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    let mut last = String::new();
-    for attempt in 0..8_u8 {
-        let mut hash = Sha256::new();
-        hash.update(crate::driver::wall_clock_now().as_nanosecond().to_le_bytes());
-        hash.update(std::process::id().to_le_bytes());
-        hash.update([attempt]);
-        let path = within.join(format!("retrospect-{}", hex(&hash.finalize()[..8])));
-        match builder.create(&path) {
-            Ok(()) => return Ok(path),
-            Err(e) => last = format!("{}: could not be created: {e}", path.display()),
-        }
-    }
-    Err(last)
 }
 
 fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
@@ -325,6 +298,8 @@ mod tests {
     use super::*;
     use crate::journal::{OpenMode, open_branch};
     use crate::timeline::no_progress;
+    use std::fs;
+    use std::path::PathBuf;
 
     /// A predictable name in the temporary folder could be a link to one of the user's files.
     #[cfg(unix)]
@@ -332,18 +307,16 @@ mod tests {
     fn editor_copy_is_private_and_follows_no_link() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let temp = tempfile::tempdir().unwrap();
-        let first = create_private_folder(temp.path()).unwrap();
-        let second = create_private_folder(temp.path()).unwrap();
-        assert_ne!(first, second);
-        assert_eq!(fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(edit_text_in(&first, "true", "a lesson"), Ok(None));
-        let mode = fs::metadata(first.join("lesson.txt")).unwrap().permissions().mode();
+        let (first, second) = (files::temporary_folder().unwrap(), files::temporary_folder().unwrap());
+        assert_eq!(fs::metadata(first.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(edit_text_in(first.path(), "true", "a lesson"), Ok(None));
+        let mode = fs::metadata(first.path().join("lesson.txt")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
 
         let victim = temp.path().join("victim");
         fs::write(&victim, "mine").unwrap();
-        symlink(&victim, second.join("lesson.txt")).unwrap();
-        assert!(edit_text_in(&second, "true", "a lesson").is_err());
+        symlink(&victim, second.path().join("lesson.txt")).unwrap();
+        assert!(edit_text_in(second.path(), "true", "a lesson").is_err());
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
 

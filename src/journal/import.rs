@@ -1,5 +1,5 @@
 //! Reads sessions from other formats. Each format is one file here that implements [`Importer`], and one entry of
-//! [`IMPORTERS`].
+//! `IMPORTERS`.
 
 mod event_recorder;
 pub(super) mod exported_report;

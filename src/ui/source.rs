@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use strsim::levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -95,23 +96,8 @@ impl<'a> ConfigSource<'a> {
 
 /// Returns the known word nearest to a misspelt one, if it is near enough to be a typo.
 pub(crate) fn nearest_word<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let near = known.map(|k| (edit_distance(word, k), k)).min_by_key(|d| d.0)?;
+    // A longer word is no typo of a known one.
+    let known = known.filter(|_| word.len() <= 64);
+    let near = known.map(|k| (levenshtein(word, k), k)).min_by_key(|d| d.0)?;
     (near.0 <= (word.chars().count() / 3).max(2)).then_some(near.1)
-}
-
-/// Returns the edit distance: the number of substituted, deleted or inserted characters. Only the first 64 characters
-/// count.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(64).enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -126,6 +126,8 @@ const PURE_PATHS: &[&str] = &[
     "serde",
     "serde_json",
     "sha2",
+    "similar",
+    "strsim",
     "thiserror",
 ];
 
@@ -134,7 +136,16 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     ("text", &["unicode_segmentation", "unicode_width"]),
     (
         "files",
-        &["std::env::temp_dir", "std::fs", "std::io", "std::os", "std::path", "std::process::id", "rustix"],
+        &[
+            "std::env::temp_dir",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::path",
+            "std::process::id",
+            "rustix",
+            "tempfile",
+        ],
     ),
     ("prompt", &["toml"]),
     ("catalog", &["std::path"]),
@@ -150,6 +161,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
             "std::process",
             "std::thread",
             "std::time::Instant",
+            "tempfile",
         ],
     ),
     ("report", &["unicode_width", "ratatui", "rand_chacha", "toml"]),
@@ -178,7 +190,6 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
             "nucleo_matcher",
             "ratatui",
             "rustix",
-            "similar",
             "std::future",
             "std::io",
             "std::panic",

@@ -7,6 +7,7 @@ use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::provider::openai::Profile;
 use serde_json::{Value, json};
 use std::path::Path;
+use strsim::levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -239,23 +240,8 @@ pub(crate) fn unknown_setting_message(name: &str) -> String {
 pub(crate) fn closest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let last_part = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
     known
-        .map(|k| (edit_distance(name, k).min(edit_distance(&last_part(name), &last_part(k))), k))
+        .map(|k| (levenshtein(name, k).min(levenshtein(&last_part(name), &last_part(k))), k))
         .min()
         .filter(|(d, k)| *d <= 2.min(k.len() / 3))
         .map(|(_, k)| k)
-}
-
-/// Returns the Levenshtein distance of two words.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, c) in a.chars().enumerate() {
-        let mut before = std::mem::replace(&mut row[0], i + 1);
-        for (j, d) in b.iter().enumerate() {
-            let change = before + usize::from(c != *d);
-            before = row[j + 1];
-            row[j + 1] = change.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -6,7 +6,6 @@
 
 use super::child_output::{Awaited, ChildOutput};
 use crate::env::EnvError;
-use crate::files::TemporaryFolder;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -18,6 +17,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// Starts the command after the first two arguments: a file descriptor and a folder. Once the other end of that pipe is
 /// closed, the folder is removed and the process group is killed. The waiting shell is not a child of the command, keeps
@@ -61,7 +61,7 @@ pub(super) struct RunningChild {
     /// Nothing is written here. The watching shell sees when it is closed.
     _life: PipeWriter,
     output: ChildOutput,
-    _folder: TemporaryFolder,
+    _folder: TempDir,
 }
 
 /// Why there is no reply.
@@ -75,7 +75,7 @@ pub(super) enum Failure {
 
 impl RunningChild {
     pub(super) fn start(command: &ChildCommand) -> io::Result<Self> {
-        let folder = TemporaryFolder::create()?;
+        let folder = crate::files::temporary_folder()?;
         let (life_reader, life) = io::pipe()?;
         // Any process that is started meanwhile inherits this end, too, which does no harm: only the other end counts.
         fcntl_setfd(&life_reader, FdFlags::empty())?;

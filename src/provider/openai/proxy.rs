@@ -1,7 +1,8 @@
 //! Credentials in the URLs of proxies, which must be redacted: a proxy may echo what it was sent.
 
 use super::secret::Secret;
-use super::secret_parts;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use reqwest::Url;
 
 const PROXY_VARIABLES: [&str; 6] =
@@ -25,25 +26,14 @@ fn url_credentials(address: &str) -> Vec<Secret> {
     let mut secrets = Vec::new();
     for [name, password] in [encoded.map(str::to_owned), encoded.map(percent_decode)] {
         let pair = format!("{name}:{password}");
-        let basic = secret_parts::encode_base64(0, pair.as_bytes(), *b"+/");
-        let padding = "===".get(..(4 - basic.len() % 4) % 4).unwrap_or_default();
-        secrets.extend(
-            [format!("{basic}{padding}"), basic, pair, password].iter().map(|secret| Secret::new(secret)),
-        );
+        let basic = [STANDARD.encode(&pair), STANDARD_NO_PAD.encode(&pair)];
+        secrets.extend(basic.iter().chain(&[pair, password]).map(|secret| Secret::new(secret)));
     }
     secrets
 }
 
-/// Decodes percent-encoding.
 fn percent_decode(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, tail @ ..] = rest {
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

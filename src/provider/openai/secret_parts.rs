@@ -2,6 +2,9 @@
 //! part of it.
 
 use super::secret::Secret;
+use base64::alphabet;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use base64::engine::{DecodePaddingMode, Engine as _, GeneralPurpose, GeneralPurposeConfig};
 
 /// Minimum length of a secret part, in bytes, unless the name of the value marks it as secret.
 const MIN_PART_LEN: usize = 6;
@@ -95,10 +98,9 @@ pub(super) fn encodings(secret: &str) -> Vec<String> {
         let pairs: Vec<String> = secret.bytes().map(pair).collect();
         all.extend(["", ":"].map(|separator| pairs.join(separator)));
     }
-    for last in [*b"+/", *b"-_"] {
-        let plain = |before| encode_base64(before, secret.as_bytes(), last);
+    for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
         for before in 0..3 {
-            let encoded = plain(before);
+            let encoded = engine.encode([&vec![0; before], secret.as_bytes()].concat());
             // Characters that also encode bits of the bytes before or after the secret depend on those bytes.
             let (start, end) = ([0, 2, 3][before], (before + secret.len()) * 8 / 6);
             let padding = "===".get(..(4 - encoded.len() % 4) % 4).unwrap_or_default();
@@ -108,25 +110,6 @@ pub(super) fn encodings(secret: &str) -> Vec<String> {
     }
     all.retain(|encoded| encoded.len() >= MIN_PART_LEN);
     all
-}
-
-/// Encodes bytes in Base64 without padding, after `before` zero bytes. `last` are the last two characters of the
-/// alphabet.
-pub(super) fn encode_base64(before: usize, bytes: &[u8], last: [u8; 2]) -> String {
-    let letter = |sextet: u32| match sextet as u8 {
-        n @ 0..26 => b'A' + n,
-        n @ 26..52 => b'a' + n - 26,
-        n @ 52..62 => b'0' + n - 52,
-        62 => last[0],
-        _ => last[1],
-    };
-    let all: Vec<u8> = std::iter::repeat_n(0, before).chain(bytes.iter().copied()).collect();
-    let mut encoded = String::new();
-    for chunk in all.chunks(3) {
-        let bits = chunk.iter().fold(0, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
-        encoded.extend((0..=chunk.len()).map(|n| char::from(letter(bits >> (18 - 6 * n) & 63))));
-    }
-    encoded
 }
 
 /// Adds the secret parts of a value. Unless its name marks it as `secret`, ordinary words in it are not secret.
@@ -186,23 +169,11 @@ pub(super) fn is_ordinary_word(word: &str) -> bool {
 
 /// Decodes Base64 in either alphabet. Returns `None` if the input is not Base64 or does not encode UTF-8.
 fn decode_base64(encoded: &str) -> Option<String> {
-    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
-    for letter in encoded.trim_end_matches('=').bytes() {
-        let sextet = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6 | u32::from(sextet)) & 0xffff;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
+    const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true);
+    let standard = encoded.replace('-', "+").replace('_', "/");
+    let bytes = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(standard).ok()?;
     String::from_utf8(bytes).ok()
 }
 
