@@ -1,8 +1,6 @@
 //! Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 //!
-//! The modules, from the inside out; each depends only on those to its left (`docs/ARCHITECTURE.md`): `domain` <-
-//! `engine` <- {`prompt`, `grid`, `symbolic`, `breakpoint`, `pddl`, `env` native, `timeline`} <- `method` <-
-//! {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
+//! `docs/ARCHITECTURE.md` says what each module is for and which others it may use.
 
 // Access to the outside (files, clocks, environment variables, processes: clippy.toml) is denied to every module,
 // except those below that state a reason.

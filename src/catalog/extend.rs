@@ -23,6 +23,9 @@ pub enum ExtensionError {
     /// The lanes of a method don't end with the one for all other kinds of lessons.
     #[error("method {method}: the last lane must be Lane::other(..)")]
     OtherLane { method: &'static str },
+    /// An option of an environment has no words, so no default.
+    #[error("the option {option} allows no words; its first word is the default")]
+    NoWords { option: &'static str },
     /// A prompt template can't be parsed.
     #[error(transparent)]
     Template(#[from] TemplateError),
@@ -47,6 +50,12 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     check_names("setting", settings::table(&methods, &environments).iter().map(|setting| setting.name))?;
     for method in &methods {
         check_lanes(method)?;
+    }
+    let options = || environments.iter().flat_map(|entry| entry.options);
+    check_names("configuration key", options().map(|option| option.name))?;
+    check_names("environment variable", options().map(|option| option.variable))?;
+    if let Some(option) = options().find(|option| option.words.is_empty()) {
+        return Err(ExtensionError::NoWords { option: option.name });
     }
     let files = templates::files(&methods, &environments);
     check_names("template file", files.files.iter().map(|(name, _)| *name))?;

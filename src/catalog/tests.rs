@@ -88,4 +88,17 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     let environments: &'static [_] = &[DEFAULT_ENVIRONMENT];
     let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
     assert!(error.to_string().starts_with("there are two environments named"), "{error}");
+    let option =
+        crate::env::EnvironmentOption { name: "own.way", meaning: "", words: &[], variable: "OWN_WAY" };
+    let options: &'static [_] = vec![option].leak();
+    let own = EnvironmentEntry {
+        name: "own",
+        options,
+        templates: &[],
+        task_facts: TaskFacts::NONE,
+        ..*DEFAULT_ENVIRONMENT
+    };
+    let environments: &'static [&'static EnvironmentEntry] = vec![&*Box::leak(Box::new(own))].leak();
+    let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
+    assert_eq!(error, ExtensionError::NoWords { option: "own.way" });
 }

@@ -4,7 +4,7 @@ mod verbs;
 
 pub use verbs::*;
 
-use crate::catalog::ENVIRONMENTS;
+use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, METHOD_NAMES};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -100,8 +100,7 @@ pub enum Verb {
 /// Flags that choose the environment and its tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TaskArgs {
-    /// Environment: household, babyai or pddl (built in), or alfworld.
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", help = env_help())]
     pub env: Option<String>,
     /// Task id; may be repeated. For alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for
     /// pddl `gripper/3`.
@@ -149,11 +148,20 @@ impl PddlFiles {
     }
 }
 
+/// Returns the help of `--method`, which names all methods of this program.
+fn method_help() -> String {
+    format!("Method: {}", METHOD_NAMES.join(", "))
+}
+
+/// Returns the help of `--env`, which names all environments of this program.
+pub(super) fn env_help() -> String {
+    format!("Environment: {}", ENVIRONMENT_NAMES.join(", "))
+}
+
 /// Flags of the method.
 #[derive(Clone, Debug, Default, Args)]
 pub struct MethodArgs {
-    /// Method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
-    #[arg(long, value_name = "M", help_heading = "Method")]
+    #[arg(long, value_name = "M", help_heading = "Method", help = method_help())]
     pub method: Option<String>,
     /// Actor: openai:MODEL, rules (built in, not a model), human, or recorded:SESSION.
     #[arg(long, value_name = "A", help_heading = "Method")]

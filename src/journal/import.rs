@@ -16,7 +16,8 @@ pub trait Importer: Sync {
     /// Returns its name in messages, in the plural.
     fn name(&self) -> &'static str;
 
-    /// Returns whether a source has this format, judged by its content.
+    /// Returns whether a source has this format, judged by its content: of a
+    /// folder, by the names in it.
     fn detect(&self, source: &Source) -> bool;
 
     /// Converts a source to a session.

@@ -1,6 +1,6 @@
 //! Arguments of the verbs that don't start a run.
 
-use super::{PddlFiles, ScreenArgs, TaskArgs};
+use super::{PddlFiles, ScreenArgs, TaskArgs, env_help};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,8 +33,7 @@ pub struct Open {
                   the reset and also has goal and task. Commands still run after the episode ends; exit 0 at end of input."
 )]
 pub struct Play {
-    /// Environment: household, babyai or pddl (built in), or alfworld.
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", help = env_help())]
     pub env: Option<String>,
     /// Task id; for alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for pddl
     /// `gripper/3`.

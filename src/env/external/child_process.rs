@@ -29,13 +29,13 @@ impl ChildProcess {
         Ok(Self { running: Some(running), idle: None })
     }
 
-    /// Takes an idle process, or starts one if none is idle. Dropping it makes it idle again if it is running and every
+    /// Takes an idle process of the same command, or starts one if none is idle. Dropping it makes it idle again if it is running and every
     /// request has been answered. Its first request must bring it to the state in which an episode begins.
     ///
     /// # Errors
     /// The same as [`ChildProcess::start`].
     pub fn start_or_reuse(command: &ChildCommand, idle: &'static IdleChildren) -> Result<Self, EnvError> {
-        let mut child = match idle.take() {
+        let mut child = match idle.take(command) {
             Some(running) => Self { running: Some(running), idle: None },
             None => Self::start(command)?,
         };

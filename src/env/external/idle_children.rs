@@ -1,6 +1,6 @@
 //! Processes that are slow to start are kept between episodes.
 
-use super::running_child::RunningChild;
+use super::running_child::{ChildCommand, RunningChild};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Processes that wait for their next episode. A task source has them in a `static`; they end with the program.
@@ -15,11 +15,15 @@ impl IdleChildren {
         Self { children: Mutex::new(Vec::new()), max }
     }
 
-    /// Takes a process. Ends those that have died while they waited.
-    pub(super) fn take(&self) -> Option<RunningChild> {
+    /// Takes a process of this command. Ends those that have died while they waited.
+    pub(super) fn take(&self, command: &ChildCommand) -> Option<RunningChild> {
         loop {
             // The lock isn't held while a process is ended.
-            let child = self.lock().pop()?;
+            let child = {
+                let mut children = self.lock();
+                let index = children.iter().rposition(|child| child.command == *command)?;
+                children.swap_remove(index)
+            };
             if child.is_healthy() {
                 return Some(child);
             }
@@ -27,14 +31,17 @@ impl IdleChildren {
         }
     }
 
-    /// Keeps a process for another episode. Returns it if there are enough.
+    /// Keeps a process for another episode. If there are enough, returns one: of another command, or else this one.
     pub(super) fn put_back(&self, child: RunningChild) -> Option<RunningChild> {
         let mut children = self.lock();
-        if children.len() >= self.max {
-            return Some(child);
+        if children.len() < self.max {
+            children.push(child);
+            return None;
         }
-        children.push(child);
-        None
+        match children.iter_mut().find(|other| other.command != child.command) {
+            Some(other) => Some(std::mem::replace(other, child)),
+            None => Some(child),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<RunningChild>> {

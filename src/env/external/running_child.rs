@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Starts the command after the first two arguments: a file descriptor and a folder. Once the other end of that pipe is
-/// closed, the folder is removed and the process group is killed. The waiting shell is not a child of the command, keeps
+/// closed, the folder is removed and the process group is killed, 0.1 s later even if something still writes there. The waiting shell is not a child of the command, keeps
 /// none of its streams open, and ignores the signal that asks the command to end.
-const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; rm -rf -- "$2"; kill -9 0 ) </dev/null >/dev/null 2>&1 & )
+const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; rm -rf -- "$2" & sleep 0.1; kill -9 0 ) </dev/null >/dev/null 2>&1 & )
 shift 2; exec "$@""#;
 /// The variables that a child gets from this program's own environment.
 const INHERITED_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
@@ -36,7 +36,7 @@ const EXIT_CHECK: Duration = Duration::from_millis(100);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How to start a child process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildCommand {
     /// The program and its arguments, which no shell interprets.
     pub words: Vec<OsString>,
@@ -56,6 +56,7 @@ impl ChildCommand {
 /// A running child process. Whoever has it calls [`RunningChild::end`] or [`RunningChild::end_after`]; if nobody does, it
 /// is killed without a grace period.
 pub(super) struct RunningChild {
+    pub(super) command: ChildCommand,
     child: Child,
     stdin: ChildStdin,
     /// Nothing is written here. The watching shell sees when it is closed.
@@ -102,7 +103,7 @@ impl RunningChild {
         // A child that doesn't read must not block a request beyond its limit.
         fcntl_setfl(&stdin, OFlags::NONBLOCK)?;
         let output = ChildOutput::read(stdout, stderr, command.reply_prefix)?;
-        Ok(Self { child, stdin, output, _life: life, _folder: folder })
+        Ok(Self { command: command.clone(), child, stdin, output, _life: life, _folder: folder })
     }
 
     /// Sends a line and returns the line that is its reply.

@@ -10,7 +10,7 @@ use crate::journal::{BranchHeader, Meta, VERSION};
 use jiff::Timestamp;
 
 /// The maximum number of events of an imported session: it is held in memory as a whole.
-const MAX_EVENTS: u64 = 4_000_000;
+const MAX_EVENTS: u64 = 1_000_000;
 
 /// Numbers events and calls, folds them, and writes the journal's lines.
 pub(super) struct EventRecorder {

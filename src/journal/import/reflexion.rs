@@ -48,6 +48,8 @@ struct LoggedAttempt {
     steps: Vec<LoggedStep>,
 }
 
+/// The maximum number of steps in a log; one of the public code's has some 6,600.
+const MAX_STEPS: usize = 200_000;
 /// Maximum size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
@@ -56,7 +58,9 @@ const RESULTS_HINT: &str =
 
 /// Returns the number of the trial whose results a file of this name contains.
 pub fn results_trial(name: &str) -> Option<u32> {
-    name.strip_prefix("env_results_trial_")?.strip_suffix(".json")?.parse().ok()
+    let number = name.strip_prefix("env_results_trial_")?.strip_suffix(".json")?;
+    // Another spelling of a number, such as `01`, would name a second file of the same trial.
+    number.parse().ok().filter(|parsed: &u32| parsed.to_string() == number)
 }
 
 /// Returns the id of a plan as a lesson: the same plan always gets the same one.
@@ -181,6 +185,10 @@ fn read_trials(source: &Source) -> Result<Vec<Trial>, ImportError> {
     let names = match &source.content {
         Content::File(bytes) => {
             let name = source.path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+            if bytes.len() as u64 > MAX_FILE_BYTES {
+                let problem = format!("too large for a results file (at most {} MiB)", MAX_FILE_BYTES >> 20);
+                return Err(ImportError::new(&source.path, problem, "import a part of its entries"));
+            }
             let rows = parse_results(&source.path, bytes)?;
             return Ok(vec![Trial { number: results_trial(&name).unwrap_or(0), rows, log: None }]);
         }
@@ -205,6 +213,10 @@ fn read_trials(source: &Source) -> Result<Vec<Trial>, ImportError> {
                 let offset = e.utf8_error().valid_up_to();
                 ImportError::new(&path, format!("not UTF-8 from byte {offset} on"), "convert it to UTF-8")
             })?;
+            if text.lines().filter(|line| line.starts_with("> ")).count() > MAX_STEPS {
+                let problem = format!("more than {MAX_STEPS} steps");
+                return Err(ImportError::new(&path, problem, "check that it is a log of Reflexion's code"));
+            }
             log = Some(parse_log(&text));
         }
         trials.push(Trial { number, rows, log });

@@ -95,6 +95,24 @@ fn results_without_logs_give_episodes_without_steps() {
     assert_eq!(warnings, 1);
 }
 
+/// Regression: fifteen million steps took 6 GB of memory and then ended the program.
+#[test]
+fn a_log_of_endless_steps_is_refused() {
+    let log = format!("\n#####\n\nEnvironment #0:\nHere is the task:\n{}", "> a\n".repeat(MAX_STEPS + 1));
+    let files = [("env_results_trial_0.json", RESULTS[0].as_bytes()), ("trial_0.log", log.as_bytes())];
+    let error = import(&files).unwrap_err();
+    assert!(error.path.ends_with("trial_0.log") && error.problem.contains("steps"), "{error:?}");
+}
+
+/// Regression: `_01.json` counted as the results of trial 1, whose file was then missing or was read twice.
+#[test]
+fn only_one_name_is_that_of_a_trial() {
+    for name in ["env_results_trial_01.json", "env_results_trial_+1.json", "env_results_trial_.json"] {
+        assert_eq!(results_trial(name), None, "{name}");
+    }
+    assert_eq!(results_trial("env_results_trial_10.json"), Some(10));
+}
+
 #[test]
 fn errors_name_the_file_and_the_place() {
     let cases: [(&str, &[u8], &str); 5] = [
