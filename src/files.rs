@@ -105,6 +105,21 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     open_regular(OpenOptions::new().read(true).append(true), path, LinkPolicy::Follow)
 }
 
+/// Opens a file for reading and appending, following symbolic links, or creates it for its owner only. If other programs
+/// create it at the same time, all of them open the same file.
+///
+/// # Errors
+/// The same as [`open`]; `NotFound` also if the path is a symbolic link to nothing.
+pub fn open_or_create_to_append(path: &Path) -> io::Result<File> {
+    match open_to_append(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => match create_new(path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => open_to_append(path),
+            created => created,
+        },
+        opened => opened,
+    }
+}
+
 /// Opens a file for reading and appending, or creates it for its owner only.
 ///
 /// # Errors
@@ -373,6 +388,28 @@ mod tests {
         make_pipe(&fifo);
         let opened = open_regular(OpenOptions::new().read(true), &fifo, LinkPolicy::Follow);
         assert_eq!(opened.unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+
+    /// Regression: of two programs that created a pool at the same time, one failed with "File exists".
+    #[test]
+    fn a_file_created_by_several_at_once_is_opened_by_all() {
+        let temp = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(4);
+        for round in 0..200 {
+            let path = temp.path().join(round.to_string());
+            std::thread::scope(|threads| {
+                for _ in 0..4 {
+                    threads.spawn(|| {
+                        start.wait();
+                        open_or_create_to_append(&path).unwrap().write_all(b"x").unwrap();
+                    });
+                }
+            });
+            assert_eq!(fs::read(&path).unwrap(), b"xxxx");
+        }
+        let link = temp.path().join("link");
+        std::os::unix::fs::symlink(temp.path().join("missing"), &link).unwrap();
+        assert_eq!(open_or_create_to_append(&link).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
     #[test]

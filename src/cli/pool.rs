@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -222,7 +221,7 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
             .map_err(|e| CliError::file(parent, "the folder could not be created", &e))?;
     }
     let failed = |e: std::io::Error| CliError::file(path, "the pool could not be written", &e);
-    let mut file = open_to_append(path).map_err(failed)?;
+    let mut file = files::open_or_create_to_append(path).map_err(failed)?;
     file.lock().map_err(failed)?;
     let parsed = parse_pool(path, &bounded::read_file(path).map_err(failed)?)?;
     let mut text = String::new();
@@ -245,15 +244,6 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     };
     write().map_err(failed)?;
     Ok(removed_bytes)
-}
-
-/// Opens a regular file for appending, following symbolic links. A new file is readable by its owner only, whatever the
-/// umask.
-fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
-    match files::open_to_append(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => files::create_new(path),
-        opened => opened,
-    }
 }
 
 /// Returns the id of a lesson typed into a pool: a hash of time, process id, kind and text.
