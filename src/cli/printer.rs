@@ -83,6 +83,9 @@ impl EventPrinter {
     ) -> Result<(), CliError> {
         const BATCH_SIZE: u64 = 1024;
         self.state = state.clone();
+        if let Some(run) = &state.run {
+            self.mirror.worlds = self.mirror.worlds.with_recorded(&run.settings);
+        }
         self.transcript = Transcript::from_state(state);
         let Some(episode) = state.open_episode().filter(|_| self.mode == PrintMode::Json) else {
             return Ok(());
@@ -209,6 +212,7 @@ struct MirrorEnv {
 impl MirrorEnv {
     fn apply_event(&mut self, envelope: &Envelope) -> StepExtras {
         match &envelope.event {
+            Event::RunStarted { spec, .. } => self.worlds = self.worlds.with_recorded(&spec.settings),
             Event::EpisodeStarted { task, .. } => {
                 self.world = worlds::open(task, &self.worlds).ok().filter(|w| w.info().deterministic);
                 self.pending_action = None;

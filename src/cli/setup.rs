@@ -207,6 +207,11 @@ fn build_spec(
             settings.set(name, choice, setting_origin(config.origin(name)));
         }
     }
+    // The tasks must be opened in the same way later: after a resume, or to verify the session.
+    let options = catalog::find_environment(config.text("run.env")).map_or(&[][..], |entry| entry.options);
+    for option in options {
+        settings.set(option.name, config.text(option.name), setting_origin(config.origin(option.name)));
+    }
     // Resuming with different templates must be noticed, so their hash is recorded.
     let prompts = load_templates(config)?;
     settings.set("templates", prompts.hash(), setting_origin(config.origin("run.prompts")));
@@ -362,7 +367,7 @@ fn assemble_run_config(
     typing_delay: Duration,
 ) -> Result<RunConfig, CliError> {
     let templates = Arc::new(load_templates(config)?);
-    let options = worlds.clone();
+    let options = worlds.with_recorded(&spec.settings);
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut recording_error = None;
     let find_recording = |name: &str| match locate::open_session(config, Some(name)) {

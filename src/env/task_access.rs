@@ -1,6 +1,7 @@
 //! The files and options that an environment's tasks are found and opened with.
 
 use super::task_error::TaskError;
+use crate::domain::Settings;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +64,19 @@ impl TaskOptions {
     /// Returns the word chosen for an option.
     pub fn word(&self, option: &EnvironmentOption) -> &str {
         self.chosen.get(option.name).map_or(option.words[0], String::as_str)
+    }
+
+    /// Returns the options for the environments of a recorded run: the words that its settings contain, under the names of
+    /// the options, replace the words chosen here.
+    #[must_use]
+    pub fn with_recorded(&self, settings: &Settings) -> Self {
+        let mut options = self.clone();
+        for (name, word) in &mut options.chosen {
+            if let Some(recorded) = settings.0.get(*name).and_then(|setting| setting.value.as_str()) {
+                recorded.clone_into(word);
+            }
+        }
+        options
     }
 }
 

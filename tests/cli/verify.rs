@@ -44,6 +44,25 @@ fn a_diverged_world_stops_a_resume_and_says_what_to_do() {
     }
 }
 
+/// Regression: the words of `pddl.goal` and other options of environments were not kept, so that `verify` and `resume`
+/// without them found another goal and blamed the journal.
+#[test]
+fn options_of_environments_are_kept_with_the_session() {
+    let home = Home::new();
+    let args = ["run", "--env", "pddl", "--task", "gripper/1", "--headless", "--json", "--break", "step=3"];
+    let run = home.command(&args).env("RETROSPECT_PDDL_GOAL", "blank").output().unwrap();
+    let lines = String::from_utf8(run.stdout).unwrap();
+    assert!(
+        lines.contains("is at rooma. ") || lines.contains("is at roomb. "),
+        "joined by a blank:\n{lines}"
+    );
+    let session = home.session();
+    let verified = home.run(&["verify", session.to_str().unwrap()]).assert_success();
+    assert!(verified.stdout.contains("journal, prompts and world agree"), "{}", verified.stdout);
+    home.run(&["resume", "--last", "-q"]).assert_success();
+    home.run(&["verify", session.to_str().unwrap()]).assert_success();
+}
+
 #[test]
 fn a_resume_with_other_templates_needs_confirmation() {
     let home = Home::new();

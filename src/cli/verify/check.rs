@@ -255,7 +255,11 @@ impl BranchCheck {
     }
 
     fn open_world(&self, task: &Task, report: &mut VerifyReport) -> Option<Box<dyn Environment>> {
-        match worlds::open(task, &self.options) {
+        let options = match &self.state.run {
+            Some(run) => self.options.with_recorded(&run.settings),
+            None => self.options.clone(),
+        };
+        match worlds::open(task, &options) {
             Ok(world) if world.info().deterministic => Some(world),
             Ok(_) => {
                 report
