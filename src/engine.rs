@@ -17,6 +17,7 @@ mod envelope;
 mod episode;
 mod event;
 mod limits;
+mod method_guard;
 mod model_switch;
 mod no_action_warning;
 mod policy;

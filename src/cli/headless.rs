@@ -6,7 +6,7 @@ use super::error::{CliError, CliErrorKind, resume_command};
 use super::printer::{self, EventPrinter};
 use crate::domain::{EndReason, Seq};
 use crate::driver::{Halt, Handle, Health, RescueOutcome};
-use crate::engine::{Command, RunStatus, State};
+use crate::engine::{Command, PauseReason, RunStatus, State};
 use crate::report::StepRef;
 use crate::signals::{self, Guard};
 use std::panic::{self, AssertUnwindSafe};
@@ -190,10 +190,14 @@ async fn drive_to_end(
             }
         }
         if is_idle(state) && handle.store.head().head == state.head {
-            let why = breakpoints::current_hit(state);
-            return Ok(Ending::Stopped(
-                why.unwrap_or_else(|| "the run is paused and waits for a person".to_owned()),
-            ));
+            let why = match breakpoints::current_hit(state) {
+                Some(hit) => hit,
+                None if state.pause_reason == Some(PauseReason::MethodStalled) => {
+                    "the method makes no progress (see the warning)".to_owned()
+                }
+                None => "the run is paused and waits for a person".to_owned(),
+            };
+            return Ok(Ending::Stopped(why));
         }
         tokio::select! {
             biased;

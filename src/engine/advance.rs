@@ -1,6 +1,7 @@
 //! Events that follow from the state without input. Each call of [`Engine::advance`] returns one batch; the driver
 //! calls it until the batch is empty.
 
+use super::method_guard::Stall;
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
 use crate::domain::common_settings::{MENTOR_AT_ONCE, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER};
@@ -231,7 +232,7 @@ impl Engine {
             0,
         );
         if !written.is_empty() {
-            return Some(written);
+            return Some(self.write_or_pause(written));
         }
         let next = intents.iter().find(|intent| !is_write_only(intent));
         match next {
@@ -317,7 +318,7 @@ impl Engine {
             0,
         );
         if !written.is_empty() {
-            return written;
+            return self.write_or_pause(written);
         }
         let questions = first_question_round(&intents);
         match intents.into_iter().find(|intent| !is_write_only(intent)) {
@@ -336,7 +337,9 @@ impl Engine {
             }
             Some(Intent::EndRun) => vec![Event::RunEnded],
             Some(Intent::Compute(job)) => self.request_job(&job),
-            _ => Vec::new(),
+            // The environment is being reset.
+            _ if state.open_episode().is_some_and(|e| e.first_observation.is_none()) => Vec::new(),
+            _ => self.pause_stalled_method(Stall::NothingToDo),
         }
     }
 

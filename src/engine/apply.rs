@@ -24,6 +24,7 @@ impl State {
     pub fn apply(&mut self, envelope: &Envelope) {
         let seq = envelope.seq;
         self.count_time(envelope);
+        self.count_method_writes(envelope);
         self.head = seq;
         if let Some(effect) = effect_of(&envelope.event) {
             let call = effect.call();

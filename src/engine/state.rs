@@ -143,6 +143,9 @@ pub struct State {
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's memory.
     pub memory: Value,
+    /// Number of batches in a row that only the method wrote: reflections, lesson changes and its memory.
+    #[serde(default)]
+    pub method_writes: u32,
     /// Summaries of the lesson pool, written by the mentor, whose proposed changes wait for a person to accept or
     /// refuse them, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -19,6 +19,8 @@ pub enum PauseReason {
     Resume,
     /// A breakpoint's condition became true.
     Breakpoint,
+    /// The method makes no progress; the warning before it says how.
+    MethodStalled,
 }
 
 /// The failure of a call, described for people.
