@@ -32,7 +32,8 @@ use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
 use serde_json::Value;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 /// Returns the entry of a method, or `None` if this program has no method of this name (a session of a newer version).
 pub fn find_method(name: &str) -> Option<&'static MethodEntry> {
@@ -57,7 +58,9 @@ pub fn compute_job(job: &Job, progress: &JobProgress) -> Result<Value, String> {
 /// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it. A
 /// method that this program doesn't know gets OmniReflect's.
 pub fn lanes_for_method(name: &str) -> &'static [Lane] {
-    find_method(name).unwrap_or(CALIBRATION_METHOD).lanes
+    static LANES: LazyLock<BTreeMap<&str, Vec<Lane>>> =
+        LazyLock::new(|| METHODS.iter().map(|entry| (entry.name, Lane::with_other(entry.lanes))).collect());
+    LANES.get(name).unwrap_or(&LANES[CALIBRATION_METHOD.name])
 }
 
 /// Returns whether a method plans all actions before the first step, so that the actor is never asked.

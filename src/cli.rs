@@ -75,15 +75,12 @@ use std::process::ExitCode;
 
 /// Runs a program that has more methods or environments than the built-in ones (`docs/EXTENDING.md`).
 pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match crate::catalog::extend(extension) {
-        Ok(()) => main(arguments),
-        Err(error) => {
-            let hint = "this is a mistake in the program's own entries (docs/EXTENDING.md)";
-            let error = CliError::new(CliErrorKind::Method, error.to_string(), hint);
-            print_error(&error, false);
-            ExitCode::from(error.exit_code())
-        }
-    }
+    let extended = crate::catalog::extend(extension).map_err(|error| error.to_string());
+    let Err(message) = extended.and_then(|()| config::check_entries()) else { return main(arguments) };
+    let hint = "this is a mistake in the program's own entries (docs/EXTENDING.md)";
+    let error = CliError::new(CliErrorKind::Method, message, hint);
+    print_error(&error, false);
+    ExitCode::from(error.exit_code())
 }
 
 /// Runs the program with these arguments (the first is the program's name).

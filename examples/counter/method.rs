@@ -20,19 +20,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (300, 300),
     trials: 1,
-    lanes: &[
-        Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Plain },
-        Lane::other(&[
-            ReflectionKind::Abstract,
-            ReflectionKind::Error,
-            ReflectionKind::Progress,
-            ReflectionKind::Experience,
-            ReflectionKind::Lesson,
-            ReflectionKind::Positive,
-            ReflectionKind::Negative,
-            ReflectionKind::Advice,
-        ]),
-    ],
+    lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Plain }],
     empty_lane_text: |_, lane| {
         (lane.kinds == [ReflectionKind::Plan]).then(|| "computed before the first step".to_owned())
     },

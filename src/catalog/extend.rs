@@ -1,10 +1,8 @@
 //! Adds the entries of a program built on this crate, after checking them (`docs/EXTENDING.md`).
 
 use super::extension::{self, Extension};
-use super::lane::LaneFormat;
 use super::method_entry::MethodEntry;
 use super::{environments, methods, settings, templates};
-use crate::domain::ReflectionKind;
 use crate::prompt::{TemplateError, Templates};
 use std::collections::BTreeSet;
 
@@ -17,12 +15,17 @@ pub enum ExtensionError {
     /// Two entries have the same name.
     #[error("there are two {what}s named {name:?}; choose another name")]
     Duplicate { what: &'static str, name: String },
-    /// A kind of lesson has no lane in a method.
-    #[error("method {method}: no lane shows lessons of the kind {kind}; add it to Lane::other(..)")]
-    NoLane { method: &'static str, kind: &'static str },
-    /// The lanes of a method don't end with the one for all other kinds of lessons.
-    #[error("method {method}: the last lane must be Lane::other(..)")]
-    OtherLane { method: &'static str },
+    /// Two lanes of a method show the same lessons.
+    #[error("method {method}: two lanes show lessons of the kind {kind}; give it to one of them")]
+    TwoLanes { method: &'static str, kind: &'static str },
+    /// A lane would stay empty.
+    #[error("method {method}: the lane {lane:?} shows no kind of lesson; give it one, or remove it")]
+    EmptyLane { method: &'static str, lane: &'static str },
+    /// The key of an option doesn't belong to its environment.
+    #[error(
+        "the option {option} of the environment {environment}: its name must begin with {environment:?} and a full stop"
+    )]
+    OptionPrefix { environment: &'static str, option: &'static str },
     /// An option of an environment has no words, so no default.
     #[error("the option {option} allows no words; its first word is the default")]
     NoWords { option: &'static str },
@@ -52,10 +55,14 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
         check_lanes(method)?;
     }
     let options = || environments.iter().flat_map(|entry| entry.options);
-    check_names("configuration key", options().map(|option| option.name))?;
-    check_names("environment variable", options().map(|option| option.variable))?;
     if let Some(option) = options().find(|option| option.words.is_empty()) {
         return Err(ExtensionError::NoWords { option: option.name });
+    }
+    for environment in &environments {
+        let is_own = |name: &str| name.strip_prefix(environment.name).is_some_and(|key| key.starts_with('.'));
+        if let Some(option) = environment.options.iter().find(|option| !is_own(option.name)) {
+            return Err(ExtensionError::OptionPrefix { environment: environment.name, option: option.name });
+        }
     }
     let files = templates::files(&methods, &environments);
     check_names("template file", files.files.iter().map(|(name, _)| *name))?;
@@ -74,13 +81,18 @@ fn check_names<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> 
 }
 
 fn check_lanes(method: &MethodEntry) -> Result<(), ExtensionError> {
-    for kind in ReflectionKind::ALL {
-        if !method.lanes.iter().any(|lane| lane.kinds.contains(&kind)) {
-            return Err(ExtensionError::NoLane { method: method.name, kind: kind.name() });
+    let method_name = method.name;
+    if let Some(lane) = method.lanes.iter().find(|lane| lane.kinds.is_empty()) {
+        return Err(ExtensionError::EmptyLane { method: method_name, lane: lane.title });
+    }
+    let mut shown = BTreeSet::new();
+    // Lanes of different formats may show different parts of a lesson.
+    for (format, kind) in
+        method.lanes.iter().flat_map(|lane| lane.kinds.iter().map(|kind| (lane.format, kind)))
+    {
+        if !shown.insert((format!("{format:?}"), kind.name())) {
+            return Err(ExtensionError::TwoLanes { method: method_name, kind: kind.name() });
         }
     }
-    match method.lanes.last() {
-        Some(lane) if lane.format == LaneFormat::Other => Ok(()),
-        _ => Err(ExtensionError::OtherLane { method: method.name }),
-    }
+    Ok(())
 }

@@ -35,9 +35,14 @@ impl Lane {
         Self { title, kinds, format: LaneFormat::Plain }
     }
 
-    /// Creates the lane of the kinds that have no lane of their own.
-    pub const fn other(kinds: &'static [ReflectionKind]) -> Self {
-        Self { title: "Other", kinds, format: LaneFormat::Other }
+    /// Returns these lanes of a method, and after them the lane "Other" for all kinds of lessons that none of them shows.
+    pub(super) fn with_other(own: &[Self]) -> Vec<Self> {
+        let is_shown = |kind: &ReflectionKind| own.iter().any(|lane| lane.kinds.contains(kind));
+        let kinds: Vec<ReflectionKind> =
+            ReflectionKind::ALL.into_iter().filter(|kind| !is_shown(kind)).collect();
+        // Computed once for each method of the program.
+        let other = Self { title: "Other", kinds: kinds.leak(), format: LaneFormat::Other };
+        own.iter().copied().chain([other]).collect()
     }
 
     /// Returns whether the lane shows a lesson: it has one of the lane's kinds and isn't retired.

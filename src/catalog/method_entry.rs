@@ -27,7 +27,7 @@ pub struct MethodEntry {
     pub step_limits: (u32, u32),
     /// Trials per task if none are given.
     pub trials: u32,
-    /// Its lanes in screen order; the last one is for all other kinds of lessons.
+    /// Its lanes in screen order. After them follows one for all other kinds of lessons.
     pub lanes: &'static [Lane],
     /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
     pub empty_lane_text: fn(&RunSpec, &Lane) -> Option<String>,

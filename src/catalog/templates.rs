@@ -16,6 +16,9 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
     let of_environments = environments.iter().flat_map(|entry| entry.templates);
     TemplateFiles {
         files: of_methods.chain(of_environments).chain([&GENERAL_TEXTS]).copied().collect(),
+        methods: methods.iter().map(|entry| entry.name).collect(),
+        environments: environments.iter().map(|entry| entry.name).collect(),
+        settings: super::settings::table(methods, environments),
         default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
         public_examples_env: public_examples_env.map_or("", |entry| entry.name),

@@ -66,16 +66,35 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
         extend::check(&Extension { methods, environments: &[] }).unwrap_err().to_string()
     };
     let entry = || MethodEntry { name: "own", templates: &[], ..*DEFAULT_METHOD };
-    let lanes = &DEFAULT_METHOD.lanes[..1];
+    let lanes: &'static [Lane] = vec![DEFAULT_METHOD.lanes[0]; 2].leak();
+    const EMPTY: &[Lane] = &[Lane::plain("Own", &[])];
     const CLASH: SettingSpec = TypedSetting::number("examples", "", 9, (0, 9), SettingOrigin::BuiltIn).spec;
+    let template = |text: &'static str| MethodEntry { templates: vec![("own.toml", text)].leak(), ..entry() };
     let job = JobEntry { name: "job", label: "", compute: |_, _| Ok(Value::Null) };
     let jobs: &'static [JobEntry] = vec![JobEntry { ..job }, job].leak();
     let cases = [
         (MethodEntry { name: "react", ..entry() }, "there are two methods named \"react\""),
         (MethodEntry { settings: &[CLASH], ..entry() }, "there are two settings named \"examples\""),
         (MethodEntry { jobs, ..entry() }, "there are two jobs named \"job\""),
-        (MethodEntry { lanes, ..entry() }, "method own: no lane shows lessons of the kind"),
-        (MethodEntry { templates: &[("own.toml", "method = ")], ..entry() }, "own.toml:1: "),
+        (MethodEntry { lanes, ..entry() }, "method own: two lanes show lessons of the kind"),
+        (MethodEntry { lanes: EMPTY, ..entry() }, "method own: the lane \"Own\" shows no kind of lesson"),
+        (template("method = "), "own.toml:1: "),
+        (template("method = 'owm'"), "own.toml:1: no method is named \"owm\"; expected one of react, "),
+        (
+            template("method = 'own'\n[[segment]]\nlabel = 'instruction'\nworld = 'instructoin'"),
+            "own.toml:4: no text of an environment is named \"instructoin\"; expected one of ",
+        ),
+        (
+            template("method = 'own'\n[[segment]]\nlabel = 'memory'\nlast = 'memories'"),
+            "own.toml:4: no setting is named \"memories\"",
+        ),
+        (
+            template(
+                "method = 'own'\n[[segment]]\nlabel = 'cue'\ntext = '>'\nwhen = { setting = 'generation', is = 'neurall' }",
+            ),
+            "own.toml:5: generation is never \"neurall\"; expected one of ",
+        ),
+        (template("envs = ['counter', 'housold']"), "own.toml:1: no environment is named \"counter\""),
         (
             MethodEntry { templates: DEFAULT_METHOD.templates, ..entry() },
             "there are two template files named",
@@ -90,15 +109,19 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     assert!(error.to_string().starts_with("there are two environments named"), "{error}");
     let option =
         crate::env::EnvironmentOption { name: "own.way", meaning: "", words: &[], variable: "OWN_WAY" };
-    let options: &'static [_] = vec![option].leak();
-    let own = EnvironmentEntry {
-        name: "own",
-        options,
-        templates: &[],
-        task_facts: TaskFacts::NONE,
-        ..*DEFAULT_ENVIRONMENT
+    let refused = |option| {
+        let options: &'static [_] = vec![option].leak();
+        let own = EnvironmentEntry {
+            name: "own",
+            options,
+            templates: &[],
+            task_facts: TaskFacts::NONE,
+            ..*DEFAULT_ENVIRONMENT
+        };
+        let environments: &'static [&'static EnvironmentEntry] = vec![&*Box::leak(Box::new(own))].leak();
+        extend::check(&Extension { methods: &[], environments }).unwrap_err()
     };
-    let environments: &'static [&'static EnvironmentEntry] = vec![&*Box::leak(Box::new(own))].leak();
-    let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
-    assert_eq!(error, ExtensionError::NoWords { option: "own.way" });
+    assert_eq!(refused(option), ExtensionError::NoWords { option: "own.way" });
+    let option = crate::env::EnvironmentOption { name: "run.seed", words: &["a"], ..option };
+    assert_eq!(refused(option), ExtensionError::OptionPrefix { environment: "own", option: "run.seed" });
 }

@@ -12,7 +12,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use entries::ENTRIES;
+pub use entries::{ENTRIES, check_entries};
 pub use presets::help as preset_help;
 pub(super) use read::{closest_name, unknown_setting_message};
 pub use reference::{reference_page, sample_file};

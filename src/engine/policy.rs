@@ -47,7 +47,7 @@ pub trait Method: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Returns what to do in this state. Executing the intents must change what the next call returns; otherwise the
-    /// run makes no progress.
+    /// run makes no progress and is paused.
     fn next(&self, state: &State) -> Vec<Intent>;
 
     /// Returns what to do when a person asks for a reflection of this kind now.

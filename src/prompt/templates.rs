@@ -9,7 +9,7 @@ mod parse;
 mod upstream_files;
 
 use super::{forms, text_hash};
-use crate::domain::{EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel};
+use crate::domain::{EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec};
 use crate::engine::State;
 pub(super) use env_texts::{EnvTexts, Wording};
 use sha2::{Digest, Sha256};
@@ -25,6 +25,10 @@ pub struct TemplateFiles {
     pub default_method: &'static str,
     /// The method whose layouts the prompts of calibration episodes use, whichever method is tested.
     pub calibration_method: &'static str,
+    /// The names of all methods, environments and settings, which files may refer to.
+    pub methods: Vec<&'static str>,
+    pub environments: Vec<&'static str>,
+    pub settings: Vec<SettingSpec>,
     /// The environment whose examples are replaced by the files of ReAct's and Reflexion's public code, if a person adds
     /// them.
     pub public_examples_env: &'static str,
@@ -165,7 +169,7 @@ impl Templates {
                 hash.update(part.as_bytes());
             }
         }
-        let (layouts, mut env_texts) = parse::parse_all(&files)?;
+        let (layouts, mut env_texts) = parse::parse_all(&files, program)?;
         upstream_files::add_upstream_texts(&files, program.public_examples_env, &mut env_texts)?;
         let hash = crate::domain::hex(&hash.finalize());
         let TemplateFiles { default_method, calibration_method, .. } = *program;
@@ -249,6 +253,9 @@ impl StoredText {
 }
 
 impl Condition {
+    /// What a condition can refer to besides settings.
+    const FACTS: [&'static str; 5] = ["method", "interface", "mentor", "outcome", "role"];
+
     /// Returns whether the condition holds. `method`, `interface` and `mentor` refer to the run, `outcome` (open, won
     /// or failed) and `role` (test, calibrate or explore) to the episode; every other name is a setting.
     pub(super) fn is_met(&self, state: &State) -> bool {

@@ -22,6 +22,13 @@ pub struct EnvironmentRules {
     pub plan: Option<fn(&State, &Episode) -> Option<ReflectionItem>>,
 }
 
+impl EnvironmentRules {
+    /// Returns whether this is the name of one of its detectors.
+    pub(super) fn declares(&self, detector: &str) -> bool {
+        self.detectors.contains(&detector)
+    }
+}
+
 /// The rules of an environment that has none: nothing is noted, and nothing is learnt.
 pub static NO_RULES: EnvironmentRules = EnvironmentRules {
     detectors: &[],

@@ -25,7 +25,13 @@ impl SymbolicRules {
         if step.is_thought_only() {
             return detect_only_thoughts(episode, step);
         }
-        (self.of(episode).detect)(state, episode, step, answer)
+        let rules = self.of(episode);
+        let notes = (rules.detect)(state, episode, step, answer);
+        debug_assert!(
+            notes.iter().all(|note| rules.declares(&note.detector)),
+            "every detector must be in `EnvironmentRules::detectors`, or breakpoints don't know it: {notes:?}"
+        );
+        notes
     }
 
     /// Returns the rules' reflections of these kinds after the last step, with the lesson commands that store them.

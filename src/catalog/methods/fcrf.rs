@@ -38,14 +38,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Experience", &[ReflectionKind::Experience]),
         Lane::plain("Lessons", &[ReflectionKind::Lesson]),
         Lane::plain("Plan", &[ReflectionKind::Plan]),
-        Lane::other(&[
-            ReflectionKind::Abstract,
-            ReflectionKind::Error,
-            ReflectionKind::Progress,
-            ReflectionKind::Positive,
-            ReflectionKind::Negative,
-            ReflectionKind::Advice,
-        ]),
     ],
     empty_lane_text: |run, lane| match lane.kinds {
         [ReflectionKind::Experience] => {

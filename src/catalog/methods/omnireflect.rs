@@ -11,19 +11,7 @@ use crate::method::omnireflect::settings::{
 use crate::method::{OmniReflect, omnireflect};
 use std::sync::Arc;
 
-pub(super) const LANES: &[Lane] = &[
-    Lane::ABSTRACT,
-    Lane::ERROR,
-    Lane::PROGRESS,
-    Lane::other(&[
-        ReflectionKind::Plan,
-        ReflectionKind::Experience,
-        ReflectionKind::Lesson,
-        ReflectionKind::Positive,
-        ReflectionKind::Negative,
-        ReflectionKind::Advice,
-    ]),
-];
+pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "omnireflect",

@@ -16,10 +16,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 5,
-    lanes: &[
-        Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions },
-        super::reflexion::OTHER_THAN_PLANS,
-    ],
+    lanes: &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
     empty_lane_text: |_, _| Some("no plan yet: the mentor writes one before step 1".to_owned()),
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,

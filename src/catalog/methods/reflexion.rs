@@ -12,18 +12,6 @@ use crate::method::reflexion::settings::{STRATEGY, Strategy};
 use crate::method::{Reflexion, reflexion};
 use std::sync::Arc;
 
-/// All kinds but plans, for methods whose only other lane shows plans.
-pub(super) const OTHER_THAN_PLANS: Lane = Lane::other(&[
-    ReflectionKind::Abstract,
-    ReflectionKind::Error,
-    ReflectionKind::Progress,
-    ReflectionKind::Experience,
-    ReflectionKind::Lesson,
-    ReflectionKind::Positive,
-    ReflectionKind::Negative,
-    ReflectionKind::Advice,
-]);
-
 /// Reflexion's public code: its values for settings of all methods.
 pub(super) const CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
     (LOOP_DETECTOR.spec.name, DefaultValue::Switch(true)),
@@ -45,7 +33,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     step_limits: (50, 49),
     // Its shipped logs and OmniReflect's comparison have 15.
     trials: 15,
-    lanes: &[Lane::plain("Plans", &[ReflectionKind::Plan]), OTHER_THAN_PLANS],
+    lanes: &[Lane::plain("Plans", &[ReflectionKind::Plan])],
     empty_lane_text: |run, lane| {
         let text = match run.settings.get(STRATEGY) {
             Strategy::Nothing => "no plans: with strategy none a trial doesn't see earlier trials",

@@ -39,15 +39,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             kinds: &[ReflectionKind::Positive, ReflectionKind::Negative],
             format: LaneFormat::MemoryTuples,
         },
-        Lane::other(&[
-            ReflectionKind::Abstract,
-            ReflectionKind::Error,
-            ReflectionKind::Progress,
-            ReflectionKind::Plan,
-            ReflectionKind::Experience,
-            ReflectionKind::Lesson,
-            ReflectionKind::Advice,
-        ]),
     ],
     empty_lane_text: |run, lane| {
         let text = match (lane.kinds, lane.format) {

@@ -4,6 +4,7 @@ use super::{Entry, ValueType};
 use crate::catalog::{
     CALIBRATION_METHOD, DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, METHOD_NAMES,
 };
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// All entries, in the order of the reference: the program's own, then those of environments.
@@ -19,6 +20,29 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     });
     own().into_iter().chain(of_environments).collect()
 });
+
+/// Checks that no option of an environment has the key or the variable of another entry.
+///
+/// # Errors
+/// Returns a description of the first entry that another one hides.
+pub fn check_entries() -> Result<(), String> {
+    let (mut names, mut variables) = (BTreeSet::new(), BTreeSet::new());
+    for entry in ENTRIES.iter() {
+        if !names.insert(entry.name) {
+            return Err(format!(
+                "there are two configuration keys named {:?}; choose another name",
+                entry.name
+            ));
+        }
+        if !entry.variable.is_empty() && !variables.insert(entry.variable) {
+            return Err(format!(
+                "{}: another configuration key has the environment variable {} already; choose another one",
+                entry.name, entry.variable
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// The program's own entries.
 fn own() -> Vec<Entry> {

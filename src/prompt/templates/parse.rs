@@ -3,17 +3,17 @@
 use super::env_texts::Example;
 use super::{
     Condition, Content, EnvTexts, Fact, Layout, LessonFilter, SegmentTemplate, StoredText, TemplateError,
-    question_key,
+    TemplateFiles, question_key,
 };
-use crate::domain::{MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel};
+use crate::domain::{DefaultValue, MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel, SettingSpec};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawLayout {
-    method: String,
+    method: Spanned<String>,
     /// The mentor question that the layout belongs to, as `PURPOSE.KIND`; `None` for the actor's prompt.
     #[serde(default)]
     question: Option<Spanned<String>>,
@@ -31,7 +31,7 @@ struct RawSegment {
     text: Option<String>,
     #[serde(default)]
     #[serde(rename = "world")]
-    env_text: Option<String>,
+    env_text: Option<Spanned<String>>,
     #[serde(default)]
     heading: Option<String>,
     #[serde(default)]
@@ -40,7 +40,7 @@ struct RawSegment {
     kinds: Vec<ReflectionKind>,
     #[serde(default)]
     #[serde(rename = "last")]
-    count_setting: Option<String>,
+    count_setting: Option<Spanned<String>>,
     #[serde(default)]
     scope: Option<Scope>,
     #[serde(default)]
@@ -59,7 +59,7 @@ struct RawSegment {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawCondition {
-    setting: String,
+    setting: Spanned<String>,
     #[serde(rename = "is")]
     value: String,
 }
@@ -67,7 +67,7 @@ struct RawCondition {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawEnvTexts {
-    envs: Vec<String>,
+    envs: Vec<Spanned<String>>,
     #[serde(default)]
     texts: BTreeMap<String, String>,
     #[serde(default, rename = "example")]
@@ -87,21 +87,31 @@ struct RawExample {
 type Parsed = (BTreeMap<String, Layout>, Vec<EnvTexts>);
 
 /// Parses all files; a TOML file with a `method` is a layout, one with `envs` holds the texts of environments.
-pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateError> {
-    let (mut layouts, mut env_texts) = (BTreeMap::new(), Vec::new());
+/// Every name of a method, an environment, a setting or a text that a file refers to must exist.
+pub(super) fn parse_all(
+    files: &BTreeMap<String, String>,
+    program: &TemplateFiles,
+) -> Result<Parsed, TemplateError> {
+    let (mut layouts, mut env_texts, mut names_of_texts) = (BTreeMap::new(), Vec::new(), Vec::new());
     for (name, text) in
         files.iter().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "toml"))
     {
         let file = File { name, text };
         let table: toml::Table = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
         if table.contains_key("envs") {
-            env_texts.push(parse_env_texts(&file, files)?);
+            env_texts.push(parse_env_texts(&file, files, &program.environments)?);
         } else {
             let raw: RawLayout = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
+            let method = file.known_name("method", raw.method, &program.methods)?;
+            for segment in &raw.segments {
+                let segment = segment.get_ref();
+                names_of_texts.extend(segment.env_text.iter().map(|text| (name, text.clone())));
+                check_settings(&file, segment, &program.settings)?;
+            }
             let parts =
                 raw.segments.into_iter().map(|s| parse_segment(&file, s)).collect::<Result<_, _>>()?;
             let key = match raw.question {
-                None => raw.method,
+                None => method,
                 Some(question) => {
                     let offset = question.span().start;
                     let question = question.into_inner();
@@ -111,13 +121,45 @@ pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, Temp
                         );
                         return Err(file.error_at(offset, reason));
                     }
-                    question_key(&raw.method, &question)
+                    question_key(&method, &question)
                 }
             };
             layouts.insert(key, Layout { segments: parts });
         }
     }
+    for (name, text) in names_of_texts {
+        let file = File { name, text: &files[name] };
+        let known: BTreeSet<&str> =
+            env_texts.iter().flat_map(|env: &EnvTexts| env.texts.keys()).map(String::as_str).collect();
+        file.known_name("text of an environment", text, &known.into_iter().collect::<Vec<_>>())?;
+    }
     Ok((layouts, env_texts))
+}
+
+/// Checks the settings that a segment refers to.
+fn check_settings(
+    file: &File<'_>,
+    segment: &RawSegment,
+    settings: &[SettingSpec],
+) -> Result<(), TemplateError> {
+    let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
+    if let Some(name) = &segment.count_setting {
+        file.known_name("setting", name.clone(), &names)?;
+    }
+    let Some(RawCondition { setting, value }) = &segment.condition else { return Ok(()) };
+    if Condition::FACTS.contains(&setting.get_ref().as_str()) {
+        return Ok(());
+    }
+    let known: Vec<&str> = names.into_iter().chain(Condition::FACTS).collect();
+    let name = file.known_name("setting", setting.clone(), &known)?;
+    let spec = settings.iter().find(|spec| spec.name == name);
+    match spec.map(|spec| spec.default) {
+        Some(DefaultValue::Choice(_, words)) if !words.contains(&value.as_str()) => {
+            let reason = format!("{name} is never {value:?}; expected one of {}", words.join(", "));
+            Err(file.error_at(setting.span().start, reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether a name identifies a mentor question: `PURPOSE.KIND`, such as `reflect.error`.
@@ -129,7 +171,11 @@ fn is_question(name: &str) -> bool {
         .is_some_and(|(purpose, kind)| is_known::<Purpose>(purpose) && is_known::<ReflectionKind>(kind))
 }
 
-fn parse_env_texts(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<EnvTexts, TemplateError> {
+fn parse_env_texts(
+    file: &File<'_>,
+    files: &BTreeMap<String, String>,
+    environments: &[&str],
+) -> Result<EnvTexts, TemplateError> {
     let raw: RawEnvTexts = toml::from_str(file.text).map_err(|e| file.toml_error(&e))?;
     let mut examples = Vec::new();
     for example in raw.examples {
@@ -141,7 +187,9 @@ fn parse_env_texts(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<
         examples.push(Example::new(types, own_types_only, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
-    Ok(EnvTexts { envs: raw.envs, texts, examples })
+    let known_name = |name| file.known_name("environment", name, environments);
+    let envs = raw.envs.into_iter().map(known_name).collect::<Result<_, _>>()?;
+    Ok(EnvTexts { envs, texts, examples })
 }
 
 fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {
@@ -151,7 +199,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
     let filter = LessonFilter {
         heading: heading.clone(),
         kinds: raw.kinds,
-        count_setting: raw.count_setting,
+        count_setting: raw.count_setting.map(Spanned::into_inner),
         scope: raw.scope,
         this_episode_only: raw.this_episode_only,
         grouped_by_episode: raw.grouped_by_episode,
@@ -195,7 +243,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         .as_deref()
         .map(|name| parse_fact(name).map_err(|reason| file.error_at(offset, reason)))
         .transpose()?;
-    let content = match (content, raw.text, raw.env_text) {
+    let content = match (content, raw.text, raw.env_text.map(Spanned::into_inner)) {
         (Some(content), None, None) if fact.is_none() => content,
         (None, Some(text), None) if raw.heading.is_none() && fact.is_some() && text.contains("{}") => fact
             .map_or_else(|| Content::Text(StoredText::new(&text)), |fact| Content::Fact(fact, text.clone())),
@@ -226,7 +274,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         label,
         message_role,
         content,
-        condition: raw.condition.map(|c| Condition { setting: c.setting, value: c.value }),
+        condition: raw.condition.map(|c| Condition { setting: c.setting.into_inner(), value: c.value }),
     })
 }
 
@@ -252,6 +300,18 @@ impl File<'_> {
     fn error_at(&self, offset: usize, reason: String) -> TemplateError {
         let line = 1 + self.text.get(..offset).unwrap_or_default().matches('\n').count();
         TemplateError { file: self.name.to_owned(), line, reason }
+    }
+
+    /// Returns a name that a file refers to.
+    ///
+    /// # Errors
+    /// Returns an error for its line if nothing has this name.
+    fn known_name(&self, what: &str, name: Spanned<String>, known: &[&str]) -> Result<String, TemplateError> {
+        if known.contains(&name.get_ref().as_str()) {
+            return Ok(name.into_inner());
+        }
+        let reason = format!("no {what} is named {:?}; expected one of {}", name.get_ref(), known.join(", "));
+        Err(self.error_at(name.span().start, reason))
     }
 
     fn toml_error(&self, error: &toml::de::Error) -> TemplateError {
