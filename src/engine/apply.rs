@@ -5,6 +5,7 @@ mod breakpoints;
 mod cancelled;
 mod clock;
 mod manual_edit;
+mod method_writes;
 mod prefetch;
 mod prompt;
 mod state_updates;

@@ -1,7 +1,7 @@
 //! Pauses a run whose method no longer makes progress. Such a method is a bug in an extension; without the pause it would
 //! fill the disk, or keep a run without a screen waiting forever.
 
-use super::{Cause, Engine, Envelope, Event, PauseReason, State};
+use super::{Engine, Event, PauseReason};
 
 /// This many batches in a row that only the method wrote are no longer work between two steps.
 const MAX_WRITES_IN_A_ROW: u32 = 1_000;
@@ -39,20 +39,5 @@ impl Engine {
         let text = format!("the method {method} {what}, so the run is paused: this is a bug in the method");
         let step = self.state.open_episode().map_or(0, |e| e.steps.len() as u32);
         vec![Event::Warned { step, text }, Event::Paused { reason: PauseReason::MethodStalled }]
-    }
-}
-
-impl State {
-    /// Counts the batches in a row that only the method wrote. Must be called once for each event.
-    pub(super) fn count_method_writes(&mut self, envelope: &Envelope) {
-        match &envelope.event {
-            Event::Reflected { .. } | Event::LessonChanged { .. } | Event::MemorySet { .. }
-                if envelope.cause == Cause::Policy =>
-            {
-                self.method_writes += u32::from(!envelope.batch_continues);
-            }
-            Event::Warned { .. } | Event::Paused { .. } => {}
-            _ => self.method_writes = 0,
-        }
     }
 }
