@@ -112,9 +112,7 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
         (Err(error), Some(Verb::Doctor(_))) => (Config::without_file(file, variable), Some(error)),
         (Err(error), _) => return Err(error),
     };
-    let path = |p: &Option<std::path::PathBuf>| p.as_ref().map(|p| p.display().to_string());
-    config.set_flag("sessions", path(&cli.common.sessions).as_deref())?;
-    config.set_flag("data", path(&cli.common.data).as_deref())?;
+    cli.common.keys.apply(&mut config)?;
     let mut out = Output::new();
     merge_screen_flags(&mut cli)?;
     // Verbs that start a run reject invalid breakpoints, and `doctor` lists them; the others only warn.

@@ -1,11 +1,15 @@
 //! Command-line arguments: one struct per verb.
 
+mod key_flags;
 mod verbs;
 
+pub use key_flags::*;
 pub use verbs::*;
 
-use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, METHOD_NAMES};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::catalog::ENVIRONMENTS;
+use crate::cli::config::{self, keys};
+use crate::cli::error::CliError;
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
@@ -33,22 +37,17 @@ pub struct Cli {
 /// Flags of every verb.
 #[derive(Clone, Debug, Default, Args)]
 pub struct CommonArgs {
-    /// Folder of sessions.
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
-    pub sessions: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: KeyFlags<GlobalKeys>,
     /// Configuration file to read instead of the user's.
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Folder of ALFWorld's data; overrides $ALFWORLD_DATA.
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
-    pub data: Option<PathBuf>,
 }
 
 /// Flags of the screen.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ScreenArgs {
-    /// Theme: a name or a theme file.
-    #[arg(long, value_name = "NAME", help_heading = "Screen")]
+    #[arg(long, value_name = keys::THEME.value_name, help_heading = "Screen", help = key_help(&keys::THEME))]
     pub theme: Option<String>,
     /// Interactive, line by line: commands by name, no cursor movement, no frames (for screen readers and logs).
     #[arg(long, help_heading = "Screen")]
@@ -100,8 +99,8 @@ pub enum Verb {
 /// Flags that choose the environment and its tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TaskArgs {
-    #[arg(long, value_name = "E", help = env_help())]
-    pub env: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyFlags<TaskKeys>,
     /// Task id; may be repeated. For alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for
     /// pddl `gripper/3`.
     #[arg(long = "task", value_name = "T")]
@@ -117,12 +116,23 @@ pub struct TaskArgs {
     #[arg(long, value_name = "S")]
     pub split: Option<String>,
     #[command(flatten)]
-    pub files: PddlFiles,
+    pub files: ProblemFiles,
+}
+
+impl TaskArgs {
+    /// Copies the environment into the configuration: the one of `--env`, else that of problem files.
+    ///
+    /// # Errors
+    /// Fails with a usage [`CliError`] if there is no such environment.
+    pub fn apply(&self, config: &mut config::Config) -> Result<(), CliError> {
+        self.files.apply(config)?;
+        self.keys.apply(config)
+    }
 }
 
 /// Flags that name a PDDL problem by its files.
 #[derive(Clone, Debug, Default, Args)]
-pub struct PddlFiles {
+pub struct ProblemFiles {
     /// PDDL domain file (requires --problem).
     #[arg(long, value_name = "F", requires = "problem")]
     pub domain: Option<PathBuf>,
@@ -131,7 +141,7 @@ pub struct PddlFiles {
     pub problem: Option<PathBuf>,
 }
 
-impl PddlFiles {
+impl ProblemFiles {
     /// Returns the task name that stands for the files, or `None` without `--problem`.
     pub fn task_name(&self) -> Option<String> {
         let problem = self.problem.as_deref()?;
@@ -140,41 +150,22 @@ impl PddlFiles {
             .find_map(|entry| Some(entry.task_facts.problem_task?(self.domain.as_deref(), problem)))
     }
 
-    /// Returns the environment: `explicit`, else the one of the problem files if they are given.
-    pub fn implied_env(&self, explicit: Option<&String>) -> Option<String> {
+    /// Chooses the environment of the problem files, if they are given.
+    ///
+    /// # Errors
+    /// Never fails, since the environment is one of the catalog.
+    pub fn apply(&self, config: &mut config::Config) -> Result<(), CliError> {
         let plays_files = || ENVIRONMENTS.iter().find(|entry| entry.task_facts.problem_task.is_some());
-        let implied = || self.problem.as_ref().and_then(|_| plays_files()).map(|entry| entry.name.to_owned());
-        explicit.cloned().or_else(implied)
+        let implied = self.problem.as_ref().and_then(|_| plays_files()).map(|entry| entry.name);
+        config.set_flag(&keys::ENV, implied)
     }
-}
-
-/// Returns the help of `--method`, which names all methods of this program.
-fn method_help() -> String {
-    format!("Method: {}", METHOD_NAMES.join(", "))
-}
-
-/// Returns the help of `--env`, which names all environments of this program.
-pub(super) fn env_help() -> String {
-    format!("Environment: {}", ENVIRONMENT_NAMES.join(", "))
 }
 
 /// Flags of the method.
 #[derive(Clone, Debug, Default, Args)]
 pub struct MethodArgs {
-    #[arg(long, value_name = "M", help_heading = "Method", help = method_help())]
-    pub method: Option<String>,
-    /// Actor: openai:MODEL, rules (built in, not a model), human, or recorded:SESSION.
-    #[arg(long, value_name = "A", help_heading = "Method")]
-    pub actor: Option<String>,
-    /// Mentor (writes reflections): openai:MODEL, symbolic (rules), recorded:SESSION or none.
-    #[arg(long, value_name = "R", help_heading = "Method")]
-    pub mentor: Option<String>,
-    /// Random seed of the run.
-    #[arg(long, value_name = "N", help_heading = "Method")]
-    pub seed: Option<u64>,
-    /// Maximum number of trials per task.
-    #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u32).range(1..))]
-    pub trials: Option<u32>,
+    #[command(flatten)]
+    pub keys: KeyFlags<MethodKeys>,
     /// Step limit of an episode.
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_steps: Option<u32>,
@@ -185,25 +176,13 @@ pub struct MethodArgs {
     /// Abstract and Error lessons of a pool file.
     #[arg(long, value_name = "F", help_heading = "Method")]
     pub constitution: Option<PathBuf>,
-    /// Pool file from a symbolic calibration; its lessons are the examples for neuro-symbolic generation.
-    #[arg(long, value_name = "F", help_heading = "Method")]
-    pub exemplars: Option<PathBuf>,
-    /// Follow the paper or the public code where they differ.
-    #[arg(long = "as", value_name = "paper|code", help_heading = "Method")]
-    pub reading: Option<Reading>,
     /// Named group of settings: a row of a paper's table (`--help` lists them) or `[preset.P]` of the configuration
     /// file.
     #[arg(long, value_name = "P", help_heading = "Method", long_help = super::config::preset_help())]
     pub preset: Option<String>,
     /// Set a setting by name; `retrospect config show` lists them. May be repeated.
-    #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method")]
+    #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method", value_parser = setting_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
-    /// How observations are shown to the agent: raw, react or agentboard.
-    #[arg(long, value_name = "I", help_heading = "Method")]
-    pub interface: Option<String>,
-    /// Folder of prompt templates; each replaces the built-in one with the same file name.
-    #[arg(long, value_name = "DIR", help_heading = "Method")]
-    pub prompts: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -223,7 +202,7 @@ pub struct Run {
     #[arg(long, help_heading = "Method")]
     pub calibrate: bool,
     #[command(flatten)]
-    pub models: ModelArgs,
+    pub models: KeyFlags<ModelKeys>,
     #[command(flatten)]
     pub drive: DriveArgs,
     #[command(flatten)]
@@ -252,49 +231,11 @@ pub struct Calibrate {
     #[arg(long, short, value_name = "FILE", help_heading = "Method")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub models: ModelArgs,
+    pub models: KeyFlags<ModelKeys>,
     #[command(flatten)]
     pub drive: DriveArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
-}
-
-/// Flags of the model servers.
-#[derive(Clone, Debug, Default, Args)]
-pub struct ModelArgs {
-    /// Address of the model server, such as http://127.0.0.1:8080/v1; also $OPENAI_BASE_URL. The key is read from
-    /// $OPENAI_API_KEY.
-    #[arg(long, value_name = "URL", help_heading = "Models")]
-    pub base_url: Option<String>,
-    /// Server profiles, separated by commas: `[models.P]` of the configuration file or built in.
-    #[arg(long, value_name = "P", help_heading = "Models")]
-    pub profile: Option<String>,
-    /// Environment variable that holds the key, if not $OPENAI_API_KEY.
-    #[arg(long, value_name = "NAME", help_heading = "Models")]
-    pub key_env: Option<String>,
-    /// Extra header, `NAME: VALUE`; may be repeated. `$NAME` in the value is an environment variable, `$$` a dollar
-    /// sign.
-    #[arg(long, value_name = "HEADER", help_heading = "Models")]
-    pub header: Vec<String>,
-    /// Trusted CA certificates (PEM), in addition to the system's.
-    #[arg(long, value_name = "FILE", help_heading = "Models")]
-    pub ca_file: Option<String>,
-    /// API: chat, or completions (the prompt as one text that the model continues).
-    #[arg(long, value_name = "chat|completions", help_heading = "Models")]
-    pub api: Option<String>,
-    /// Address of the mentor's server, if different.
-    #[arg(long, value_name = "URL", help_heading = "Models")]
-    pub mentor_base_url: Option<String>,
-    /// The mentor's server profiles, if different.
-    #[arg(long, value_name = "P", help_heading = "Models")]
-    pub mentor_profile: Option<String>,
-    /// Cache of replies on disk: off, read, read-write. The seed is part of the cache key.
-    #[arg(long, value_name = "MODE", help_heading = "Models")]
-    pub cache: Option<String>,
-    /// Request the next reply while a person reads the current proposal (needs --cache read-write; unused prefetches
-    /// are recorded and counted separately).
-    #[arg(long, help_heading = "Models")]
-    pub prefetch: bool,
 }
 
 /// How a run is driven.
@@ -316,9 +257,8 @@ pub struct DriveArgs {
     /// Number of independent runs in parallel, one per task; rejected if tasks share lessons.
     #[arg(long, value_name = "N", help_heading = "Run control", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
-    /// What to do without a screen when a call fails: stop (exit 3, resumable) or skip the task.
-    #[arg(long, value_name = "POLICY", help_heading = "Run control")]
-    pub on_error: Option<OnError>,
+    #[command(flatten)]
+    pub keys: KeyFlags<DriveKeys>,
 }
 
 #[derive(Debug, Args)]
@@ -329,12 +269,8 @@ pub struct Resume {
     /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Folder of the prompt templates the session started with, or `builtin`; others are rejected.
-    #[arg(long, value_name = "DIR")]
-    pub prompts: Option<PathBuf>,
-    /// Pool file with the examples for neuro-symbolic generation that the session started with.
-    #[arg(long, value_name = "F")]
-    pub exemplars: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: KeyFlags<ResumeKeys>,
     /// Disable the session's breakpoints and watches first.
     #[arg(long, help_heading = "Run control")]
     pub no_breaks: bool,
@@ -342,32 +278,12 @@ pub struct Resume {
     #[arg(long)]
     pub accept_prompts: bool,
     /// Change a sampling parameter (actor.max_tokens=1024, mentor.temperature=0.7) or context_tokens from now on.
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = sampling_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub models: ModelArgs,
+    pub models: KeyFlags<ModelKeys>,
     #[command(flatten)]
     pub drive: DriveArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
-}
-
-/// Which source a method follows where paper and public code differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Reading {
-    /// Follow the paper.
-    #[default]
-    Paper,
-    /// Follow the public code.
-    Code,
-}
-
-/// What an unattended run does when a call fails.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum OnError {
-    /// Stop the session, which can be resumed; exit 3.
-    #[default]
-    Stop,
-    /// End the episode and start the next task.
-    SkipTask,
 }

@@ -1,6 +1,6 @@
 //! Breakpoints and watches from flags and the configuration.
 
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::CliError;
 use crate::breakpoint::FORMS;
 use crate::catalog::parse_condition;
@@ -30,7 +30,7 @@ pub(super) fn initial_breakpoints(config: &Config, flags: &[String]) -> Result<V
     if !flags.is_empty() {
         return checked_conditions(flags);
     }
-    config.invalid_breakpoints.first().map_or_else(|| Ok(config.list("run.breaks")), |bad| Err(bad.clone()))
+    config.invalid_breakpoints.first().map_or_else(|| Ok(config.get(keys::BREAKS)), |bad| Err(bad.clone()))
 }
 
 /// Checks the conditions of `--break` and returns them. A resumed session adds only these to its own.

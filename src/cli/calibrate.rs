@@ -2,7 +2,7 @@
 
 use super::args::{self};
 use super::calibration_setup::{CalibrationOptions, record_calibration_tasks};
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::CliError;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
@@ -16,15 +16,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs `calibrate`.
 pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Output) -> Result<(), CliError> {
-    super::models::apply_flags(&mut config, &args.models)?;
-    config.set_flag("run.on_error", args.drive.on_error.map(run::on_error_name))?;
-    if args.how.method.as_deref().is_some_and(|m| m != CALIBRATION_METHOD.name) {
+    args.models.apply(&mut config)?;
+    args.drive.keys.apply(&mut config)?;
+    if args.how.keys.get(&keys::METHOD).is_some_and(|m| m != CALIBRATION_METHOD.name) {
         return Err(CliError::usage(
             format!("calibrate: only the method {} writes a constitution", CALIBRATION_METHOD.name),
             "leave out --method; any method can use the constitution with `run --constitution FILE`",
         ));
     }
-    config.set_flag("run.method", Some(CALIBRATION_METHOD.name))?;
+    config.set_flag(&keys::METHOD, Some(CALIBRATION_METHOD.name))?;
     let calibration =
         CalibrationOptions { is_calibration_only: true, per_type: args.per_type, explore: args.explore };
     let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&calibration))?;

@@ -3,6 +3,8 @@
 //! errors.
 
 mod entries;
+mod key;
+pub mod keys;
 mod named_tables;
 mod presets;
 mod read;
@@ -12,7 +14,8 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use entries::{ENTRIES, check_entries};
+pub use entries::{ENTRIES, check_entries, find_entry};
+pub use key::{ConfigValue, Entry, Key};
 pub use presets::help as preset_help;
 pub(super) use read::{closest_name, unknown_setting_message};
 pub use reference::{reference_page, sample_file};
@@ -24,22 +27,6 @@ use etcetera::BaseStrategy as _;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// One configuration key.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Name with its table, such as `screen.theme`.
-    pub name: &'static str,
-    /// Description, one sentence.
-    pub meaning: &'static str,
-    pub value_type: ValueType,
-    /// Default in the form of a flag's value; empty if there is none.
-    pub default: &'static str,
-    /// Environment variable that sets it.
-    pub variable: &'static str,
-    /// Flag that sets it; empty if there is none.
-    pub flag: &'static str,
-}
 
 /// The resolved configuration.
 #[derive(Clone, Debug)]
@@ -114,10 +101,8 @@ impl Config {
     ///
     /// # Errors
     /// Fails with a usage [`CliError`] if the value is invalid.
-    pub fn set_flag(&mut self, name: &'static str, text: Option<&str>) -> Result<(), CliError> {
-        let (Some(text), Some(entry)) = (text, ENTRIES.iter().find(|e| e.name == name)) else {
-            return Ok(());
-        };
+    pub fn set_flag(&mut self, entry: &Entry, text: Option<&str>) -> Result<(), CliError> {
+        let Some(text) = text else { return Ok(()) };
         let value = read::parse_value(entry, text).map_err(|why| {
             CliError::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this command")
         })?;
@@ -125,36 +110,28 @@ impl Config {
         Ok(())
     }
 
-    /// Returns a value as text; empty if unset.
-    pub fn text(&self, name: &str) -> &str {
-        self.values.get(name).and_then(|v| v.0.as_str()).unwrap_or("")
+    /// Returns the value of a key.
+    pub fn get<T: ConfigValue>(&self, key: Key<T>) -> T::Read<'_> {
+        T::read(self.values.get(key.name).map(|v| &v.0))
     }
 
-    /// Returns a value as a path with `~/` expanded; `None` if unset.
-    pub fn path(&self, name: &str) -> Option<PathBuf> {
-        let text = self.text(name);
-        if text.is_empty() {
-            return None;
-        }
-        match (text.strip_prefix("~/"), etcetera::home_dir()) {
-            (Some(rest), Ok(home)) => Some(home.join(rest)),
-            _ => Some(PathBuf::from(text)),
+    /// Returns the value of an entry as text, as its flag would be given; empty if unset.
+    pub fn display(&self, entry: &Entry) -> String {
+        match self.values.get(entry.name).map(|v| &v.0) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
         }
     }
 
-    /// Returns a value as a number; 0 if unset.
-    pub fn number(&self, name: &str) -> u64 {
-        self.values.get(name).and_then(|v| v.0.as_u64()).unwrap_or(0)
+    /// Returns the origin of an entry's value.
+    pub fn origin(&self, entry: &Entry) -> &ValueOrigin {
+        self.values.get(entry.name).map_or(&ValueOrigin::Default, |v| &v.1)
     }
 
-    /// Returns a value as a switch; false if unset.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.values.get(name).and_then(|v| v.0.as_bool()).unwrap_or(false)
-    }
-
-    /// Returns the origin of a value.
-    pub fn origin(&self, name: &str) -> &ValueOrigin {
-        self.values.get(name).map_or(&ValueOrigin::Default, |v| &v.1)
+    /// Returns whether a flag has set an entry's value.
+    pub fn is_set_by_flag(&self, entry: &Entry) -> bool {
+        matches!(self.origin(entry), ValueOrigin::Flag(_))
     }
 }
 

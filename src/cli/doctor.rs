@@ -44,9 +44,8 @@ pub(super) fn doctor(
     args: &args::Doctor,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    super::models::apply_flags(config, &args.models)?;
-    config.set_flag("run.actor", args.actor.as_deref())?;
-    config.set_flag("run.mentor", args.mentor.as_deref())?;
+    args.models.apply(config)?;
+    args.keys.apply(config)?;
     let changes = super::settings::parse_set_flags(&args.set, &[])?;
     let config = &*config;
     let mut results = vec![

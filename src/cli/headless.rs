@@ -1,7 +1,7 @@
 //! Runs a session without a screen: starts it, prints its events, and closes it.
 
-use super::args::OnError;
 use super::breakpoints;
+use super::config::keys::OnError;
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::printer::{self, EventPrinter};
 use crate::domain::{EndReason, Seq};

@@ -371,7 +371,7 @@ mod tests {
         fs::write(&file, "").unwrap();
         let mut config = Config::load(Some(&file), |_| None).unwrap();
         let address = format!("http://{}/v1", server.local_addr().unwrap());
-        config.set_flag("run.base_url", Some(&address)).unwrap();
+        config.set_flag(&crate::cli::config::keys::BASE_URL, Some(&address)).unwrap();
         let fixture = crate::ui::fixture::Fixture::new();
         let mut run = fixture.state().run.as_deref().unwrap().clone();
         "openai:m".clone_into(&mut run.actor);

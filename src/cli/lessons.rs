@@ -18,7 +18,7 @@ pub(super) fn run_lessons_command(
     args: &args::Lessons,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    config.set_flag("pool", args.pool.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    args.keys.apply(config)?;
     let path = pool::pool_path(config);
     match &args.verb {
         LessonSubcommand::List { from, all, json } => {

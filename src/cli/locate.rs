@@ -4,7 +4,7 @@ mod branch_name;
 
 pub(super) use branch_name::find_branch;
 
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// Returns the folder for new sessions: the configured one, else `sessions/` in the working directory if it exists,
 /// else one in the user's state folder.
 pub(super) fn sessions_folder(config: &Config) -> PathBuf {
-    if let Some(configured) = config.path("sessions") {
+    if let Some(configured) = config.get(keys::SESSIONS) {
         return configured;
     }
     let local = PathBuf::from("sessions");

@@ -9,8 +9,7 @@ mod shared_options;
 
 pub(super) use shared_options::redact_header_values;
 
-use super::args::ModelArgs;
-use super::config::{Config, ValueOrigin};
+use super::config::{Config, ValueOrigin, keys};
 use super::error::{CliError, CliErrorKind};
 use super::locate;
 use super::settings::setting_origin;
@@ -25,27 +24,6 @@ use std::sync::Arc;
 
 /// Server used when only `OPENAI_API_KEY` is set.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
-
-/// Copies the model server flags into the configuration.
-pub(super) fn apply_flags(config: &mut Config, models: &ModelArgs) -> Result<(), CliError> {
-    for (name, text) in [
-        ("run.base_url", &models.base_url),
-        ("run.profile", &models.profile),
-        ("run.key_env", &models.key_env),
-        ("run.ca_file", &models.ca_file),
-        ("run.api", &models.api),
-        ("run.mentor_base_url", &models.mentor_base_url),
-        ("run.mentor_profile", &models.mentor_profile),
-        ("run.cache", &models.cache),
-    ] {
-        config.set_flag(name, text.as_deref())?;
-    }
-    if !models.header.is_empty() {
-        config.set_flag("run.headers", Some(&models.header.join("\n")))?;
-    }
-    config.set_flag("run.prefetch", models.prefetch.then_some("true"))?;
-    Ok(())
-}
 
 /// Resolves the endpoint of a model from the configuration, and for a resumed run from its settings (`resumed`).
 pub(super) fn resolve_endpoint(
@@ -71,7 +49,7 @@ fn resolve_endpoint_with(
     let recorded_profile = resumed.and_then(|s| s.0.get(&format!("{role_name}.profile")));
     let chosen_by_person = recorded_profile.is_some_and(|s| s.origin == SettingOrigin::Person);
     let use_configured =
-        recorded("profile").is_empty() || (is_set_by_flag(config, "run.profile") && !chosen_by_person);
+        recorded("profile").is_empty() || (config.is_set_by_flag(&keys::PROFILE) && !chosen_by_person);
     let names = if use_configured { profile_names(config, role) } else { recorded("profile") };
     // The address in a built-in profile for a server on this machine is only a default.
     let mut is_default_address = false;
@@ -82,8 +60,8 @@ fn resolve_endpoint_with(
         }
         profile = next.merge_over(profile);
     }
-    if config.origin("run.api") != &ValueOrigin::Default {
-        profile.api = Some(config.text("run.api").to_owned());
+    if config.origin(&keys::API) != &ValueOrigin::Default {
+        profile.api = Some(config.get(keys::API).to_owned());
     } else if !recorded("api").is_empty() {
         profile.api = Some(recorded("api").to_owned());
     }
@@ -92,11 +70,11 @@ fn resolve_endpoint_with(
     }
     // An address from a flag wins over a profile's, which wins over one from the configuration file or the environment.
     // The mentor's own address and profile win over those shared with the actor.
-    let has_mentor_address = is_mentor && !config.text("run.mentor_base_url").is_empty();
-    let has_mentor_profile = is_mentor && (chosen_by_person || !config.text("run.mentor_profile").is_empty());
-    let address_setting = if has_mentor_address { "run.mentor_base_url" } else { "run.base_url" };
-    let configured_address = config.text(address_setting);
-    let is_flag = is_set_by_flag(config, address_setting);
+    let has_mentor_address = is_mentor && !config.get(keys::MENTOR_BASE_URL).is_empty();
+    let has_mentor_profile = is_mentor && (chosen_by_person || !config.get(keys::MENTOR_PROFILE).is_empty());
+    let address_key = if has_mentor_address { keys::MENTOR_BASE_URL } else { keys::BASE_URL };
+    let configured_address = config.get(address_key);
+    let is_flag = config.is_set_by_flag(&address_key);
     // A profile that a person has chosen since the start also wins over the flags.
     let replaces_default =
         is_default_address && !configured_address.is_empty() && !(chosen_by_person && is_flag);
@@ -108,7 +86,7 @@ fn resolve_endpoint_with(
     };
     let profile_address = profile.base_url.clone().filter(|_| !wins_over_profile);
     let is_from_profile = profile_address.is_some();
-    let uses_default_key = config.text("run.key_env").is_empty();
+    let uses_default_key = config.get(keys::KEY_ENV).is_empty();
     let key = shared_options::read_key(config, variable)?;
     let configured =
         profile_address.or_else(|| (!configured_address.is_empty()).then(|| configured_address.to_owned()));
@@ -119,8 +97,7 @@ fn resolve_endpoint_with(
     let base_url = match (configured, recorded("base_url")) {
         (Some(configured), "") => configured,
         (Some(configured), recorded_url)
-            if is_set_by_flag(config, address_setting)
-                || Endpoint::new(&configured, "").base_url == recorded_url =>
+            if is_flag || Endpoint::new(&configured, "").base_url == recorded_url =>
         {
             configured
         }
@@ -167,14 +144,10 @@ fn profile_error(names: &str, error: &ProfileError) -> CliError {
     CliError::new(CliErrorKind::Config, format!("{prefix}{}", error.message), error.hint.clone())
 }
 
-fn is_set_by_flag(config: &Config, name: &str) -> bool {
-    matches!(config.origin(name), ValueOrigin::Flag(_))
-}
-
 /// Returns the profiles of a role, separated by commas.
 fn profile_names(config: &Config, role: ModelRole) -> &str {
-    let for_mentor = config.text("run.mentor_profile");
-    if role == ModelRole::Mentor && !for_mentor.is_empty() { for_mentor } else { config.text("run.profile") }
+    let for_mentor = config.get(keys::MENTOR_PROFILE);
+    if role == ModelRole::Mentor && !for_mentor.is_empty() { for_mentor } else { config.get(keys::PROFILE) }
 }
 
 /// Returns whether any of the texts contains a secret of the configured model servers.
@@ -204,7 +177,7 @@ pub(super) fn model_provider(
             "write openai:MODEL; `retrospect doctor` lists the models of a server",
         ));
     }
-    let mode = match config.text("run.cache") {
+    let mode = match config.get(keys::CACHE) {
         "read" => CacheMode::Read,
         "read-write" => CacheMode::ReadWrite,
         _ => CacheMode::Off,
@@ -256,7 +229,7 @@ fn cached_provider(
 }
 
 fn cache_folder(config: &Config) -> PathBuf {
-    config.path("cache").unwrap_or_else(|| {
+    config.get(keys::CACHE_FOLDER).unwrap_or_else(|| {
         etcetera::choose_base_strategy()
             .map_or_else(|_| PathBuf::from("answers"), |s| s.cache_dir().join("retrospect").join("answers"))
     })
@@ -302,8 +275,8 @@ pub(super) fn record_servers(
         let endpoint = resolve_endpoint(config, role, model, None)?;
         let role_name = role.name();
         let profile = profile_names(config, role);
-        let origin_setting = if profile.is_empty() { "run.base_url" } else { "run.profile" };
-        let origin = setting_origin(config.origin(origin_setting));
+        let origin_key = if profile.is_empty() { keys::BASE_URL } else { keys::PROFILE };
+        let origin = setting_origin(config.origin(&origin_key));
         let mut record = |name: &str, value: Value, origin: SettingOrigin| {
             settings.set(&format!("{role_name}.{name}"), value, origin);
         };
@@ -311,8 +284,8 @@ pub(super) fn record_servers(
         if !profile.is_empty() {
             record("profile", json!(profile), origin);
         }
-        if config.origin("run.api") != &ValueOrigin::Default {
-            record("api", json!(config.text("run.api")), setting_origin(config.origin("run.api")));
+        if config.origin(&keys::API) != &ValueOrigin::Default {
+            record("api", json!(config.get(keys::API)), setting_origin(config.origin(&keys::API)));
         }
         record("sampling", sampling_json(&endpoint, role), SettingOrigin::Config);
         record("unsent", json!(endpoint.unsent_settings()), origin);

@@ -3,7 +3,7 @@
 
 use super::args;
 use super::bounded;
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{self, CliError};
 use super::output::Output;
 use super::worlds::world_options;
@@ -19,8 +19,8 @@ use std::io::stdin;
 
 /// Runs `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> Result<(), CliError> {
-    config.set_flag("run.env", args.files.implied_env(args.env.as_ref()).as_deref())?;
-    config.set_flag("run.interface", args.interface.as_deref())?;
+    args.files.apply(config)?;
+    args.keys.apply(config)?;
     let task = find_task(config, args)?;
     for warning in worlds::warnings(&task) {
         out.print_note(&format!("warning: {warning}"));
@@ -28,7 +28,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
     let options = world_options(config);
     let env_error = |e: &_| error::world_error(&task, e);
     let mut world = worlds::open(&task, &options).map_err(|e| env_error(&e))?;
-    let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
+    let interface = args.keys.get(&keys::INTERFACE).unwrap_or("raw");
     let mut view = InterfaceView::new(&task, interface);
     let first = world.reset().map_err(|e| env_error(&e))?;
     let goal = interface::goal_from_reset(&first);
@@ -76,7 +76,7 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
         list: args.tasks.clone(),
         ..Selection::default()
     };
-    let tasks = worlds::select_tasks(config.text("run.env"), &selection, &world_options(config))?;
+    let tasks = worlds::select_tasks(config.get(keys::ENV), &selection, &world_options(config))?;
     let index = args.index.unwrap_or(0);
     let count = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
@@ -96,7 +96,7 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
 
 /// Returns the task of a level file (`--state`).
 fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
-    let env = config.text("run.env");
+    let env = config.get(keys::ENV);
     let takes_files =
         |name: &str| find_environment(name).is_some_and(|entry| entry.task_facts.has_state_files);
     if !takes_files(env) || args.task.is_some() || args.tasks.is_some() {

@@ -2,6 +2,7 @@
 //! each line is appended whole, and lines are merged by lesson id.
 
 use super::bounded;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use crate::domain::{
     Author, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq,
@@ -445,9 +446,9 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
 }
 
 /// Returns the path of the pool file: the configured one, else `pool.jsonl` in the user's data folder.
-pub(super) fn pool_path(config: &super::config::Config) -> PathBuf {
+pub(super) fn pool_path(config: &Config) -> PathBuf {
     use etcetera::BaseStrategy as _;
-    config.path("pool").unwrap_or_else(|| {
+    config.get(keys::POOL).unwrap_or_else(|| {
         etcetera::choose_base_strategy().map_or_else(
             |_| PathBuf::from("pool.jsonl"),
             |s| s.data_dir().join("retrospect").join("pool.jsonl"),

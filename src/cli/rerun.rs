@@ -7,8 +7,8 @@ use super::{args, rerun_plan, run};
 
 /// Runs `rerun PATH#E`.
 pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Output) -> Result<(), CliError> {
-    config.set_flag("run.on_error", args.drive.on_error.map(run::on_error_name))?;
-    config.set_flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    args.drive.keys.apply(&mut config)?;
+    args.keys.apply(&mut config)?;
     let (path, number) = parse_path(&args.path)?;
     let plan = rerun_plan::plan_rerun(&config, path, number, args.accept_prompts)?;
     run::start_run(&config, plan, &args.drive, &args.screen, out)

@@ -1,7 +1,7 @@
 //! The `resume` verb.
 
 use super::args;
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::CliError;
 use super::headless::{ScreenSession, close_on_signal, guard_session_signals, run_to_end};
 use super::output::Output;
@@ -76,16 +76,9 @@ fn check_changes(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliE
 
 /// Runs `resume PATH`.
 pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -> Result<(), CliError> {
-    config.set_flag(
-        "run.on_error",
-        args.drive.on_error.map(|p| match p {
-            args::OnError::Stop => "stop",
-            args::OnError::SkipTask => "skip-task",
-        }),
-    )?;
-    config.set_flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
-    super::models::apply_flags(&mut config, &args.models)?;
-    config.set_flag("run.exemplars", args.exemplars.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    args.drive.keys.apply(&mut config)?;
+    args.keys.apply(&mut config)?;
+    args.models.apply(&mut config)?;
     if args.drive.jobs.is_some() {
         return Err(CliError::usage("--jobs: only one session can be resumed at a time", "omit --jobs"));
     }
@@ -142,7 +135,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         printer.print_event(&envelope)?;
     }
     printer.continue_from(&before, |after, to| printer::read_events(&store, after, to))?;
-    let ending = run_to_end(&resumed.handle, resumed.thread, &mut printer, run::on_error(&config))?;
+    let ending = run_to_end(&resumed.handle, resumed.thread, &mut printer, config.get(keys::ON_ERROR))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
     let tally = Tally::from_states([&printer.state]);

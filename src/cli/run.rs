@@ -1,9 +1,9 @@
 //! The `run` verb, and the built-in episode of a bare `retrospect`.
 
-use super::args::{self, DriveArgs, OnError, ScreenArgs};
+use super::args::{self, DriveArgs, ScreenArgs};
 use super::breakpoints;
 use super::calibration_setup::CalibrationOptions;
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use super::headless::{Ending, close_on_signal, guard_session_signals, run_to_end};
 use super::locate;
@@ -23,8 +23,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs `run`.
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Result<(), CliError> {
-    config.set_flag("run.on_error", args.drive.on_error.map(on_error_name))?;
-    super::models::apply_flags(&mut config, &args.models)?;
+    args.drive.keys.apply(&mut config)?;
+    args.models.apply(&mut config)?;
     let calibration = args.calibrate.then(CalibrationOptions::default);
     let mut plan =
         plan_run_with_calibration(&mut config, &args.world, &args.method_args, calibration.as_ref())?;
@@ -46,19 +46,6 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
         out.print_note(&format!("warning: {warning}"));
     }
     start_run(&config, plan, &args.drive, &args.screen, out)
-}
-
-/// Returns the value of `run.on_error`.
-pub(super) fn on_error_name(policy: OnError) -> &'static str {
-    match policy {
-        OnError::Stop => "stop",
-        OnError::SkipTask => "skip-task",
-    }
-}
-
-/// Returns what to do when a call has failed.
-pub(super) fn on_error(config: &Config) -> OnError {
-    if config.text("run.on_error") == "skip-task" { OnError::SkipTask } else { OnError::Stop }
 }
 
 /// Starts a planned run on the screen, in plain mode, or headless.
@@ -135,7 +122,7 @@ fn check_independent(plan: &Plan, drive: &DriveArgs, screen: &ScreenArgs) -> Res
                 "--jobs: with method {}, {what} carry over from task to task, so the tasks can't run at the same time",
                 plan.spec.method
             ),
-            "omit --jobs, or use --method react or reflexion, or --mentor none",
+            "omit --jobs, use a method that keeps its lessons within a task, or set --mentor none",
         ));
     }
     Ok(())
@@ -205,8 +192,11 @@ pub(super) fn run_one(
 ) -> SessionResult {
     let meta = session_meta(&plan.spec, salt.unwrap_or(0));
     // With `skip-task`, an unplayable first task is skipped like any other, and the session records it.
-    let playable =
-        if on_error(config) == OnError::SkipTask { Ok(()) } else { check_first_task_playable(plan) };
+    let playable = if config.get(keys::ON_ERROR) == keys::OnError::SkipTask {
+        Ok(())
+    } else {
+        check_first_task_playable(plan)
+    };
     let mut run_config = plan.run_config.clone();
     run_config.policy.is_attended = false;
     run_config.breakpoints = breaks.to_vec();
@@ -222,7 +212,7 @@ pub(super) fn run_one(
     };
     let label = salt.map(|_| session.meta.session.clone());
     let mut printer = EventPrinter::new(mode, out.clone(), &session.dir, label, plan.world_options.clone());
-    let ending = run_to_end(&handle, thread, &mut printer, on_error(config));
+    let ending = run_to_end(&handle, thread, &mut printer, config.get(keys::ON_ERROR));
     SessionResult { ending, state: Some(printer.state), dir: Some(session.dir) }
 }
 

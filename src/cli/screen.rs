@@ -1,6 +1,6 @@
 //! Starts the screen for a verb: options, theme and keymap, and what follows when it closes.
 
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
 use super::host_services::host_services;
@@ -128,7 +128,7 @@ pub(super) fn screen_options(
     let (theme, mut problems) = load_theme(config, screen_args.theme.as_deref())?;
     let (keymap, more) = load_keymap(config)?;
     problems.extend(more);
-    let ascii = config.text("screen.glyphs") == "ascii" || !capabilities.unicode;
+    let ascii = config.get(keys::GLYPHS) == "ascii" || !capabilities.unicode;
     let options = Options {
         theme: theme.with_depth(capabilities.depth),
         themes: list_themes(config)
@@ -137,9 +137,9 @@ pub(super) fn screen_options(
             .collect(),
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
-        capture_mouse: config.is_on("screen.mouse"),
+        capture_mouse: config.get(keys::MOUSE),
         motion: is_motion_allowed(config, capabilities),
-        first_run_hints: config.is_on("screen.hints"),
+        first_run_hints: config.get(keys::HINTS),
         start_cursor: at.map_or(Cursor::Live, Cursor::At),
         host: Some(host_services(config, dir)),
         resume_command: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
@@ -154,7 +154,7 @@ pub(super) fn screen_options(
 
 /// Returns whether animation is allowed by the configuration and the environment.
 fn is_motion_allowed(config: &Config, capabilities: TerminalCapabilities) -> bool {
-    config.is_on("screen.motion") && !capabilities.reduced_motion
+    config.get(keys::MOTION) && !capabilities.reduced_motion
 }
 
 /// Checks that `--theme` names a theme, even if nothing will be drawn.
@@ -176,7 +176,7 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
     let theme_files = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
     let mut names: Vec<String> = theme_files
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
-        .filter(|name| name != config.text("screen.theme"))
+        .filter(|name| name != config.get(keys::THEME))
         .collect();
     names.sort();
     for name in names {
@@ -187,7 +187,7 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
 
 /// Loads a theme by name, from the user's `themes/` folder or the shipped ones, or by the path of a file.
 fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
-    let name = flag.unwrap_or_else(|| config.text("screen.theme"));
+    let name = flag.unwrap_or_else(|| config.get(keys::THEME));
     let folder = config.folder.join("themes");
     let read_own_theme = |name: &str| bounded::read_text(&folder.join(format!("{name}.toml"))).ok();
     if let Some(text) = read_own_theme(name) {

@@ -3,7 +3,7 @@
 use super::config::ValueOrigin;
 use super::error::CliError;
 use crate::catalog::SETTINGS;
-use crate::domain::{SettingOrigin, sampling_param};
+use crate::domain::{ModelRole, SAMPLING_PARAMS, SettingOrigin, sampling_param};
 use serde_json::{Value, json};
 
 /// Parses a value from the command line: a number, a boolean (`true`, `on`, `false`, `off`) or a word.
@@ -16,6 +16,18 @@ pub(super) fn parse_value(text: &str) -> Value {
         "false" | "off" => json!(false),
         other => json!(other),
     }
+}
+
+/// Returns the beginnings of all values of `--set` for a run: `NAME=` of each setting and each sampling parameter.
+pub(super) fn known_assignments() -> Vec<String> {
+    let settings = SETTINGS.iter().map(|spec| format!("{}=", spec.name));
+    settings.chain(sampling_assignments()).collect()
+}
+
+/// Returns those of the sampling parameters alone.
+pub(super) fn sampling_assignments() -> Vec<String> {
+    let of_role = |role| SAMPLING_PARAMS.iter().map(move |param| format!("{}=", param.setting_name(role)));
+    [ModelRole::Actor, ModelRole::Mentor].into_iter().flat_map(of_role).collect()
 }
 
 /// Parses every `--set NAME=VALUE` of a verb that doesn't start a run: sampling parameters, and the settings in

@@ -6,7 +6,7 @@ pub(super) use templates::{check_templates, load_templates};
 
 use super::args::{MethodArgs, TaskArgs};
 use super::calibration_setup::{self, CalibrationOptions};
-use super::config::{Config, ValueOrigin};
+use super::config::{Config, ValueOrigin, find_entry, keys};
 use super::error::{CliError, CliErrorKind};
 use super::settings::{parse_value, setting_origin};
 use super::worlds::{task_selection, world_options};
@@ -20,7 +20,6 @@ use crate::driver::{self, DriverError, OpenWorld, RunConfig};
 use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
 use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
-use crate::method::omnireflect::settings::GENERATION;
 use crate::method::{self, PaperOrCode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -53,20 +52,8 @@ pub(super) fn plan_run_with_calibration(
     method_args: &MethodArgs,
     calibration: Option<&CalibrationOptions>,
 ) -> Result<Plan, CliError> {
-    for (name, text) in [
-        ("run.env", &task_args.files.implied_env(task_args.env.as_ref())),
-        ("run.method", &method_args.method),
-        ("run.actor", &method_args.actor),
-        ("run.mentor", &method_args.mentor),
-        ("run.interface", &method_args.interface),
-        ("run.seed", &method_args.seed.map(|n| n.to_string())),
-        ("run.trials", &method_args.trials.map(|n| n.to_string())),
-        ("run.prompts", &method_args.prompts.as_ref().map(|p| p.display().to_string())),
-        ("run.exemplars", &method_args.exemplars.as_ref().map(|p| p.display().to_string())),
-        ("run.as", &method_args.reading.map(|r| format!("{r:?}").to_lowercase())),
-    ] {
-        config.set_flag(name, text.as_deref())?;
-    }
+    task_args.apply(config)?;
+    method_args.keys.apply(config)?;
     let row = config.built_in_preset(method_args.preset.as_deref());
     if let Some(row) = row {
         config.apply_preset_row(row)?;
@@ -78,7 +65,7 @@ pub(super) fn plan_run_with_calibration(
         }
     }
     let worlds = world_options(config);
-    let env = config.text("run.env");
+    let env = config.get(keys::ENV);
     let is_calibration_only = calibration.is_some_and(|c| c.is_calibration_only);
     let tasks = if is_calibration_only {
         Vec::new()
@@ -90,7 +77,7 @@ pub(super) fn plan_run_with_calibration(
         calibration_setup::add_calibration_tasks(
             &mut spec,
             calibration,
-            config.text("run.env"),
+            config.get(keys::ENV),
             task_args,
             &worlds,
         )?;
@@ -168,8 +155,8 @@ fn build_spec(
     tasks: Vec<Task>,
     calibration: Option<&CalibrationOptions>,
 ) -> Result<RunSpec, CliError> {
-    let method = config.text("run.method").to_owned();
-    let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
+    let method = config.get(keys::METHOD).to_owned();
+    let reading = config.get(keys::AS);
     let (mut limits, mut settings, mut loop_detector) = catalog::defaults(&method, reading);
     if calibration.is_some() {
         // OmniReflect reflects on the calibration episodes, no matter which method the tests use.
@@ -198,36 +185,37 @@ fn build_spec(
     let mentor = choose_mentor(config, reflecting_method, &settings)?;
     method::derive_generation(&mentor, &mut settings);
     if mentor == "none" && reflecting_method == catalog::CALIBRATION_METHOD.name {
-        settings.set("reflect", "never", setting_origin(config.origin("run.mentor")));
+        settings.set("reflect", "never", setting_origin(config.origin(&keys::MENTOR)));
     }
-    for name in ["override.shown_as", "override.thought"] {
-        let choice = config.text(name);
+    for key in [keys::SHOWN_AS, keys::THOUGHT] {
+        let choice = config.get(key);
         // With `ask`, the person chooses at the first override, and the choice becomes a setting of the session.
         if choice != "ask" {
-            settings.set(name, choice, setting_origin(config.origin(name)));
+            settings.set(key.name, choice, setting_origin(config.origin(&key)));
         }
     }
     // The tasks must be opened in the same way later: after a resume, or to verify the session.
-    let options = catalog::find_environment(config.text("run.env")).map_or(&[][..], |entry| entry.options);
+    let options = catalog::find_environment(config.get(keys::ENV)).map_or(&[][..], |entry| entry.options);
     for option in options {
-        settings.set(option.name, config.text(option.name), setting_origin(config.origin(option.name)));
+        let Some(entry) = find_entry(option.name) else { continue };
+        settings.set(option.name, config.display(entry), setting_origin(config.origin(entry)));
     }
     // Resuming with different templates must be noticed, so their hash is recorded.
     let prompts = load_templates(config)?;
-    settings.set("templates", prompts.hash(), setting_origin(config.origin("run.prompts")));
-    let actor = config.text("run.actor").to_owned();
+    settings.set("templates", prompts.hash(), setting_origin(config.origin(&keys::PROMPTS)));
+    let actor = config.get(keys::ACTOR).to_owned();
     models::record_servers(config, &actor, &mentor, &mut settings)?;
     let spec = RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
         mentor,
-        interface: config.text("run.interface").to_owned(),
+        interface: config.get(keys::INTERFACE).to_owned(),
         tasks,
-        trials: match config.origin("run.trials") {
+        trials: match config.origin(&keys::TRIALS) {
             ValueOrigin::Default => catalog::default_trials(&method),
-            _ => u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
+            _ => u32::try_from(config.get(keys::TRIALS)).unwrap_or(u32::MAX),
         },
-        seed: config.number("run.seed"),
+        seed: config.get(keys::SEED),
         limits,
         loop_detector,
         settings,
@@ -288,23 +276,23 @@ pub(super) fn apply_preset(
 /// Chooses the mentor. If none is configured and the method needs a model as mentor, the actor's model also acts as the
 /// mentor (the papers' self-sustaining setup).
 fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
-    let (configured, actor) = (config.text("run.mentor"), config.text("run.actor"));
+    let (configured, actor) = (config.get(keys::MENTOR), config.get(keys::ACTOR));
     let need = catalog::find_method(method).map_or(ModelNeed::Always, |entry| entry.model_need);
-    let is_neural = matches!(need, ModelNeed::If(condition) if condition(settings));
-    let needs_model = is_neural || matches!(need, ModelNeed::Always);
-    let use_actor = matches!(config.origin("run.mentor"), ValueOrigin::Default)
+    let needed_for = match need {
+        ModelNeed::If(reason) => reason(settings),
+        _ => None,
+    };
+    let needs_model = needed_for.is_some() || matches!(need, ModelNeed::Always);
+    let use_actor = matches!(config.origin(&keys::MENTOR), ValueOrigin::Default)
         && needs_model
         && actor.starts_with("openai:");
     if use_actor {
         return Ok(actor.to_owned());
     }
-    if is_neural && matches!(configured, "symbolic" | "none") {
+    if let Some(setting) = needed_for.filter(|_| matches!(configured, "symbolic" | "none")) {
         return Err(CliError::usage(
-            format!(
-                "generation={} needs a model as mentor, but the mentor is {configured}",
-                settings.get(GENERATION).word()
-            ),
-            "choose one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
+            format!("{setting} needs a model as mentor, but the mentor is {configured}"),
+            "choose one with --mentor openai:MODEL or --mentor recorded:PATH, or change that setting",
         ));
     }
     Ok(configured.to_owned())
@@ -390,7 +378,7 @@ fn assemble_run_config(
         RunConfig::from_spec_with(spec, templates, open, typing_delay, find_recording, create_provider).map(
             |run_config| RunConfig {
                 reply_override: Some(models::reply_override(spec, config)),
-                prefetch: config.is_on("run.prefetch"),
+                prefetch: config.get(keys::PREFETCH),
                 recorded_settings: models::server_settings_to_record(spec, config),
                 ..run_config
             },

@@ -3,7 +3,7 @@
 mod setting_rows;
 
 use super::calibration_setup::CalibrationOptions;
-use super::config::{Config, ENTRIES};
+use super::config::{Config, find_entry, keys};
 use super::error::{CliError, CliErrorKind};
 use super::headless::ScreenSession;
 use super::output::Output;
@@ -121,22 +121,23 @@ fn plan_from_choices(
             POOL => method_args.pool = file(),
             CONSTITUTION => method_args.constitution = file(),
             CALIBRATE => calibration = (value == "true").then(CalibrationOptions::default),
-            _ => match ENTRIES.iter().find(|e| e.name == name) {
-                Some(entry) => config.set_flag(entry.name, Some(value))?,
+            _ => match find_entry(name) {
+                Some(entry) => config.set_flag(entry, Some(value))?,
                 None => method_args.set.push(format!("{name}={value}")),
             },
         }
     }
     // Ignore settings changed for a method that is no longer selected.
     let row = config.built_in_preset(method_args.preset.as_deref());
-    let method = row.map_or_else(|| config.text("run.method").to_owned(), |r| r.method.clone());
+    let method = row.map_or_else(|| config.get(keys::METHOD).to_owned(), |r| r.method.clone());
     method_args.set.retain(|pair| {
         let spec =
             SETTINGS.iter().find(|s| pair.strip_prefix(s.name).is_some_and(|rest| rest.starts_with('=')));
         let methods = spec.and_then(|s| methods_with_setting(s.name));
         methods.is_none_or(|names| names.contains(&method.as_str()))
     });
-    let world = args::TaskArgs { env: Some(env), task: vec![task], ..args::TaskArgs::default() };
+    config.set_flag(&keys::ENV, Some(&env))?;
+    let world = args::TaskArgs { task: vec![task], ..args::TaskArgs::default() };
     setup::plan_run_with_calibration(config, &world, &method_args, calibration.as_ref())
 }
 

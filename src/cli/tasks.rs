@@ -1,7 +1,7 @@
 //! The `tasks` verb: lists the tasks of an environment.
 
 use super::args;
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::{task_selection, world_options};
@@ -28,8 +28,8 @@ struct Row<'a> {
 
 /// Runs `tasks`.
 pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -> Result<(), CliError> {
-    config.set_flag("run.env", args.world.files.implied_env(args.world.env.as_ref()).as_deref())?;
-    let env = config.text("run.env").to_owned();
+    args.world.apply(config)?;
+    let env = config.get(keys::ENV).to_owned();
     let export = find_environment(&env).and_then(|entry| entry.task_facts.export_task);
     if args.write.is_some() && export.is_none() {
         return Err(CliError::usage(

@@ -12,7 +12,7 @@ mod check;
 mod difference;
 mod recomputation;
 
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::world_options;
@@ -143,7 +143,11 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         return Err(CliError::new(
             CliErrorKind::Check,
             format!("{}: {PROMPTS_ONLY}", report.session),
-            "name the environment's data (--data DIR or ALFWORLD_DATA), or skip the environment with --no-world",
+            format!(
+                "name the environment's data ({} DIR or {}), or skip the environment with --no-world",
+                keys::DATA.flag,
+                keys::DATA.variable
+            ),
         ));
     }
     Err(CliError::new(

@@ -1,7 +1,7 @@
 //! Converts flags and configuration to environment options and a selection of tasks.
 
 use super::args::TaskArgs;
-use super::config::Config;
+use super::config::{Config, find_entry, keys};
 use crate::catalog::ENVIRONMENTS;
 use crate::driver::worlds::Selection;
 use crate::env::TaskOptions;
@@ -20,6 +20,7 @@ pub(super) fn task_selection(world: &TaskArgs) -> Selection {
 /// Returns the options of environments: data folder, seed, and each environment's own.
 pub(super) fn world_options(config: &Config) -> TaskOptions {
     let own = ENVIRONMENTS.iter().flat_map(|environment| environment.options);
-    let chosen = own.map(|option| (option.name, config.text(option.name).to_owned())).collect();
-    TaskOptions { data: config.path("data"), seed: config.number("run.seed"), chosen }
+    let chosen =
+        own.filter_map(|option| Some((option.name, config.display(find_entry(option.name)?)))).collect();
+    TaskOptions { data: config.get(keys::DATA), seed: config.get(keys::SEED), chosen }
 }

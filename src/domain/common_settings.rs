@@ -171,3 +171,10 @@ pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::set
     ProgressLessons::Replace,
     BuiltIn,
 );
+
+/// The setting for how an override is shown to the agent: `own` or `human_edit`. A session has it once a person has chosen
+/// or the configuration says so.
+pub const SHOWN_AS_SETTING: &str = "override.shown_as";
+
+/// The setting for what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
+pub const THOUGHT_SETTING: &str = "override.thought";

@@ -1,16 +1,18 @@
 //! The published versions of a method, and the limits that settings hold.
 
 use crate::domain::common_settings::{LOOP_DETECTOR, MAX_MOVES, WALL_SECONDS};
-use crate::domain::{Limits, Settings};
+use crate::domain::{Limits, Settings, setting_words};
 
-/// Which version of a method to use where paper and public code differ (`--as`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PaperOrCode {
-    /// As the paper describes it.
-    #[default]
-    Paper,
-    /// As the public code does it.
-    Code,
+setting_words! {
+    /// Which version of a method to use where paper and public code differ (`--as`).
+    #[derive(Default)]
+    pub enum PaperOrCode {
+        /// As the paper describes it.
+        #[default]
+        Paper = "paper",
+        /// As the public code does it.
+        Code = "code",
+    }
 }
 
 /// Copies limits given as settings to the fields where the engine reads them. Limits that are not set stay unchanged.

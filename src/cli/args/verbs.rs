@@ -1,6 +1,9 @@
 //! Arguments of the verbs that don't start a run.
 
-use super::{PddlFiles, ScreenArgs, TaskArgs, env_help};
+use super::{
+    KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, RerunKeys, RoleKeys, ScreenArgs, TaskArgs,
+    sampling_parser,
+};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,8 +36,8 @@ pub struct Open {
                   the reset and also has goal and task. Commands still run after the episode ends; exit 0 at end of input."
 )]
 pub struct Play {
-    #[arg(long, value_name = "E", help = env_help())]
-    pub env: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyFlags<PlayKeys>,
     /// Task id; for alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for pddl
     /// `gripper/3`.
     #[arg(long, value_name = "T")]
@@ -48,14 +51,11 @@ pub struct Play {
     /// Index of the task in the list, from 0.
     #[arg(long, value_name = "N", requires = "tasks")]
     pub index: Option<usize>,
-    /// How observations are shown: raw, react or agentboard.
-    #[arg(long, value_name = "I")]
-    pub interface: Option<String>,
     /// Level file to play (babyai).
     #[arg(long, value_name = "F")]
     pub state: Option<PathBuf>,
     #[command(flatten)]
-    pub files: PddlFiles,
+    pub files: ProblemFiles,
     /// Print one JSON object per reply.
     #[arg(long)]
     pub json: bool,
@@ -102,9 +102,8 @@ pub struct Sessions {
 pub struct Lessons {
     #[command(subcommand)]
     pub verb: LessonSubcommand,
-    /// Pool file.
-    #[arg(long, global = true, value_name = "F")]
-    pub pool: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: KeyFlags<PoolKeys>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -289,9 +288,8 @@ pub struct Rerun {
     /// Session and episode number; `--last#E` means the newest session.
     #[arg(value_name = "PATH#E", allow_hyphen_values = true)]
     pub path: String,
-    /// Folder of the prompt templates the session started with, or `builtin`; others are rejected.
-    #[arg(long, value_name = "DIR")]
-    pub prompts: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: KeyFlags<RerunKeys>,
     /// Continue with the current prompt templates even if the session started with others.
     #[arg(long)]
     pub accept_prompts: bool,
@@ -322,17 +320,13 @@ pub enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Actor whose server to check: openai:MODEL.
-    #[arg(long, value_name = "A")]
-    pub actor: Option<String>,
-    /// Mentor whose server to check: openai:MODEL.
-    #[arg(long, value_name = "R")]
-    pub mentor: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyFlags<RoleKeys>,
     /// Sampling parameter to send, as in a run: actor.max_tokens=1024, mentor.temperature=0.7.
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = sampling_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub models: super::ModelArgs,
+    pub models: KeyFlags<ModelKeys>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,

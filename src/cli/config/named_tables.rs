@@ -63,10 +63,4 @@ impl Config {
             )
         })
     }
-
-    /// Returns a value as a list of strings; empty if unset.
-    pub fn list(&self, name: &str) -> Vec<String> {
-        let all = self.values.get(name).and_then(|v| v.0.as_array());
-        all.into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
-    }
 }

@@ -1,6 +1,6 @@
 //! Built-in presets: rows of the papers' tables, as far as settings can express them.
 
-use super::{Config, ValueOrigin};
+use super::{Config, ValueOrigin, keys};
 use crate::cli::error::CliError;
 use crate::report::metrics::{PaperRow, published_results};
 use serde_json::json;
@@ -35,21 +35,20 @@ impl Config {
     /// # Errors
     /// Fails with a usage [`CliError`] if a flag names another method.
     pub(in crate::cli) fn apply_preset_row(&mut self, row: &'static PaperRow) -> Result<(), CliError> {
-        let flag = |config: &Self, name: &str| matches!(config.origin(name), ValueOrigin::Flag(_));
-        if flag(self, "run.method") && self.text("run.method") != row.method {
+        if self.is_set_by_flag(&keys::METHOD) && self.get(keys::METHOD) != row.method {
             return Err(CliError::usage(
                 format!(
                     "--preset {} is for method {}, not {}",
                     row.preset,
                     row.method,
-                    self.text("run.method")
+                    self.get(keys::METHOD)
                 ),
                 "leave out --method, or choose another preset",
             ));
         }
-        self.values.insert("run.method", (json!(row.method), ValueOrigin::Preset(&row.preset)));
-        if !flag(self, "run.trials") {
-            self.values.insert("run.trials", (json!(row.trials), ValueOrigin::Preset(&row.preset)));
+        self.values.insert(keys::METHOD.name, (json!(row.method), ValueOrigin::Preset(&row.preset)));
+        if !self.is_set_by_flag(&keys::TRIALS) {
+            self.values.insert(keys::TRIALS.name, (json!(row.trials), ValueOrigin::Preset(&row.preset)));
         }
         Ok(())
     }

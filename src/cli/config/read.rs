@@ -1,6 +1,6 @@
 //! Reads the configuration file and single values. Every error names file, line, key and the allowed values.
 
-use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType};
+use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType, find_entry};
 use crate::catalog::SETTINGS;
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
     let allowed = || format!("expected {}", entry.value_type.allowed_values());
     Ok(match entry.value_type {
-        ValueType::Text | ValueType::Path => json!(text),
+        ValueType::Text | ValueType::Lines | ValueType::Path => json!(text),
         ValueType::Number(from) => {
             json!(text.parse::<u64>().ok().filter(|n| *n >= from).ok_or_else(allowed)?)
         }
@@ -27,7 +27,10 @@ pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
         // The default: no conditions.
         ValueType::Conditions if text.is_empty() => json!([]),
         ValueType::Conditions => return Err(allowed()),
-        ValueType::Choice(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
+        ValueType::Choice(_) | ValueType::Name(_) => {
+            let words = entry.value_type.words().unwrap_or_default();
+            json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?)
+        }
     })
 }
 
@@ -137,7 +140,7 @@ fn set_from_file(
     error: &impl Fn(usize, String) -> CliError,
     line_of: impl Fn(usize) -> usize,
 ) -> Result<(), CliError> {
-    let Some(entry) = ENTRIES.iter().find(|e| e.name == name) else {
+    let Some(entry) = find_entry(name) else {
         return Err(error(offset, unknown_key_message(name)));
     };
     if let (ValueType::Conditions, DeValue::Array(all)) = (entry.value_type, value.get_ref()) {
@@ -161,10 +164,9 @@ fn set_from_file(
     }
     let read = scalar_value(value).and_then(|value| match (entry.value_type, &value) {
         (ValueType::Number(from), Value::Number(n)) => n.as_u64().filter(|n| *n >= from).map(|_| value),
-        (ValueType::Bool, Value::Bool(_)) | (ValueType::Text | ValueType::Path, Value::String(_)) => {
-            Some(value)
-        }
-        (ValueType::Choice(_), Value::String(word)) => parse_value(entry, word).ok(),
+        (ValueType::Bool, Value::Bool(_))
+        | (ValueType::Text | ValueType::Lines | ValueType::Path, Value::String(_)) => Some(value),
+        (ValueType::Choice(_) | ValueType::Name(_), Value::String(word)) => parse_value(entry, word).ok(),
         _ => None,
     });
     let read = read.ok_or_else(|| {
@@ -225,6 +227,12 @@ fn unknown_key_message(name: &str) -> String {
 
 /// Returns the message for a setting that no method has.
 pub(crate) fn unknown_setting_message(name: &str) -> String {
+    let key =
+        ENTRIES.iter().find(|entry| entry.name == name || entry.name.strip_prefix("run.") == Some(name));
+    if let Some(entry) = key {
+        let flag = if entry.flag.is_empty() { entry.variable } else { entry.flag };
+        return format!("{name:?} is a configuration key, not a setting of a run; set it with {flag}");
+    }
     let sampling = [ModelRole::Actor, ModelRole::Mentor]
         .map(|role| SAMPLING_PARAMS.iter().map(move |param| param.setting_name(role)));
     let sampling: Vec<String> = sampling.into_iter().flatten().collect();

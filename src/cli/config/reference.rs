@@ -1,6 +1,6 @@
 //! Generates the reference and the sample file from the table.
 
-use super::{ENTRIES, Entry, ValueType};
+use super::{ENTRIES, Entry, ValueType, keys};
 #[cfg(test)]
 use crate::catalog::{METHOD_NAMES, SETTINGS, defaults, methods_with_setting};
 use crate::domain::SAMPLING_PARAMS;
@@ -33,7 +33,7 @@ pub fn reference_page() -> String {
             );
         }
         let code = |text: &str| if text.is_empty() { "none".to_owned() } else { format!("`{text}`") };
-        let is_method_default = entry.name == "run.trials";
+        let is_method_default = entry.name == keys::TRIALS.name;
         let _ = writeln!(
             out,
             "| `{}` | {} | {} | {} | `{}` | {} |",
@@ -170,7 +170,11 @@ pub fn sample_file() -> String {
         let value = match entry.value_type {
             ValueType::Number(_) | ValueType::Bool => entry.default.to_owned(),
             ValueType::Conditions => "[]".to_owned(),
-            ValueType::Text | ValueType::Path | ValueType::Choice(_) => format!("{:?}", entry.default),
+            ValueType::Text
+            | ValueType::Lines
+            | ValueType::Path
+            | ValueType::Choice(_)
+            | ValueType::Name(_) => format!("{:?}", entry.default),
         };
         let _ = writeln!(
             out,

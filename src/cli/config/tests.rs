@@ -15,22 +15,22 @@ fn later_layers_override_earlier_ones() {
     let file = "[run]\nactor = \"human\"\n";
     let variable = [("RETROSPECT_ACTOR", "recorded:x")];
     let mut config = load_config("", &[]).unwrap();
-    assert_eq!((config.text("run.actor"), config.origin("run.actor")), ("rules", &ValueOrigin::Default));
+    assert_eq!((config.get(keys::ACTOR), config.origin(&keys::ACTOR)), ("rules", &ValueOrigin::Default));
     config = load_config(file, &[]).unwrap();
-    assert_eq!(config.text("run.actor"), "human");
-    assert!(matches!(config.origin("run.actor"), ValueOrigin::File(_, 2)));
+    assert_eq!(config.get(keys::ACTOR), "human");
+    assert!(matches!(config.origin(&keys::ACTOR), ValueOrigin::File(_, 2)));
     config = load_config(file, &variable).unwrap();
     assert_eq!(
-        (config.text("run.actor"), config.origin("run.actor")),
+        (config.get(keys::ACTOR), config.origin(&keys::ACTOR)),
         ("recorded:x", &ValueOrigin::Variable("RETROSPECT_ACTOR"))
     );
-    config.set_flag("run.actor", Some("rules")).unwrap();
+    config.set_flag(&keys::ACTOR, Some("rules")).unwrap();
     assert_eq!(
-        (config.text("run.actor"), config.origin("run.actor")),
+        (config.get(keys::ACTOR), config.origin(&keys::ACTOR)),
         ("rules", &ValueOrigin::Flag("--actor"))
     );
-    config.set_flag("run.actor", None).unwrap();
-    assert_eq!(config.text("run.actor"), "rules");
+    config.set_flag(&keys::ACTOR, None).unwrap();
+    assert_eq!(config.get(keys::ACTOR), "rules");
 }
 
 #[test]
@@ -47,6 +47,10 @@ fn errors_name_file_line_and_allowed_values() {
         ("[screen]\nmouse = \"yes\"\n", "config.toml:2: screen.mouse: expected true or false"),
         ("sessions = [1]\n", "config.toml:1: sessions: expected a path"),
         ("[preset.a]\nr_frek = 5\n", "config.toml:2: unknown setting \"r_frek\"; did you mean \"r_freq\"?"),
+        (
+            "[preset.a]\nseed = 5\n",
+            "config.toml:2: \"seed\" is a configuration key, not a setting of a run; set it with --seed",
+        ),
         ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq: expected a number, a boolean or a string"),
         ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
     ];
@@ -62,7 +66,7 @@ fn errors_name_file_line_and_allowed_values() {
         error.message
     );
     assert_eq!(error.exit_code(), 1);
-    let error = load_config("", &[]).unwrap().set_flag("run.interface", Some("3d")).unwrap_err();
+    let error = load_config("", &[]).unwrap().set_flag(&keys::INTERFACE, Some("3d")).unwrap_err();
     assert!(
         error.message.contains("--interface \"3d\": expected raw, react, agentboard"),
         "{}",
@@ -96,7 +100,7 @@ fn sample_file_is_the_default_configuration() {
     let set = load_config(&uncommented, &[]).unwrap();
     for entry in ENTRIES.iter() {
         assert_eq!(set.values[entry.name].0, config.values[entry.name].0, "{}", entry.name);
-        assert!(matches!(set.origin(entry.name), ValueOrigin::File(..)), "{}", entry.name);
+        assert!(matches!(set.origin(entry), ValueOrigin::File(..)), "{}", entry.name);
     }
     assert_eq!(set.preset_settings("every-five").unwrap().len(), 2);
 }

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug)]
 pub enum ValueType {
     Text,
+    /// Several lines of text. Its flag sets one line and may be repeated.
+    Lines,
     /// A path; a leading `~/` is the home folder.
     Path,
     /// A whole number with this minimum.
@@ -15,6 +17,8 @@ pub enum ValueType {
     Bool,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of the names that this returns. They depend on what a program adds to the catalog.
+    Name(fn() -> &'static [&'static str]),
     /// A list of breakpoint conditions.
     Conditions,
 }
@@ -47,14 +51,25 @@ impl fmt::Display for ValueOrigin {
 }
 
 impl ValueType {
+    /// Returns the allowed words, if it allows only some.
+    pub fn words(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Choice(words) => Some(words),
+            Self::Name(names) => Some(names()),
+            Self::Bool => Some(&["true", "false"]),
+            _ => None,
+        }
+    }
+
     /// Describes the allowed values.
     pub fn allowed_values(self) -> String {
         match self {
-            Self::Text => "text".to_owned(),
+            Self::Text | Self::Lines => "text".to_owned(),
             Self::Path => "a path".to_owned(),
             Self::Number(from) => format!("a whole number, at least {from}"),
             Self::Bool => "true or false".to_owned(),
             Self::Choice(words) => words.join(", "),
+            Self::Name(names) => names().join(", "),
             Self::Conditions => "a list of conditions (`docs/BREAKPOINTS.md`)".to_owned(),
         }
     }

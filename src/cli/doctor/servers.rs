@@ -1,7 +1,7 @@
 //! Checks the configured model servers with a few short requests.
 
 use super::{CheckResult, CheckStatus, check_result};
-use crate::cli::config::Config;
+use crate::cli::config::{Config, keys};
 use crate::cli::error::CliError;
 use crate::cli::{headless, models};
 use crate::domain::{ModelRole, sampling_param};
@@ -16,9 +16,9 @@ pub(super) fn check_servers(
     changes: &[(String, Value)],
 ) -> Result<Vec<CheckResult>, CliError> {
     let mut results = Vec::new();
-    let has_server = ["run.base_url", "run.profile"].iter().any(|name| !config.text(name).is_empty());
-    for (role, name) in [(ModelRole::Actor, "run.actor"), (ModelRole::Mentor, "run.mentor")] {
-        let model = match config.text(name).strip_prefix("openai:") {
+    let has_server = [keys::BASE_URL, keys::PROFILE].into_iter().any(|key| !config.get(key).is_empty());
+    for (role, key) in [(ModelRole::Actor, keys::ACTOR), (ModelRole::Mentor, keys::MENTOR)] {
+        let model = match config.get(key).strip_prefix("openai:") {
             Some(model) => model,
             // An address without a model is enough for a check.
             None if has_server && role == ModelRole::Actor => "",

@@ -2,14 +2,13 @@
 //! whose address was given with the run and to servers on this machine; a profile with its own address has its own key
 //! and headers.
 
-use super::is_set_by_flag;
-use crate::cli::config::{Config, ValueOrigin};
+use crate::cli::config::{Config, ValueOrigin, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::provider::openai::{Endpoint, KeySource, Secret};
 
 /// Returns the name of the variable that holds the run's key.
 fn key_variable(config: &Config) -> &str {
-    let configured = config.text("run.key_env");
+    let configured = config.get(keys::KEY_ENV);
     if configured.is_empty() { "OPENAI_API_KEY" } else { configured }
 }
 
@@ -26,12 +25,12 @@ pub(super) fn read_key(
     config: &Config,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, CliError> {
-    let (configured, name) = (config.text("run.key_env"), key_variable(config));
+    let (configured, name) = (config.get(keys::KEY_ENV), key_variable(config));
     let found = variable(name).filter(|k| !k.trim().is_empty());
     if found.is_none() && !configured.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Config,
-            format!("environment variable {name} ({}) is not set", config.origin("run.key_env")),
+            format!("environment variable {name} ({}) is not set", config.origin(&keys::KEY_ENV)),
             format!("export {name}=..., or omit --key-env"),
         ));
     }
@@ -44,8 +43,8 @@ pub(super) fn add_headers(
     variable: &dyn Fn(&str) -> Option<String>,
     endpoint: &mut Endpoint,
 ) -> Result<(), CliError> {
-    let origin = config.origin("run.headers");
-    for line in config.text("run.headers").lines().map(str::trim).filter(|l| !l.is_empty()) {
+    let origin = config.origin(&keys::HEADERS);
+    for line in config.get(keys::HEADERS).lines().map(str::trim).filter(|l| !l.is_empty()) {
         let Some((name, value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim())) else {
             // Don't quote the line: it may be a value without a name, and a secret.
             return Err(config_error(origin, "header without a colon", "write NAME: VALUE"));
@@ -62,8 +61,8 @@ pub(super) fn add_headers(
 
 /// Sets the run's CA file if a flag names it or the profile has none; fails if the file cannot be opened.
 pub(super) fn set_ca_file(config: &Config, endpoint: &mut Endpoint) -> Result<(), CliError> {
-    if is_set_by_flag(config, "run.ca_file") || endpoint.ca_file.is_none() {
-        endpoint.ca_file = config.path("run.ca_file").or_else(|| endpoint.ca_file.take());
+    if config.is_set_by_flag(&keys::CA_FILE) || endpoint.ca_file.is_none() {
+        endpoint.ca_file = config.get(keys::CA_FILE).or_else(|| endpoint.ca_file.take());
     }
     let Some(file) = &endpoint.ca_file else { return Ok(()) };
     crate::files::open(file).map(drop).map_err(|e| CliError::file(file, "ca_file could not be read", &e))
@@ -86,6 +85,7 @@ fn config_error(origin: &ValueOrigin, message: &str, hint: &str) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::config::find_entry;
     use crate::cli::models::resolve_endpoint_with;
     use crate::domain::ModelRole;
 
@@ -103,7 +103,7 @@ mod tests {
         let variable = |name: &str| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned());
         let mut config = Config::load(Some(&path), variable).unwrap();
         for (name, value) in set {
-            config.set_flag(name, Some(value)).unwrap();
+            config.set_flag(find_entry(name).unwrap(), Some(value)).unwrap();
         }
         let endpoint = resolve_endpoint_with(&config, role, "m", None, &variable).map_err(|f| f.message)?;
         let team: Vec<_> = endpoint.headers.iter().filter(|h| h.0.eq_ignore_ascii_case("x-team")).collect();

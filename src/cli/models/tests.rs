@@ -1,6 +1,7 @@
 //! Tests which server is used and which key it receives.
 
 use super::*;
+use crate::cli::config::find_entry;
 use crate::provider::openai::Secret;
 
 const KEY: &str = "sk-hosted-key-of-a-person";
@@ -19,7 +20,7 @@ fn resolved_server(
     let variable = |name: &str| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned());
     let mut config = Config::load(Some(&path), variable).map_err(|f| f.message)?;
     for (name, value) in flags {
-        config.set_flag(name, Some(value)).map_err(|f| f.message)?;
+        config.set_flag(find_entry(name).unwrap(), Some(value)).map_err(|f| f.message)?;
     }
     let mut settings = Settings::default();
     for (name, value) in resumed {
@@ -154,7 +155,7 @@ fn switched_run_records_what_its_new_profile_sends() {
     let path = dir.path().join("config.toml");
     std::fs::write(&path, file).unwrap();
     let mut config = Config::load(Some(&path), |_| None).unwrap();
-    config.set_flag("run.profile", Some("near")).unwrap();
+    config.set_flag(&keys::PROFILE, Some("near")).unwrap();
     let mut run: RunSpec = serde_json::from_value(json!({
         "method": "react", "actor": "openai:small", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
         "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
@@ -211,8 +212,8 @@ fn profile_chosen_during_a_run_resolves_as_at_the_start() {
     for (variable, flag, chosen, expected) in cases {
         let variable = |name: &str| variable.filter(|_| name == "OPENAI_BASE_URL").map(str::to_owned);
         let mut config = Config::load(Some(&path), variable).unwrap();
-        config.set_flag("run.profile", Some("near")).unwrap();
-        config.set_flag("run.base_url", flag).unwrap();
+        config.set_flag(&keys::PROFILE, Some("near")).unwrap();
+        config.set_flag(&keys::BASE_URL, flag).unwrap();
         let mut run: RunSpec = serde_json::from_value(json!({
             "method": "react", "actor": "openai:small", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
             "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,

@@ -13,6 +13,7 @@ pub(super) use help::HELP;
 pub(super) use status::status_line;
 
 use crate::cli::lesson_kinds::{parse_kind, parse_scope};
+use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::domain::{
     Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
     ShownAs, ThoughtDisposition, sampling_param,
@@ -79,7 +80,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "pause" | "pause-run" => one(Command::Pause),
         "approve" => one(Command::Approve),
         "override" | "o" => {
-            let shown_as = match setting_text(state, "override.shown_as") {
+            let shown_as = match setting_text(state, SHOWN_AS_SETTING) {
                 "human_edit" => ShownAs::HumanEdit,
                 _ => ShownAs::AgentAction,
             };
@@ -231,7 +232,7 @@ fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
 /// Returns an override command. The setting `override.thought` decides what happens to the thought. One line can't hold
 /// both an action and a rewritten thought, so the thought is kept where the setting asks for a rewrite.
 fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
-    let thought_disposition = if setting_text(state, "override.thought") == "dropped" {
+    let thought_disposition = if setting_text(state, THOUGHT_SETTING) == "dropped" {
         ThoughtDisposition::Dropped
     } else {
         ThoughtDisposition::Kept

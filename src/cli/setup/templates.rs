@@ -2,7 +2,7 @@
 
 use crate::cli::bounded;
 use crate::cli::calibration_setup;
-use crate::cli::config::Config;
+use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::domain::{RunSpec, SettingOrigin};
 use crate::prompt::Templates;
@@ -21,7 +21,7 @@ pub(in crate::cli) fn check_templates(
     // A run without a record of its templates can't be compared.
     let Some(recorded) = spec.settings.0.get("templates") else { return Ok(None) };
     let recorded_hash = recorded.value.as_str().unwrap_or_default();
-    let folder = config.path("run.prompts");
+    let folder = config.get(keys::PROMPTS);
     let current = load_templates(config)?;
     if current.hash() == recorded_hash {
         return Ok(None);
@@ -58,8 +58,8 @@ fn is_builtin(folder: &Path) -> bool {
 /// Loads the current prompt templates: the built-in ones, overridden by those of a folder, with the exemplars of a
 /// pool.
 pub(in crate::cli) fn load_templates(config: &Config) -> Result<Templates, CliError> {
-    let templates = read_templates_folder(config.path("run.prompts").as_deref())?;
-    match config.path("run.exemplars") {
+    let templates = read_templates_folder(config.get(keys::PROMPTS).as_deref())?;
+    match config.get(keys::EXEMPLARS) {
         None => Ok(templates),
         Some(file) => calibration_setup::with_exemplars(templates, &file),
     }

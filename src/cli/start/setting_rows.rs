@@ -2,7 +2,7 @@
 
 use crate::catalog;
 use crate::catalog::{SETTINGS, methods_with_setting};
-use crate::cli::config::{Config, ENTRIES, ValueOrigin, ValueType};
+use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, keys};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::DefaultValue;
@@ -120,37 +120,31 @@ fn one_of(choices: &[&str]) -> AllowedValues {
     AllowedValues::OneOf(choices.iter().map(|w| (*w).to_owned()).collect())
 }
 
-/// Returns a configuration value as text.
-fn value_text(config: &Config, name: &str) -> String {
-    match ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type) {
-        Some(ValueType::Number(_)) => config.number(name).to_string(),
-        _ => config.text(name).to_owned(),
-    }
-}
-
 impl SettingsContext<'_> {
     fn rows(&self) -> Vec<SettingRow> {
         let mut all = vec![self.preset_row()];
         all.extend(
-            ["run.method", "run.as", "run.actor", "run.mentor"].into_iter().map(|name| self.entry_row(name)),
+            [keys::METHOD.entry(), keys::AS.entry(), keys::ACTOR.entry(), keys::MENTOR.entry()]
+                .iter()
+                .map(|entry| self.entry_row(entry)),
         );
-        all.extend(["run.trials"].into_iter().map(|name| self.entry_row(name)));
+        all.push(self.entry_row(&keys::TRIALS));
         all.push(self.steps_row());
-        all.push(self.entry_row("run.seed"));
+        all.push(self.entry_row(&keys::SEED));
         all.extend(self.setting_rows(true));
         all.extend(self.lesson_rows());
         let rest = [
-            "run.profile",
-            "run.base_url",
-            "run.mentor_profile",
-            "run.mentor_base_url",
-            "run.api",
-            "run.cache",
-            "run.interface",
-            "run.prompts",
-            "run.exemplars",
+            keys::PROFILE.entry(),
+            keys::BASE_URL.entry(),
+            keys::MENTOR_PROFILE.entry(),
+            keys::MENTOR_BASE_URL.entry(),
+            keys::API.entry(),
+            keys::CACHE.entry(),
+            keys::INTERFACE.entry(),
+            keys::PROMPTS.entry(),
+            keys::EXEMPLARS.entry(),
         ];
-        all.extend(rest.into_iter().map(|name| self.entry_row(name)));
+        all.extend(rest.iter().map(|entry| self.entry_row(entry)));
         all.extend(self.setting_rows(false));
         all
     }
@@ -190,60 +184,63 @@ impl SettingsContext<'_> {
     }
 
     /// Returns the row of a configuration setting.
-    fn entry_row(&self, name: &'static str) -> SettingRow {
+    fn entry_row(&self, entry: &Entry) -> SettingRow {
         let Self { config, spec, method_and_reading, .. } = self;
         let row = config.built_in_preset(self.preset);
-        let value = match (name, method_and_reading) {
-            ("run.method", Some((method, _))) => (*method).to_owned(),
-            ("run.as", Some((_, reading))) => (*reading).to_owned(),
-            ("run.trials", _) => row.map_or_else(|| self.trials(), |r| u64::from(r.trials)).to_string(),
-            _ => value_text(config, name),
+        let (is_method, is_trials) = (entry.name == keys::METHOD.name, entry.name == keys::TRIALS.name);
+        let value = match method_and_reading {
+            Some((method, _)) if is_method => (*method).to_owned(),
+            Some((_, reading)) if entry.name == keys::AS.name => (*reading).to_owned(),
+            _ if is_trials => row.map_or_else(|| self.trials(), |r| u64::from(r.trials)).to_string(),
+            _ => config.display(entry),
         };
-        let origin = match name {
-            "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
-            // A method's default number of trials comes from its paper.
-            "run.trials" if self.has_default_trials() && catalog::default_trials(&spec.method) > 1 => {
-                SettingOrigin::Paper
-            }
-            _ => setting_origin(config.origin(name)),
-        };
-        let entry = ENTRIES.iter().find(|e| e.name == name);
+        // A method's default number of trials comes from its paper.
+        let has_paper_trials = self.has_default_trials() && catalog::default_trials(&spec.method) > 1;
+        let is_from_paper =
+            if row.is_some() { is_method || is_trials } else { is_trials && has_paper_trials };
         SettingRow {
-            name: name.to_owned(),
-            label: name.trim_start_matches("run.").replace('_', " "),
+            name: entry.name.to_owned(),
+            label: entry.name.trim_start_matches("run.").replace('_', " "),
             value,
-            origin,
-            allowed: self.allowed_values(name),
-            summary: entry.map_or("", |e| e.meaning).to_owned(),
+            origin: if is_from_paper { SettingOrigin::Paper } else { setting_origin(config.origin(entry)) },
+            allowed: self.allowed_values(entry),
+            summary: entry.meaning.to_owned(),
         }
     }
 
-    fn allowed_values(&self, name: &str) -> AllowedValues {
+    fn allowed_values(&self, entry: &Entry) -> AllowedValues {
+        let name = entry.name;
         let text = |none_label, expected, suggestions: &[&str]| {
             let mut suggestions: Vec<String> = suggestions.iter().map(|w| (*w).to_owned()).collect();
-            if name == "run.actor" || name == "run.mentor" {
+            if name == keys::ACTOR.name || name == keys::MENTOR.name {
                 suggestions.extend(profile_by_model(self.config).into_iter().map(|p| p.0));
             }
             if name.ends_with("profile") {
                 suggestions.push(String::new());
                 suggestions.extend(self.config.profile_names());
             }
-            let configured = self.config.text(name);
-            if !configured.is_empty() && !suggestions.iter().any(|w| w == configured) {
-                suggestions.push(configured.to_owned());
+            let configured = self.config.display(entry);
+            if !configured.is_empty() && !suggestions.contains(&configured) {
+                suggestions.push(configured);
             }
             AllowedValues::Text { none_label, suggestions, expected }
         };
-        match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type)) {
-            ("run.actor", _) => text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"]),
-            ("run.mentor", _) => text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"]),
-            ("run.profile", _) => text("none", "profile names, separated by commas", &[]),
-            ("run.mentor_profile", _) => text("the actor's", "profile names", &[]),
-            ("run.base_url", _) => text("none", "a URL", &[]),
-            ("run.mentor_base_url", _) => text("the actor's", "a URL", &[]),
-            ("run.exemplars", _) => text("built in", "the path of a pool file", &[]),
-            (_, Some(ValueType::Choice(allowed))) => one_of(allowed),
-            (_, Some(ValueType::Number(minimum))) => AllowedValues::Number(minimum, u64::MAX),
+        match (name, entry.value_type) {
+            _ if name == keys::ACTOR.name => {
+                text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"])
+            }
+            _ if name == keys::MENTOR.name => {
+                text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"])
+            }
+            _ if name == keys::PROFILE.name => text("none", "profile names, separated by commas", &[]),
+            _ if name == keys::MENTOR_PROFILE.name => text("the actor's", "profile names", &[]),
+            _ if name == keys::BASE_URL.name => text("none", "a URL", &[]),
+            _ if name == keys::MENTOR_BASE_URL.name => text("the actor's", "a URL", &[]),
+            _ if name == keys::EXEMPLARS.name => text("built in", "the path of a pool file", &[]),
+            (_, ValueType::Choice(_) | ValueType::Name(_)) => {
+                one_of(entry.value_type.words().unwrap_or_default())
+            }
+            (_, ValueType::Number(minimum)) => AllowedValues::Number(minimum, u64::MAX),
             _ => text("built in", "the path of a folder", &[]),
         }
     }
@@ -311,14 +308,14 @@ impl SettingsContext<'_> {
 
     /// Returns whether the number of trials is the method's default.
     fn has_default_trials(&self) -> bool {
-        matches!(self.config.origin("run.trials"), ValueOrigin::Default)
+        matches!(self.config.origin(&keys::TRIALS), ValueOrigin::Default)
     }
 
     fn trials(&self) -> u64 {
         if self.has_default_trials() {
             u64::from(catalog::default_trials(&self.spec.method))
         } else {
-            self.config.number("run.trials")
+            self.config.get(keys::TRIALS)
         }
     }
 }

@@ -57,7 +57,7 @@ impl TaskSource for PddlTasks {
                 ))
             }
             Err(_) => {
-                let files = PddlFiles::parse(text, access)?;
+                let files = ProblemFiles::parse(text, access)?;
                 let outline = ProblemOutline::read(&files.read_texts(access)?.source())?;
                 // The domain's word in task names, if it is one of the four.
                 let known = Domain::from_name(&outline.domain);
@@ -106,7 +106,7 @@ impl TaskSource for PddlTasks {
         if !task.id.contains(PATH_SEPARATOR) {
             return Vec::new();
         }
-        let outline = PddlFiles::parse(&task.id, access)
+        let outline = ProblemFiles::parse(&task.id, access)
             .and_then(|files| files.read_texts(access))
             .and_then(|texts| Ok(ProblemOutline::read(&texts.source())?));
         outline.map(|outline| outline.warnings()).unwrap_or_default()
@@ -132,7 +132,7 @@ impl LabelSource for PddlTasks {
 
 /// Opens the environment of two files.
 fn open_files(id: &str, access: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
-    let files = PddlFiles::parse(id, access)
+    let files = ProblemFiles::parse(id, access)
         .and_then(|files| files.read_texts(access))
         .map_err(|e| e.to_env_error())?;
     let game = Game::load(&files.source())?;
@@ -189,12 +189,12 @@ fn expand_pattern(text: &str) -> Option<Vec<TaskId>> {
 }
 
 /// A problem file and its domain file; `None` is a built-in domain.
-struct PddlFiles {
+struct ProblemFiles {
     domain: Option<PathBuf>,
     problem: PathBuf,
 }
 
-impl PddlFiles {
+impl ProblemFiles {
     /// Parses the two paths. The files must exist.
     fn parse(text: &str, access: TaskAccess) -> Result<Self, TaskError> {
         let (domain, problem) = text.split_once(PATH_SEPARATOR).unwrap_or(("", text));

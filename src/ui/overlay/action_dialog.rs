@@ -1,6 +1,7 @@
 //! The dialog for a person's action: an override of the proposal, or a move in manual play.
 
 use super::action_input::ActionInput;
+use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::domain::{ShownAs, Step, ThoughtDisposition};
 use crate::engine::{Command, State};
 use crate::text::one_line;
@@ -18,11 +19,6 @@ use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
-
-/// The setting for how an override is shown to the agent: `own` or `human_edit`.
-pub const SHOWN_AS_SETTING: &str = "override.shown_as";
-/// The setting for what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
-pub const THOUGHT_SETTING: &str = "override.thought";
 
 const SHOWN_AS_VALUES: [&str; 2] = ["own", "human_edit"];
 const THOUGHT_VALUES: [&str; 3] = ["kept", "dropped", "rewritten"];

@@ -2,6 +2,7 @@
 
 use super::TestScreen;
 use super::overlays::{admissible_answer, lost_episode, type_text};
+use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::domain::{
     DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq, ShownAs,
     ThoughtDisposition,
@@ -11,7 +12,6 @@ use crate::engine::{Cause, Command, CommandError, Event, LessonCommand};
 use crate::ui::draft::LessonDraft;
 use crate::ui::fixture::sample_session;
 use crate::ui::msg::{Answer, Request, UiMessage};
-use crate::ui::overlay::action_dialog::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::ui::types::Focus;
 use serde_json::json;
 

@@ -1,0 +1,283 @@
+//! All configuration keys.
+
+use super::key::{FilePath, Key, Text, TextList};
+use super::value::ValueType;
+use crate::catalog::{CALIBRATION_METHOD, DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, METHOD_NAMES};
+use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::domain::setting_words;
+use crate::method::PaperOrCode;
+use crate::prompt::interface::INTERFACES;
+
+setting_words! {
+    /// What a run without a screen does when a call fails.
+    #[derive(Default)]
+    pub enum OnError {
+        /// Stop the session, which can be resumed; exit 3.
+        #[default]
+        Stop = "stop",
+        /// End the episode and start the next task.
+        SkipTask = "skip-task",
+    }
+}
+
+pub const SESSIONS: Key<FilePath> = Key::new(
+    "sessions",
+    "folder for sessions; by default `sessions/` in the working directory if it exists, else the user's state folder",
+    ValueType::Path,
+    "",
+)
+.variable("RETROSPECT_SESSIONS")
+.flag("--sessions", "DIR");
+
+pub const DATA: Key<FilePath> = Key::new(
+    "data",
+    "folder with data of environments that is not part of this program, such as `json_2.1.1` of ALFWorld",
+    ValueType::Path,
+    "",
+)
+.variable("ALFWORLD_DATA")
+.flag("--data", "DIR");
+
+pub const POOL: Key<FilePath> = Key::new(
+    "pool",
+    "pool file of the `lessons` command; by default `pool.jsonl` in the user's data folder",
+    ValueType::Path,
+    "",
+)
+.variable("RETROSPECT_POOL")
+.flag("--pool", "FILE");
+
+pub const CACHE_FOLDER: Key<FilePath> = Key::new(
+    "cache",
+    "folder for cached model replies; by default `answers/` in the user's cache folder",
+    ValueType::Path,
+    "",
+)
+.variable("RETROSPECT_CACHE_DIR");
+
+pub const ENV: Key<Text> =
+    Key::new("run.env", "environment", ValueType::Name(|| &ENVIRONMENT_NAMES), DEFAULT_ENVIRONMENT.name)
+        .variable("RETROSPECT_ENV")
+        .flag("--env", "NAME");
+
+pub const METHOD: Key<Text> =
+    Key::new("run.method", "method", ValueType::Name(|| &METHOD_NAMES), CALIBRATION_METHOD.name)
+        .variable("RETROSPECT_METHOD")
+        .flag("--method", "NAME");
+
+pub const ACTOR: Key<Text> = Key::new(
+    "run.actor",
+    "actor, who proposes actions: openai:MODEL, rules (built in, not a model), human or recorded:SESSION",
+    ValueType::Text,
+    "rules",
+)
+.variable("RETROSPECT_ACTOR")
+.flag("--actor", "ACTOR");
+
+pub const MENTOR: Key<Text> = Key::new(
+    "run.mentor",
+    "mentor, who writes reflections: openai:MODEL, symbolic (rules), recorded:SESSION or none",
+    ValueType::Text,
+    "symbolic",
+)
+.variable("RETROSPECT_MENTOR")
+.flag("--mentor", "MENTOR");
+
+pub const INTERFACE: Key<Text> = Key::new(
+    "run.interface",
+    "how observations are shown to the agent in a run (`play` uses `raw` unless you set the flag)",
+    ValueType::Choice(INTERFACES),
+    "react",
+)
+.variable("RETROSPECT_INTERFACE")
+.flag("--interface", "NAME");
+
+pub const AS: Key<PaperOrCode> = Key::new(
+    "run.as",
+    "which version of a method to use where paper and public code differ",
+    ValueType::Choice(PaperOrCode::WORDS),
+    PaperOrCode::Paper.word(),
+)
+.variable("RETROSPECT_AS")
+.flag("--as", "VERSION");
+
+pub const SEED: Key<u64> = Key::new("run.seed", "random seed of a run", ValueType::Number(0), "0")
+    .variable("RETROSPECT_SEED")
+    .flag("--seed", "N");
+
+pub const TRIALS: Key<u64> = Key::new(
+    "run.trials",
+    "maximum number of trials per task; the default depends on the method",
+    ValueType::Number(1),
+    "1",
+)
+.variable("RETROSPECT_TRIALS")
+.flag("--trials", "N");
+
+pub const ON_ERROR: Key<OnError> = Key::new(
+    "run.on_error",
+    "what to do when a call fails in a run without a screen: stop (exit 3, resumable) or skip the task",
+    ValueType::Choice(OnError::WORDS),
+    OnError::Stop.word(),
+)
+.variable("RETROSPECT_ON_ERROR")
+.flag("--on-error", "POLICY");
+
+pub const BASE_URL: Key<Text> = Key::new(
+    "run.base_url",
+    "address of the model server, such as `http://127.0.0.1:8080/v1`; the API key is read from `OPENAI_API_KEY`",
+    ValueType::Text,
+    "",
+)
+.variable("OPENAI_BASE_URL")
+.flag("--base-url", "URL");
+
+pub const PROFILE: Key<Text> = Key::new(
+    "run.profile",
+    "server profiles by name, separated by commas: `[models.NAME]` of the configuration file or built in; later ones take precedence",
+    ValueType::Text,
+    "",
+)
+.variable("RETROSPECT_PROFILE")
+.flag("--profile", "NAMES");
+
+pub const KEY_ENV: Key<Text> = Key::new(
+    "run.key_env",
+    "environment variable that holds the API key, instead of `OPENAI_API_KEY`",
+    ValueType::Text,
+    "",
+)
+.variable("RETROSPECT_KEY_ENV")
+.flag("--key-env", "NAME");
+
+pub const HEADERS: Key<Text> = Key::new(
+    "run.headers",
+    "additional headers for the model server, `NAME: VALUE`, one per line (the flag may be repeated); `$NAME` in a value is an environment variable, `$$` a dollar sign",
+    ValueType::Lines,
+    "",
+)
+.variable("RETROSPECT_HEADERS")
+.flag("--header", "HEADER");
+
+pub const CA_FILE: Key<FilePath> = Key::new(
+    "run.ca_file",
+    "trusted CA certificates (PEM), in addition to the system's",
+    ValueType::Path,
+    "",
+)
+.variable("RETROSPECT_CA_FILE")
+.flag("--ca-file", "FILE");
+
+pub const API: Key<Text> = Key::new(
+    "run.api",
+    "which API of the model server to use; completions sends the prompt as one text that the model continues",
+    ValueType::Choice(&["chat", "completions"]),
+    "chat",
+)
+.variable("RETROSPECT_API")
+.flag("--api", "API");
+
+pub const MENTOR_BASE_URL: Key<Text> = Key::new(
+    "run.mentor_base_url",
+    "address of the mentor's server, if it differs from the actor's",
+    ValueType::Text,
+    "",
+)
+.variable("RETROSPECT_MENTOR_BASE_URL")
+.flag("--mentor-base-url", "URL");
+
+pub const MENTOR_PROFILE: Key<Text> = Key::new(
+    "run.mentor_profile",
+    "the mentor's server profiles, if they differ from the actor's",
+    ValueType::Text,
+    "",
+)
+.variable("RETROSPECT_MENTOR_PROFILE")
+.flag("--mentor-profile", "NAMES");
+
+pub const CACHE: Key<Text> = Key::new(
+    "run.cache",
+    "cache of model replies on disk: the same request with the same seed gets the same reply",
+    ValueType::Choice(&["off", "read", "read-write"]),
+    "off",
+)
+.variable("RETROSPECT_CACHE")
+.flag("--cache", "MODE");
+
+pub const PREFETCH: Key<bool> = Key::new(
+    "run.prefetch",
+    "request the next reply while a person reads a proposal; requires `run.cache = \"read-write\"`; unused prefetches are counted separately",
+    ValueType::Bool,
+    "false",
+)
+.variable("RETROSPECT_PREFETCH")
+.flag("--prefetch", "");
+
+pub const PROMPTS: Key<FilePath> = Key::new(
+    "run.prompts",
+    "folder of prompt templates, each of which replaces the built-in one with the same file name; or `builtin`",
+    ValueType::Path,
+    "",
+)
+.variable("RETROSPECT_PROMPTS")
+.flag("--prompts", "DIR");
+
+pub const EXEMPLARS: Key<FilePath> = Key::new(
+    "run.exemplars",
+    "pool file from a symbolic calibration; its lessons are the examples for neuro-symbolic generation",
+    ValueType::Path,
+    "",
+)
+.variable("RETROSPECT_EXEMPLARS")
+.flag("--exemplars", "FILE");
+
+/// Its flag is declared in [`DriveArgs`](crate::cli::args::DriveArgs): it may be repeated and has a help of its own.
+pub const BREAKS: Key<TextList> = Key::new(
+    "run.breaks",
+    "breakpoints and watches of every new session; separated by `;` in the variable",
+    ValueType::Conditions,
+    "",
+)
+.variable("RETROSPECT_BREAKS")
+.flag("--break", "COND");
+
+/// Its flag is declared in [`ScreenArgs`](crate::cli::args::ScreenArgs), which may stand before the command.
+pub const THEME: Key<Text> =
+    Key::new("screen.theme", "name of a theme, or a theme file", ValueType::Text, "default")
+        .variable("RETROSPECT_THEME")
+        .flag("--theme", "NAME");
+
+pub const GLYPHS: Key<Text> = Key::new(
+    "screen.glyphs",
+    "characters for frames and marks",
+    ValueType::Choice(&["unicode", "ascii"]),
+    "unicode",
+)
+.variable("RETROSPECT_GLYPHS");
+
+pub const MOTION: Key<bool> =
+    Key::new("screen.motion", "animate the busy indicator while a model works", ValueType::Bool, "true")
+        .variable("RETROSPECT_MOTION");
+
+pub const MOUSE: Key<bool> = Key::new("screen.mouse", "capture the mouse at start", ValueType::Bool, "true")
+    .variable("RETROSPECT_MOUSE");
+
+pub const HINTS: Key<bool> =
+    Key::new("screen.hints", "show hints during the first run", ValueType::Bool, "true")
+        .variable("RETROSPECT_HINTS");
+
+pub const SHOWN_AS: Key<Text> = Key::new(
+    SHOWN_AS_SETTING,
+    "how an overridden action is shown to the agent",
+    ValueType::Choice(&["ask", "own", "human_edit"]),
+    "ask",
+)
+.variable("RETROSPECT_SHOWN_AS");
+
+pub const THOUGHT: Key<Text> = Key::new(
+    THOUGHT_SETTING,
+    "what happens to the thought before an overridden action",
+    ValueType::Choice(&["ask", "kept", "dropped", "rewritten"]),
+    "ask",
+)
+.variable("RETROSPECT_THOUGHT");
