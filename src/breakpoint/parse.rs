@@ -112,8 +112,7 @@ pub fn parse_checked(text: &str, detectors: &[&str]) -> Result<BreakpointSpec, P
     };
     Err(ParseError {
         message: format!("{:?}: unknown detector `{}`{suggestion}", shorten(text.trim()), shorten(name)),
-        hint: "detectors are listed in docs/SYMBOLIC.md, those of planning problems in docs/PDDL.md"
-            .to_owned(),
+        hint: "docs/SYMBOLIC.md lists the detectors, and the page of an environment lists its own".to_owned(),
     })
 }
 

@@ -61,8 +61,9 @@ pub enum ModelNeed {
     NoMentor,
     /// Its reflections are always written by a model, or by the stand-in for one.
     Always,
-    /// With some settings, and then nothing can stand in for the model.
-    If(fn(&Settings) -> bool),
+    /// With some settings, and then nothing can stand in for the model. Returns such a setting and its value, such as
+    /// `generation=neural`, or `None` if no model is needed.
+    If(fn(&Settings) -> Option<String>),
 }
 
 /// What the tasks of a run leave for later ones.

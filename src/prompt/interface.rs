@@ -68,7 +68,7 @@ const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal i
 pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) -> OutgoingAction {
     let has_rule = state.setting(ACTION_RULE) == ActionRule::InOrOn;
     let applies = has_rule && think_text(action).is_none();
-    let rewritten = applies.then(|| apply_fcrf_rule(action)).filter(|rewritten| rewritten != action);
+    let rewritten = applies.then(|| apply_in_or_on_rule(action)).filter(|rewritten| rewritten != action);
     let Some(rewritten) = rewritten else { return apply_interface(texts, state, action) };
     let outgoing = apply_interface(texts, state, &rewritten);
     let rules =
@@ -81,7 +81,7 @@ pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) ->
 }
 
 /// Applies FCRF's rule to an action. Only whole words between spaces are replaced, so `in/on` stays unchanged.
-fn apply_fcrf_rule(action: &str) -> String {
+fn apply_in_or_on_rule(action: &str) -> String {
     let action = action.replace('>', "");
     let words = action.split(' ').map(|word| if matches!(word, "in" | "on") { "in/on" } else { word });
     words.collect::<Vec<_>>().join(" ")
@@ -221,6 +221,9 @@ pub fn goal_from_reset(first: &StepResult) -> String {
     let sentence = after.trim_start().lines().next().unwrap_or_default().trim_end();
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
+
+/// The names of the interfaces.
+pub const INTERFACES: &[&str] = &["raw", "react", "agentboard"];
 
 fn current_interface(state: &State) -> Interface {
     match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {

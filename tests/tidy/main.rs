@@ -2,6 +2,7 @@
 //! find.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
+mod catalog_names;
 mod module_facts;
 mod name_resolution;
 mod rules;
@@ -50,6 +51,11 @@ fn no_files_use_each_other_in_a_circle() {
 #[test]
 fn no_prompt_code_reads_the_ground_truth() {
     assert_none(&FINDINGS.truth);
+}
+
+#[test]
+fn names_of_environments_and_methods_stay_in_their_folders_and_entries() {
+    assert_none(&catalog_names::misplaced_names(&SourceTree::from_disk()));
 }
 
 #[test]

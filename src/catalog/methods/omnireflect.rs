@@ -4,6 +4,7 @@ use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
+use crate::domain::Settings;
 use crate::domain::{ReflectionKind, RunSpec};
 use crate::method::omnireflect::settings::{
     GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
@@ -50,7 +51,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     trial_labels: no_trial_labels,
     unused_mentor,
-    model_need: ModelNeed::If(|settings| settings.get(GENERATION) != Generation::Symbolic),
+    model_need: ModelNeed::If(neural_generation),
     plans_ahead: false,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
 };
@@ -72,4 +73,10 @@ pub(super) fn unused_mentor(run: &RunSpec) -> Option<UnusedMentor> {
         reason: "no reflections are written",
         remedy: "--set reflect=periodic with a kind switched on (kind_abstract ...)",
     })
+}
+
+/// Returns the setting because of which reflections need a model.
+fn neural_generation(settings: &Settings) -> Option<String> {
+    let generation = settings.get(GENERATION);
+    (generation != Generation::Symbolic).then(|| format!("{}={}", GENERATION.spec.name, generation.word()))
 }

@@ -15,8 +15,8 @@ pub(crate) struct PromptPreview {
     pub(crate) record: PromptRecord,
 }
 
-/// Explains why a step of the planning method has no prompt.
-pub(crate) const PLANNING_EXPLANATION: &str = "No model is called for a step: each step runs the next \
+/// Explains why a step has no prompt if the method plans ahead.
+pub(crate) const PLAN_AHEAD_EXPLANATION: &str = "No model is called for a step: each step runs the next \
      action of the plan, whatever was observed. The mentor writes the plan before the first step.";
 
 /// Builds the prompt that would be sent to the actor now: for the step without an observation, else for the next one.
@@ -35,7 +35,7 @@ pub(crate) fn preview_prompt(
     let templates = templates
         .ok_or("This session used other prompt templates, so its next prompt can't be previewed.")?;
     if plans_ahead(context.method()) {
-        return Err(PLANNING_EXPLANATION.to_owned());
+        return Err(PLAN_AHEAD_EXPLANATION.to_owned());
     }
     let episode = state.open_episode().filter(|e| e.first_observation.is_some());
     let episode = episode.ok_or("No episode in progress, so no prompt would be sent.")?;

@@ -5,7 +5,7 @@ use crate::engine::{Effect, State};
 use crate::method::current_plan_action;
 use crate::prompt::render;
 use crate::text::truncate;
-use crate::ui::overlay::prompt_preview::PLANNING_EXPLANATION;
+use crate::ui::overlay::prompt_preview::PLAN_AHEAD_EXPLANATION;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 use similar::{ChangeTag, DiffTag, TextDiff};
@@ -122,7 +122,7 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
         let action = current_plan_action(state)
             .map_or_else(String::new, |(_, line)| format!(" This step takes action {line}."));
-        let words = format!("{PLANNING_EXPLANATION}{action} This is the prompt for the plan:");
+        let words = format!("{PLAN_AHEAD_EXPLANATION}{action} This is the prompt for the plan:");
         lines.splice(0..0, paragraph((Role::Warning, ""), Role::Warning, &words, columns));
     }
     if state.usage.actor_calls > 0 || state.usage.mentor_calls > 0 {
