@@ -1,8 +1,12 @@
 //! What a child process prints: its replies, and the end of everything else.
 //!
-//! A thread for each stream reads until it ends, because a child whose pipe is full stops for good.
+//! A thread for each stream reads until it ends, because a child whose pipe is full stops for good. The end of a stream isn't
+//! certain: a process that the child has started and that has left its group may keep it open. So the threads also end when
+//! the output is dropped.
 
-use std::io::{self, ErrorKind, Read};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
+use std::os::fd::AsFd;
 use std::process::{ChildStderr, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -126,22 +130,42 @@ pub(super) enum Awaited {
     TimedOut,
 }
 
+/// What the reading threads and the output share.
+#[derive(Clone)]
+struct SharedStreams(Arc<(Mutex<Streams>, Condvar)>);
+
+impl SharedStreams {
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notify(&self) {
+        self.0.1.notify_all();
+    }
+}
+
 /// The output of a child process, read as it arrives.
-pub(super) struct ChildOutput(Arc<(Mutex<Streams>, Condvar)>);
+pub(super) struct ChildOutput {
+    shared: SharedStreams,
+    /// Nothing is written here. The reading threads end when it is closed.
+    _open: PipeWriter,
+}
 
 impl ChildOutput {
     /// Starts to read. Lines of standard output that begin with `reply_prefix` are replies.
     ///
     /// # Errors
-    /// Returns the system's error if a thread can't be started.
+    /// Returns the system's error if a thread or a pipe can't be created.
     pub(super) fn read(
         mut stdout: ChildStdout,
         mut stderr: ChildStderr,
         reply_prefix: &'static str,
     ) -> io::Result<Self> {
-        let shared = Arc::new((Mutex::new(Streams { open: 2, ..Streams::default() }), Condvar::new()));
-        let own = Self(shared.clone());
-        let streams = Self(shared.clone());
+        let streams = Mutex::new(Streams { open: 2, ..Streams::default() });
+        let shared = SharedStreams(Arc::new((streams, Condvar::new())));
+        let (stdout_stop, open) = io::pipe()?;
+        let stderr_stop = stdout_stop.try_clone()?;
+        let streams = shared.clone();
         thread::Builder::new().name("child-stdout".to_owned()).spawn(move || {
             let mut scanner = ReplyScanner {
                 prefix: reply_prefix.as_bytes(),
@@ -149,26 +173,26 @@ impl ChildOutput {
                 is_log: false,
                 is_too_long: false,
             };
-            drain(&mut stdout, |bytes| {
+            drain(&mut stdout, &stdout_stop, |bytes| {
                 scanner.scan(bytes, &mut streams.lock());
-                streams.0.1.notify_all();
+                streams.notify();
             });
             let mut end = streams.lock();
             end.log.extend(&scanner.line);
             (end.stdout_ended, end.open) = (true, end.open - 1);
-            streams.0.1.notify_all();
+            streams.notify();
         })?;
-        let streams = Self(shared);
+        let streams = shared.clone();
         thread::Builder::new().name("child-stderr".to_owned()).spawn(move || {
-            drain(&mut stderr, |bytes| streams.lock().errors.extend(bytes));
+            drain(&mut stderr, &stderr_stop, |bytes| streams.lock().errors.extend(bytes));
             streams.lock().open -= 1;
-            streams.0.1.notify_all();
+            streams.notify();
         })?;
-        Ok(own)
+        Ok(Self { shared, _open: open })
     }
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.lock()
     }
 
     /// Returns whether there was a reply that nobody has asked for. Called while no reply is awaited.
@@ -180,7 +204,7 @@ impl ChildOutput {
     /// Waits for a reply and takes it.
     pub(super) fn wait_for_reply(&self, limit: Duration) -> Awaited {
         let waits = |streams: &mut Streams| streams.reply.is_none() && !streams.stdout_ended;
-        let waited = self.0.1.wait_timeout_while(self.lock(), limit, waits);
+        let waited = self.shared.0.1.wait_timeout_while(self.lock(), limit, waits);
         let (mut streams, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match streams.reply.take() {
             Some(reply) => Awaited::Reply(reply),
@@ -191,7 +215,7 @@ impl ChildOutput {
 
     /// Waits until both streams are closed, so that the excerpt is complete.
     pub(super) fn wait_for_end(&self, limit: Duration) {
-        let _ = self.0.1.wait_timeout_while(self.lock(), limit, |streams| streams.open > 0);
+        let _ = self.shared.0.1.wait_timeout_while(self.lock(), limit, |streams| streams.open > 0);
     }
 
     /// Returns the last lines on standard error, or else those on standard output that are no replies, in one line.
@@ -202,10 +226,21 @@ impl ChildOutput {
     }
 }
 
-/// Reads a stream to its end.
-fn drain(stream: &mut impl Read, mut on_bytes: impl FnMut(&[u8])) {
+/// Reads a stream to its end, or until the other end of `stop` is closed.
+fn drain(stream: &mut (impl Read + AsFd), stop: &PipeReader, mut on_bytes: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 64 << 10];
     loop {
+        let mut ready = [PollFd::new(&*stream, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
+        let polled = poll(&mut ready, None);
+        if !ready[1].revents().is_empty() {
+            return;
+        }
+        match polled {
+            // Reading blocks no longer: there are bytes, or the stream has ended.
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return,
+        }
         match stream.read(&mut buffer) {
             Ok(0) => return,
             Ok(length) => on_bytes(&buffer[..length]),

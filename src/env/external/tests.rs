@@ -2,9 +2,11 @@
 
 use super::{ChildCommand, ChildProcess, IdleChildren};
 use crate::env::EnvError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -307,4 +309,40 @@ fn no_process_survives_this_program() {
     wait_until_gone(&pids);
     // What such a child writes last may stay.
     let _ = fs::remove_dir_all(folder);
+}
+
+/// Not a test: a process that leaves the group of the child that has started it, and ends once nobody reads its output.
+/// [`readers_end_though_a_process_outside_the_group_keeps_the_pipes_open`] runs it.
+#[test]
+#[ignore = "waits until nobody reads its output"]
+fn program_outside_the_group() {
+    rustix::process::setsid().unwrap();
+    println!("\n= {}", std::process::id());
+    for output in [std::io::stdout().as_fd(), std::io::stderr().as_fd()] {
+        // No event is asked for, so this returns when the other end is closed. Nothing is written, so reading doesn't return.
+        let limit = Timespec::try_from(2 * LONG).unwrap();
+        poll(&mut [PollFd::from_borrowed_fd(output, PollFlags::empty())], Some(&limit)).unwrap();
+    }
+}
+
+/// Regression: both reading threads and their pipes stayed for as long as such a process ran.
+#[test]
+fn readers_end_though_a_process_outside_the_group_keeps_the_pipes_open() {
+    let test = format!("{}::program_outside_the_group", module_path!().split_once("::").unwrap().1);
+    let program = std::env::current_exe().unwrap();
+    let script = format!(
+        "read -r _; '{}' --exact {test} --ignored --nocapture & read -r _; exit 3",
+        program.display()
+    );
+    for is_ended_politely in [true, false] {
+        let mut child = start(&script);
+        let outside = numbers(&child.exchange("go", LONG).unwrap());
+        assert!(outside.len() == 1 && !is_gone(outside[0]), "{outside:?}");
+        if is_ended_politely {
+            drop(child);
+        } else {
+            assert!(died(child.exchange("end", LONG).unwrap_err()).contains("exit status: 3"));
+        }
+        wait_until_gone(&outside);
+    }
 }
