@@ -15,6 +15,7 @@ mod label;
 mod labelled_rng;
 pub mod pddl;
 mod picture;
+mod stop_handle;
 mod task_access;
 mod task_error;
 mod task_name;
@@ -22,6 +23,7 @@ mod task_source;
 mod time_limits;
 
 pub use label::{Label, LabelSource};
+pub use stop_handle::{StopHandle, StopRegistration};
 pub use task_access::{EnvironmentOption, TaskAccess, TaskFiles, TaskOptions};
 pub use task_error::TaskError;
 pub use task_source::{ExportedGame, TaskCheck, TaskSource};

@@ -9,7 +9,7 @@ mod run;
 
 use retrospect::catalog::{self, EnvironmentEntry, Extension, TaskFacts};
 use retrospect::domain::{Autonomy, EnvInfo, Limits, ListingCost, Observation, RunSpec, StepResult, Task};
-use retrospect::driver::{Driver, Handle, RunConfig, worlds};
+use retrospect::driver::{AnswerDeadlines, Driver, Handle, RunConfig, worlds};
 use retrospect::engine::{Command, State};
 use retrospect::env::external::{ChildCommand, ChildProcess, IdleChildren};
 use retrospect::env::{EnvError, Environment, TaskAccess, TaskError, TaskOptions, TaskSource, TimeLimits};
@@ -35,19 +35,24 @@ const LIMITS: TimeLimits = TimeLimits {
 };
 /// The limit of a step that may hang.
 const SHORT: Duration = Duration::from_secs(2);
+/// A limit that never comes first.
+const TOO_LONG: Duration = Duration::from_secs(3_600);
 
 /// The program. A reset names a folder and what goes wrong there, once; the folder records the processes that were used.
 const CORRIDOR: &str = r#"
 fault() { [ "$fault" = "$1" ] && mkdir "$folder/$1" 2>/dev/null; }
+stall() { sleep 1000 & echo $! >"$folder/sleeper"; while :; do wait; done; }
 while read -r word rest; do
   case $word in
     reset)
       fault=${rest%% *} folder=${rest#* } cell=0
       echo $$ >>"$folder/pids"
+      if fault stall_reset; then stall; fi
       echo "= 0" ;;
     step)
       if [ "$cell" = 2 ]; then
         if fault hang; then while :; do sleep 1000; done; fi
+        if fault stall_step; then stall; fi
         if fault die; then printf '\033[31mTraceback:\033[0m out of cells\n' >&2; exit 3; fi
         if fault rubbish; then echo "= two"; continue; fi
         if fault flood; then yes noise | head -n 200000; yes noise | head -n 200000 >&2; fi
@@ -144,11 +149,16 @@ impl Environment for Corridor {
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        self.request(&format!("reset {}", self.task.clone()), LIMITS.open)
+        let limit = if self.task.starts_with("stall") { TOO_LONG } else { LIMITS.open };
+        self.request(&format!("reset {}", self.task.clone()), limit)
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let limit = if self.task.starts_with("hang ") { SHORT } else { LIMITS.step };
+        let limit = match self.task.split(' ').next() {
+            Some("hang") => SHORT,
+            Some("stall_step") => TOO_LONG,
+            _ => LIMITS.step,
+        };
         self.request(&format!("step {action}"), limit)
     }
 
@@ -180,6 +190,12 @@ struct Played {
 impl Played {
     fn begin(root: &Path, tasks: Vec<Task>) -> Self {
         extend_catalog();
+        let deadlines = run_config(&run::spec("react", tasks.clone())).answer_deadlines;
+        Self::begin_with(root, tasks, deadlines)
+    }
+
+    fn begin_with(root: &Path, tasks: Vec<Task>, answer_deadlines: AnswerDeadlines) -> Self {
+        extend_catalog();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
             interface: "raw".to_owned(),
@@ -188,8 +204,8 @@ impl Played {
             ..run::spec("react", tasks)
         };
         let meta = run::meta("corridor", &spec);
-        let (handle, thread, session) =
-            Driver::start(root, meta, spec.clone(), Vec::new(), run_config(&spec)).unwrap();
+        let config = RunConfig { answer_deadlines, ..run_config(&spec) };
+        let (handle, thread, session) = Driver::start(root, meta, spec.clone(), Vec::new(), config).unwrap();
         handle.send(Command::Step);
         Self { handle, thread, session }
     }
@@ -299,6 +315,44 @@ fn an_episode_goes_on_after_every_failure() {
         if let [first, second] = pids[..] {
             assert_ne!(first, second);
             wait_until_gone(first);
+        }
+        played.end();
+    }
+}
+
+/// Regression: an environment that kept a longer limit than the driver, or none, kept its process for as long.
+#[test]
+fn the_process_of_an_abandoned_environment_is_killed_at_once() {
+    // Only what hangs has a short deadline.
+    let (long, short) = (TimeLimits::uniform(Duration::from_secs(120)), Duration::from_secs(3));
+    let cases = [
+        ("stall_reset", TimeLimits { open: short, ..long }),
+        ("stall_step", TimeLimits { step: short, ..long }),
+    ];
+    for (fault, limits) in cases {
+        let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let id = format!("{fault} {}", folder.path().display());
+        let played = Played::begin_with(root.path(), vec![task(&id)], Arc::new(move |_| limits));
+        let mut failures = Vec::new();
+        while let Some((_, failure)) = &played.wait().failed_call {
+            failures.push(failure.message.clone());
+            played.handle.send(Command::Retry);
+            run::until(&played.handle, |s| s.failed_call.is_none());
+        }
+        failures.extend(played.walk(GOAL).into_iter().map(|(message, _)| message));
+        // On a busy machine, what doesn't hang may exceed the deadline as well.
+        assert!(!failures.is_empty(), "{fault}");
+        assert!(
+            failures.iter().all(|m| m.contains("did not answer within 3000 ms")),
+            "{fault}: {failures:?}"
+        );
+        assert!(answers(&played.handle.store.head()).last().unwrap().won, "{fault}");
+        let sleeper = fs::read_to_string(folder.path().join("sleeper")).unwrap();
+        let pids = pids(folder.path());
+        let (_, abandoned) = pids.split_last().unwrap();
+        assert!(!abandoned.is_empty(), "{fault}: {pids:?}");
+        for pid in abandoned.iter().copied().chain([sleeper.trim().parse().unwrap()]) {
+            wait_until_gone(pid);
         }
         played.end();
     }

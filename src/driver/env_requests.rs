@@ -1,8 +1,8 @@
 //! Requests to the environment: which are pending, how long the environment may take, and how it is restored.
 //!
 //! An environment handles one request at a time, so one timer is enough: it runs for the first pending request. When
-//! it expires, the environment is abandoned together with its thread, its later answers are ignored, and a new one
-//! takes its place.
+//! it expires, the environment is abandoned together with its thread, the processes it has started are killed, its later
+//! answers are ignored, and a new one takes its place.
 
 use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::env_worker::{EnvWorker, failed_call_reply};
@@ -157,7 +157,7 @@ impl Driver {
         ) {
             Ok(worker) => {
                 self.pending_requests.worker_number += 1;
-                self.env_worker = worker;
+                std::mem::replace(&mut self.env_worker, worker).abandon();
             }
             Err(error) => self
                 .store

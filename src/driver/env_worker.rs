@@ -5,7 +5,7 @@ use super::snapshot_cache::SnapshotCache;
 use super::{Message, OpenWorld};
 use crate::domain::{CallId, StepResult};
 use crate::engine::{Failure, Reply};
-use crate::env::EnvError;
+use crate::env::{EnvError, StopHandle};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
 use std::thread;
@@ -14,6 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 /// The driver's handle to the environment's thread.
 pub(super) struct EnvWorker {
     requests: mpsc::Sender<EnvRequest>,
+    stop: StopHandle,
 }
 
 impl EnvWorker {
@@ -25,7 +26,10 @@ impl EnvWorker {
     ) -> std::io::Result<Self> {
         // Unbounded, because the driver may not wait; it sends a request only when the one before has been answered.
         let (requests, receiver) = mpsc::channel::<EnvRequest>();
+        let stop = StopHandle::default();
+        let own_stop = stop.clone();
         thread::Builder::new().name("world".to_owned()).spawn(move || {
+            own_stop.install();
             let send = |answer, has_lost_world| {
                 let response = EnvResponse { worker_number: number, has_lost_world, answer };
                 inbox.send(Message::EnvResponse(response)).is_ok()
@@ -45,7 +49,13 @@ impl EnvWorker {
                 }
             }
         })?;
-        Ok(Self { requests })
+        Ok(Self { requests, stop })
+    }
+
+    /// Gives up an environment that doesn't answer, and ends the processes it has started. Its thread ends once the
+    /// environment returns.
+    pub(super) fn abandon(self) {
+        self.stop.stop();
     }
 
     /// Sends a request. The answer arrives in the inbox.

@@ -1,13 +1,14 @@
 //! Lists what the environment would accept at a past point, using a separate environment on a separate thread, so
 //! that the run continues and its environment is not changed. The deadlines are those of the run's
 //! environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
-//! for stops at its next report, and one whose environment never answers doesn't stop.
+//! for stops at its next report, and its processes can be used again. If an environment exceeds its deadline, the processes
+//! it has started are killed.
 
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
 use super::{AnswerDeadlines, OpenWorld, worlds};
 use crate::domain::Seq;
 use crate::engine::{Reply, State};
-use crate::env::EnvError;
+use crate::env::{EnvError, StopHandle};
 use crate::timeline::{ReportProgress, stage_progress};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -83,21 +84,25 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
         let PastRequest { open_world, deadlines, query, mut reply_sender } = request;
         let actions = tokio::select! {
             biased;
-            // Nobody waits for the answer any more. A thread that doesn't stop is abandoned and ignored.
+            // Nobody waits for the answer any more. The task goes on alone, so that the deadlines still apply.
             () = reply_sender.closed() => continue,
-            actions = query_world(open_world, deadlines, query) => actions,
+            actions = tokio::spawn(query_world(open_world, deadlines, query)) => actions,
         };
+        let actions = actions.unwrap_or_else(|error| Err(error.to_string()));
         // The receiver may be gone.
         let _ = reply_sender.send(actions);
     }
 }
 
 /// Lists the actions on a separate thread. If a deadline expires, the thread and its environment are abandoned and
-/// ignored.
+/// ignored, and the environment's processes are killed.
 async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: PastQuery) -> PastAdmissible {
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
+    let stop = StopHandle::default();
+    let own_stop = stop.clone();
     let list_actions = move || {
+        own_stop.install();
         let continue_for = |deadline| {
             // Whether anybody waits is decided by `report`.
             let _ = sender.send(QueryMessage::InProgress(deadline));
@@ -119,7 +124,10 @@ async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: P
             Ok(Some(QueryMessage::InProgress(next))) => deadline = next,
             Ok(Some(QueryMessage::Finished(accepted))) => return accepted,
             Ok(None) => return Err("the environment of that point does not answer".to_owned()),
-            Err(_) => return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string()),
+            Err(_) => {
+                stop.stop();
+                return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string());
+            }
         }
     }
 }

@@ -2,11 +2,13 @@
 //! for the reply, and processes that are kept between episodes.
 //!
 //! Everything blocks: an environment has a thread of its own, and each request its time limit. What fails is reported,
-//! never repeated here: the driver drops the environment, opens another one and replays the recorded actions.
+//! never repeated here: the driver drops the environment, opens another one and replays the recorded actions. A thread
+//! that the driver has abandoned starts nothing more, and its processes are killed ([`StopHandle`](super::StopHandle)).
 
 mod child_output;
 mod child_process;
 mod idle_children;
+mod process_group;
 mod running_child;
 
 pub use child_process::ChildProcess;

@@ -128,7 +128,8 @@ pub trait TaskSource: Sync {
 
     /// Returns the limits that an opened environment keeps by itself, ending an answer that takes longer with
     /// [`EnvError::TimedOut`]. `None` if it keeps none, as an environment that only computes: after a minute without an
-    /// answer it is abandoned, which leaves behind whatever it has started.
+    /// answer it is abandoned. That kills its child processes, and ends whatever else it has registered with its thread's
+    /// [`StopHandle`](super::StopHandle).
     fn time_limits(&self) -> Option<TimeLimits> {
         None
     }

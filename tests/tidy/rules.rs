@@ -86,7 +86,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
 /// The items of the parent module that a nested module may use: the trait it implements and what belongs to it.
 const PARENT_ITEMS: &[(&str, &[&str])] = &[
     ("provider/rules", &["Delta", "Phase", "Provider", "ProviderError", "Request", "error::ProviderError"]),
-    ("env/external", &["EnvError"]),
+    ("env/external", &["EnvError", "StopHandle", "StopRegistration", "stop_handle"]),
 ];
 
 /// Paths of other crates that every module may use, by prefix: none of them has side effects.

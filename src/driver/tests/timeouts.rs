@@ -4,7 +4,7 @@ use super::{Counter, past_query, start, test_config, wait_until};
 use crate::domain::{EnvInfo, EpisodeRole, ListingCost, Purpose, Question, ReflectionKind, StepResult};
 use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig, Signal};
 use crate::engine::{Command, Intent, Method, State};
-use crate::env::{EnvError, Environment, TimeLimits};
+use crate::env::{EnvError, Environment, StopHandle, TimeLimits};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -343,6 +343,48 @@ fn an_environment_that_refuses_a_request_is_kept() {
     assert_eq!(worlds.load(Ordering::SeqCst), 1);
     let expected = [EnvCall::Reset, EnvCall::Step(1), EnvCall::Step(2), EnvCall::Step(3)];
     assert_eq!(calls.lock().unwrap()[..4], expected);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// What an environment has registered is stopped when its deadline passes, and not when it answers: that of the run in a
+/// step, and that of a past query.
+#[test]
+fn an_abandoned_environment_is_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    // Nothing but the stop opens the gate of an environment that blocks.
+    let stopped = Arc::new(AtomicU32::new(0));
+    let count = stopped.clone();
+    let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
+        if call != EnvCall::Step(2) {
+            return Ok(());
+        }
+        let (gate, count) = (Arc::new(Gate::default()), count.clone());
+        let opened = gate.clone();
+        let handle = StopHandle::current().unwrap();
+        let _registration = handle.register(move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            opened.open();
+        });
+        if world != 2 {
+            gate.pass();
+        }
+        Ok(())
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    step_to(&handle, 1);
+    handle.send(Command::Step);
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
+    wait_until(&handle, |_| stopped.load(Ordering::SeqCst) == 1);
+    handle.send(Command::Retry);
+    wait_until(&handle, |h| h.store.head().open_episode().unwrap().answered_steps() == 2);
+    step_to(&handle, 2);
+    let state = handle.store.head();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let why = runtime.block_on(handle.past_admissible(past_query(state))).unwrap_err();
+    assert!(why.contains("did not answer within 300 ms"), "{why}");
+    wait_until(&handle, |_| stopped.load(Ordering::SeqCst) == 2);
+    assert_eq!(worlds.load(Ordering::SeqCst), 3);
     handle.quit();
     thread.join().unwrap();
 }

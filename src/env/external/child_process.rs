@@ -3,30 +3,36 @@
 use super::child_output::MAX_LINE_BYTES;
 use super::idle_children::IdleChildren;
 use super::running_child::{ChildCommand, Failure, RunningChild};
-use crate::env::EnvError;
+use crate::env::{EnvError, StopHandle, StopRegistration};
 use std::time::Duration;
 
 /// A child process.
 ///
 /// Dropping it closes its standard input, then sends SIGTERM to its process group, then SIGKILL, with 2 s before each. Its
 /// working directory is a private temporary folder, which is removed then.
+///
+/// Its group is killed at once when the thread that has started it is abandoned ([`StopHandle`]).
 pub struct ChildProcess {
     /// `None` once the process has been ended.
     running: Option<RunningChild>,
     /// Where the process is kept when this is dropped.
     idle: Option<&'static IdleChildren>,
+    /// `None` on a thread that nobody abandons, and for a process that is about to be kept.
+    stop: Option<StopRegistration>,
 }
 
 impl ChildProcess {
     /// Starts a process.
     ///
     /// # Errors
-    /// Returns [`EnvError::Died`] with the system's error. If the program doesn't exist, the first request fails.
+    /// Returns [`EnvError::Died`] with the system's error, or if this thread has been abandoned. If the program doesn't
+    /// exist, the first request fails.
     pub fn start(command: &ChildCommand) -> Result<Self, EnvError> {
+        check_not_stopped()?;
         let running = RunningChild::start(command).map_err(|error| EnvError::Died {
             what: format!("{} could not be started: {error}", command.program()),
         })?;
-        Ok(Self { running: Some(running), idle: None })
+        Ok(Self::with_running(running))
     }
 
     /// Takes an idle process of the same command, or starts one if none is idle. Dropping it makes it idle again if it is running and every
@@ -35,12 +41,19 @@ impl ChildProcess {
     /// # Errors
     /// The same as [`ChildProcess::start`].
     pub fn start_or_reuse(command: &ChildCommand, idle: &'static IdleChildren) -> Result<Self, EnvError> {
+        check_not_stopped()?;
         let mut child = match idle.take(command) {
-            Some(running) => Self { running: Some(running), idle: None },
+            Some(running) => Self::with_running(running),
             None => Self::start(command)?,
         };
         child.idle = Some(idle);
         Ok(child)
+    }
+
+    fn with_running(running: RunningChild) -> Self {
+        let group = running.group.clone();
+        let stop = StopHandle::current().map(|handle| handle.register(move || group.kill()));
+        Self { running: Some(running), idle: None, stop }
     }
 
     /// Sends a line and returns the line that is its reply, both without their line breaks.
@@ -80,11 +93,27 @@ impl Drop for ChildProcess {
     fn drop(&mut self) {
         let Some(running) = self.running.take() else { return };
         let superfluous = match self.idle {
-            Some(idle) if running.is_healthy() => idle.put_back(running),
+            Some(idle) if running.is_healthy() => {
+                // Whoever uses it next may not be affected by the end of this thread.
+                self.stop = None;
+                // It may have been killed just before.
+                if running.is_healthy() { idle.put_back(running) } else { Some(running) }
+            }
             _ => Some(running),
         };
+        // One that is still registered here can be killed while it takes its time to end.
         if let Some(running) = superfluous {
             running.end();
         }
+    }
+}
+
+/// An abandoned thread takes no process away from others and starts none.
+fn check_not_stopped() -> Result<(), EnvError> {
+    match StopHandle::current() {
+        Some(handle) if handle.is_stopped() => {
+            Err(EnvError::Died { what: "it had exceeded its time limit and was replaced".to_owned() })
+        }
+        _ => Ok(()),
     }
 }

@@ -5,16 +5,18 @@
 //! started survives, unless it has left the group.
 
 use super::child_output::{Awaited, ChildOutput};
+use super::process_group::ProcessGroup;
 use crate::env::EnvError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, PipeWriter, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -58,6 +60,8 @@ impl ChildCommand {
 pub(super) struct RunningChild {
     pub(super) command: ChildCommand,
     child: Child,
+    /// Another thread may kill it.
+    pub(super) group: Arc<ProcessGroup>,
     stdin: ChildStdin,
     /// Nothing is written here. The watching shell sees when it is closed.
     _life: PipeWriter,
@@ -103,7 +107,8 @@ impl RunningChild {
         // A child that doesn't read must not block a request beyond its limit.
         fcntl_setfl(&stdin, OFlags::NONBLOCK)?;
         let output = ChildOutput::read(stdout, stderr, command.reply_prefix)?;
-        Ok(Self { command: command.clone(), child, stdin, output, _life: life, _folder: folder })
+        let group = Arc::new(ProcessGroup::new(Pid::from_child(&child)));
+        Ok(Self { command: command.clone(), child, group, stdin, output, _life: life, _folder: folder })
     }
 
     /// Sends a line and returns the line that is its reply.
@@ -116,7 +121,7 @@ impl RunningChild {
 
     /// Returns whether the process is running and every reply was asked for, so that it can be used for another episode.
     pub(super) fn is_healthy(&self) -> bool {
-        !has_exited(&self.child) && !self.output.has_unasked_reply()
+        !self.group.is_killed() && !has_exited(&self.child) && !self.output.has_unasked_reply()
     }
 
     /// `Err(None)` if the deadline has passed.
@@ -168,7 +173,7 @@ impl RunningChild {
     /// Kills the process group at once, and returns the error to report.
     pub(super) fn end_after(mut self, failure: Failure) -> EnvError {
         let had_exited = matches!(failure, Failure::Died) && wait_for_exit(&self.child, LAST_OUTPUT);
-        let status = kill_group(&mut self.child);
+        let status = kill_group(&mut self.child, &self.group);
         self.output.wait_for_end(LAST_OUTPUT);
         let excerpt = self.output.excerpt();
         let last_output =
@@ -190,10 +195,10 @@ impl RunningChild {
     pub(super) fn end(mut self) {
         drop(self.stdin);
         if !wait_for_exit(&self.child, GRACE) {
-            let _ = kill_process_group(Pid::from_child(&self.child), Signal::TERM);
+            self.group.terminate();
             wait_for_exit(&self.child, GRACE);
         }
-        kill_group(&mut self.child);
+        kill_group(&mut self.child, &self.group);
     }
 }
 
@@ -215,7 +220,11 @@ fn wait_for_exit(child: &Child, limit: Duration) -> bool {
 }
 
 /// Kills the process group. Returns how the process ended; `None` if the system can't end it in time.
-fn kill_group(child: &mut Child) -> Option<ExitStatus> {
-    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-    wait_for_exit(child, GRACE).then(|| child.wait().ok()).flatten()
+fn kill_group(child: &mut Child, group: &ProcessGroup) -> Option<ExitStatus> {
+    group.kill();
+    if !wait_for_exit(child, GRACE) {
+        return None;
+    }
+    group.release();
+    child.wait().ok()
 }

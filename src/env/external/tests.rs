@@ -1,7 +1,7 @@
 //! Child processes that answer, hang, die, flood, ignore signals and leave others behind.
 
 use super::{ChildCommand, ChildProcess, IdleChildren};
-use crate::env::EnvError;
+use crate::env::{EnvError, StopHandle};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::fs;
@@ -10,6 +10,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Longer than any answer takes.
@@ -345,4 +346,44 @@ fn readers_end_though_a_process_outside_the_group_keeps_the_pipes_open() {
         }
         wait_until_gone(&outside);
     }
+}
+
+/// A thread that is abandoned while it waits for a reply.
+#[test]
+fn the_children_of_an_abandoned_thread_are_killed_and_it_starts_no_others() {
+    static IDLE: IdleChildren = IdleChildren::new(3);
+    // The second request hangs.
+    let hanging = r#"sleep 1000 & read -r _; echo "= $$ $!"; read -r _; while :; do sleep 1000; done"#;
+    let handle = StopHandle::default();
+    let (send_pids, received_pids) = mpsc::channel();
+    let (own_handle, start_time) = (handle.clone(), Instant::now());
+    let thread = std::thread::spawn(move || {
+        own_handle.install();
+        // One that is kept no longer belongs to the thread.
+        let mut kept = ChildProcess::start_or_reuse(&command(PARENT), &IDLE).unwrap();
+        let kept_pids = pids(&mut kept);
+        drop(kept);
+        let mut waiting = ChildProcess::start_or_reuse(&command(ECHO), &IDLE).unwrap();
+        waiting.exchange("one", LONG).unwrap();
+        let mut child = ChildProcess::start_or_reuse(&command(hanging), &IDLE).unwrap();
+        send_pids.send((kept_pids, pids(&mut child))).unwrap();
+        let error = died(child.exchange("hang", 2 * LONG).unwrap_err());
+        // It may still be ending, but nobody uses it again.
+        drop(waiting);
+        let refused = [
+            died(ChildProcess::start(&command(ECHO)).err().unwrap()),
+            died(ChildProcess::start_or_reuse(&command(PARENT), &IDLE).err().unwrap()),
+        ];
+        (error, refused)
+    });
+    let (kept_pids, hanging_pids) = received_pids.recv_timeout(LONG).unwrap();
+    handle.stop();
+    wait_until_gone(&hanging_pids);
+    let (error, refused) = thread.join().unwrap();
+    assert!(error.contains("its process ended (signal: 9"), "{error}");
+    assert!(start_time.elapsed() < LONG, "the child's own limit came first");
+    assert!(refused.iter().all(|what| what.contains("exceeded its time limit")), "{refused:?}");
+    let mut again = ChildProcess::start_or_reuse(&command(PARENT), &IDLE).unwrap();
+    assert_eq!(pids(&mut again), kept_pids, "the process that was kept is still running");
+    assert!(IDLE.take(&command(ECHO)).is_none());
 }
