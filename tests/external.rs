@@ -401,28 +401,57 @@ fn a_process_is_used_for_the_next_episode_and_by_a_resumed_session() {
     played.end();
 }
 
-/// Not a test: the program with the environment. [`the_program_leaves_no_process_behind`] runs it.
+/// Not a test: the program with the environment. [`corridor_program`] runs it.
 #[test]
 #[ignore = "reads its input"]
 fn program_with_the_corridor() {
     extend_catalog();
     let task = std::env::var("CORRIDOR_TASK").unwrap();
-    let args = ["retrospect", "play", "--env", "corridor", "--task", &task];
-    let _ = retrospect::cli::main(args.map(Into::into));
+    let words = std::env::var("CORRIDOR_ARGUMENTS").unwrap();
+    let args = ["retrospect"].into_iter().chain(words.split_whitespace());
+    let args = args.chain(["--env", "corridor", "--task", &task]);
+    let _ = retrospect::cli::main(args.map(Into::into).collect::<Vec<_>>());
+}
+
+/// Returns the program, which plays in a folder. `arguments` are separated by spaces.
+fn corridor_program(arguments: &str, folder: &Path) -> std::process::Command {
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program
+        .args(["--exact", "program_with_the_corridor", "--ignored", "--nocapture"])
+        .env("CORRIDOR_TASK", format!("none {}", folder.display()))
+        .env("CORRIDOR_ARGUMENTS", arguments)
+        .env("TMPDIR", folder)
+        .env("RETROSPECT_SESSIONS", folder.join("sessions"))
+        .env("XDG_CONFIG_HOME", folder.join("none"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    program
+}
+
+/// Regression: a second process played the same actions, for two fields of the lines.
+#[test]
+fn json_lines_start_no_second_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "run --headless --json --actor rules --mentor none --method react --max-steps 3";
+    let output = corridor_program(arguments, folder.path()).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let steps: Vec<_> =
+        lines.filter(|line| line["type"] == "step" || line["type"] == "episode_start").collect();
+    assert_eq!(steps.len(), 4, "{text}");
+    for line in steps {
+        assert_eq!((&line["admissible"], &line["world"]), (&json!([]), &json!({})), "{line}");
+    }
+    // One reset checks that the task can be played; the same process then plays it.
+    let pids = pids(folder.path());
+    assert!(pids.len() == 2 && pids[0] == pids[1], "{pids:?}");
 }
 
 #[test]
 fn the_program_leaves_no_process_behind() {
     for is_killed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let mut program = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "program_with_the_corridor", "--ignored", "--nocapture"])
-            .env("CORRIDOR_TASK", format!("none {}", folder.path().display()))
-            .env("TMPDIR", folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut program = corridor_program("play", folder.path()).spawn().unwrap();
         let mut input = program.stdin.take().unwrap();
         input.write_all(b"east\neast\n").unwrap();
         let written = || fs::read_to_string(folder.path().join("pids")).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
+use crate::catalog;
 use crate::domain::{CallId, Seq};
 use crate::driver::worlds;
 use crate::driver::{Signal, Store};
@@ -203,6 +204,9 @@ impl EventPrinter {
 
 /// A second copy of a deterministic environment that executes the same actions. It supplies the fields `admissible` and
 /// `world` of JSON lines, which the journal doesn't record. They are empty if the environment can't be mirrored.
+///
+/// An environment that keeps time limits of its own is another program, so it isn't mirrored: a second process would take
+/// as much memory and time as the run's own, and might not answer in the same way.
 struct MirrorEnv {
     worlds: TaskOptions,
     world: Option<Box<dyn Environment>>,
@@ -214,7 +218,10 @@ impl MirrorEnv {
         match &envelope.event {
             Event::RunStarted { spec, .. } => self.worlds = self.worlds.with_recorded(&spec.settings),
             Event::EpisodeStarted { task, .. } => {
-                self.world = worlds::open(task, &self.worlds).ok().filter(|w| w.info().deterministic);
+                let is_external =
+                    catalog::find_environment(&task.env).is_some_and(|e| e.tasks.time_limits().is_some());
+                self.world = if is_external { None } else { worlds::open(task, &self.worlds).ok() }
+                    .filter(|world| world.info().deterministic);
                 self.pending_action = None;
             }
             Event::WorldReset { .. } => {

@@ -33,7 +33,8 @@ pub struct StepFields<'a> {
 /// Information about the environment that a step's result doesn't include and no journal contains.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepExtras {
-    /// The currently admissible commands, in the environment's own order.
+    /// The currently admissible commands, in the environment's own order; empty if they are not known, as in a run of an
+    /// environment that is another program.
     pub admissible: Vec<String>,
     /// The environment's own description of its state.
     pub world: Value,
