@@ -50,7 +50,7 @@ fn a_trusted_server_streams_and_notices_a_disconnect() {
         let mut stream = provider.stream(request());
         while stream.next().await.unwrap().unwrap() != Delta::Text("go".to_owned()) {}
         drop(stream);
-        for _ in 0..400 {
+        for _ in 0..12_000 {
             if server.disconnects() == 1 {
                 break;
             }

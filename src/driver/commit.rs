@@ -267,6 +267,8 @@ impl Driver {
     /// Syncs the journal and waits for it, for what must be on the disk before something else is.
     pub(super) fn sync_and_wait(&mut self) -> Result<(), JournalError> {
         self.last_sync = Instant::now();
+        #[cfg(test)]
+        self.writer.sync_waits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.sync_thread.finish().unwrap_or(Ok(())).inspect_err(|_| self.writer.mark_unsynced())?;
         self.writer.sync()
     }

@@ -403,7 +403,7 @@ fn a_slow_sync_delays_nothing_but_itself() {
 fn a_fork_waits_for_the_sync_in_progress() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
-    let gate = writer.sync_gate.clone();
+    let (gate, sync_waits) = (writer.sync_gate.clone(), writer.sync_waits.clone());
     let (handle, thread) =
         Driver::start_in(session.clone(), writer, spec(1), Vec::new(), test_config(3, false)).unwrap();
     handle.send(Command::Step);
@@ -413,7 +413,7 @@ fn a_fork_waits_for_the_sync_in_progress() {
     handle.send(Command::Remark { step: 1, text: "this starts a sync".to_owned() });
     wait_until(&handle, |h| h.store.head().head > at_seq);
     handle.send_fork(crate::driver::Fork { at_seq, ..Default::default() });
-    std::thread::sleep(Duration::from_millis(200));
+    wait_until(&handle, |_| sync_waits.load(std::sync::atomic::Ordering::Relaxed) > 0);
     assert_eq!((handle.store.epoch(), session.branch_count()), (0, 1));
     drop(disk_is_busy);
     wait_until(&handle, |h| h.store.epoch() == 1);

@@ -39,6 +39,9 @@ pub struct Writer {
     /// While a test holds it, syncs wait.
     #[cfg(test)]
     pub(crate) sync_gate: std::sync::Arc<std::sync::Mutex<()>>,
+    /// How often the driver has begun to wait for a sync.
+    #[cfg(test)]
+    pub(crate) sync_waits: std::sync::Arc<std::sync::atomic::AtomicU32>,
 }
 
 /// Syncs what a writer had written when it was created. Can be sent to another thread.
@@ -148,6 +151,8 @@ impl Writer {
             failing_writes: std::sync::Arc::default(),
             #[cfg(test)]
             sync_gate: std::sync::Arc::default(),
+            #[cfg(test)]
+            sync_waits: std::sync::Arc::default(),
         })
     }
 

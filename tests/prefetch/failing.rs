@@ -1,7 +1,7 @@
 //! Failed prefetches: they are not used as replies, and their cost is counted.
 
 use crate::run::{meta, spec, until};
-use crate::{journaled_run, run_config, task, wait_for_person};
+use crate::{journaled_run, run_config, task};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use retrospect::domain::Usage;
@@ -10,7 +10,7 @@ use retrospect::engine::{Command, Event, PrefetchStatus};
 use retrospect::provider::{CacheMode, Delta, Provider, ProviderError, Request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use tokio::sync::Notify;
 
 /// Answers every call except the prefetched one (the second), which gets the beginning of a reply and then this stream.
 struct FailingProvider<F>(AtomicU32, F);
@@ -40,11 +40,22 @@ fn failing_provider(rest: impl Fn() -> DeltaStream + Send + Sync + 'static) -> A
     Arc::new(FailingProvider(AtomicU32::new(0), rest))
 }
 
-/// Returns a stream that panics, at once or after this many milliseconds.
-fn panicking_stream(after: Option<u64>) -> DeltaStream {
-    let after = Duration::from_millis(after.expect("broken before its first word"));
+/// When the prefetched call panics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Panics {
+    BeforeTheFirstWord,
+    AfterTheFirstWord,
+    /// Once a call has taken the prefetch.
+    AfterUse,
+}
+
+/// Returns a stream that panics; if it waits for the use, until it is notified.
+fn panicking_stream(panics: Panics, used: Arc<Notify>) -> DeltaStream {
+    assert_ne!(panics, Panics::BeforeTheFirstWord, "broken before its first word");
     stream::once(async move {
-        tokio::time::sleep(after).await;
+        if panics == Panics::AfterUse {
+            used.notified().await;
+        }
         panic!("broken in the middle")
     })
     .boxed()
@@ -53,19 +64,25 @@ fn panicking_stream(after: Option<u64>) -> DeltaStream {
 /// A partial reply is not a reply: whether the prefetch fails before or after it is needed, the call is made again.
 #[test]
 fn a_prefetch_that_panics_is_not_used_as_complete() {
-    for (after, fails_before_use) in [(None, true), (Some(0), true), (Some(900), false)] {
+    for panics in [Panics::BeforeTheFirstWord, Panics::AfterTheFirstWord, Panics::AfterUse] {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
         let mut config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
-        config.actor = failing_provider(move || panicking_stream(after));
+        let used = Arc::new(Notify::new());
+        let notified = used.clone();
+        config.actor = failing_provider(move || panicking_stream(panics, notified.clone()));
         let (handle, thread, session) =
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
         handle.send(Command::Step);
-        wait_for_person(&handle, 1);
-        if fails_before_use {
-            std::thread::sleep(Duration::from_millis(100));
+        if panics == Panics::AfterUse {
+            until(&handle, |s| s.usage.prefetch.requested == 1);
+            handle.send(Command::Step);
+            until(&handle, |s| s.prefetched.iter().any(|p| p.call.is_some()));
+            used.notify_one();
+        } else {
+            until(&handle, |s| s.usage.prefetch.dropped == 1);
+            handle.send(Command::Step);
         }
-        handle.send(Command::Step);
         until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
         handle.quit();
         thread.join().unwrap();
@@ -73,8 +90,8 @@ fn a_prefetch_that_panics_is_not_used_as_complete() {
         assert!(stats.requested >= 1, "{stats:?}");
         for envelope in events {
             match &envelope.event {
-                Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{after:?}"),
-                Event::CallFailed { .. } => panic!("{after:?}: {envelope:?}"),
+                Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{panics:?}"),
+                Event::CallFailed { .. } => panic!("{panics:?}: {envelope:?}"),
                 _ => {}
             }
         }
@@ -118,7 +135,7 @@ fn a_prefetch_that_fails_after_use_is_wasted() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
     let mut config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
-    let release = Arc::new(tokio::sync::Notify::new());
+    let release = Arc::new(Notify::new());
     let notified = release.clone();
     config.actor = failing_provider(move || {
         let (notified, counted) =
@@ -132,7 +149,7 @@ fn a_prefetch_that_fails_after_use_is_wasted() {
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
     handle.send(Command::Step);
-    wait_for_person(&handle, 1);
+    until(&handle, |s| s.usage.prefetch.requested == 1);
     handle.send(Command::Step);
     until(&handle, |s| s.prefetched.iter().any(|e| e.call.is_some()));
     release.notify_one();

@@ -114,11 +114,12 @@ fn step_to(handle: &Handle, answered: u32) {
 #[test]
 fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
-    let gate = Arc::new(Gate::default());
-    let held = gate.clone();
+    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
+    let (held, blocked) = (gate.clone(), reached.clone());
     // The first environment is the run's own; the second blocks before its first step, and the others do not.
     let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
         if world == 2 && call == EnvCall::Step(1) {
+            blocked.notify_one();
             held.pass();
         }
         Ok(())
@@ -130,7 +131,8 @@ fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (first, second, third) = runtime.block_on(async {
         let later = async {
-            tokio::time::sleep(SHORT_DEADLINE / 4).await;
+            // The others must be asked while the first one is blocked.
+            reached.notified().await;
             assert_eq!(worlds.load(Ordering::SeqCst), 2);
             tokio::join!(query_past(), query_past())
         };
