@@ -94,7 +94,7 @@ fn step_with_admissible(bencher: Bencher) {
                 black_box(world.restart().is_ok());
                 for command in trace {
                     black_box(world.play(command).map(|reply| reply.feedback.len()).ok());
-                    black_box(world.commands().iter().map(str::len).sum::<usize>());
+                    black_box(world.commands().map(str::len).sum::<usize>());
                 }
             }
         }

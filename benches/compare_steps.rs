@@ -102,7 +102,7 @@ fn measure(work: &Work) -> Outcome<Timings> {
         restart(&mut world)?;
         for command in &work.commands {
             std::hint::black_box(world.play(command)?);
-            std::hint::black_box(world.commands().iter().collect::<Vec<&str>>());
+            std::hint::black_box(world.commands().collect::<Vec<&str>>());
         }
         Ok(())
     })?;
@@ -125,7 +125,7 @@ fn measure(work: &Work) -> Outcome<Timings> {
 
 fn restart(world: &mut World) -> Result<(), EnvError> {
     std::hint::black_box(world.restart()?);
-    std::hint::black_box(world.commands().iter().collect::<Vec<&str>>());
+    std::hint::black_box(world.commands().collect::<Vec<&str>>());
     Ok(())
 }
 

@@ -41,14 +41,6 @@ pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     read_bounded(&open(path)?, max_bytes)
 }
 
-/// Reads a regular file of at most `max_bytes` bytes. Doesn't follow symbolic links.
-///
-/// # Errors
-/// The same as [`open_no_follow`] and [`read`].
-pub fn read_no_follow(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-    read_bounded(&open_no_follow(path)?, max_bytes)
-}
-
 /// Reads a regular UTF-8 file of at most `max_bytes` bytes.
 ///
 /// # Errors
@@ -356,7 +348,7 @@ mod tests {
             let errors = [read(path, 5).unwrap_err(), open_to_append(path).unwrap_err()];
             assert!(errors.iter().all(|e| e.to_string().contains(reason)), "{}: {errors:?}", path.display());
         }
-        assert!(read_no_follow(&link, 5).unwrap_err().to_string().contains("a symbolic link"));
+        assert!(open_no_follow(&link).unwrap_err().to_string().contains("a symbolic link"));
         assert!(append_no_follow(&link).unwrap_err().to_string().contains("a symbolic link"));
         assert_eq!(read(Path::new("/dev/null"), 5).unwrap(), b"");
         // A file of 3 GB is rejected by its length, before any of it is read.

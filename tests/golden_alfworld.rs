@@ -183,8 +183,8 @@ fn compare_line(world: &mut World, line: &Line) -> Result<(), String> {
     if feedback != line.feedback {
         return Err(format!("feedback {feedback:?}, expected {:?}", line.feedback));
     }
-    if !world.commands().iter().eq(line.admissible_commands.iter().map(String::as_str)) {
-        let ours: Vec<&str> = world.commands().iter().collect();
+    if !world.commands().eq(line.admissible_commands.iter().map(String::as_str)) {
+        let ours: Vec<&str> = world.commands().collect();
         let extra: Vec<_> = ours
             .iter()
             .filter(|command| !line.admissible_commands.iter().any(|other| other == *command))

@@ -24,8 +24,6 @@ use std::sync::Arc;
 #[derive(Deserialize)]
 struct RecordedDraws {
     seed: u64,
-    state: String,
-    inc: String,
     draws: Vec<Value>,
 }
 
@@ -165,9 +163,6 @@ fn expect_equal<T: PartialEq + std::fmt::Debug>(name: &str, ours: &T, expected: 
 fn compare_draws(line: &Value) -> Result<(), String> {
     let recorded = RecordedDraws::deserialize(line).map_err(|error| error.to_string())?;
     let mut generator = Pcg64::new(recorded.seed);
-    let (state, increment) = generator.state_and_increment();
-    expect_equal("the state", &format!("{state:#x}"), &recorded.state)?;
-    expect_equal("the increment", &format!("{increment:#x}"), &recorded.inc)?;
     for (index, draw) in recorded.draws.iter().enumerate() {
         let number = |i: usize| draw[i].as_i64().unwrap_or_default();
         let name = format!("draw {index} of seed {}", recorded.seed);

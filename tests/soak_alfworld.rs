@@ -191,8 +191,8 @@ fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
     let Ok(mut world) = World::new(game, None) else { return false };
     let saved = world.save_state();
     for _ in 0..8 {
-        let count = world.commands().len();
-        let Some(command) = world.commands().iter().nth(random.next(count)).map(ToOwned::to_owned) else {
+        let count = world.commands().count();
+        let Some(command) = world.commands().nth(random.next(count)).map(ToOwned::to_owned) else {
             break;
         };
         match world.play(&command) {

@@ -54,30 +54,6 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Returns the name in the journal and in JSON lines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoAnswer => "no_answer",
-            Self::Misconfigured => "setup",
-            Self::Unreachable => "unreachable",
-            Self::TimedOut => "timed_out",
-            Self::Credentials => "credentials",
-            Self::OutOfCredit => "credit",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::BadRequest => "refused",
-            Self::TooLong => "too_long",
-            Self::Busy => "busy",
-            Self::ServerFault => "server_fault",
-            Self::EmptyReply => "empty",
-            Self::Interrupted => "cut_off",
-            Self::InvalidResponse => "odd",
-            Self::Unusable => "unusable",
-            Self::Panicked => "broken",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// Returns whether a retry without changes may succeed. For every other kind something must be changed first.
     pub fn is_transient(self) -> bool {
         matches!(

@@ -36,7 +36,7 @@ pub use picture::draw_picture;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
 pub use tasks::AlfWorldTasks;
-pub use world::{AdmissibleCommands, Reply, SavedState, World};
+pub use world::{Reply, SavedState, World};
 
 /// The environment's name in tasks and journals.
 pub const NAME: &str = "alfworld";

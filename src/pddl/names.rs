@@ -27,11 +27,6 @@ impl Names {
         Name(number)
     }
 
-    /// Returns the name of a word, or `None` if the word occurs in neither text.
-    pub fn find(&self, word: &str) -> Option<Name> {
-        self.numbers.get(word).copied().map(Name)
-    }
-
     /// Returns the spelling of a name, in lower case.
     pub fn text(&self, name: Name) -> &str {
         &self.words[name.0 as usize]
@@ -40,15 +35,5 @@ impl Names {
     /// Returns the spelling as a shared string.
     pub fn shared_word(&self, name: Name) -> Arc<str> {
         Arc::clone(&self.words[name.0 as usize])
-    }
-
-    /// Returns the number of names.
-    pub fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    /// Returns whether there are no names.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 }

@@ -72,11 +72,6 @@ impl Task {
         &self.objects[object.index()]
     }
 
-    /// Returns the object with this lower-case name.
-    pub fn object(&self, name: &str) -> Option<ObjectId> {
-        self.objects.binary_search_by(|object| object.as_ref().cmp(name)).ok().map(|at| ObjectId(at as u16))
-    }
-
     /// Returns the type hierarchy.
     pub fn types(&self) -> &Types {
         &self.types

@@ -90,14 +90,6 @@ impl ReadItem {
     }
 }
 
-impl Items {
-    /// Returns whether no list was found although the reply has content. Lessons that the reply was meant to replace
-    /// must then be kept.
-    pub fn is_unusable(&self) -> bool {
-        self.items.is_empty() && !self.complaints.is_empty()
-    }
-}
-
 /// What the parsers record about a reply besides its content.
 struct ParseLog<'a> {
     reply: &'a str,

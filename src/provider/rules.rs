@@ -46,11 +46,6 @@ pub struct RuleBasedActor {
 }
 
 impl RuleBasedActor {
-    /// Creates an actor that answers without delay.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Creates an actor that waits this long before each word, so that a person can follow.
     pub fn with_word_delay(delay: Duration) -> Self {
         Self { word_delay: delay }

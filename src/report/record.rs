@@ -1,7 +1,7 @@
 //! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
 use super::plural::pluralize;
-use crate::domain::{BranchId, CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
+use crate::domain::{BranchId, CallId, Lesson, Question, Reflection, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -154,15 +154,6 @@ impl SessionRecorder {
 }
 
 impl SessionRecord {
-    /// Builds a record from all events of a branch.
-    pub fn from_events(events: &[Arc<Envelope>]) -> Self {
-        let mut recorder = SessionRecorder::default();
-        for envelope in events {
-            recorder.add_event(envelope);
-        }
-        recorder.finish()
-    }
-
     /// Returns an episode by its number.
     pub fn episode(&self, number: u32) -> Option<&EpisodeRecord> {
         self.episodes.iter().find(|e| e.episode.number == number)
@@ -204,11 +195,6 @@ impl SessionRecord {
     /// Returns a person's remarks on an episode as a whole.
     pub fn remarks(&self, episode: u32) -> Vec<&str> {
         self.final_state.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
-    }
-
-    /// Returns the summaries of ended episodes.
-    pub fn outcomes(&self) -> impl Iterator<Item = &EpisodeSummary> {
-        self.final_state.ended_episodes.iter().map(Arc::as_ref)
     }
 }
 

@@ -44,6 +44,15 @@ fn events_of(session: &str) -> Vec<Arc<Envelope>> {
         .collect()
 }
 
+/// Returns the record of all events of a branch.
+fn record_of(events: &[Arc<Envelope>]) -> SessionRecord {
+    let mut recorder = SessionRecorder::default();
+    for envelope in events {
+        recorder.add_event(envelope);
+    }
+    recorder.finish()
+}
+
 fn html_page(record: &SessionRecord, at: StepRef, files: &BTreeMap<String, String>) -> String {
     let session = ImportedSession { files: files.clone(), branch: None };
     page_of(|write| {
@@ -100,7 +109,7 @@ fn a_transcript_can_continue_from_any_event() {
 
 #[test]
 fn markdown_has_the_whole_trajectory() {
-    insta::assert_snapshot!(render_markdown(&SessionRecord::from_events(&events())));
+    insta::assert_snapshot!(render_markdown(&record_of(&events())));
 }
 
 #[test]
@@ -125,7 +134,7 @@ fn episode_headings_show_goal_and_task_id() {
         render_transcript(&self::events()),
         "the result is the same if the goal is known only from the first observation"
     );
-    let page = render_markdown(&SessionRecord::from_events(&events));
+    let page = render_markdown(&record_of(&events));
     assert!(
         page.contains("\n## Episode 1: heat &lt;b>apple&lt;/b> (household `easy/heat/23`), trial 1\n"),
         "{page}"
@@ -139,7 +148,7 @@ fn markdown_escapes_tags_outside_code() {
         .replace("household", "<script>alert(1)</script>")
         .replace("wrong_appliance", "<script>")
         .replace("frequency", "<script>");
-    let output = render_markdown(&SessionRecord::from_events(&events_of(&hostile)));
+    let output = render_markdown(&record_of(&events_of(&hostile)));
     let outside: String = output.split('`').step_by(2).collect();
     assert!(output.contains("<script>") && outside.contains("&lt;script>"), "{output}");
     assert!(!outside.contains('<'), "{outside}");
@@ -147,7 +156,7 @@ fn markdown_escapes_tags_outside_code() {
 
 #[test]
 fn json_has_the_whole_trajectory() {
-    let text = render_json(&SessionRecord::from_events(&events()));
+    let text = render_json(&record_of(&events()));
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let step = &value["episodes"][0]["steps"][0];
     assert_eq!(value["format"], "retrospect-trajectory");
@@ -165,7 +174,7 @@ fn json_has_the_whole_trajectory() {
 
 #[test]
 fn an_html_report_is_self_contained_and_embeds_its_session() {
-    let page = html_page(&SessionRecord::from_events(&events()), StepRef { episode: 1, step: 1 }, &files());
+    let page = html_page(&record_of(&events()), StepRef { episode: 1, step: 1 }, &files());
     insta::assert_snapshot!(page.split("</style>").nth(1).unwrap().split("<script").next().unwrap());
     for outside in ["http://", "https://", "src=", "@import", "url(", "<link"] {
         assert!(!page.contains(outside), "{outside}");
@@ -301,7 +310,7 @@ fn exports_show_questions_complaints_failed_calls_and_parents() {
 {"type":"reflected","reflection":{"kind":"experience","author":"mentor","episode":1,"step":1,"call":6,"items":[],"complaints":["given up after a failed call: connection refused"]}}
 "#;
     let events = events_of(session);
-    let record = SessionRecord::from_events(&events);
+    let record = record_of(&events);
     insta::assert_snapshot!("mentor_transcript", render_transcript(&events));
     insta::assert_snapshot!("mentor_markdown", render_markdown(&record));
     let page = html_page(&record, StepRef::default(), &files());
@@ -329,7 +338,7 @@ fn an_action_that_replaces_a_thought_is_shown_in_every_export() {
     let session = SESSION
         .replace(r#","action":"go to stoveburner 1"}"#, "}")
         .replace(r#""was":"go to stoveburner 1""#, r#""was":"think: hot""#);
-    let record = SessionRecord::from_events(&events_of(&session));
+    let record = record_of(&events_of(&session));
     let output = render_json(&record);
     assert!(
         output.contains(r#""proposed": "think: "#) && !output.contains(r#""proposed": null"#),
@@ -354,7 +363,7 @@ fn plans_and_lessons_without_a_step_are_shown() {
     let transcript = render_transcript(&events);
     assert_eq!(transcript.matches("go, take").count(), 1, "{transcript}");
     assert!(transcript.contains("      lesson 2 added (Advice): Look first.\n"), "{transcript}");
-    let record = SessionRecord::from_events(&events);
+    let record = record_of(&events);
     let markdown = render_markdown(&record);
     let expected =
         "```\n\n- **Plan reflection** (rules)\n  - `go, take`\n  - 1 text not kept\n\n### Step 1\n";

@@ -52,11 +52,6 @@ impl MemoryTimeline {
         Self { timeline, missing: Arc::default() }
     }
 
-    /// Returns the state after the last event.
-    pub fn head(&self) -> &Arc<State> {
-        self.timeline.head()
-    }
-
     /// Returns what was read since the last call and isn't in memory.
     pub fn take_missing(&self) -> Vec<PastPart> {
         std::mem::take(&mut self.lock_missing())

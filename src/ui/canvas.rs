@@ -5,7 +5,7 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget as _};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -51,11 +51,6 @@ impl Canvas<'_> {
     pub fn clear(&mut self, area: Rect) {
         Clear.render(area, self.buffer);
         self.buffer.set_style(area, self.theme.style(Role::Background));
-    }
-
-    /// Adds a modifier to every cell of an area.
-    pub fn add_modifier(&mut self, area: Rect, modifier: Modifier) {
-        self.buffer.set_style(area, Style::new().add_modifier(modifier));
     }
 }
 

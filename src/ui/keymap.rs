@@ -13,7 +13,6 @@
 //! `overlay`, and from all of them to `global`.
 
 mod action;
-pub mod document;
 mod key;
 mod parse;
 

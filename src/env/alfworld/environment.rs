@@ -62,7 +62,7 @@ impl Environment for World {
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        Ok(self.commands().iter().map(ToOwned::to_owned).collect())
+        Ok(self.commands().map(ToOwned::to_owned).collect())
     }
 
     fn world_summary(&self) -> Value {

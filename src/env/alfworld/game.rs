@@ -7,7 +7,7 @@ use super::grammar::Document;
 use super::limits;
 use super::located_error::LocatedError;
 use super::query::TextFacts;
-use super::targets::{Targets, TaskType};
+use super::targets::Targets;
 use crate::env::EnvError;
 use crate::pddl::{Bits, Model, PredicateId, Task};
 use serde::Deserialize;
@@ -19,10 +19,6 @@ struct GameFile {
     pddl_domain: String,
     pddl_problem: String,
     grammar: String,
-    #[serde(default)]
-    solvable: Option<bool>,
-    #[serde(default)]
-    walkthrough: Option<Vec<String>>,
 }
 
 /// A loaded game, shared by all worlds that play it.
@@ -36,9 +32,6 @@ pub struct Game {
     pub(super) initial_state: InitialState,
     pub(super) holds_predicate: Option<PredicateId>,
     targets: Targets,
-    goal_text: String,
-    solvable: Option<bool>,
-    walkthrough: Vec<String>,
 }
 
 /// The start of an episode, computed once.
@@ -99,7 +92,6 @@ impl Game {
         let mut intro = String::new();
         expander.budget = limits::TEXT_WORK;
         expander.expand(compiled.intro(), None, &mut intro)?;
-        let goal_text = extract_goal_text(&intro);
         let start = InitialState::new(&task, &commands, intro, text_facts);
         let targets = Targets::from_goal(&model);
         Ok(Self {
@@ -111,9 +103,6 @@ impl Game {
             commands,
             initial_state: start,
             targets,
-            goal_text,
-            solvable: file.solvable,
-            walkthrough: file.walkthrough.unwrap_or_default(),
         })
     }
 
@@ -122,30 +111,9 @@ impl Game {
         &self.label
     }
 
-    /// Returns the goal from the introductory text, without its final full stop ("put a hot apple in fridge"). Empty if
-    /// the text contains none.
-    pub fn goal_text(&self) -> &str {
-        &self.goal_text
-    }
-
-    /// Returns the task type, inferred from the PDDL goal.
-    pub fn task_type(&self) -> Option<TaskType> {
-        self.targets.task_type
-    }
-
     /// Returns the objects that the PDDL goal is about.
     pub fn targets(&self) -> &Targets {
         &self.targets
-    }
-
-    /// Returns the `solvable` entry of the file, if it has one.
-    pub fn solvable(&self) -> Option<bool> {
-        self.solvable
-    }
-
-    /// Returns the file's own solution; empty if it has none.
-    pub fn walkthrough(&self) -> &[String] {
-        &self.walkthrough
     }
 }
 
@@ -174,11 +142,4 @@ impl InitialState {
             broken_commands: broken,
         }
     }
-}
-
-/// Returns the text after "Your task is to:", without the full stop.
-fn extract_goal_text(intro: &str) -> String {
-    let Some((_, goal)) = intro.split_once("Your task is to:") else { return String::new() };
-    let line = goal.trim_start().lines().next().unwrap_or_default().trim_end();
-    line.strip_suffix('.').unwrap_or(line).to_owned()
 }

@@ -48,5 +48,5 @@ pub(super) fn play_accepted(world: &mut World, commands: &[&str]) -> String {
 
 /// Returns the admissible commands with this prefix.
 pub(super) fn commands_starting_with(world: &World, start: &str) -> Vec<String> {
-    world.commands().iter().filter(|command| command.starts_with(start)).map(ToOwned::to_owned).collect()
+    world.commands().filter(|command| command.starts_with(start)).map(ToOwned::to_owned).collect()
 }

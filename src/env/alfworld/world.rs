@@ -134,9 +134,15 @@ impl World {
         Ok(Reply { feedback: &self.feedback, accepted: true, won: self.is_won() })
     }
 
-    /// Returns the commands that would be accepted now: unique, sorted by bytes.
-    pub fn commands(&self) -> AdmissibleCommands<'_> {
-        AdmissibleCommands { world: self }
+    /// Iterates over the commands that would be accepted now: unique, sorted by bytes.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let mut fixed = self.listed_commands.iter().map(|&number| self.game.commands.text(number)).peekable();
+        let mut varying = self.varying_commands.iter().map(|(text, _)| text.as_str()).peekable();
+        std::iter::from_fn(move || match (fixed.peek(), varying.peek()) {
+            (Some(left), Some(right)) if right < left => varying.next(),
+            (Some(_), _) => fixed.next(),
+            (None, _) => varying.next(),
+        })
     }
 
     /// Returns whether the goal holds now. It may stop holding later.
@@ -293,42 +299,6 @@ impl World {
             budget: limits::TEXT_WORK,
             is_exhausted: false,
         }
-    }
-}
-
-/// The admissible commands of one state.
-#[derive(Clone, Copy)]
-pub struct AdmissibleCommands<'w> {
-    world: &'w World,
-}
-
-impl<'w> AdmissibleCommands<'w> {
-    /// Returns the number of commands.
-    pub fn len(&self) -> usize {
-        self.world.listed_commands.len() + self.world.varying_commands.len()
-    }
-
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns whether a command is one of them. Surrounding white space must already be stripped.
-    pub fn contains(&self, command: &str) -> bool {
-        self.world.find_op(command).is_some()
-    }
-
-    /// Iterates over the texts in byte order.
-    pub fn iter(&self) -> impl Iterator<Item = &'w str> + use<'w> {
-        let world = self.world;
-        let mut fixed =
-            world.listed_commands.iter().map(|&number| world.game.commands.text(number)).peekable();
-        let mut varying = world.varying_commands.iter().map(|(text, _)| text.as_str()).peekable();
-        std::iter::from_fn(move || match (fixed.peek(), varying.peek()) {
-            (Some(left), Some(right)) if right < left => varying.next(),
-            (Some(_), _) => fixed.next(),
-            (None, _) => varying.next(),
-        })
     }
 }
 

@@ -2,7 +2,7 @@
 //! ([`super::Level::generate`]) or read from a file ([`super::LevelStart::parse`]).
 
 use super::mission::Mission;
-use super::thing::{Cell, Pose, Thing, ThingId, cell_at};
+use super::thing::{Cell, Pose, Thing, ThingId};
 use super::view::Image;
 use std::sync::Arc;
 
@@ -64,13 +64,6 @@ pub struct LevelStart {
     pub subgoals: Vec<Vec<String>>,
     /// AgentBoard's difficulty, if a label contains one.
     pub difficulty: Option<String>,
-}
-
-impl LevelStart {
-    /// Returns the content of a cell; everything outside the grid is wall.
-    pub fn cell(&self, x: i16, y: i16) -> Cell {
-        cell_at(&self.cells, self.width, self.height, x, y)
-    }
 }
 
 /// Returns the goal text that AgentBoard shows for a mission: both ordering phrases are replaced by "and" wherever they

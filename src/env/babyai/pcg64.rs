@@ -25,11 +25,6 @@ impl Pcg64 {
         rng
     }
 
-    /// Returns state and increment, for comparison with numpy.
-    pub fn state_and_increment(&self) -> (u128, u128) {
-        (self.state, self.increment)
-    }
-
     fn advance(&mut self) {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(self.increment);
     }

@@ -9,7 +9,7 @@ use super::path_planner::Window;
 use super::primitive_actions::PrimitiveAction;
 use super::progress::ProgressTracker;
 use super::shown::Shown;
-use super::thing::{Pose, Thing};
+use super::thing::Pose;
 use super::view::Image;
 use std::sync::Arc;
 
@@ -177,11 +177,6 @@ impl World {
     /// Returns the agent's pose.
     pub fn agent(&self) -> Pose {
         self.state.grid.agent
-    }
-
-    /// Returns the carried object.
-    pub fn carried(&self) -> Option<Thing> {
-        self.state.grid.carried_thing()
     }
 
     /// Returns the number of primitive actions since the start.

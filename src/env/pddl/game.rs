@@ -262,11 +262,6 @@ impl Game {
         &self.task
     }
 
-    /// Returns which facts observations mention.
-    pub fn observation_scope(&self) -> ObservationScope {
-        self.observation_scope
-    }
-
     /// Returns the goal as shown to the agent: its sentences, sorted by bytes.
     pub fn goal_text(&self, separator: GoalSeparator) -> String {
         goal_text(&self.goal, separator)

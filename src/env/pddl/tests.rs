@@ -183,7 +183,7 @@ fn adl_domains_are_playable() {
         (:init (in lamp1 hall) (in lamp2 hall) (dark hall) (dark yard) (lit lamp2))
         (:goal (and (in lamp1 yard) (not (lit lamp2)) (exists (?x - lamp) (lit ?x)))))";
     let game = load_game(domain, problem).unwrap();
-    assert_eq!(game.observation_scope(), ObservationScope::Everything);
+    assert_eq!(game.observation_scope, ObservationScope::Everything);
     let atoms: Vec<&str> = game.goal().iter().map(|part| part.atom.as_str()).collect();
     assert_eq!(atoms, ["(in lamp1 yard)", "(not (lit lamp2))", "(exists (?x) (lit ?x))"]);
     let mut world = World::new(game);

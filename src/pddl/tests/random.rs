@@ -36,7 +36,9 @@ fn evaluate(
     let word = |name| model.names.text(name).to_owned();
     let value = |term: &Term, bound: &HashMap<String, ObjectId>| match term {
         Term::Variable(name) => bound[&word(*name)],
-        Term::Constant(name) => task.object(&word(*name)).unwrap(),
+        Term::Constant(name) => {
+            task.objects().find(|object| task.object_name(*object) == word(*name)).unwrap()
+        }
     };
     match formula {
         Formula::And(parts) => parts.iter().all(|part| evaluate(model, task, state, part, bound)),

@@ -202,7 +202,7 @@ fn refusals_prose_and_long_texts_are_not_lessons() {
     ];
     for reply in dropped {
         let read = read_items(reply);
-        assert!(read.items.is_empty() && read.is_unusable(), "{reply:?}: {read:#?}");
+        assert!(read.items.is_empty() && !read.complaints.is_empty(), "{reply:?}: {read:#?}");
         assert_eq!(read.dropped.len(), 1, "{reply:?}: {read:#?}");
     }
     // The mentors' texts in the papers are accepted (OmniReflect, tables 6 to 8).
@@ -327,9 +327,9 @@ fn the_priority_and_heading_of_a_lesson_are_kept() {
     assert_eq!((item.priority.as_deref(), item.heading.as_deref()), (Some("high"), Some("hall")));
     let read = read_items("## Kitchen\n- Look first.");
     assert_eq!(read.items[0].heading.as_deref(), Some("Kitchen"));
-    assert!(!read.is_unusable());
-    assert!(!read_items("[]").is_unusable(), "an empty list is an answer");
-    assert!(read_items("[\"Look fir").is_unusable());
+    assert!(read_items("[]").complaints.is_empty(), "an empty list is an answer");
+    let unusable = read_items("[\"Look fir");
+    assert!(unusable.items.is_empty() && !unusable.complaints.is_empty());
 }
 
 /// Regression: a stop at a newline cut the action off a reply with a labelled thought, and the reply counted as a

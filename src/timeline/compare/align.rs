@@ -99,12 +99,6 @@ impl Row {
             (Some(_), Some(_)) => RowKind::Changed,
         }
     }
-
-    /// Swaps the sides.
-    #[must_use]
-    pub fn mirrored(self) -> Self {
-        Self { left: self.right, right: self.left, ..self }
-    }
 }
 
 /// Aligns two episodes: every step of both is in exactly one row, in order, after the row of the first observations. As

@@ -78,14 +78,6 @@ pub struct WorldDifferences {
 }
 
 impl PriorDifferences {
-    /// Returns whether no compared value differs.
-    pub fn is_empty(&self) -> bool {
-        self.settings.is_empty()
-            && self.lessons == LessonDifferences::default()
-            && self.segments.is_empty()
-            && self.world == WorldDifferences::default()
-    }
-
     /// Compares two points. Each is given as the state just after the prompt for a step, and that step's number (0: the
     /// beginning of the episode).
     pub(super) fn new(a: (Arc<State>, u32), b: (Arc<State>, u32), render: RenderPrompt) -> Self {

@@ -179,10 +179,4 @@ impl Role {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|r| r.name() == name)
     }
-
-    /// Returns true for frames, bars and marks, which aren't text: a contrast of 3:1 is enough (WCAG 2.2, 1.4.11).
-    pub fn is_graphical(self) -> bool {
-        let name = self.name();
-        name.starts_with("frame") || name.starts_with("mark") || name.starts_with("progress.")
-    }
 }

@@ -188,7 +188,7 @@ fn the_command_list_is_current_after_a_command_whose_text_fails() {
     let mut world = World::new(game, None).unwrap();
     play_accepted(&mut world, &["go to fridge 1"]);
     assert!(world.play("open fridge 1").is_err());
-    let listed: Vec<String> = world.commands().iter().map(ToOwned::to_owned).collect();
+    let listed: Vec<String> = world.commands().map(ToOwned::to_owned).collect();
     assert!(listed.contains(&"close fridge 1".to_owned()), "{listed:?}");
     assert!(!listed.contains(&"open fridge 1".to_owned()), "{listed:?}");
 }

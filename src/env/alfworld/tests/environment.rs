@@ -43,7 +43,7 @@ fn every_goal_shape_is_recognised() {
         (lamp, TaskType::LookAtObjInLight, "mug"),
     ] {
         let game = kitchen_with(&[(goal, shape)]);
-        assert_eq!(game.task_type(), Some(task_type));
+        assert_eq!(game.targets().task_type, Some(task_type));
         assert_eq!(game.targets().object, object);
     }
 }

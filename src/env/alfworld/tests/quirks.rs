@@ -12,7 +12,6 @@ fn the_intro_lists_places_by_id_so_that_numbers_descend() {
         "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. Looking quickly around you, you see a cabinet 2, \
          a cabinet 1, a countertop 1, a drawer 1, a fridge 1, a microwave 1, and a sinkbasin 1.\n\nYour task is to: put a hot apple in fridge."
     );
-    assert_eq!(world.game().goal_text(), "put a hot apple in fridge");
 }
 
 #[test]
@@ -189,7 +188,7 @@ fn in_the_old_wording_the_agent_arrives_at_locations() {
 fn fixed_objects_are_listed_but_appear_in_no_command() {
     let mut world = kitchen();
     assert!(play_accepted(&mut world, &["go to countertop 1"]).contains("a houseplant 1"));
-    assert!(!world.commands().iter().any(|command| command.contains("houseplant")));
+    assert!(!world.commands().any(|command| command.contains("houseplant")));
 }
 
 #[test]

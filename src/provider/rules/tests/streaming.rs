@@ -48,7 +48,7 @@ async fn the_delay_applies_before_each_word() {
 async fn a_stop_sequence_ends_the_answer() {
     let mut request = request();
     request.stop = vec!["pen".to_owned()];
-    let text: String = collect(RuleBasedActor::new(), request)
+    let text: String = collect(RuleBasedActor::default(), request)
         .await
         .into_iter()
         .filter_map(|d| if let Delta::Text(text) = d { Some(text) } else { None })
@@ -58,5 +58,5 @@ async fn a_stop_sequence_ends_the_answer() {
 
 #[test]
 fn its_name_says_that_it_is_a_stand_in() {
-    assert!(RuleBasedActor::new().name().contains("stand-in"));
+    assert!(RuleBasedActor::default().name().contains("stand-in"));
 }

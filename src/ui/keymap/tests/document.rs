@@ -1,10 +1,10 @@
-//! Generates `docs/KEYS.md`.
+//! Generates `docs/KEYS.md` and checks that it is up to date.
 
 use crate::ui::keymap::{Action, Keymap, Mode};
 use std::fmt::Write as _;
 
 /// Returns the text of `docs/KEYS.md`.
-pub fn keys_markdown(keymap: &Keymap) -> String {
+fn keys_markdown(keymap: &Keymap) -> String {
     let mut page = String::from(
         "# Keys\n\n\
          This page is generated from `keymap.toml` (`UPDATE=1 cargo test --lib keys_document`).\n\n\
@@ -54,4 +54,15 @@ pub fn keys_markdown(keymap: &Keymap) -> String {
         let _ = writeln!(page, "| `{}` | {} |", action.name(), action.about());
     }
     page
+}
+
+#[test]
+fn keys_document_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/KEYS.md");
+    let page = keys_markdown(&Keymap::default());
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(found == page, "docs/KEYS.md is stale; UPDATE=1 cargo test --lib keys_document regenerates it");
 }
