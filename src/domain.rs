@@ -12,6 +12,7 @@ mod manual_edit;
 mod note;
 mod partial_reply;
 mod picture;
+mod plural;
 mod prompt;
 mod reflection;
 mod run;
@@ -34,14 +35,15 @@ pub use manual_edit::ManualEdit;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
 pub use picture::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
+pub use plural::pluralize;
 pub use prompt::{
     DroppedSegment, MessageRole, ModelRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin,
     SegmentRecord, TextForms,
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
 pub use run::{
-    Autonomy, CALIBRATION_SETTING, EXPLORATION_SETTING, EndReason, EpisodeStats, EpisodeSummary, Limits,
-    RunSpec, Setting, SettingOrigin, Settings,
+    Autonomy, CALIBRATION_SETTING, EXPLORATION_SETTING, EndReason, EpisodeStats, EpisodeSummary,
+    JSON_EXPORT_FORMAT, Limits, RunSpec, Setting, SettingOrigin, Settings,
 };
 pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,

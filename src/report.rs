@@ -12,7 +12,6 @@ mod json;
 mod lines;
 mod markdown;
 pub mod metrics;
-mod plural;
 mod record;
 mod reflexion;
 #[cfg(feature = "tui")]
@@ -30,7 +29,6 @@ pub use html::{EmbedSession, write_html};
 pub use json::render_json;
 pub use lines::{RunLines, StepExtras, StepFields, step_fields, summary_line};
 pub use markdown::render_markdown;
-pub use plural::pluralize;
 pub use record::{
     EpisodeRecord, FailedCall, InvalidStepRef, SessionRecord, SessionRecorder, ShownBranch, StepRef,
 };

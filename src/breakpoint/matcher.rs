@@ -4,7 +4,7 @@
 use super::condition::{Condition, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::parse::{compile_pattern, parse};
 use super::{number, reason};
-use crate::domain::{NoteKind, PromptRecord, ReflectionKind, SegmentOrigin, Step};
+use crate::domain::{NoteKind, PromptRecord, ReflectionKind, SegmentOrigin, Step, pluralize};
 use crate::engine::{Breakpoint, BreakpointMatch, Envelope, Episode, Event, State, Streak};
 use regex::Regex;
 use std::collections::HashMap;
@@ -215,9 +215,10 @@ impl<'a> BreakpointCheck<'a> {
                 if !self.is_due(*n, since, episode.progress_step + 1) {
                     return None;
                 }
+                let steps = pluralize(since.into(), "step");
                 match episode.progress_step {
-                    0 => format!("no progress in the first {since} steps"),
-                    last => format!("no progress for {since} steps, since step {last}"),
+                    0 => format!("no progress in the first {steps}"),
+                    last => format!("no progress for {steps}, since step {last}"),
                 }
             }
             _ => return None,
@@ -347,9 +348,9 @@ impl<'a> BreakpointCheck<'a> {
         Some((
             reason::step_number(self.state_after.last_step()),
             format!(
-                "episode {} {outcome} after {} steps, progress {}",
+                "episode {} {outcome} after {}, progress {}",
                 summary.number,
-                summary.steps,
+                pluralize(summary.steps.into(), "step"),
                 format_rate(summary.progress)
             ),
         ))

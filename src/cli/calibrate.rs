@@ -8,7 +8,7 @@ use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
 use super::{locate, run, setup};
 use crate::catalog::CALIBRATION_METHOD;
-use crate::domain::Lesson;
+use crate::domain::{Lesson, pluralize};
 use crate::driver::wall_clock_now;
 use crate::engine::State;
 use std::path::Path;
@@ -68,8 +68,8 @@ fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<()
     lines.retain(|line| pool.merge_line(line.clone()));
     pool::append(file, &lines)?;
     out.print_note(&format!(
-        "wrote the constitution ({} lessons) to {}; use it with `retrospect run --constitution {}`",
-        lessons.len(),
+        "wrote the constitution ({}) to {}; use it with `retrospect run --constitution {}`",
+        pluralize(lessons.len() as u64, "lesson"),
         file.display(),
         file.display()
     ));

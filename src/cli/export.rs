@@ -5,6 +5,7 @@ use super::config::Config;
 use super::error::CliError;
 use super::output::Output;
 use super::{locate, screen};
+use crate::domain::pluralize;
 use crate::engine::Envelope;
 use crate::files;
 use crate::journal::embed_session;
@@ -121,7 +122,7 @@ fn write_reflexion_directory(
         files::replace(&path, text.as_bytes())
             .map_err(|e| CliError::file(&path, "could not be written", &e))?;
     }
-    out.print_note(&format!("wrote {} files into {}", files.len(), folder.display()));
+    out.print_note(&format!("wrote {} into {}", pluralize(files.len() as u64, "file"), folder.display()));
     Ok(())
 }
 
@@ -130,7 +131,7 @@ fn check_position(record: &SessionRecord, at: StepRef, explicit: bool) -> Result
     let Some(recorded) = record.episode(at.episode) else {
         return if explicit || !record.episodes.is_empty() {
             Err(CliError::usage(
-                format!("--at {at}: the session has {} episode(s)", record.episodes.len()),
+                format!("--at {at}: the session has {}", pluralize(record.episodes.len() as u64, "episode")),
                 "choose an existing episode",
             ))
         } else {
@@ -139,7 +140,11 @@ fn check_position(record: &SessionRecord, at: StepRef, explicit: bool) -> Result
     };
     if at.step as usize > recorded.episode.steps.len() {
         return Err(CliError::usage(
-            format!("--at {at}: episode {} has {} steps", at.episode, recorded.episode.steps.len()),
+            format!(
+                "--at {at}: episode {} has {}",
+                at.episode,
+                pluralize(recorded.episode.steps.len() as u64, "step")
+            ),
             "choose an existing step",
         ));
     }

@@ -1,7 +1,7 @@
 //! Services of the operating system for the screen: editor, copied text, reports, other sessions, model lists.
 
 use super::config::Config;
-use crate::domain::{BranchId, ModelRole, RunSpec, Seq};
+use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
 use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
@@ -64,7 +64,7 @@ fn list_comparable(
             let name =
                 branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
             let title = format!("branch {id}{name}: {}", branch.first_change);
-            let outcome = format!("{}, {} steps", branch.outcome, branch.steps);
+            let outcome = format!("{}, {}", branch.outcome, pluralize(branch.steps as u64, "step"));
             let (goal, tasks) = (branch.goal, branch.tasks.into());
             comparable.push(EpisodeRef {
                 branch: Some(id),
@@ -83,7 +83,12 @@ fn list_comparable(
             continue;
         }
         let meta = &session.meta;
-        let outcome = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
+        let outcome = format!(
+            "{} of {} won, {}",
+            summary.won,
+            summary.episodes,
+            pluralize(summary.steps as u64, "step")
+        );
         let title =
             format!("{}: {}, {}, {}; {}", meta.session, meta.env, meta.method, meta.actor, summary.goal);
         let (dir, goal, tasks) = (session.dir.display().to_string(), summary.goal, summary.tasks.into());

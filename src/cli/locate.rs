@@ -6,7 +6,7 @@ pub(super) use branch_name::find_branch;
 
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
-use crate::domain::{BranchId, Seq};
+use crate::domain::{BranchId, Seq, pluralize};
 use crate::engine::{Envelope, State};
 use crate::files;
 use crate::journal::import::{ImportError, ImportedSession, Source};
@@ -15,7 +15,7 @@ use crate::journal::{
     SessionFiles, WritePart, fold_events, last_written_from_files, list_sessions, open_branch, parse_labels,
     read_with_parents,
 };
-use crate::report::{InvalidStepRef, ShownBranch, StepRef, pluralize};
+use crate::report::{InvalidStepRef, ShownBranch, StepRef};
 use crate::timeline::{ReportProgress, Timeline, no_progress};
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
@@ -164,7 +164,11 @@ pub(super) fn check_position(head: &State, at: StepRef) -> Result<(), CliError> 
     all.dedup_by_key(|e| e.0);
     let Some((_, steps)) = all.iter().find(|e| e.0 == at.episode) else {
         return Err(CliError::usage(
-            format!("#{at}: no episode {}; the session has {} episode(s)", at.episode, all.len()),
+            format!(
+                "#{at}: no episode {}; the session has {}",
+                at.episode,
+                pluralize(all.len() as u64, "episode")
+            ),
             "choose an existing episode, or leave out the #",
         ));
     };

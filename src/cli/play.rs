@@ -9,12 +9,12 @@ use super::output::Output;
 use super::worlds::world_options;
 use crate::catalog::DEFAULT_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
-use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task};
+use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task, pluralize};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
 use crate::prompt::interface;
-use crate::report::{StepExtras, pluralize, step_fields};
+use crate::report::{StepExtras, step_fields};
 use std::io::stdin;
 
 /// Runs `play`.

@@ -4,6 +4,7 @@ use super::config::Config;
 use super::error::CliError;
 use super::output::Output;
 use super::{args, locate};
+use crate::domain::pluralize;
 use crate::journal::{SessionStatus, list_sessions};
 use serde::Serialize;
 
@@ -106,13 +107,13 @@ fn format_row(row: &Row<'_>) -> String {
     };
     let branches = row.branches.filter(|n| *n > 1).map_or(String::new(), |n| format!(", {n} branches"));
     format!(
-        "{}  {status}; {}, {} won of {}, progress {:.2}, {} lessons{branches}; {}",
+        "{}  {status}; {}, {} won of {}, progress {:.2}, {}{branches}; {}",
         row.session,
         row.method.unwrap_or(""),
         row.won.unwrap_or(0),
         row.episodes.unwrap_or(0),
         row.progress.unwrap_or(0.0),
-        row.lessons.unwrap_or(0),
+        pluralize(row.lessons.unwrap_or(0) as u64, "lesson"),
         row.goal.unwrap_or("")
     )
 }

@@ -17,7 +17,7 @@ use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::world_options;
 use super::{args, locate};
-use crate::domain::Seq;
+use crate::domain::{Seq, pluralize};
 use crate::engine::{Envelope, State};
 use crate::env::TaskOptions;
 use crate::journal::{BranchHeader, OpenMode, branch_path, stored_checkpoints};
@@ -98,14 +98,15 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
     if args.json {
         out.print_json(&serde_json::to_string(&report).unwrap_or_default())?;
     } else {
+        let count = |number: usize, noun: &str| pluralize(number as u64, noun);
         out.print_line(&format!(
-            "{}: {} events{}, {} episodes, {} prompts rebuilt, {} observations replayed, {} notes and lessons recomputed",
+            "{}: {}{}, {}, {} rebuilt, {} replayed, {} notes and lessons recomputed",
             report.session,
-            report.events,
+            count(report.events, "event"),
             if report.branches > 1 { format!(" on {} branches", report.branches) } else { String::new() },
-            report.episodes,
-            report.prompts,
-            report.observations,
+            count(report.episodes, "episode"),
+            count(report.prompts, "prompt"),
+            count(report.observations, "observation"),
             report.drawn
         ))?;
         if let Some(torn) = &report.torn {
@@ -212,12 +213,12 @@ fn verify_branch(
 fn success_line(report: &VerifyReport) -> String {
     let mut exceptions = Vec::new();
     if !report.accepted.is_empty() {
-        exceptions.push(format!("{} accepted environment difference(s)", report.accepted.len()));
+        exceptions.push(pluralize(report.accepted.len() as u64, "accepted environment difference"));
     }
     if !report.recomputed_differently.is_empty() {
         exceptions.push(format!(
-            "{} result(s) that this version's rules derive differently",
-            report.recomputed_differently.len()
+            "{} that this version's rules derive differently",
+            pluralize(report.recomputed_differently.len() as u64, "result")
         ));
     }
     if exceptions.is_empty() {

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// The `format` of a session exported as a JSON document, by which such a document is recognized.
+pub const JSON_EXPORT_FORMAT: &str = "retrospect-trajectory";
+
 /// Autonomy says who decides on actions: the program, the program with a person's approval, or the person alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use super::{
 use crate::domain::{
     Autonomy, CallId, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary, PromptRecord, Question,
     Reflection, ReflectionKind, RunSpec, Scope, Seq, SettingValue, Stage, Step, StepResult, Task,
-    TokenCounts, TypedSetting,
+    TokenCounts, TypedSetting, pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -180,14 +180,13 @@ impl UsageTotals {
     /// Describes the calls and tokens of each model that was called.
     pub fn describe(&self) -> String {
         let part = |role: &str, calls: u64, tokens: u64, counts: TokenCounts| {
-            let s = if calls == 1 { "" } else { "s" };
             let cost = counts.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
             let source = if counts.tokens() == counts.estimated || counts.tokens() == counts.reported {
                 if counts.estimated > 0 { " (estimated)".to_owned() } else { String::new() }
             } else {
                 format!(" ({})", counts.describe())
             };
-            format!("{role} {calls} call{s}, {tokens} tokens{source}{cost}")
+            format!("{role} {}, {tokens} tokens{source}{cost}", pluralize(calls, "call"))
         };
         let actor = part("actor", self.actor_calls, self.actor_tokens, self.actor_counts);
         if self.mentor_calls == 0 {

@@ -342,7 +342,7 @@ pub(super) fn role_suffix(role: EpisodeRole) -> &'static str {
 /// Says how many texts of a mentor's reply were not kept; `None` if all were.
 pub(super) fn dropped_count(reflection: &Reflection) -> Option<String> {
     let count = reflection.dropped.len() as u64;
-    (count > 0).then(|| format!("{} not kept", super::pluralize(count, "text")))
+    (count > 0).then(|| format!("{} not kept", crate::domain::pluralize(count, "text")))
 }
 
 /// Describes the source of a reply that no model produced in this run; `from` is `recorded:NAME` or `cache`, as in the

@@ -6,7 +6,7 @@
 use super::SessionRecord;
 use super::StepRef;
 use super::document::{Block, Document, EpisodeHead, LessonEntry, Section, Span};
-use crate::domain::{LessonStatus, NoteKind, ReflectionKind};
+use crate::domain::{LessonStatus, NoteKind, ReflectionKind, pluralize};
 use std::fmt::Write as _;
 
 /// Writes the next part of a page.
@@ -240,11 +240,11 @@ fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {} prompts{parents}</td></tr>",
+        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {}{parents}</td></tr>",
         lesson.number,
         inline(text),
         lesson.version(),
-        lesson.uses
+        pluralize(lesson.uses.into(), "prompt")
     );
 }
 

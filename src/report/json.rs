@@ -3,8 +3,8 @@
 use super::SessionRecord;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
-    EpisodeSummary, ExecutedAction, Lesson, Note, Observation, PartialReply, Reflection, RunSpec, Seq, Step,
-    Usage,
+    EpisodeSummary, ExecutedAction, JSON_EXPORT_FORMAT, Lesson, Note, Observation, PartialReply, Reflection,
+    RunSpec, Seq, Step, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -113,7 +113,7 @@ struct RejectionJson<'a> {
 /// Renders the document, indented, with a line break at its end. Field names are those of the journal.
 pub fn render_json(record: &SessionRecord) -> String {
     let document = Document {
-        format: "retrospect-trajectory",
+        format: JSON_EXPORT_FORMAT,
         v: 1,
         session: &record.session,
         branch: record.branch.as_ref().map(|b| b.id.0.as_str()),

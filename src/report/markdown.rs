@@ -3,6 +3,7 @@
 use super::SessionRecord;
 use super::document::{Block, Document, EpisodeHead, LessonEntry, Section, Span};
 use super::record::enum_name;
+use crate::domain::pluralize;
 use crate::text::{escape_markdown as escape, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
@@ -117,12 +118,12 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
             lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
         let _ = writeln!(
             out,
-            "{}. {}: {} ({origin}, scope {scope}, {status}, version {}, in {} prompts, learned at {}.{}{parents}{loaded})",
+            "{}. {}: {} ({origin}, scope {scope}, {status}, version {}, in {}, learned at {}.{}{parents}{loaded})",
             lesson.number,
             lesson.kind.name(),
             inline(text),
             lesson.version(),
-            lesson.uses,
+            pluralize(lesson.uses.into(), "prompt"),
             lesson.learnt_at.0,
             lesson.learnt_at.1
         );

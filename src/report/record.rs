@@ -1,7 +1,6 @@
 //! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
-use super::plural::pluralize;
-use crate::domain::{BranchId, CallId, Lesson, Question, Reflection, RunSpec, Seq, Step};
+use crate::domain::{BranchId, CallId, Lesson, Question, Reflection, RunSpec, Seq, Step, pluralize};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
 use serde_json::Value;

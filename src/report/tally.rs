@@ -2,8 +2,7 @@
 //! hard tasks.
 
 use super::TaskTotals;
-use super::plural::pluralize;
-use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
+use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts, pluralize};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
 use std::collections::BTreeMap;

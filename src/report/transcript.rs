@@ -1,9 +1,9 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; suitable for logs and screen readers.
 
 use super::document::{Span, author_name, cancelled_reply, dropped_count, reply_source, role_suffix};
-use super::plural::pluralize;
 use crate::domain::{
     Author, DecidedBy, LessonOp, LessonText, ModelRole, NoteKind, Reflection, describe_setting_value,
+    pluralize,
 };
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
@@ -168,7 +168,11 @@ impl Transcript {
             Event::LessonChanged { op, author: by } => write_lesson(out, op, *by, after),
             Event::SummaryProposed { summary } => {
                 let (name, lines) = (summary.question.name(), summary.items.len());
-                write_line(out, "      ", &format!("{name}: {lines} lines wait for a person's decision"));
+                write_line(
+                    out,
+                    "      ",
+                    &format!("{name}: {} waiting for a person's decision", pluralize(lines as u64, "line")),
+                );
             }
             Event::SummaryApplied { refused } => {
                 let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();

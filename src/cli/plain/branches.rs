@@ -3,6 +3,7 @@
 use super::PlainSession;
 use crate::cli::error::CliError;
 use crate::cli::locate;
+use crate::domain::pluralize;
 use crate::driver::Fork;
 use crate::engine::Command;
 use crate::journal::{Branch, Session, SessionStatus};
@@ -62,7 +63,10 @@ fn format_branch(branch: &Branch) -> String {
     let note = branch.label.note.as_deref().map_or(String::new(), |n| format!("; {n}"));
     let archived = if branch.label.archived { " [archived]" } else { "" };
     format!(
-        "{}{name}{archived}{parent}; {}, {} steps, {} tokens{status}{note}",
-        branch.header.id, branch.outcome, branch.steps, branch.tokens
+        "{}{name}{archived}{parent}; {}, {}, {} tokens{status}{note}",
+        branch.header.id,
+        branch.outcome,
+        pluralize(branch.steps as u64, "step"),
+        branch.tokens
     )
 }

@@ -16,7 +16,7 @@ use crate::cli::lesson_kinds::{parse_kind, parse_scope};
 use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::domain::{
     Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
-    ShownAs, ThoughtDisposition, sampling_param,
+    ShownAs, ThoughtDisposition, pluralize, sampling_param,
 };
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
@@ -317,11 +317,11 @@ fn format_lesson(lesson: &Lesson) -> String {
         LessonStatus::On | LessonStatus::Retired => "",
     };
     format!(
-        "{} {}: {}{solution} (in {} prompts{status})",
+        "{} {}: {}{solution} (in {}{status})",
         lesson.number,
         lesson.kind.name(),
         text.text,
-        lesson.uses
+        pluralize(lesson.uses.into(), "prompt")
     )
 }
 

@@ -34,6 +34,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/lesson.rs"),
     include_bytes!("../../domain/lesson_text.rs"),
     include_bytes!("../../domain/note.rs"),
+    include_bytes!("../../domain/plural.rs"),
     include_bytes!("../../domain/prompt.rs"),
     include_bytes!("../../domain/reflection.rs"),
     include_bytes!("../../domain/run.rs"),

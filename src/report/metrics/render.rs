@@ -1,6 +1,7 @@
 //! Renders metrics as text, Markdown and JSON.
 
 use super::{Improvement, Interval, Metrics, PaperComparison, Rates, compare_with_papers, improvement};
+use crate::domain::pluralize;
 use crate::text::{escape_markdown, one_line, width};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -53,11 +54,11 @@ pub fn render_metrics(all: &[Metrics], format: Format, paper: bool) -> String {
         let _ = match improvement {
             Some(i) => writeln!(
                 out,
-                "Probability that {} improves over {}: {} over {} tasks",
+                "Probability that {} improves over {}: {} over {}",
                 escape_line(format, &first.label),
                 escape_line(format, &second.label),
                 format_interval(&i.probability),
-                i.tasks
+                pluralize(i.tasks as u64, "task")
             ),
             None => writeln!(
                 out,

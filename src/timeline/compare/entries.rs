@@ -1,7 +1,7 @@
 //! The content of a comparison as side-by-side entries for display.
 
 use super::{ComparedLesson, Comparison, Outcome, PriorDifferences, Side, action_or_thought};
-use crate::domain::{DecidedBy, SegmentLabel, Step};
+use crate::domain::{DecidedBy, SegmentLabel, Step, pluralize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -155,23 +155,23 @@ impl Comparison {
         };
         let mut rows = vec![
             row("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
-            row("steps", &|o| format!("{} ({} moves)", o.steps, o.moves)),
+            row("steps", &|o| format!("{} ({})", o.steps, pluralize(o.moves.into(), "move"))),
             row("progress", &|o| format!("{:.2}", o.progress)),
             row("progress rose", &gains_text),
             row("mistakes", &mistakes_text),
-            row("cost", &|o| format!("{} calls, {} tokens", o.calls, o.tokens)),
+            row("cost", &|o| format!("{}, {} tokens", pluralize(o.calls.into(), "call"), o.tokens)),
         ];
         if self.first_difference.is_some() {
             rows.push(row("afterwards", &|o| {
-                format!("{}, {}", pluralize(o.steps_after, "step"), pluralize(o.mistakes_after, "mistake"))
+                format!(
+                    "{}, {}",
+                    pluralize(o.steps_after.into(), "step"),
+                    pluralize(o.mistakes_after.into(), "mistake")
+                )
             }));
         }
         rows
     }
-}
-
-fn pluralize(number: u32, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns who decided on a step, a person or the actor, and the rule that rewrote the action, if any.

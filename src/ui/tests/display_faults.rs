@@ -152,7 +152,7 @@ fn the_end_card_says_why_when_and_what_is_missing() {
         "Lost: step limit reached (50 steps).",
         "50 %, last at step 22 (take apple 1 from countertop 2)",
         "4 times: steps 4, 13, 24, 25",
-        "repeated         open fridge 1, again at steps 24, 25 (nothing changed)",
+        "repeated         open fridge 1, again at steps 24, 25 (nothing new)",
         "play this task again",
         "go to the last step with progress",
         "add a lesson",

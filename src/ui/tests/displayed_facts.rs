@@ -38,7 +38,7 @@ fn the_end_card_counts_only_failed_actions_and_useless_repeats() {
     f.end_episode(false, EndReason::StepLimit);
     let card = screen_after(f, &[], (100, 30));
     assert!(card.contains("nothing happened once, at step 5"), "{card}");
-    assert!(card.contains("repeated         open safe 1, again at step 7 (nothing changed)"), "{card}");
+    assert!(card.contains("repeated         open safe 1, again at step 7 (nothing new)"), "{card}");
     assert!(!card.contains("go to shelf 1, "), "{card}");
 }
 

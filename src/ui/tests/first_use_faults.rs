@@ -245,7 +245,7 @@ fn the_end_card_reports_no_needed_move_and_shows_all_choices() {
         assert!(!shown.contains("microwave 1, again"), "{shown}");
         if height > 20 {
             assert!(shown.contains("repeated "), "{shown}");
-            assert!(shown.contains("go to cabinet 1, again at step 4 (nothing changed)"), "{shown}");
+            assert!(shown.contains("go to cabinet 1, again at step 4 (nothing new)"), "{shown}");
             assert!(shown.contains("> move apple 1 to fridge 1"), "{width}x{height}: {shown}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter};
 use crate::catalog::{find_job, plans_ahead};
-use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step};
+use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step, pluralize};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
@@ -225,8 +225,11 @@ fn write_call_in_progress(
     let (mark, seconds) = spinner_and_seconds(call.started, context, model);
     w.push_line(0, [(Role::ModeThinking, format!("{mark} {who}{what}"))]);
     let dot = context.glyphs.separator;
-    let count =
-        if call.delta_count == 0 { String::new() } else { format!(" {dot} {} tokens", call.delta_count) };
+    let count = if call.delta_count == 0 {
+        String::new()
+    } else {
+        format!(" {dot} {}", pluralize(call.delta_count, "token"))
+    };
     w.push_tail(Role::Muted, &format!("{seconds} s{count}"));
     if let Some(message) = call.silence_message(context.now) {
         let stops = context

@@ -1,7 +1,7 @@
 //! Lays out a step as rows of a given width. Pure: the same step and width give the same rows, so they can be cached.
 
 use crate::domain::{
-    Author, NoteKind, Reflection, ReflectionKind, Stage, Step, ThoughtDisposition, format_price,
+    Author, NoteKind, Reflection, ReflectionKind, Stage, Step, ThoughtDisposition, format_price, pluralize,
 };
 use crate::engine::State;
 use crate::report::reply_source;
@@ -342,15 +342,13 @@ fn write_proposal_facts(w: &mut RowWriter<'_>, step: &Step, glyphs: &Glyphs) {
         facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
     }
     if step.usage.reply_tokens > 0 {
-        facts.push(format!("{} tokens", step.usage.reply_tokens));
+        facts.push(pluralize(step.usage.reply_tokens, "token"));
     }
     if step.usage.cost_nano > 0 {
         facts.push(format!("cost {}", format_price(step.usage.cost_nano)));
     }
-    match step.lesson_count {
-        0 => {}
-        1 => facts.push("1 lesson in the prompt".to_owned()),
-        n => facts.push(format!("{n} lessons in the prompt")),
+    if step.lesson_count > 0 {
+        facts.push(format!("{} in the prompt", pluralize(step.lesson_count.into(), "lesson")));
     }
     if !facts.is_empty() {
         w.push_tail(Role::Muted, &facts.join(&format!(" {} ", glyphs.separator)));

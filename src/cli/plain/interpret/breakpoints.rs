@@ -1,6 +1,7 @@
 //! Commands about breakpoints and watches.
 
 use super::LineAction;
+use crate::domain::pluralize;
 use crate::engine::{Command, State};
 use std::fmt::Write as _;
 
@@ -52,7 +53,7 @@ fn list_breakpoints(state: &State) -> String {
     for b in state.breakpoints.all.iter() {
         let off = if b.enabled { "" } else { ", off" };
         let last = b.last.as_ref().map_or_else(String::new, |h| format!("; last: {}", h.reason));
-        let times = if b.hits == 1 { "1 hit".to_owned() } else { format!("{} hits", b.hits) };
+        let times = pluralize(b.hits.into(), "hit");
         let _ = writeln!(out, "{} {}: {} ({times}{off}{last})", b.number, b.config.kind_name(), b.config);
     }
     if out.is_empty() { "no breakpoints yet; `break nothing 3` sets one".to_owned() } else { out }

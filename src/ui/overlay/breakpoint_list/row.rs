@@ -1,5 +1,6 @@
 //! A breakpoint or watch as a row of the list.
 
+use crate::domain::pluralize;
 use crate::engine::Breakpoint;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
@@ -14,8 +15,7 @@ pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, context: &Context<'_>
     };
     let mut facts = vec![match b.hits {
         0 => "no hits".to_owned(),
-        1 => "1 hit".to_owned(),
-        n => format!("{n} hits"),
+        n => pluralize(n.into(), "hit"),
     }];
     facts.extend(b.config.is_watch.then(|| "watch".to_owned()));
     facts.extend(b.config.once.then(|| "once".to_owned()));

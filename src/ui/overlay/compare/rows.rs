@@ -1,6 +1,7 @@
 //! The aligned rows of a comparison. A row is one line, or up to two lines if there is room for only one column. Only
 //! visible lines are rendered.
 
+use crate::domain::pluralize;
 use crate::text::{truncate, width};
 use crate::timeline::compare::{
     Comparison, Difference, Outcome, Row, RowKind, Side, StepPart, action_or_thought, pending_label,
@@ -173,7 +174,13 @@ pub(super) fn preview_rows(height: u16) -> u16 {
 /// Returns the header: both sides with their outcomes, and the settings that differ.
 pub(super) fn header_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
     let title = |side: &Side, outcome: &Outcome| {
-        format!("{}: {}, {} steps, {:.2}", side.name, outcome.verdict(), outcome.steps, outcome.progress)
+        format!(
+            "{}: {}, {}, {:.2}",
+            side.name,
+            outcome.verdict(),
+            pluralize(outcome.steps.into(), "step"),
+            outcome.progress
+        )
     };
     let a = title(&comparison.left, &comparison.outcomes.0);
     let b = title(&comparison.right, &comparison.outcomes.1);

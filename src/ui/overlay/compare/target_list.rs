@@ -1,6 +1,6 @@
 //! The list of targets to compare with.
 
-use crate::domain::{EpisodeSummary, Task};
+use crate::domain::{EpisodeSummary, Task, pluralize};
 use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -171,7 +171,7 @@ fn truncate_middle(text: &str, columns: usize, more: &str) -> String {
 
 fn outcome_text(past: &EpisodeSummary) -> String {
     let won = if past.won { "won" } else { "lost" };
-    format!("{won}, {} steps, progress {:.2}", past.steps, past.progress)
+    format!("{won}, {}, progress {:.2}", pluralize(past.steps.into(), "step"), past.progress)
 }
 
 fn episode_target(number: u32, same: bool, task: &Task, trial: u32, outcome: &str) -> EpisodeRef {

@@ -1,8 +1,7 @@
 //! The facts about an ended episode on the end card.
 
-use crate::domain::{EndReason, EpisodeSummary, Step, TokenCounts};
+use crate::domain::{EndReason, EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
-use crate::report::pluralize;
 use crate::symbolic::{Goal, Subgoal, Treatment};
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
@@ -19,7 +18,7 @@ fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
     let how = if outcome.won { "Won" } else { "Lost" };
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {steps}."),
-        EndReason::StepLimit => format!("{how}: step limit reached ({limit} steps)."),
+        EndReason::StepLimit => format!("{how}: step limit reached ({}).", pluralize(limit.into(), "step")),
         EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
         EndReason::Error => format!("{how}: {why}, and the task was skipped."),
         EndReason::Done
@@ -80,16 +79,18 @@ fn is_move(action: &str) -> bool {
     action.trim_start().starts_with("go ")
 }
 
-/// Returns repeated actions that changed nothing, with the steps of the repeats, the most frequent action first. A
-/// repeat is useless if the environment rejected it, or if its observation is the same as last time and no progress was
-/// made since. Returning to a place isn't useless if progress was made there afterwards.
+/// Returns useless repeats of actions, with their steps, the most frequent action first. A repeat is useless if the
+/// environment rejected it, or if its observation is the same as last time and neither progress nor reward has risen
+/// since. What it did to the world isn't compared: a step doesn't contain it. Returning to a place isn't useless if progress was made there afterwards.
 fn useless_repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
-    let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
+    let mut last: HashMap<&str, &Observation> = HashMap::new();
     let mut useless: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for step in episode.steps.iter().filter(|s| !s.is_thought_only()) {
         let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
-        let before = last.insert(&done.action, (&answer.raw, answer.progress));
-        let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
+        let before = last.insert(&done.action, answer);
+        let same = |b: &Observation| {
+            b.raw == answer.raw && answer.progress <= b.progress && answer.reward <= b.reward
+        };
         let needed = || is_move(&done.action) && led_to_progress(episode, step, answer.progress);
         if before.is_some_and(|b| !answer.valid || (same(b) && !needed())) {
             useless.entry(&done.action).or_default().push(step.number);
@@ -149,7 +150,7 @@ pub(super) fn fact_lines(
                 _ => format!("{action}, again at steps {}", step_list(at)),
             })
             .collect();
-        add("repeated", Role::Text, &format!("{} (nothing changed)", named.join("; ")));
+        add("repeated", Role::Text, &format!("{} (nothing new)", named.join("; ")));
     }
     let assisted = if outcome.assisted { "; assisted" } else { "" };
     add(

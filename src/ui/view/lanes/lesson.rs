@@ -2,7 +2,9 @@
 
 use super::LaneRow;
 use crate::catalog::LaneFormat;
-use crate::domain::{Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Transition};
+use crate::domain::{
+    Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Transition, pluralize,
+};
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
 use crate::ui::frame_data::Context;
@@ -174,8 +176,7 @@ fn origin_labels(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
     let uses = match (lesson.uses, lesson.status) {
         (_, LessonStatus::Off) => "off".to_owned(),
         (0, _) => "new, not in a prompt yet".to_owned(),
-        (1, _) => "in 1 prompt".to_owned(),
-        (n, _) => format!("in {n} prompts"),
+        (n, _) => format!("in {}", pluralize(n.into(), "prompt")),
     };
     if let Some(name) = lesson.file_name() {
         return (format!("file {name} {dot} {uses}"), truncate(&one_line(name), SHORT_FILE_COLUMNS, "..."));

@@ -2,7 +2,7 @@
 
 use super::LaneRow;
 use crate::catalog::Lane;
-use crate::domain::Question;
+use crate::domain::{Question, pluralize};
 use crate::driver::LiveCall;
 use crate::provider::Phase;
 use crate::text::one_line;
@@ -55,8 +55,12 @@ fn call_rows(
     let silence = call.silent_seconds(context.now).map(|seconds| format!("silent for {seconds} s"));
     if lines.is_empty() || (silence.is_some() && max_rows == 1) {
         let status = match (call.phase, call.delta_count) {
-            (Phase::Reasoning, n) => format!("mentor reasoning {} {n} tokens", context.glyphs.separator),
-            (Phase::Answering, n) => format!("mentor writing {} {n} tokens", context.glyphs.separator),
+            (Phase::Reasoning, n) => {
+                format!("mentor reasoning {} {}", context.glyphs.separator, pluralize(n, "token"))
+            }
+            (Phase::Answering, n) => {
+                format!("mentor writing {} {}", context.glyphs.separator, pluralize(n, "token"))
+            }
             _ => "calling the mentor".to_owned(),
         };
         lines =
