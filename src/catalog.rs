@@ -91,6 +91,20 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     Some(format!("the mentor {} will never be called: {reason}; to call it, use {remedy}", run.mentor))
 }
 
+/// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand: it
+/// would only look around until the step limit.
+pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
+    if run.actor != "rules" || plans_ahead(&run.method) {
+        return None;
+    }
+    let is_unsuited = |name: &&str| find_environment(name).is_some_and(|entry| !entry.suits_rule_based_actor);
+    let env = run.tasks.iter().map(|task| task.env.as_str()).find(is_unsuited)?;
+    Some(format!(
+        "the rule-based actor doesn't know the environment {env}: it will only look around; use --actor openai:MODEL \
+         or --actor human"
+    ))
+}
+
 /// A method that this program cannot provide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MethodError {

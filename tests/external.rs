@@ -77,6 +77,7 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     options: &[],
     templates: &[],
     has_public_examples: false,
+    suits_rule_based_actor: false,
     texts: PLAIN_TEXTS,
     draw_picture: retrospect::env::list_values,
     task_facts: TaskFacts::NONE,

@@ -25,6 +25,8 @@ pub struct EnvironmentEntry {
     pub templates: &'static [(&'static str, &'static str)],
     /// Whether the examples of ReAct's and Reflexion's public code are about it.
     pub has_public_examples: bool,
+    /// Whether the rule-based actor understands its texts. A run whose actor doesn't starts with a warning.
+    pub suits_rule_based_actor: bool,
     /// How the interfaces treat its texts.
     pub texts: EnvironmentTexts,
     /// Draws what is known about its world. [`list_values`](crate::env::list_values) suits any environment.

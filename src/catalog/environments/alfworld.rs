@@ -15,6 +15,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     options: &[],
     templates: &[],
     has_public_examples: true,
+    suits_rule_based_actor: true,
     texts: PLAIN_TEXTS,
     task_facts: TaskFacts { split_in_id: true, ..TaskFacts::NONE },
     draw_picture: alfworld::draw_picture,

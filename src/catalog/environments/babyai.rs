@@ -19,6 +19,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("key.txt", include_str!("../../env/babyai/prompts/key.txt")),
     ],
     has_public_examples: false,
+    suits_rule_based_actor: true,
     texts: EnvironmentTexts {
         has_wrapper: true,
         thought_rule: None,

@@ -24,6 +24,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("puttwo.txt", include_str!("../../env/household/prompts/puttwo.txt")),
     ],
     has_public_examples: false,
+    suits_rule_based_actor: true,
     texts: PLAIN_TEXTS,
     task_facts: TaskFacts {
         start_text: Some("built in; thousands more with --tasks"),

@@ -23,6 +23,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("tyreworld-2.txt", include_str!("../../env/pddl/prompts/tyreworld-2.txt")),
     ],
     has_public_examples: false,
+    suits_rule_based_actor: true,
     texts: EnvironmentTexts { has_wrapper: true, thought_rule: Some("pddl.thought"), alias: None },
     task_facts: TaskFacts {
         difficulty_in_id: true,

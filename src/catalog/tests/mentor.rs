@@ -1,7 +1,7 @@
 //! Settings derived from the mentor, and the cases in which it is never called.
 
 use crate::catalog::fixture::test_spec;
-use crate::catalog::unused_mentor_reason;
+use crate::catalog::{ENVIRONMENTS, unsuited_actor_warning, unused_mentor_reason};
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
 use crate::method::{derive_generation, switch_model};
 use serde_json::json;
@@ -114,5 +114,15 @@ fn an_unused_mentor_is_reported_with_the_setting_to_change() {
             assert!(reason.starts_with("the mentor openai:m will never be called: "), "{reason}");
             assert!(expected.iter().all(|word| reason.contains(word)), "{method} {settings:?}: {reason}");
         }
+    }
+}
+
+/// The rule-based actor plays every built-in environment, so only extensions get its warning.
+#[test]
+fn the_rule_based_actor_suits_all_built_in_environments() {
+    for entry in ENVIRONMENTS.iter() {
+        let mut run = test_spec("react", &[("a", "")]);
+        run.tasks[0].env = entry.name.to_owned();
+        assert_eq!(unsuited_actor_warning(&run), None, "{}", entry.name);
     }
 }
