@@ -176,6 +176,10 @@ fn a_reflexion_run_directory_is_written_and_continued() {
     assert_eq!(steps(&again), steps(&log));
     let (_, err, code) = home.run(&["resume", "dir", "--headless"]);
     assert!(code == 1 && err.contains("can't be continued"), "{err}");
+    let (_, err, code) = home.run(&["rerun", "dir#1", "--headless"]);
+    assert!(code == 1 && err.contains("an imported reflexion run can't be played again"), "{err}");
+    let (_, err, code) = home.run(&["verify", "dir", "--no-world"]);
+    assert_eq!(code, 0, "{err}");
 
     // Continuing it skips solved tasks, and each plan is only in the prompts of its own task.
     let (lines, err) = home.lines(&[&run[..], &["4"], &tasks, &["--reflexion", "dir"]].concat());

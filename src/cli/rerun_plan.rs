@@ -12,6 +12,7 @@ use crate::engine::{
     Attempt, Episode, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, LessonCommand, ReplayStart,
     SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, State, seeded_episode,
 };
+use crate::journal::import::imported_format;
 use std::time::Duration;
 
 /// Plans a run that plays one episode of a session again, with the lessons, seeds, trial number, method memory and last
@@ -43,6 +44,15 @@ pub(super) fn plan_rerun(
             "`retrospect verify` shows what is wrong with the session",
         ));
     };
+    if let Some(format) = imported_format(run) {
+        return Err(CliError::new(
+            CliErrorKind::Session,
+            format!(
+                "{session}: an imported {format} run can't be played again: its environment's data is not in it"
+            ),
+            "start a new run; `--reflexion DIR` continues a run directory with its plans",
+        ));
+    }
     let mut spec = RunSpec { tasks: vec![episode.task.clone()], ..run.clone() };
     spec.settings.set(SOURCE_SESSION_SETTING, session.clone(), SettingOrigin::Flag);
     // The episode keeps its number, from which its seeds are derived.
@@ -80,7 +90,8 @@ pub(super) fn plan_rerun(
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
     run_config.replay_start =
         Some(Box::new(ReplayStart { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
-    let warnings = crate::catalog::unused_mentor_reason(&spec).into_iter().collect();
+    let unused_mentor = crate::catalog::unused_mentor_reason(&spec);
+    let warnings = unused_mentor.into_iter().chain(crate::catalog::unsuited_actor_warning(&spec)).collect();
     Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })
 }
 

@@ -5,6 +5,7 @@ mod event_recorder;
 pub(super) mod exported_report;
 pub mod reflexion;
 
+use crate::domain::{JSON_EXPORT_FORMAT, RunSpec};
 use crate::files;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -25,6 +26,15 @@ pub trait Importer: Sync {
     /// # Errors
     /// Returns an error that says which file can't be used, where, and what to do.
     fn import(&self, source: &Source) -> Result<ImportedSession, ImportError>;
+}
+
+/// The setting of an imported run that names the format it was imported from.
+const FORMAT_SETTING: &str = "imported.format";
+
+/// Returns the format that a run was imported from, or `None` if this program played it. An imported run can't be played
+/// again or checked by the rules of its method: neither its prompts nor the data of its environment are known.
+pub fn imported_format(run: &RunSpec) -> Option<&str> {
+    run.settings.0.get(FORMAT_SETTING)?.value.as_str()
 }
 
 /// All formats; the first that recognizes a source reads it.
@@ -99,15 +109,31 @@ impl Source {
     pub fn import(&self) -> Result<ImportedSession, ImportError> {
         let Some(importer) = self.importer() else {
             let names: Vec<&str> = IMPORTERS.iter().map(|importer| importer.name()).collect();
-            let problem = format!("no retrospect session in it; this can be opened: {}", names.join(", "));
+            let what = if self.is_exported_json() {
+                "a JSON export, which contains the steps but no journal"
+            } else {
+                "no retrospect session in it"
+            };
+            let problem = format!("{what}; this can be opened: {}", names.join(", "));
             return Err(ImportError::new(&self.path, problem, EXPORT_AGAIN));
         };
         importer.import(self)
     }
+
+    /// Returns whether it is what `retrospect export --format json` writes. Such a document is for other programs: it
+    /// lacks the prompts, the replies and most events, so no session can be restored from it.
+    fn is_exported_json(&self) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Document {
+            format: String,
+        }
+        matches!(&self.content, Content::File(bytes)
+            if serde_json::from_slice::<Document>(bytes).is_ok_and(|d| d.format == JSON_EXPORT_FORMAT))
+    }
 }
 
 /// The hint for a file that contains no readable session.
-const EXPORT_AGAIN: &str = "open the session's folder instead, if you have it";
+const EXPORT_AGAIN: &str = "open the session's folder instead, if you have it, and export with `--format html`, which can be opened again";
 
 fn unreadable(path: &Path, error: &io::Error) -> ImportError {
     match error.kind() {

@@ -50,7 +50,8 @@ fn the_extension_of_the_file_decides_the_format() {
     }
     let other = home.run(&["open", home.path("x.JSON").to_str().unwrap()]);
     assert!(
-        other.code == 1 && other.stderr.contains("x.JSON: no retrospect session in it"),
+        other.code == 1
+            && other.stderr.contains("x.JSON: a JSON export, which contains the steps but no journal"),
         "{}",
         other.stderr
     );

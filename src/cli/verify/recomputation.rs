@@ -5,6 +5,7 @@
 use crate::catalog;
 use crate::domain::{BranchId, LessonOp, RunSpec};
 use crate::engine::{Cause, Engine, Envelope, Event, Policy, State};
+use crate::journal::import::imported_format;
 use std::sync::Arc;
 
 /// Compares recorded and recomputed events batch by batch.
@@ -31,8 +32,11 @@ impl Recomputation {
 
     /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
-        // A method that this version doesn't know can't be recomputed.
-        self.policy = catalog::build_policy(spec, Arc::new(crate::catalog::builtin_templates())).ok();
+        // A method that this version doesn't know can't be recomputed, nor what another program has decided.
+        self.policy = match imported_format(spec) {
+            Some(_) => None,
+            None => catalog::build_policy(spec, Arc::new(catalog::builtin_templates())).ok(),
+        };
     }
 
     /// Adds the next event; `before` is the state before it.

@@ -2,7 +2,7 @@
 //! played). Trials and environments (tasks, in that code) are numbered from 0 there.
 
 use super::event_recorder::{EventRecorder, LoggedStep};
-use super::{Content, ImportError, ImportedSession, Importer, Source, unreadable};
+use super::{Content, FORMAT_SETTING, ImportError, ImportedSession, Importer, Source, unreadable};
 use crate::domain::{
     Author, Autonomy, EndReason, LessonId, LessonOp, LessonOrigin, LessonText, Limits, Purpose, Reflection,
     ReflectionItem, ReflectionKind, RunSpec, Scope, Seq, SettingOrigin, Settings, StepResult, Task, hex,
@@ -48,6 +48,8 @@ struct LoggedAttempt {
     steps: Vec<LoggedStep>,
 }
 
+/// The method of the runs, and the name of the format.
+const METHOD: &str = "reflexion";
 /// The maximum number of steps in a log; one of the public code's has some 6,600.
 const MAX_STEPS: usize = 200_000;
 /// Maximum size of a file, in bytes.
@@ -127,9 +129,9 @@ impl Importer for ReflexionRun {
         let tasks = tasks(&trials);
         let attempts = trials.iter().filter_map(|trial| trial.log.as_ref()).flat_map(BTreeMap::values);
         let mut settings = Settings::default();
-        settings.set("imported.format", "reflexion", SettingOrigin::BuiltIn);
+        settings.set(FORMAT_SETTING, METHOD, SettingOrigin::BuiltIn);
         let spec = RunSpec {
-            method: "imported".to_owned(),
+            method: METHOD.to_owned(),
             actor: "unknown".to_owned(),
             mentor: "none".to_owned(),
             interface: "raw".to_owned(),

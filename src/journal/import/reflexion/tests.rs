@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::{Envelope, State};
+use crate::journal::import::imported_format;
 use crate::journal::{ReadBranch, read_branch_bytes};
 
 const RESULTS: [&str; 2] = [
@@ -64,6 +65,8 @@ fn a_run_directory_becomes_a_session() {
     ];
     assert_eq!(facts, expected);
     assert_eq!(ended[0].task.goal, "put a kettle on the stove");
+    let spec = state.run.as_deref().unwrap();
+    assert_eq!((spec.method.as_str(), imported_format(spec)), ("reflexion", Some("reflexion")));
     assert_eq!(ended.iter().map(|e| e.assisted).collect::<Vec<_>>(), [false, false, true]);
     assert_eq!(ended[0].stats.invalid_moves, 1);
     let last = state.episode.as_ref().unwrap();
