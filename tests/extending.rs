@@ -60,6 +60,15 @@ fn tasks_are_listed_and_played() {
 }
 
 #[test]
+fn the_option_of_the_environment_decides_how_tasks_are_opened() {
+    let home = Home(tempfile::tempdir().unwrap());
+    std::fs::create_dir(home.0.path().join("config")).unwrap();
+    std::fs::write(home.0.path().join("config/config.toml"), "[counter]\npast = \"refused\"\n").unwrap();
+    let played = home.run(&["play", "--env", "counter", "--task", "9"], "add 5\nadd 5\nadd 3\nadd 1\n");
+    assert_contains(&played, &["The sum is 5.", "Nothing happens.", "The sum is 9."]);
+}
+
+#[test]
 fn a_run_computes_its_job_forks_verifies_and_exports() {
     let home = Home(tempfile::tempdir().unwrap());
     let run = ["run", "--env", "counter", "--task", "14", "--method", "shortest", "--plain"];
@@ -97,7 +106,7 @@ fn symbolic_reflections_use_the_environments_rules() {
 fn settings_of_the_method_are_checked_and_used() {
     let home = Home(tempfile::tempdir().unwrap());
     let run = ["run", "--env", "counter", "--task", "14", "--method", "shortest", "--headless"];
-    let said = home.run(&[&run[..], &["--set", "largest_first=false"]].concat(), "");
+    let said = home.run(&[&run[..], &["--set", "order=smallest-first"]].concat(), "");
     let (first, rest) = said.split_once("The sum is 1.").unwrap_or_else(|| panic!("{said}"));
     assert!(first.contains("add 1") && rest.contains("The sum is 14."), "{said}");
 }

@@ -6,7 +6,9 @@ use retrospect::domain::{
     Scope, Step, StepResult, Task,
 };
 use retrospect::engine::{Episode, State};
-use retrospect::env::{EnvError, Environment, Snapshot, TaskAccess, TaskError, TaskSource};
+use retrospect::env::{
+    EnvError, Environment, EnvironmentOption, Snapshot, TaskAccess, TaskError, TaskSource,
+};
 use retrospect::prompt::interface::PLAIN_TEXTS;
 use retrospect::symbolic::{EnvironmentRules, LessonTemplate};
 use serde_json::json;
@@ -24,24 +26,34 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &CounterTasks,
     rules: &RULES,
     settings: &[],
-    options: &[],
+    options: &[PAST_OPTION],
     templates: &[
         ("counter.toml", include_str!("counter.toml")),
         ("counter-example.txt", include_str!("counter-example.txt")),
     ],
     has_public_examples: false,
+    suits_rule_based_actor: false,
     texts: PLAIN_TEXTS,
     draw_picture,
     task_facts: TaskFacts { start_text: Some("any number up to 1000"), ..TaskFacts::NONE },
+};
+
+/// A configuration key that decides how tasks are opened. Its first word is the default.
+const PAST_OPTION: EnvironmentOption = EnvironmentOption {
+    name: "counter.past",
+    meaning: "an addition that goes past the number: the task is `lost`, or the addition is `refused`",
+    words: &["lost", "refused"],
+    variable: "COUNTER_PAST",
 };
 
 /// The tasks: each is named by the number to reach.
 struct CounterTasks;
 
 impl TaskSource for CounterTasks {
-    fn open(&self, task: &Task, _: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
+    fn open(&self, task: &Task, access: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
         let goal = parse_goal(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
-        Ok(Box::new(Counter { goal, sum: 0 }))
+        let refuses_past = access.options.word(&PAST_OPTION) == "refused";
+        Ok(Box::new(Counter { goal, sum: 0, refuses_past }))
     }
 
     fn find(&self, text: &str, _: TaskAccess) -> Result<Task, TaskError> {
@@ -74,6 +86,8 @@ fn task(goal: u64) -> Task {
 struct Counter {
     goal: u64,
     sum: u64,
+    /// The value of `PAST_OPTION`.
+    refuses_past: bool,
 }
 
 impl Counter {
@@ -103,7 +117,8 @@ impl Environment for Counter {
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let added = action.trim().strip_prefix("add ").and_then(|number| number.parse().ok());
-        match added.filter(|number| STEPS.contains(number)) {
+        let is_refused = |number: u64| self.refuses_past && self.sum + number > self.goal;
+        match added.filter(|number| STEPS.contains(number) && !is_refused(*number)) {
             Some(number) => {
                 self.sum += number;
                 Ok(self.result(format!("The sum is {}.", self.sum), true))

@@ -5,6 +5,7 @@ use crate::environment::STEPS;
 use retrospect::catalog::{Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels};
 use retrospect::domain::{
     EndReason, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin, TypedSetting,
+    setting_words,
 };
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
 use retrospect::method::next_by_task;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
     name: "shortest",
     build: |_| Ok(Arc::new(Shortest)),
-    settings: &[LARGEST_FIRST.spec],
+    settings: &[ORDER.spec],
     templates: &[("shortest.toml", include_str!("shortest.toml"))],
     jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
     code_defaults: &[],
@@ -32,10 +33,19 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
 };
 
 const JOB: &str = "counter_shortest";
-const LARGEST_FIRST: TypedSetting<bool> = TypedSetting::switch(
-    "largest_first",
-    "the largest numbers are added first",
-    true,
+
+setting_words! {
+    /// The order of the additions.
+    enum Order {
+        LargestFirst = "largest-first",
+        SmallestFirst = "smallest-first",
+    }
+}
+
+const ORDER: TypedSetting<Order> = Order::setting(
+    "order",
+    "the order in which the numbers are added",
+    Order::LargestFirst,
     SettingOrigin::BuiltIn,
 );
 
@@ -63,7 +73,7 @@ impl Method for Shortest {
             None => {
                 let inputs = json!({
                     "goal": open.shown["goal"],
-                    "largest_first": state.setting(LARGEST_FIRST),
+                    "largest_first": state.setting(ORDER) == Order::LargestFirst,
                 });
                 vec![Intent::Compute(Box::new(Job { name: JOB.to_owned(), inputs }))]
             }
