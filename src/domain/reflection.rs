@@ -169,6 +169,30 @@ impl Question {
 }
 
 impl Reflection {
+    /// Creates a reflection of these items, written after a step of an episode.
+    pub fn new(
+        kind: ReflectionKind,
+        author: Author,
+        (episode, step): (u32, u32),
+        items: Vec<ReflectionItem>,
+    ) -> Self {
+        Self {
+            kind,
+            author,
+            episode,
+            step,
+            purpose: Purpose::Reflect,
+            items,
+            complaints: Vec::new(),
+            dropped: Vec::new(),
+            truncated: None,
+            call: None,
+            reply_source: None,
+            prompt_edited: false,
+            seq: Seq::default(),
+        }
+    }
+
     /// Returns the question it answers.
     pub fn question(&self) -> Question {
         Question { kind: self.kind, purpose: self.purpose }

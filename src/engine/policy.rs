@@ -3,7 +3,7 @@
 use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
     Author, BreakpointConfig, EndReason, EpisodeRole, Job, LessonId, LessonText, ModelRole, Note,
-    PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, Seq, StepResult, Task,
+    PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, StepResult, Task,
     Truncation,
 };
 use serde_json::Value;
@@ -115,20 +115,14 @@ pub fn add_all_lessons(_: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
 impl MentorReply<'_> {
     /// Returns the reply as a reflection with all items.
     pub fn reflection(&self) -> Reflection {
+        let position = (self.prompt.episode, self.prompt.step);
         Reflection {
-            kind: self.question.kind,
-            author: self.author,
-            episode: self.prompt.episode,
-            step: self.prompt.step,
             purpose: self.question.purpose,
-            items: self.items.clone(),
             complaints: self.complaints.clone(),
             dropped: self.dropped.clone(),
             truncated: self.truncated,
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
-            reply_source: None,
-            prompt_edited: false,
-            seq: Seq::default(),
+            ..Reflection::new(self.question.kind, self.author, position, self.items.clone())
         }
     }
 

@@ -9,8 +9,8 @@ pub(super) use answer::answer_question;
 use super::environment_rules::{EnvironmentRules, LessonTemplate};
 use crate::domain::common_settings::{PROGRESS_LESSONS, ProgressLessons};
 use crate::domain::{
-    Author, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, ReflectionItem,
-    ReflectionKind, Scope,
+    Author, LessonId, LessonStatus, LessonText, Note, NoteKind, Reflection, ReflectionItem, ReflectionKind,
+    Scope,
 };
 use crate::engine::{Episode, Intent, LessonCommand, State};
 
@@ -167,21 +167,8 @@ fn reflection_intents(
     if items.is_empty() {
         return Vec::new();
     }
-    let reflection = Reflection {
-        kind,
-        author: Author::Symbolic,
-        episode: episode.number,
-        step: episode.answered_steps(),
-        purpose: Purpose::Reflect,
-        items,
-        complaints: Vec::new(),
-        dropped: Vec::new(),
-        truncated: None,
-        call: None,
-        reply_source: None,
-        prompt_edited: false,
-        seq: crate::domain::Seq::default(),
-    };
+    let position = (episode.number, episode.answered_steps());
+    let reflection = Reflection::new(kind, Author::Symbolic, position, items);
     std::iter::once(Intent::Reflect(Box::new(reflection))).chain(commands).collect()
 }
 

@@ -248,21 +248,8 @@ impl Fixture {
     /// Writes a reflection and the lesson kept from it.
     pub fn add_reflection(&mut self, kind: ReflectionKind, text: LessonText) -> &mut Self {
         let item = ReflectionItem { text: text.clone(), ..ReflectionItem::default() };
-        let reflection = Reflection {
-            kind,
-            author: Author::Symbolic,
-            episode: self.state.ended_episodes.len() as u32 + 1,
-            step: self.step,
-            purpose: crate::domain::Purpose::Reflect,
-            items: vec![item],
-            complaints: Vec::new(),
-            dropped: Vec::new(),
-            truncated: None,
-            call: None,
-            reply_source: None,
-            prompt_edited: false,
-            seq: Seq(0),
-        };
+        let position = (self.state.ended_episodes.len() as u32 + 1, self.step);
+        let reflection = Reflection::new(kind, Author::Symbolic, position, vec![item]);
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });
         self.add_lesson(kind, text, LessonOrigin::Mentor)
     }

@@ -4,6 +4,7 @@
 
 use super::{Level, LevelStart, NAME, World};
 use crate::domain::Task;
+use crate::env::task_name::parse_range;
 use crate::env::{EnvError, Environment, Label, LabelSource, TaskAccess, TaskError, TaskSource};
 use serde_json::Value;
 use std::path::Path;
@@ -129,16 +130,11 @@ fn load_labelled(label: &Label) -> Result<Arc<LevelStart>, String> {
 /// Returns the tasks of a pattern such as `GoToRedBall/0-19` or `*/7`: all levels or one, and a seed or a range of
 /// seeds.
 fn expand_pattern(text: &str) -> Option<Vec<Task>> {
-    const MAX_SEEDS: u64 = 100_000;
     let (name, seeds) = text.split_once('/')?;
-    let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
-    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-    if last < first || last - first >= MAX_SEEDS {
-        return None;
-    }
+    let seeds = parse_range::<u64>(seeds)?;
     let levels: Vec<&Level> =
         if name == "*" { Level::all().iter().collect() } else { vec![Level::from_name(name)?] };
-    Some((first..=last).flat_map(|seed| levels.iter().map(move |level| build_task(level, seed))).collect())
+    Some(seeds.flat_map(|seed| levels.iter().map(move |level| build_task(level, seed))).collect())
 }
 
 fn load_start(id: &str, access: TaskAccess) -> Result<LevelStart, EnvError> {

@@ -3,6 +3,7 @@
 use super::{Difficulty, PRESELECTED, TaskId, TaskKind, generate, offered_ids, task, task_without_goal};
 use crate::domain::Task;
 use crate::env::alfworld::{Game, Targets, World};
+use crate::env::task_name::{parse_range, select};
 use crate::env::{EnvError, Environment, TaskAccess, TaskCheck, TaskError, TaskSource};
 
 /// The first seed of the calibration tasks, far above those in lists and tests.
@@ -105,19 +106,11 @@ fn expand_pattern(text: &str) -> Option<Vec<TaskId>> {
     let (difficulty, kind, seeds, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
         return None;
     };
-    let difficulties: Vec<Difficulty> =
-        Difficulty::ALL.into_iter().filter(|d| difficulty == "*" || d.word() == difficulty).collect();
-    let kinds: Vec<TaskKind> =
-        TaskKind::ALL.into_iter().filter(|k| kind == "*" || k.word() == kind).collect();
-    let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
-    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-    const MAX_SEEDS: u32 = 100_000;
-    if difficulties.is_empty() || kinds.is_empty() || last < first || last - first >= MAX_SEEDS {
-        return None;
-    }
+    let kinds = select(kind, &TaskKind::ALL, TaskKind::word)?;
+    let seeds = parse_range::<u32>(seeds)?;
     let mut ids = Vec::new();
-    for difficulty in difficulties {
-        for seed in first..=last {
+    for difficulty in select(difficulty, &Difficulty::ALL, Difficulty::word)? {
+        for seed in seeds.clone() {
             ids.extend(kinds.iter().map(|kind| TaskId { difficulty, kind: *kind, seed }));
         }
     }

@@ -9,6 +9,7 @@ use super::{
     ProblemSource, TaskId, generate, offered_ids, task, task_without_goal,
 };
 use crate::domain::Task;
+use crate::env::task_name::{parse_range, select};
 use crate::env::{
     EnvError, Environment, EnvironmentOption, Label, LabelSource, TaskAccess, TaskError, TaskSource,
 };
@@ -169,19 +170,11 @@ fn expand_pattern(text: &str) -> Option<Vec<TaskId>> {
         [domain, difficulty, numbers] => (domain, difficulty, numbers),
         _ => return None,
     };
-    let domains: Vec<Domain> =
-        Domain::ALL.into_iter().filter(|d| domain == "*" || d.word() == domain).collect();
-    let difficulties: Vec<Difficulty> =
-        Difficulty::ALL.into_iter().filter(|d| difficulty == "*" || d.word() == difficulty).collect();
-    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
-    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-    const MAX_PROBLEMS: u32 = 100_000;
-    if domains.is_empty() || difficulties.is_empty() || last < first || last - first >= MAX_PROBLEMS {
-        return None;
-    }
+    let domains = select(domain, &Domain::ALL, Domain::word)?;
+    let numbers = parse_range::<u32>(numbers)?;
     let mut ids = Vec::new();
-    for difficulty in difficulties {
-        for number in first..=last {
+    for difficulty in select(difficulty, &Difficulty::ALL, Difficulty::word)? {
+        for number in numbers.clone() {
             ids.extend(domains.iter().map(|&domain| TaskId { domain, difficulty, number }));
         }
     }

@@ -4,8 +4,8 @@
 use super::event_recorder::{EventRecorder, LoggedStep};
 use super::{Content, FORMAT_SETTING, ImportError, ImportedSession, Importer, Source, unreadable};
 use crate::domain::{
-    Author, Autonomy, EndReason, LessonId, LessonOp, LessonOrigin, LessonText, Limits, Purpose, Reflection,
-    ReflectionItem, ReflectionKind, RunSpec, Scope, Seq, SettingOrigin, Settings, StepResult, Task, hex,
+    Author, Autonomy, EndReason, LessonId, LessonOp, LessonOrigin, LessonText, Limits, Reflection,
+    ReflectionItem, ReflectionKind, RunSpec, Scope, SettingOrigin, Settings, StepResult, Task, hex,
 };
 use crate::engine::{Cause, Event};
 use crate::files;
@@ -342,24 +342,9 @@ fn record_attempt(
 fn record_plans(recorder: &mut EventRecorder, task: &str, plans: &[String], before: usize) {
     for (number, plan) in plans.iter().enumerate().skip(before).filter(|(_, plan)| !plan.trim().is_empty()) {
         let text = LessonText::plain(plan.trim());
-        let (episode, step) =
-            recorder.state.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32));
-        let (rule, evidence, transition) = (None, String::new(), None);
-        let reflection = Reflection {
-            kind: ReflectionKind::Plan,
-            author: Author::Mentor,
-            episode,
-            step,
-            purpose: Purpose::Reflect,
-            items: vec![ReflectionItem { text: text.clone(), rule, evidence, transition }],
-            complaints: Vec::new(),
-            dropped: Vec::new(),
-            truncated: None,
-            call: None,
-            reply_source: None,
-            prompt_edited: false,
-            seq: Seq(0),
-        };
+        let position = recorder.state.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32));
+        let items = vec![ReflectionItem { text: text.clone(), ..ReflectionItem::default() }];
+        let reflection = Reflection::new(ReflectionKind::Plan, Author::Mentor, position, items);
         recorder.push(Cause::Model, Event::Reflected { reflection: Box::new(reflection) });
         let op = Box::new(plan_lesson(plan_id(task, number, plan), LessonOrigin::Mentor, text, None));
         recorder.push(Cause::Model, Event::LessonChanged { op, author: Author::Mentor });

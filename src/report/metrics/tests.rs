@@ -5,7 +5,7 @@ use super::aggregate::{iqm, median};
 use super::*;
 use crate::domain::{
     Autonomy, EndReason, EpisodeStats, EpisodeSummary, LessonText, Limits, Purpose, Reflection,
-    ReflectionItem, ReflectionKind, Seq, SettingOrigin, Task,
+    ReflectionItem, ReflectionKind, SettingOrigin, Task,
 };
 use proptest::prelude::*;
 
@@ -150,20 +150,11 @@ fn reflection_rounds_before_the_first_success_are_counted() {
     let mut session_metrics = three_reflexion_tasks();
     let reflection = |episode: u32, step: u32, purpose: Purpose, words: &str| {
         let text = LessonText::plain(words);
+        let items = vec![ReflectionItem { text, ..ReflectionItem::default() }];
+        let author = crate::domain::Author::Mentor;
         Arc::new(Reflection {
-            kind: ReflectionKind::Plan,
-            author: crate::domain::Author::Mentor,
-            episode,
-            step,
             purpose,
-            items: vec![ReflectionItem { text, ..ReflectionItem::default() }],
-            complaints: Vec::new(),
-            dropped: Vec::new(),
-            truncated: None,
-            call: None,
-            reply_source: None,
-            prompt_edited: false,
-            seq: Seq(0),
+            ..Reflection::new(ReflectionKind::Plan, author, (episode, step), items)
         })
     };
     session_metrics.reflections = vec![
