@@ -11,7 +11,7 @@ use super::error::{CliError, CliErrorKind};
 use super::settings::{parse_value, setting_origin};
 use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
-use crate::catalog::{self, ModelNeed, SETTINGS, methods_with_setting};
+use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, SETTINGS, methods_with_setting};
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
 };
@@ -82,6 +82,7 @@ pub(super) fn plan_run_with_calibration(
             &worlds,
         )?;
     }
+    record_environment_options(&mut spec, config);
     // A task's seeds must not depend on how many trials earlier tasks took: with --jobs that number is unknown.
     if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
         spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);
@@ -101,7 +102,8 @@ pub(super) fn plan_run_with_calibration(
     if unbound > 0 {
         warnings.push(format!("skipped {unbound} lessons about tasks that are not in this run"));
     }
-    warnings.extend(crate::catalog::unused_mentor_reason(&spec));
+    warnings.extend(catalog::unused_mentor_reason(&spec));
+    warnings.extend(catalog::unsuited_actor_warning(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
 }
 
@@ -194,12 +196,6 @@ fn build_spec(
             settings.set(key.name, choice, setting_origin(config.origin(&key)));
         }
     }
-    // The tasks must be opened in the same way later: after a resume, or to verify the session.
-    let options = catalog::find_environment(config.get(keys::ENV)).map_or(&[][..], |entry| entry.options);
-    for option in options {
-        let Some(entry) = find_entry(option.name) else { continue };
-        settings.set(option.name, config.display(entry), setting_origin(config.origin(entry)));
-    }
     // Resuming with different templates must be noticed, so their hash is recorded.
     let prompts = load_templates(config)?;
     settings.set("templates", prompts.hash(), setting_origin(config.origin(&keys::PROMPTS)));
@@ -223,6 +219,17 @@ fn build_spec(
     };
     check_sampling(&spec)?;
     Ok(spec)
+}
+
+/// Records the options of all environments that the run has tasks of, `--env` or not: the tasks must be opened in the
+/// same way later, after a resume or to verify the session.
+fn record_environment_options(spec: &mut RunSpec, config: &Config) {
+    let has_tasks = |entry: &&&EnvironmentEntry| spec.tasks.iter().any(|task| task.env == entry.name);
+    let options: Vec<_> = ENVIRONMENTS.iter().filter(has_tasks).flat_map(|entry| entry.options).collect();
+    for option in options {
+        let Some(entry) = find_entry(option.name) else { continue };
+        spec.settings.set(option.name, config.display(entry), setting_origin(config.origin(entry)));
+    }
 }
 
 /// Checks that the models of a run support its sampling parameters.

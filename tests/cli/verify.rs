@@ -63,6 +63,26 @@ fn options_of_environments_are_kept_with_the_session() {
     home.run(&["verify", session.to_str().unwrap()]).assert_success();
 }
 
+/// Regression: only those of `--env` were kept, but the rows of a list can name other environments.
+#[test]
+fn options_of_environments_that_only_a_list_names_are_kept() {
+    let home = Home::new();
+    let rows = "{\"env\":\"household\",\"task\":\"easy/put/1\"}\n{\"env\":\"pddl\",\"task\":\"gripper/1\"}\n";
+    std::fs::write(home.path("mixed.jsonl"), rows).unwrap();
+    let args = ["run", "--tasks", "mixed.jsonl", "--headless", "--json", "--max-steps", "3"];
+    let run = home.command(&args).env("RETROSPECT_PDDL_GOAL", "blank").output().unwrap();
+    let lines = String::from_utf8(run.stdout).unwrap();
+    assert!(
+        lines.contains("is at rooma. ") || lines.contains("is at roomb. "),
+        "joined by a blank:\n{lines}"
+    );
+    let session = home.session();
+    let trunk = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    assert!(trunk.contains("pddl.goal"), "the option is not a setting of the run");
+    let verified = home.run(&["verify", session.to_str().unwrap()]).assert_success();
+    assert!(verified.stdout.contains("journal, prompts and world agree"), "{}", verified.stdout);
+}
+
 #[test]
 fn a_resume_with_other_templates_needs_confirmation() {
     let home = Home::new();
