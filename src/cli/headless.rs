@@ -148,9 +148,9 @@ async fn drive_to_end(
     let rejected = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.message, r.hint);
     if handle.store.head().failed_call.is_some() {
         // Retries the call that failed before the session was stopped; its cause may be fixed by now.
-        // `admissible` returns once the environment is rebuilt, and the pause (a no-op here) once the result is known.
+        // The first wait ends once the environment is rebuilt, and the pause (a no-op here) once the result is known.
         // A retry sent earlier could accept a difference that nobody has seen.
-        handle.admissible().await;
+        handle.wait_for_environment().await;
         handle.send_and_wait(Command::Pause).await.map_err(rejected)?;
         if handle.store.head().divergence.is_none() {
             handle.send_and_wait(Command::Retry).await.map_err(rejected)?;

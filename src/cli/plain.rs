@@ -101,9 +101,9 @@ impl PlainSession {
         self.print_line("retrospect, plain mode: `help` lists the commands")?;
         print_new_events(&self.handle, &mut self.printer)?;
         if is_piped {
-            // Piped commands must apply to the restored environment, so wait for it twice: the action list arrives once
-            // the environment is rebuilt, and the reply to the pause (a no-op here) once the engine has processed that.
-            self.handle.admissible().await;
+            // Piped commands must apply to the restored environment, so wait twice: until the environment is rebuilt,
+            // and for the reply to the pause (a no-op here), which comes once the engine has processed that.
+            self.handle.wait_for_environment().await;
             let _ = self.handle.send_and_wait(Command::Pause).await;
         }
         if self.handle.store.head().open_episode().is_none() {

@@ -28,6 +28,7 @@ impl Driver {
             // Belongs to a branch that is no longer active.
             Message::Delta(..) => {}
             Message::Reply(epoch, _) if epoch != self.epoch => {}
+            Message::EnvironmentIdle(reply_to) => self.request_idle_signal(reply_to),
             Message::Admissible(reply_to) => self.request_actions(reply_to),
             Message::PastAdmissible(query, reply_to) => {
                 self.past_queries.submit(

@@ -17,6 +17,8 @@ pub(super) enum EnvRequest {
     Admissible,
     /// Return a hint towards the goal, for a person.
     Hint,
+    /// Answer, and do nothing else: every earlier request has been handled by then.
+    Barrier,
     /// Answer as [`EnvRequest::Step`] (or [`EnvRequest::AnswerWithList`]) would, then return to the state before.
     Lookahead {
         number: u64,
@@ -57,6 +59,8 @@ pub(super) enum EnvAnswer {
     Actions(Result<Vec<String>, EnvError>),
     /// To a person: a hint towards the goal, if the environment has one.
     Hint(Option<String>),
+    /// To a barrier.
+    BarrierReached,
     /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed.
     Lookahead(u64, Option<(StepResult, Vec<String>)>),
 }

@@ -22,6 +22,7 @@ impl Driver {
             EnvRequest::Step(..) | EnvRequest::Lookahead { list: None, .. } => limits.step,
             EnvRequest::AnswerWithList(..)
             | EnvRequest::Admissible
+            | EnvRequest::Barrier
             | EnvRequest::Hint
             | EnvRequest::Lookahead { list: Some(_), .. } => limits.list,
         };
@@ -42,6 +43,11 @@ impl Driver {
         task.map_or(TimeLimits::uniform(worlds::DEFAULT_DEADLINE), |task| {
             (self.run_config.answer_deadlines)(task)
         })
+    }
+
+    /// Sends a barrier: it is answered after every earlier request.
+    pub(super) fn request_idle_signal(&mut self, reply_to: oneshot::Sender<()>) {
+        self.send_env_request(EnvRequest::Barrier, PendingRequest::Barrier(reply_to));
     }
 
     /// Asks the environment for its admissible actions, for a person.
@@ -87,6 +93,7 @@ impl Driver {
             (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, _)) => expected == number,
             (PendingRequest::ListForPerson(_), EnvAnswer::Actions(_))
             | (PendingRequest::HintForPerson(_), EnvAnswer::Hint(_))
+            | (PendingRequest::Barrier(_), EnvAnswer::BarrierReached)
             | (PendingRequest::Stale, _) => true,
             _ => false,
         };
@@ -114,6 +121,10 @@ impl Driver {
             (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::Hint(hint)) => {
                 let _ = reply_to.send(hint);
                 self.restore_if_lost(response.has_lost_world);
+            }
+            (Some(PendingRequest::Barrier(reply_to)), EnvAnswer::BarrierReached) => {
+                // The receiver may be gone.
+                let _ = reply_to.send(());
             }
             (Some(PendingRequest::Lookahead(_)), EnvAnswer::Lookahead(number, found)) => {
                 self.on_lookahead_answer(number, found);
@@ -192,7 +203,7 @@ impl Driver {
                 self.start_rebuild();
             }
         }
-        // Lists are answered (as empty) only once the consequences of the timeout have been journaled.
+        // Barriers are answered, and lists (as empty), only once the consequences of the timeout have been journaled.
         drop(queue);
     }
 

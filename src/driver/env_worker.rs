@@ -72,6 +72,7 @@ enum AnswerTarget {
     Rebuild(u64, u32),
     ListRequest,
     HintRequest,
+    Barrier,
     Lookahead(u64),
 }
 
@@ -84,6 +85,7 @@ impl EnvRequest {
             Self::Rebuild(rebuild) => AnswerTarget::Rebuild(rebuild.number, rebuild.episode),
             Self::Admissible => AnswerTarget::ListRequest,
             Self::Hint => AnswerTarget::HintRequest,
+            Self::Barrier => AnswerTarget::Barrier,
             Self::Lookahead { number, .. } => AnswerTarget::Lookahead(*number),
         }
     }
@@ -101,6 +103,7 @@ fn panic_answer(target: AnswerTarget) -> EnvAnswer {
         }
         AnswerTarget::ListRequest => EnvAnswer::Actions(Err(error)),
         AnswerTarget::HintRequest => EnvAnswer::Hint(None),
+        AnswerTarget::Barrier => EnvAnswer::BarrierReached,
         AnswerTarget::Lookahead(number) => EnvAnswer::Lookahead(number, None),
     }
 }
@@ -130,6 +133,7 @@ fn execute(
         }
         EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible())),
         EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
+        EnvRequest::Barrier => EnvAnswer::BarrierReached,
         EnvRequest::Lookahead { number, action, list } => {
             EnvAnswer::Lookahead(number, cache.preview_step(&action, list))
         }

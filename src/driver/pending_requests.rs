@@ -32,6 +32,8 @@ pub(super) enum PendingRequest {
     ListForPerson(oneshot::Sender<Vec<String>>),
     /// A hint for a person. Dropping the sender answers with `None`.
     HintForPerson(oneshot::Sender<Option<String>>),
+    /// A barrier. Dropping the sender answers it.
+    Barrier(oneshot::Sender<()>),
     /// A request of an abandoned branch; its answer is ignored.
     Stale,
     /// A lookahead, by its number.

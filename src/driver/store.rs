@@ -112,6 +112,8 @@ pub struct Store {
 pub enum Message {
     /// A command, and where to send its result.
     Command(Command, Option<oneshot::Sender<Result<Seq, CommandError>>>),
+    /// Answers once the environment has handled every earlier request.
+    EnvironmentIdle(oneshot::Sender<()>),
     /// Returns the actions that are admissible now.
     Admissible(oneshot::Sender<Vec<String>>),
     /// Returns the actions that were admissible in the state that the query loads.
@@ -366,6 +368,16 @@ impl Handle {
         let ended = || CommandError::new("the session has ended", "resume it with `retrospect resume`");
         self.inbox.send(Message::Command(command, Some(sender))).map_err(|_| ended())?;
         receiver.await.map_err(|_| ended())?
+    }
+
+    /// Waits until the environment has handled every request made so far, such as a rebuild after a resume. Returns at
+    /// once if none is open.
+    pub async fn wait_for_environment(&self) {
+        let (sender, receiver) = oneshot::channel();
+        if self.inbox.send(Message::EnvironmentIdle(sender)).is_ok() {
+            // A dropped sender means that the request or the session has ended: nothing is left to wait for.
+            let _ = receiver.await;
+        }
     }
 
     /// Returns the actions that are admissible now; empty if they cannot be listed.

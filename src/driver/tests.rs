@@ -349,6 +349,19 @@ fn admissible_actions_can_be_listed_at_a_proposal() {
     thread.join().unwrap();
 }
 
+/// Regression: the barrier was a list of actions, so before the first episode it left a notice that there was none.
+#[test]
+fn waiting_for_the_environment_before_the_first_episode_leaves_no_notice() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 1, test_config(3, false));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(handle.wait_for_environment());
+    assert_eq!(handle.store.live().signals, []);
+    handle.quit();
+    thread.join().unwrap();
+    runtime.block_on(handle.wait_for_environment());
+}
+
 #[test]
 fn nothing_is_applied_while_a_write_fails() {
     let dir = tempfile::tempdir().unwrap();

@@ -114,7 +114,7 @@ fn apply_move(handle: &Handle, session: &Session, test_move: TestMove) {
             TestMove::Crash(_) => {}
         }
         // The driver replies to these two only after the rebuild and after the events that follow from it.
-        handle.admissible().await;
+        handle.wait_for_environment().await;
         drop(handle.send_and_wait(Command::Pause).await);
     });
     wait_until(handle, |h| h.store.head().is_waiting() || h.store.head().run_over);
