@@ -16,7 +16,7 @@ pub mod sweet_sour;
 
 pub use calibration::WithCalibration;
 pub use fcrf::{Depth, Difficulty, Fcrf};
-pub use mentor::{derive_generation, derived_generation, is_model, switch_model};
+pub use mentor::{derive_generation, derived_generation, disable_reflections, is_model, switch_model};
 pub use omnireflect::OmniReflect;
 pub use planning::{Planning, current_plan_action, numbered_plan_lines};
 pub use react::ReAct;

@@ -9,6 +9,7 @@ mod shared_options;
 
 pub(super) use shared_options::redact_header_values;
 
+use super::config::keys::ReplyCache;
 use super::config::{Config, ValueOrigin, keys};
 use super::error::{CliError, CliErrorKind};
 use super::locate;
@@ -61,7 +62,7 @@ fn resolve_endpoint_with(
         profile = next.merge_over(profile);
     }
     if config.origin(&keys::API) != &ValueOrigin::Default {
-        profile.api = Some(config.get(keys::API).to_owned());
+        profile.api = Some(config.get(keys::API).word().to_owned());
     } else if !recorded("api").is_empty() {
         profile.api = Some(recorded("api").to_owned());
     }
@@ -178,9 +179,9 @@ pub(super) fn model_provider(
         ));
     }
     let mode = match config.get(keys::CACHE) {
-        "read" => CacheMode::Read,
-        "read-write" => CacheMode::ReadWrite,
-        _ => CacheMode::Off,
+        ReplyCache::Read => CacheMode::Read,
+        ReplyCache::ReadWrite => CacheMode::ReadWrite,
+        ReplyCache::Off => CacheMode::Off,
     };
     let identity = endpoint.identity();
     let provider: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
@@ -285,7 +286,7 @@ pub(super) fn record_servers(
             record("profile", json!(profile), origin);
         }
         if config.origin(&keys::API) != &ValueOrigin::Default {
-            record("api", json!(config.get(keys::API)), setting_origin(config.origin(&keys::API)));
+            record("api", json!(config.get(keys::API).word()), setting_origin(config.origin(&keys::API)));
         }
         record("sampling", sampling_json(&endpoint, role), SettingOrigin::Config);
         record("unsent", json!(endpoint.unsent_settings()), origin);

@@ -1,5 +1,6 @@
 //! Starts the screen for a verb: options, theme and keymap, and what follows when it closes.
 
+use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
@@ -128,7 +129,7 @@ pub(super) fn screen_options(
     let (theme, mut problems) = load_theme(config, screen_args.theme.as_deref())?;
     let (keymap, more) = load_keymap(config)?;
     problems.extend(more);
-    let ascii = config.get(keys::GLYPHS) == "ascii" || !capabilities.unicode;
+    let ascii = config.get(keys::GLYPHS) == GlyphSet::Ascii || !capabilities.unicode;
     let options = Options {
         theme: theme.with_depth(capabilities.depth),
         themes: list_themes(config)

@@ -12,8 +12,9 @@ use super::settings::{parse_value, setting_origin};
 use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, SETTINGS, methods_with_setting};
+use crate::domain::common_settings::OverriddenThought;
 use crate::domain::{
-    Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
+    Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, ShownAs, Task, sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
@@ -187,13 +188,14 @@ fn build_spec(
     let mentor = choose_mentor(config, reflecting_method, &settings)?;
     method::derive_generation(&mentor, &mut settings);
     if mentor == "none" && reflecting_method == catalog::CALIBRATION_METHOD.name {
-        settings.set("reflect", "never", setting_origin(config.origin(&keys::MENTOR)));
+        method::disable_reflections(&mut settings, setting_origin(config.origin(&keys::MENTOR)));
     }
-    for key in [keys::SHOWN_AS, keys::THOUGHT] {
-        let choice = config.get(key);
-        // With `ask`, the person chooses at the first override, and the choice becomes a setting of the session.
-        if choice != "ask" {
-            settings.set(key.name, choice, setting_origin(config.origin(&key)));
+    // With `ask`, the person chooses at the first override, and the choice becomes a setting of the session.
+    let shown_as = config.get(keys::SHOWN_AS).map(ShownAs::word);
+    let thought = config.get(keys::THOUGHT).map(OverriddenThought::word);
+    for (key, choice) in [(keys::SHOWN_AS.entry(), shown_as), (keys::THOUGHT.entry(), thought)] {
+        if let Some(word) = choice.filter(|_| !settings.0.contains_key(key.name)) {
+            settings.set(key.name, word, setting_origin(config.origin(&key)));
         }
     }
     // Resuming with different templates must be noticed, so their hash is recorded.

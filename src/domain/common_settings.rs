@@ -1,7 +1,9 @@
 //! The settings of every run, and those that several methods share and the engine reads.
 
 use super::SettingOrigin::{BuiltIn, Code, Paper};
-use super::{DefaultValue, MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
+use super::{
+    DefaultValue, MAX_NUMBER, SettingSpec, ShownAs, ThoughtDisposition, TypedSetting, setting_words,
+};
 
 /// The settings of every run, in the order of the table.
 pub const COMMON_SETTINGS: &[SettingSpec] = &[
@@ -172,9 +174,57 @@ pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::set
     BuiltIn,
 );
 
-/// The setting for how an override is shown to the agent: `own` or `human_edit`. A session has it once a person has chosen
-/// or the configuration says so.
-pub const SHOWN_AS_SETTING: &str = "override.shown_as";
+/// Settings that no run starts with unless somebody has chosen them: a person at the first override, the configuration or
+/// `--set`.
+pub const OVERRIDE_SETTINGS: &[SettingSpec] = &[OVERRIDE_SHOWN_AS.spec, OVERRIDDEN_THOUGHT.spec];
 
-/// The setting for what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
-pub const THOUGHT_SETTING: &str = "override.thought";
+pub const OVERRIDE_SHOWN_AS: TypedSetting<ShownAs> = ShownAs::setting(
+    "override.shown_as",
+    "how an overridden action is shown to the agent",
+    ShownAs::AgentAction,
+    BuiltIn,
+);
+
+setting_words! {
+    /// What happens to the thought before an overridden action. What the journal has of it also contains the new text
+    /// ([`ThoughtDisposition`]).
+    pub enum OverriddenThought {
+        Kept = "kept",
+        Dropped = "dropped",
+        Rewritten = "rewritten",
+    }
+}
+
+impl OverriddenThought {
+    /// Returns what happens to the thought where no new text can be given: one that was to be rewritten is kept.
+    pub fn without_new_text(self) -> ThoughtDisposition {
+        match self {
+            Self::Dropped => ThoughtDisposition::Dropped,
+            Self::Kept | Self::Rewritten => ThoughtDisposition::Kept,
+        }
+    }
+}
+
+pub const OVERRIDDEN_THOUGHT: TypedSetting<OverriddenThought> = OverriddenThought::setting(
+    "override.thought",
+    "what happens to the thought before an overridden action",
+    OverriddenThought::Kept,
+    BuiltIn,
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The journal and the setting use the same words.
+    #[test]
+    fn an_override_is_journaled_with_the_words_of_the_settings() {
+        for shown_as in [ShownAs::AgentAction, ShownAs::HumanEdit] {
+            assert_eq!(serde_json::to_value(shown_as).unwrap(), shown_as.word());
+        }
+        let dropped = serde_json::to_value(OverriddenThought::Dropped.without_new_text()).unwrap();
+        assert_eq!(dropped["thought"], OverriddenThought::Dropped.word());
+        let kept = serde_json::to_value(OverriddenThought::Rewritten.without_new_text()).unwrap();
+        assert_eq!(kept["thought"], OverriddenThought::Kept.word());
+    }
+}

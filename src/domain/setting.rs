@@ -80,6 +80,14 @@ macro_rules! setting_words {
                 }
             }
 
+            /// Returns the value of a word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+
             /// Returns this value as a default.
             pub const fn as_default(self) -> $crate::domain::DefaultValue {
                 $crate::domain::DefaultValue::Choice(self.word(), Self::WORDS)
@@ -98,10 +106,7 @@ macro_rules! setting_words {
 
         impl $crate::domain::SettingValue for $name {
             fn read(value: &serde_json::Value) -> Option<Self> {
-                match value.as_str()? {
-                    $($word => Some(Self::$variant),)+
-                    _ => None,
-                }
+                value.as_str().and_then(Self::from_word)
             }
         }
     };

@@ -1,5 +1,6 @@
 //! Steps of a trajectory and their parts.
 
+use super::setting_words;
 use super::{BreakpointMark, CallId, Note, PartialReply, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -31,16 +32,18 @@ pub enum DecidedBy {
     Person,
 }
 
-/// How later prompts show an action that a person substituted: as the agent's own or as a human edit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ShownAs {
-    /// As the agent's own action.
-    #[default]
-    #[serde(rename = "own")]
-    AgentAction,
-    /// As an edit by a human (Reflexion's `[human edit]` label).
-    HumanEdit,
+setting_words! {
+    /// How later prompts show an action that a person substituted: as the agent's own or as a human edit.
+    #[derive(Default, Serialize, Deserialize)]
+    pub enum ShownAs {
+        /// As the agent's own action.
+        #[default]
+        #[serde(rename = "own")]
+        AgentAction = "own",
+        /// As an edit by a human (Reflexion's `[human edit]` label).
+        #[serde(rename = "human_edit")]
+        HumanEdit = "human_edit",
+    }
 }
 
 /// A thought disposition says what later prompts do with the thought that preceded an overridden action.

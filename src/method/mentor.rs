@@ -1,5 +1,6 @@
 //! Calls the mentor: a model, or the symbolic rules in its place. Also derives settings from the choice of mentor.
 
+use super::omnireflect::settings::{GENERATION, Generation, REFLECT, ReflectionTrigger};
 use crate::domain::{Author, ModelRole, PromptRecord, Question, RunSpec, SettingOrigin, Settings};
 use crate::engine::{Intent, MentorReply, Method, State, with_model};
 use crate::symbolic::SymbolicRules;
@@ -57,8 +58,10 @@ pub fn derived_generation(
         _ => false,
     };
     match (is_default, is_model(mentor)) {
-        (true, true) => Some(("neural", SettingOrigin::Mentor)),
-        (true, false) if origin == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::BuiltIn)),
+        (true, true) => Some((Generation::Neural.word(), SettingOrigin::Mentor)),
+        (true, false) if origin == SettingOrigin::Mentor => {
+            Some((Generation::Symbolic.word(), SettingOrigin::BuiltIn))
+        }
         _ => None,
     }
 }
@@ -66,12 +69,17 @@ pub fn derived_generation(
 /// Derives `generation` from the mentor if nobody has set it: naming a model means that it should be called.
 pub fn derive_generation(mentor: &str, settings: &mut Settings) {
     let preset = settings.0.contains_key("preset");
-    let current_origin = settings.0.get("generation").map(|s| s.origin);
+    let current_origin = settings.0.get(GENERATION.spec.name).map(|s| s.origin);
     if let Some((value, origin)) =
         current_origin.and_then(|current_origin| derived_generation(mentor, current_origin, preset))
     {
-        settings.set("generation", value, origin);
+        settings.set(GENERATION.spec.name, value, origin);
     }
+}
+
+/// Makes reflections never due, because nobody would write them.
+pub fn disable_reflections(settings: &mut Settings, origin: SettingOrigin) {
+    settings.set(REFLECT.spec.name, ReflectionTrigger::Never.word(), origin);
 }
 
 /// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] describes

@@ -130,6 +130,22 @@ impl ConfigValue for TextList {
     }
 }
 
+/// A word of a setting, or `ask`: a person chooses while the run is in progress.
+pub struct OrAsk<T>(PhantomData<T>);
+
+impl<T> OrAsk<T> {
+    /// The word for no choice in advance.
+    pub const ASK: &'static str = "ask";
+}
+
+impl<T: SettingValue> ConfigValue for OrAsk<T> {
+    type Read<'a> = Option<T>;
+
+    fn read(value: Option<&Value>) -> Option<T> {
+        value.and_then(T::read)
+    }
+}
+
 /// Numbers, switches and enums of words.
 impl<T: SettingValue + Default> ConfigValue for T {
     type Read<'a> = T;

@@ -1,12 +1,13 @@
 //! All configuration keys.
 
-use super::key::{FilePath, Key, Text, TextList};
+use super::key::{FilePath, Key, OrAsk, Text, TextList};
 use super::value::ValueType;
 use crate::catalog::{CALIBRATION_METHOD, DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, METHOD_NAMES};
-use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
-use crate::domain::setting_words;
+use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS, OverriddenThought};
+use crate::domain::{ShownAs, setting_words};
 use crate::method::PaperOrCode;
 use crate::prompt::interface::INTERFACES;
+use crate::provider::openai::Api;
 
 setting_words! {
     /// What a run without a screen does when a call fails.
@@ -17,6 +18,28 @@ setting_words! {
         Stop = "stop",
         /// End the episode and start the next task.
         SkipTask = "skip-task",
+    }
+}
+
+setting_words! {
+    /// How replies of a model are cached on disk.
+    #[derive(Default)]
+    pub enum ReplyCache {
+        #[default]
+        Off = "off",
+        /// Cached replies are used; new ones are not cached.
+        Read = "read",
+        ReadWrite = "read-write",
+    }
+}
+
+setting_words! {
+    /// The characters for frames and marks.
+    #[derive(Default)]
+    pub enum GlyphSet {
+        #[default]
+        Unicode = "unicode",
+        Ascii = "ascii",
     }
 }
 
@@ -168,11 +191,11 @@ pub const CA_FILE: Key<FilePath> = Key::new(
 .variable("RETROSPECT_CA_FILE")
 .flag("--ca-file", "FILE");
 
-pub const API: Key<Text> = Key::new(
+pub const API: Key<Api> = Key::new(
     "run.api",
     "which API of the model server to use; completions sends the prompt as one text that the model continues",
-    ValueType::Choice(&["chat", "completions"]),
-    "chat",
+    ValueType::Choice(Api::WORDS),
+    Api::Chat.word(),
 )
 .variable("RETROSPECT_API")
 .flag("--api", "API");
@@ -195,11 +218,11 @@ pub const MENTOR_PROFILE: Key<Text> = Key::new(
 .variable("RETROSPECT_MENTOR_PROFILE")
 .flag("--mentor-profile", "NAMES");
 
-pub const CACHE: Key<Text> = Key::new(
+pub const CACHE: Key<ReplyCache> = Key::new(
     "run.cache",
     "cache of model replies on disk: the same request with the same seed gets the same reply",
-    ValueType::Choice(&["off", "read", "read-write"]),
-    "off",
+    ValueType::Choice(ReplyCache::WORDS),
+    ReplyCache::Off.word(),
 )
 .variable("RETROSPECT_CACHE")
 .flag("--cache", "MODE");
@@ -247,11 +270,11 @@ pub const THEME: Key<Text> =
         .variable("RETROSPECT_THEME")
         .flag("--theme", "NAME");
 
-pub const GLYPHS: Key<Text> = Key::new(
+pub const GLYPHS: Key<GlyphSet> = Key::new(
     "screen.glyphs",
     "characters for frames and marks",
-    ValueType::Choice(&["unicode", "ascii"]),
-    "unicode",
+    ValueType::Choice(GlyphSet::WORDS),
+    GlyphSet::Unicode.word(),
 )
 .variable("RETROSPECT_GLYPHS");
 
@@ -266,18 +289,28 @@ pub const HINTS: Key<bool> =
     Key::new("screen.hints", "show hints during the first run", ValueType::Bool, "true")
         .variable("RETROSPECT_HINTS");
 
-pub const SHOWN_AS: Key<Text> = Key::new(
-    SHOWN_AS_SETTING,
-    "how an overridden action is shown to the agent",
-    ValueType::Choice(&["ask", "own", "human_edit"]),
-    "ask",
+const SHOWN_AS_WORDS: &[&str] =
+    &[OrAsk::<ShownAs>::ASK, ShownAs::AgentAction.word(), ShownAs::HumanEdit.word()];
+
+pub const SHOWN_AS: Key<OrAsk<ShownAs>> = Key::new(
+    OVERRIDE_SHOWN_AS.spec.name,
+    OVERRIDE_SHOWN_AS.spec.meaning,
+    ValueType::Choice(SHOWN_AS_WORDS),
+    OrAsk::<ShownAs>::ASK,
 )
 .variable("RETROSPECT_SHOWN_AS");
 
-pub const THOUGHT: Key<Text> = Key::new(
-    THOUGHT_SETTING,
-    "what happens to the thought before an overridden action",
-    ValueType::Choice(&["ask", "kept", "dropped", "rewritten"]),
-    "ask",
+const THOUGHT_WORDS: &[&str] = &[
+    OrAsk::<OverriddenThought>::ASK,
+    OverriddenThought::Kept.word(),
+    OverriddenThought::Dropped.word(),
+    OverriddenThought::Rewritten.word(),
+];
+
+pub const THOUGHT: Key<OrAsk<OverriddenThought>> = Key::new(
+    OVERRIDDEN_THOUGHT.spec.name,
+    OVERRIDDEN_THOUGHT.spec.meaning,
+    ValueType::Choice(THOUGHT_WORDS),
+    OrAsk::<OverriddenThought>::ASK,
 )
 .variable("RETROSPECT_THOUGHT");

@@ -13,10 +13,10 @@ pub(super) use help::HELP;
 pub(super) use status::status_line;
 
 use crate::cli::lesson_kinds::{parse_kind, parse_scope};
-use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{
     Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
-    ShownAs, ThoughtDisposition, pluralize, sampling_param,
+    ShownAs, pluralize, sampling_param,
 };
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
@@ -80,10 +80,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "pause" | "pause-run" => one(Command::Pause),
         "approve" => one(Command::Approve),
         "override" | "o" => {
-            let shown_as = match setting_text(state, SHOWN_AS_SETTING) {
-                "human_edit" => ShownAs::HumanEdit,
-                _ => ShownAs::AgentAction,
-            };
+            let shown_as = state.setting(OVERRIDE_SHOWN_AS);
             one(override_command(require_argument(rest, "override ACTION")?, shown_as, state))
         }
         "override-as-edit" => one(override_command(
@@ -232,16 +229,8 @@ fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
 /// Returns an override command. The setting `override.thought` decides what happens to the thought. One line can't hold
 /// both an action and a rewritten thought, so the thought is kept where the setting asks for a rewrite.
 fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
-    let thought_disposition = if setting_text(state, THOUGHT_SETTING) == "dropped" {
-        ThoughtDisposition::Dropped
-    } else {
-        ThoughtDisposition::Kept
-    };
+    let thought_disposition = state.setting(OVERRIDDEN_THOUGHT).without_new_text();
     Command::Override { action, shown_as, thought_disposition }
-}
-
-fn setting_text<'a>(state: &'a State, name: &str) -> &'a str {
-    state.run.as_ref().map_or("", |run| run.settings.text(name, ""))
 }
 
 fn parse_lesson_text(text: &str) -> (ReflectionKind, LessonText) {

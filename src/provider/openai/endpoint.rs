@@ -2,19 +2,22 @@
 
 use super::redactor::Redactor;
 use super::secret::{KeySource, Secret};
+use crate::domain::setting_words;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The API of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Api {
-    /// Chat completions: messages with roles.
-    #[default]
-    Chat,
-    /// Completions: the model continues the prompt as one text (as in ReAct's and Reflexion's code).
-    Completions,
+setting_words! {
+    /// The API of a server.
+    #[derive(Default, Hash)]
+    pub enum Api {
+        /// Chat completions: messages with roles.
+        #[default]
+        Chat = "chat",
+        /// Completions: the model continues the prompt as one text (as in ReAct's and Reflexion's code).
+        Completions = "completions",
+    }
 }
 
 /// How the key is sent to the server.

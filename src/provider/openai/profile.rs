@@ -207,13 +207,12 @@ impl Profile {
         })?;
         let mut endpoint = Endpoint::new(base_url, self.model.as_deref().unwrap_or(""));
         client::check_base_url(&endpoint.base_url).map_err(|e| profile_error(e.message, &e.hint))?;
-        endpoint.api = match self.api.as_deref() {
-            None | Some("chat") => Api::Chat,
-            Some("completions") => Api::Completions,
-            Some(other) => {
-                return Err(profile_error(format!("api = {other:?} is invalid"), "use chat or completions"));
-            }
-        };
+        if let Some(api) = &self.api {
+            endpoint.api = Api::from_word(api).ok_or_else(|| {
+                let allowed = format!("use {}", Api::WORDS.join(" or "));
+                profile_error(format!("api = {api:?} is invalid"), &allowed)
+            })?;
+        }
         endpoint.auth = match self.auth.as_deref() {
             None | Some("bearer") => Auth::Bearer,
             Some("none") => Auth::None,

@@ -1,7 +1,7 @@
 //! The dialog for a person's action: an override of the proposal, or a move in manual play.
 
 use super::action_input::ActionInput;
-use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS, OverriddenThought};
 use crate::domain::{ShownAs, Step, ThoughtDisposition};
 use crate::engine::{Command, State};
 use crate::text::one_line;
@@ -20,8 +20,15 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-const SHOWN_AS_VALUES: [&str; 2] = ["own", "human_edit"];
-const THOUGHT_VALUES: [&str; 3] = ["kept", "dropped", "rewritten"];
+/// The answers to the first question.
+const SHOWN_AS_ANSWERS: [(ShownAs, &str); 2] =
+    [(ShownAs::AgentAction, "as its own action"), (ShownAs::HumanEdit, "marked as a human edit")];
+/// The answers to the second question.
+const THOUGHT_ANSWERS: [(OverriddenThought, &str); 3] = [
+    (OverriddenThought::Kept, "keep it"),
+    (OverriddenThought::Dropped, "drop it"),
+    (OverriddenThought::Rewritten, "rewrite it"),
+];
 
 /// The dialog's current stage.
 enum Stage {
@@ -45,8 +52,8 @@ pub(super) struct ActionDialog {
     stage: Stage,
     action: String,
     /// Answers already known, from settings or from this dialog.
-    shown_as_choice: Option<usize>,
-    thought_choice: Option<usize>,
+    shown_as_choice: Option<ShownAs>,
+    thought_choice: Option<OverriddenThought>,
     /// Answers given in this dialog, to be saved as settings.
     settings_to_save: Vec<(&'static str, &'static str)>,
     message: Option<&'static str>,
@@ -57,10 +64,7 @@ impl ActionDialog {
     pub(super) fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
         let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
         let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
-        let known = |name: &str, words: &[&str]| {
-            let word = state.run.as_ref()?.settings.0.get(name)?.value.as_str()?;
-            words.iter().position(|w| *w == word)
-        };
+        let settings = state.run.as_ref().map(|run| &run.settings);
         Self {
             person_plays: plays,
             asks_settings_only: false,
@@ -70,8 +74,8 @@ impl ActionDialog {
             scroll: Scroll::default(),
             stage: Stage::Typing,
             action: String::new(),
-            shown_as_choice: known(SHOWN_AS_SETTING, &SHOWN_AS_VALUES),
-            thought_choice: known(THOUGHT_SETTING, &THOUGHT_VALUES),
+            shown_as_choice: settings.and_then(|s| s.find(OVERRIDE_SHOWN_AS)),
+            thought_choice: settings.and_then(|s| s.find(OVERRIDDEN_THOUGHT)),
             settings_to_save: Vec::new(),
             message: None,
         }
@@ -110,16 +114,16 @@ impl ActionDialog {
             requests.push(Request::Send(Command::Act(self.action.clone())));
             return Response { requests, close: true };
         }
-        if self.shown_as_choice.is_none() {
+        let Some(shown_as) = self.shown_as_choice else {
             self.stage = Stage::ChooseShownAs(shown_question());
             return Response::default();
-        }
+        };
         // Both are asked at the first override, even if there is no thought this time.
-        let Some(fate) = self.thought_choice else {
+        let Some(thought) = self.thought_choice else {
             self.stage = Stage::ChooseThought(thought_question());
             return Response::default();
         };
-        if fate == 2
+        if thought == OverriddenThought::Rewritten
             && !self.asks_settings_only
             && self.thought.is_some()
             && !matches!(self.stage, Stage::RewriteThought(_))
@@ -129,10 +133,10 @@ impl ActionDialog {
             )));
             return Response::default();
         }
-        self.finish(fate)
+        self.finish(shown_as, thought)
     }
 
-    fn finish(&self, fate: usize) -> Response {
+    fn finish(&self, shown_as: ShownAs, thought: OverriddenThought) -> Response {
         let mut requests: Vec<Request> = self
             .settings_to_save
             .iter()
@@ -142,18 +146,16 @@ impl ActionDialog {
             })
             .collect();
         if !self.asks_settings_only {
-            let fate = match (fate, &self.stage) {
-                (2, Stage::RewriteThought(words)) if !words.text().is_empty() => {
+            let thought_disposition = match (thought, &self.stage) {
+                (OverriddenThought::Rewritten, Stage::RewriteThought(words)) if !words.text().is_empty() => {
                     ThoughtDisposition::Rewritten(one_line(&words.text()).into_owned())
                 }
                 // A thought that is rewritten to nothing is dropped.
-                (1, _) | (2, Stage::RewriteThought(_)) => ThoughtDisposition::Dropped,
-                _ => ThoughtDisposition::Kept,
+                (OverriddenThought::Rewritten, Stage::RewriteThought(_)) => ThoughtDisposition::Dropped,
+                _ => thought.without_new_text(),
             };
-            let shown_as =
-                if self.shown_as_choice == Some(1) { ShownAs::HumanEdit } else { ShownAs::AgentAction };
             let action = self.action.clone();
-            requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition: fate }));
+            requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition }));
         }
         Response { requests, close: true }
     }
@@ -162,12 +164,14 @@ impl ActionDialog {
         match &self.stage {
             Stage::Typing => return self.accept_action(),
             Stage::ChooseShownAs(choice) => {
-                self.shown_as_choice = Some(choice.selected);
-                self.settings_to_save.push((SHOWN_AS_SETTING, SHOWN_AS_VALUES[choice.selected.min(1)]));
+                let (shown_as, _) = SHOWN_AS_ANSWERS[choice.selected.min(SHOWN_AS_ANSWERS.len() - 1)];
+                self.shown_as_choice = Some(shown_as);
+                self.settings_to_save.push((OVERRIDE_SHOWN_AS.spec.name, shown_as.word()));
             }
             Stage::ChooseThought(choice) => {
-                self.thought_choice = Some(choice.selected);
-                self.settings_to_save.push((THOUGHT_SETTING, THOUGHT_VALUES[choice.selected.min(2)]));
+                let (thought, _) = THOUGHT_ANSWERS[choice.selected.min(THOUGHT_ANSWERS.len() - 1)];
+                self.thought_choice = Some(thought);
+                self.settings_to_save.push((OVERRIDDEN_THOUGHT.spec.name, thought.word()));
             }
             Stage::RewriteThought(_) => {}
         }
@@ -201,12 +205,12 @@ fn thought_before(state: &State, step: &Step) -> Option<String> {
 fn shown_question() -> Choice {
     Choice::new(
         "How is your action shown to the agent in later prompts?",
-        &["as its own action", "marked as a human edit"],
+        &SHOWN_AS_ANSWERS.map(|(_, answer)| answer),
     )
 }
 
 fn thought_question() -> Choice {
-    Choice::new("What happens to the thought before it?", &["keep it", "drop it", "rewrite it"])
+    Choice::new("What happens to the thought before it?", &THOUGHT_ANSWERS.map(|(_, answer)| answer))
 }
 
 impl Component for ActionDialog {

@@ -2,7 +2,7 @@
 
 use super::TestScreen;
 use super::overlays::{admissible_answer, lost_episode, type_text};
-use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{
     DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq, ShownAs,
     ThoughtDisposition,
@@ -40,12 +40,14 @@ fn the_two_questions_are_asked_once() {
         })
     };
     let expected = vec![
-        set_setting(SHOWN_AS_SETTING, "human_edit"),
-        set_setting(THOUGHT_SETTING, "dropped"),
+        set_setting(OVERRIDE_SHOWN_AS.spec.name, "human_edit"),
+        set_setting(OVERRIDDEN_THOUGHT.spec.name, "dropped"),
         overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped),
     ];
     assert_eq!(requests, expected);
-    for (name, value) in [(SHOWN_AS_SETTING, "human_edit"), (THOUGHT_SETTING, "dropped")] {
+    for (name, value) in
+        [(OVERRIDE_SHOWN_AS.spec.name, "human_edit"), (OVERRIDDEN_THOUGHT.spec.name, "dropped")]
+    {
         let event = Event::SettingChanged { name: name.to_owned(), value: json!(value) };
         stage.fixture.write(Cause::Person, event);
     }
@@ -57,7 +59,7 @@ fn the_two_questions_are_asked_once() {
 #[test]
 fn a_rewritten_thought_is_typed() {
     let mut fixture = sample_session();
-    for (name, value) in [(SHOWN_AS_SETTING, "own"), (THOUGHT_SETTING, "rewritten")] {
+    for (name, value) in [(OVERRIDE_SHOWN_AS.spec.name, "own"), (OVERRIDDEN_THOUGHT.spec.name, "rewritten")] {
         fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
     }
     fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
@@ -77,7 +79,7 @@ fn a_rewritten_thought_is_typed() {
 #[test]
 fn a_list_row_is_chosen_or_completes_the_input() {
     let mut fixture = sample_session();
-    for (name, value) in [(SHOWN_AS_SETTING, "own"), (THOUGHT_SETTING, "kept")] {
+    for (name, value) in [(OVERRIDE_SHOWN_AS.spec.name, "own"), (OVERRIDDEN_THOUGHT.spec.name, "kept")] {
         fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
     }
     let action = |requests: Vec<Request>| match requests.into_iter().next() {

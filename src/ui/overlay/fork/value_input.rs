@@ -5,8 +5,8 @@ use super::super::named_value;
 use super::super::named_value::NamedValueInput;
 use super::fork_point;
 use crate::catalog::{METHOD_NAMES, SETTINGS, defaults};
-use crate::domain::common_settings::{SHOWN_AS_SETTING, THOUGHT_SETTING};
-use crate::domain::{ModelRole, RunSpec, SamplingParam, ShownAs, ThoughtDisposition, sampling_param};
+use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
+use crate::domain::{ModelRole, RunSpec, SamplingParam, sampling_param};
 use crate::driver::PastAdmissible;
 use crate::engine::{Command, State};
 use crate::method::{PaperOrCode, derive_generation, switch_model};
@@ -367,13 +367,8 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
 
 /// Returns the override command, with the settings for how it is shown and what happens to the thought.
 fn override_command(state: &State, action: String) -> Command {
-    let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.text(name, ""));
-    let shown_as =
-        if word(SHOWN_AS_SETTING) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::AgentAction };
-    let fate = if word(THOUGHT_SETTING) == "dropped" {
-        ThoughtDisposition::Dropped
-    } else {
-        ThoughtDisposition::Kept
-    };
-    Command::Override { action, shown_as, thought_disposition: fate }
+    let settings = state.run.as_ref().map(|run| &run.settings);
+    let shown_as = settings.and_then(|s| s.find(OVERRIDE_SHOWN_AS)).unwrap_or_default();
+    let thought = settings.and_then(|s| s.find(OVERRIDDEN_THOUGHT)).unwrap_or(OVERRIDDEN_THOUGHT.if_missing);
+    Command::Override { action, shown_as, thought_disposition: thought.without_new_text() }
 }
