@@ -1,7 +1,7 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
 use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_method};
-use crate::domain::common_settings::{COMMON_SETTINGS, LOOP_DETECTOR};
+use crate::domain::common_settings::{COMMON_SETTINGS, LOOP_DETECTOR, OVERRIDE_SETTINGS};
 use crate::domain::{Limits, SettingOrigin, SettingSpec, Settings};
 use crate::method::PaperOrCode;
 use std::sync::LazyLock;
@@ -21,6 +21,12 @@ pub(super) fn table(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
         }
     }
     all
+}
+
+/// Returns the setting of this name that a person may set: one of [`SETTINGS`], or one of those for overrides, which only
+/// some runs have. Whatever else the settings of a run contain is fixed when the run starts.
+pub fn find_setting(name: &str) -> Option<&'static SettingSpec> {
+    SETTINGS.iter().chain(OVERRIDE_SETTINGS).find(|setting| setting.name == name)
 }
 
 /// Returns the names of the methods that a setting is limited to; `None` if all methods have it.

@@ -1,13 +1,14 @@
 //! Parses settings given as `NAME=VALUE`, and maps configuration origins to setting origins.
 
-use super::config::ValueOrigin;
+use super::config::{ValueOrigin, unknown_setting_message};
 use super::error::CliError;
-use crate::catalog::SETTINGS;
-use crate::domain::{ModelRole, SAMPLING_PARAMS, SettingOrigin, sampling_param};
+use crate::catalog::{SETTINGS, find_setting, methods_with_setting};
+use crate::domain::common_settings::{MAX_STEPS, OVERRIDE_SETTINGS};
+use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin, sampling_param};
 use serde_json::{Value, json};
 
 /// Parses a value from the command line: a number, a boolean (`true`, `on`, `false`, `off`) or a word.
-pub(super) fn parse_value(text: &str) -> Value {
+fn parse_value(text: &str) -> Value {
     if let Ok(number) = text.parse::<u64>() {
         return json!(number);
     }
@@ -18,9 +19,77 @@ pub(super) fn parse_value(text: &str) -> Value {
     }
 }
 
+const NAMES_HINT: &str = "`retrospect config show` lists the settings";
+
+/// Parses the value of a setting or a sampling parameter that a person may set.
+///
+/// # Errors
+/// Fails with a usage error if there is no such setting, or if it doesn't allow the value.
+pub(super) fn parse_assignment(name: &str, text: &str) -> Result<Value, CliError> {
+    let value = match sampling_param(name) {
+        Some((_, param)) => param.parse(text).map_err(|why| invalid_value(name, text, &why))?,
+        None => parse_value(text.trim()),
+    };
+    check_assignment(name, &value)?;
+    Ok(value)
+}
+
+/// Checks a value of a setting or a sampling parameter that a person may set.
+///
+/// # Errors
+/// The same as [`parse_assignment`].
+pub(super) fn check_assignment(name: &str, value: &Value) -> Result<(), CliError> {
+    let checked = match (sampling_param(name), find_setting(name)) {
+        (Some((_, param)), _) => param.validate(value),
+        (None, Some(spec)) => spec.validate(value),
+        (None, None) => return Err(CliError::usage(unknown_setting_message(name), NAMES_HINT)),
+    };
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    checked.map_err(|why| invalid_value(name, &text, &why))
+}
+
+/// Parses an assignment in a run that has started: unlike a new run it knows its method, and it has settings that can't
+/// be changed any more. The step limit is a setting here.
+///
+/// # Errors
+/// Fails with a usage error if the run has no such setting, if it is fixed, or if it doesn't allow the value.
+pub(super) fn parse_assignment_in(run: &RunSpec, name: &str, text: &str) -> Result<Value, CliError> {
+    if name == MAX_STEPS.spec.name {
+        let value = parse_value(text.trim());
+        MAX_STEPS.spec.validate(&value).map_err(|why| invalid_value(name, text, &why))?;
+        return Ok(value);
+    }
+    let is_recorded = run.settings.0.contains_key(name);
+    if is_recorded && sampling_param(name).is_none() && find_setting(name).is_none() {
+        return Err(CliError::usage(
+            format!("setting {name} is fixed since the start of the run"),
+            "start another run to choose another value",
+        ));
+    }
+    let value = parse_assignment(name, text)?;
+    let methods = methods_with_setting(name);
+    if !is_recorded && methods.is_some_and(|methods| !methods.contains(&run.method.as_str())) {
+        return Err(not_of_this_method(name));
+    }
+    Ok(value)
+}
+
+/// Returns the error for a setting of other methods.
+pub(super) fn not_of_this_method(name: &str) -> CliError {
+    let methods = methods_with_setting(name).unwrap_or_default().join(", ");
+    CliError::usage(
+        format!("setting {name} applies to {methods}, not to this method"),
+        "omit the setting, or choose one of these methods with --method",
+    )
+}
+
+fn invalid_value(name: &str, text: &str, why: &str) -> CliError {
+    CliError::usage(format!("setting {name} = {text}: {why}"), NAMES_HINT)
+}
+
 /// Returns the beginnings of all values of `--set` for a run: `NAME=` of each setting and each sampling parameter.
 pub(super) fn known_assignments() -> Vec<String> {
-    let settings = SETTINGS.iter().map(|spec| format!("{}=", spec.name));
+    let settings = SETTINGS.iter().chain(OVERRIDE_SETTINGS).map(|spec| format!("{}=", spec.name));
     settings.chain(sampling_assignments()).collect()
 }
 
@@ -30,6 +99,20 @@ pub(super) fn sampling_assignments() -> Vec<String> {
     [ModelRole::Actor, ModelRole::Mentor].into_iter().flat_map(of_role).collect()
 }
 
+/// Splits a `NAME=VALUE` of `--set`.
+///
+/// # Errors
+/// Fails with a usage error, which shows `example`, if the equals sign is missing.
+pub(super) fn split_set_flag<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), CliError> {
+    let (name, value) = text.split_once('=').ok_or_else(|| {
+        CliError::usage(
+            format!("--set {text:?}: expected NAME=VALUE"),
+            format!("for example --set {example}"),
+        )
+    })?;
+    Ok((name.trim(), value))
+}
+
 /// Parses every `--set NAME=VALUE` of a verb that doesn't start a run: sampling parameters, and the settings in
 /// `others`.
 ///
@@ -37,22 +120,8 @@ pub(super) fn sampling_assignments() -> Vec<String> {
 /// Fails with a usage error for the first invalid one.
 pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(String, Value)>, CliError> {
     let parse = |text: &String| {
-        let (name, typed) = text.split_once('=').ok_or_else(|| {
-            CliError::usage(
-                format!("--set {text:?}: expected NAME=VALUE"),
-                "for example --set actor.max_tokens=1024",
-            )
-        })?;
-        let name = name.trim();
-        let invalid = |why: String| {
-            let hint = "`retrospect config show` lists the settings";
-            CliError::usage(format!("setting {name} = {typed}: {why}"), hint)
-        };
-        if let Some((_, param)) = sampling_param(name) {
-            return Ok((name.to_owned(), param.parse(typed).map_err(invalid)?));
-        }
-        let spec = SETTINGS.iter().find(|spec| spec.name == name && others.contains(&name));
-        let Some(spec) = spec else {
+        let (name, typed) = split_set_flag(text, "actor.max_tokens=1024")?;
+        if sampling_param(name).is_none() && !others.contains(&name) {
             let others = others.iter().flat_map(|other| [" and ", other]).collect::<String>();
             return Err(CliError::usage(
                 format!(
@@ -60,10 +129,8 @@ pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(St
                 ),
                 "set other settings when starting a run: `retrospect run --set NAME=VALUE`",
             ));
-        };
-        let value = parse_value(typed);
-        spec.validate(&value).map_err(invalid)?;
-        Ok((name.to_owned(), value))
+        }
+        Ok((name.to_owned(), parse_assignment(name, typed)?))
     };
     set.iter().map(parse).collect()
 }

@@ -8,10 +8,12 @@ use super::args::{MethodArgs, TaskArgs};
 use super::calibration_setup::{self, CalibrationOptions};
 use super::config::{Config, ValueOrigin, find_entry, keys};
 use super::error::{CliError, CliErrorKind};
-use super::settings::{parse_value, setting_origin};
+use super::settings::{
+    check_assignment, not_of_this_method, parse_assignment, setting_origin, split_set_flag,
+};
 use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
-use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, SETTINGS, methods_with_setting};
+use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::OverriddenThought;
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, ShownAs, Task, sampling_param,
@@ -169,14 +171,8 @@ fn build_spec(
     }
     apply_preset(config, method_args.preset.as_deref(), reading, &mut settings, &mut limits)?;
     for text in &method_args.set {
-        let (name, value) = text.split_once('=').ok_or_else(|| {
-            CliError::usage(format!("--set {text:?}: expected NAME=VALUE"), "for example --set r_freq=5")
-        })?;
-        let name = name.trim();
-        let value = match sampling_param(name) {
-            Some((_, param)) => param.parse(value).map_err(|why| invalid_value(name, value, &why))?,
-            None => parse_value(value),
-        };
+        let (name, text) = split_set_flag(text, "r_freq=5")?;
+        let value = parse_assignment(name, text)?;
         set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
     method::apply_limits(&settings, &mut limits, &mut loop_detector);
@@ -307,10 +303,6 @@ fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<S
     Ok(configured.to_owned())
 }
 
-fn invalid_value(name: &str, value: &str, why: &str) -> CliError {
-    CliError::usage(format!("setting {name} = {value}: {why}"), "`retrospect config show` lists the settings")
-}
-
 /// Sets a setting of the method, or a sampling parameter of a role, after checking its value.
 fn set_setting(
     settings: &mut Settings,
@@ -318,25 +310,10 @@ fn set_setting(
     value: &Value,
     origin: SettingOrigin,
 ) -> Result<(), CliError> {
-    let hint = "`retrospect config show` lists the settings";
-    if let Some((_, param)) = sampling_param(name) {
-        param.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
-        settings.set(name, value.clone(), origin);
-        return Ok(());
+    check_assignment(name, value)?;
+    if methods_with_setting(name).is_some() && !settings.0.contains_key(name) {
+        return Err(not_of_this_method(name));
     }
-    let Some(spec) = SETTINGS.iter().find(|s| s.name == name) else {
-        return Err(CliError::usage(super::config::unknown_setting_message(name), hint));
-    };
-    if !settings.0.contains_key(name) {
-        return Err(CliError::usage(
-            format!(
-                "setting {name} applies to {}, not to this method",
-                methods_with_setting(name).unwrap_or_default().join(", ")
-            ),
-            "omit the setting, or choose one of these methods with --method",
-        ));
-    }
-    spec.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
     settings.set(name, value.clone(), origin);
     Ok(())
 }

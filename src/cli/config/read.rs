@@ -1,8 +1,9 @@
 //! Reads the configuration file and single values. Every error names file, line, key and the allowed values.
 
 use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType, find_entry};
-use crate::catalog::SETTINGS;
+use crate::catalog::{SETTINGS, find_setting};
 use crate::cli::error::{CliError, CliErrorKind};
+use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::provider::openai::Profile;
 use serde_json::{Value, json};
@@ -194,7 +195,7 @@ fn parse_preset_setting(name: String, value: &Spanned<DeValue<'_>>) -> Result<(S
         };
         return checked.map(|value| (name.clone(), value)).map_err(|why| format!("{name}: {why}"));
     }
-    if !SETTINGS.iter().any(|s| s.name == name) {
+    if find_setting(&name).is_none() {
         return Err(unknown_setting_message(&name));
     }
     let value =
@@ -227,6 +228,9 @@ fn unknown_key_message(name: &str) -> String {
 
 /// Returns the message for a setting that no method has.
 pub(crate) fn unknown_setting_message(name: &str) -> String {
+    if name == MAX_STEPS.spec.name {
+        return format!("{name:?} is not a setting of a new run; set the step limit with --max-steps");
+    }
     let key =
         ENTRIES.iter().find(|entry| entry.name == name || entry.name.strip_prefix("run.") == Some(name));
     if let Some(entry) = key {

@@ -13,10 +13,11 @@ pub(super) use help::HELP;
 pub(super) use status::status_line;
 
 use crate::cli::lesson_kinds::{parse_kind, parse_scope};
+use crate::cli::settings::parse_assignment_in;
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{
     Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
-    ShownAs, pluralize, sampling_param,
+    ShownAs, pluralize,
 };
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
@@ -151,13 +152,9 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         }
         "set" => {
             let (name, value) = rest.split_once(' ').ok_or("missing argument; usage: set NAME VALUE")?;
-            let value = match sampling_param(name) {
-                Some((_, param)) => param.parse(value).map_err(|why| format!("setting {name}: {why}"))?,
-                None => crate::cli::settings::parse_value(value.trim()),
-            };
-            if let Some(spec) = crate::catalog::SETTINGS.iter().find(|s| s.name == name) {
-                spec.validate(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
-            }
+            let run = state.run.as_deref().ok_or("no run yet")?;
+            let parsed = parse_assignment_in(run, name, value.trim());
+            let value = parsed.map_err(|f| format!("{}; {}", f.message, f.hint))?;
             one(Command::ChangeSetting { name: name.to_owned(), value })
         }
         "end" | "end-episode" => one(Command::EndEpisode(EndReason::Person)),

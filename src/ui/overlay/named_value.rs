@@ -1,8 +1,7 @@
 //! Input that changes one of several named values: a list with the current values, below a line with the syntax of
 //! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
-use crate::catalog::SETTINGS;
-use crate::domain::SettingSpec;
+use crate::catalog::find_setting;
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -97,27 +96,25 @@ pub(super) fn as_sent(all: &mut [NamedValue], unsent: &[String]) {
     }
 }
 
-/// Returns the settings of a run, except those that belong to its models and their sampling.
+/// Returns the settings of a run that a person may change, without the sampling parameters of its models.
 pub(super) fn setting_values(run: Option<&RunSpec>) -> Vec<NamedValue> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let belongs_to_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
     let all = run.into_iter().flat_map(|r| &r.settings.0);
-    let named =
-        all.filter(|(name, _)| *name != "templates" && !belongs_to_role(name)).map(|(name, setting)| {
-            let spec = SETTINGS.iter().find(|s| s.name == name);
-            NamedValue {
-                name: name.clone(),
-                current: word(&setting.value),
-                sent: None,
-                origin: if setting.origin == SettingOrigin::Mentor {
-                    "because the mentor is a model"
-                } else {
-                    ""
-                },
-                meaning: spec.map_or("", |s| s.meaning),
-                allowed: spec.map_or_else(String::new, SettingSpec::allowed_values),
-            }
-        });
+    let named = all.filter_map(|(name, setting)| {
+        let spec = find_setting(name)?;
+        Some(NamedValue {
+            name: name.clone(),
+            current: word(&setting.value),
+            sent: None,
+            origin: if setting.origin == SettingOrigin::Mentor {
+                "because the mentor is a model"
+            } else {
+                ""
+            },
+            meaning: spec.meaning,
+            allowed: spec.allowed_values(),
+        })
+    });
     named.collect()
 }
 
@@ -157,11 +154,9 @@ pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value
         let value = param.parse(text)?;
         return run.check_param_supported(asked, param, &value).map(|()| value);
     }
+    let spec = find_setting(name).ok_or_else(|| format!("no setting named `{name}`"))?;
     let value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
-    if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {
-        spec.validate(&value)?;
-    }
-    Ok(value)
+    spec.validate(&value).map(|()| value)
 }
 
 /// The input line and the list below it.

@@ -1,6 +1,10 @@
 //! Tests of how lines are interpreted.
 
 use super::*;
+use crate::catalog::fixture::test_spec;
+use crate::domain::SettingOrigin;
+use serde_json::json;
+use std::sync::Arc;
 
 #[test]
 fn palette_action_names_are_commands() {
@@ -183,5 +187,48 @@ fn the_status_line_names_an_edited_prompt_that_is_waiting() {
         assert!(!status_line(&state).contains("edited prompt"), "{}", status_line(&state));
         let state = State { draft: Some(prompt.into()), ..State::default() };
         assert!(status_line(&state).starts_with("PAUSED · edited prompt draft"));
+    }
+}
+
+/// Regression: `set` journaled unknown names, words that a choice doesn't have, and what is fixed since the start.
+#[test]
+fn set_accepts_what_the_run_can_change() {
+    let mut run = test_spec("react", &[]);
+    run.settings.set("pddl.goal", "blank", SettingOrigin::Config);
+    run.settings.set("templates", "some hash", SettingOrigin::BuiltIn);
+    let state = State { run: Some(Arc::new(run)), ..State::default() };
+    let accepted = [
+        ("max_steps 60", "max_steps", json!(60)),
+        ("examples 1", "examples", json!(1)),
+        ("thoughts_sent off", "thoughts_sent", json!(false)),
+        ("actor.temperature 0.5", "actor.temperature", json!(0.5)),
+        ("override.shown_as human_edit", "override.shown_as", json!("human_edit")),
+        ("override.thought rewritten", "override.thought", json!("rewritten")),
+    ];
+    for (line, name, value) in accepted {
+        let command = Command::ChangeSetting { name: name.to_owned(), value };
+        assert_eq!(
+            parse_line(&format!("set {line}"), &state),
+            Ok(LineAction::Commands(vec![command])),
+            "{line}"
+        );
+    }
+    let rejected = [
+        ("nonsense 5", "unknown setting \"nonsense\""),
+        ("example 1", "did you mean \"examples\""),
+        ("examples 9", "expected a whole number from 0 to 2"),
+        ("max_steps 0", "expected a whole number, at least 1"),
+        ("override.shown_as ask", "expected own, human_edit"),
+        ("override.thought gone", "expected kept, dropped, rewritten"),
+        ("pddl.goal comma", "setting pddl.goal is fixed since the start of the run; start another run"),
+        ("templates other", "setting templates is fixed"),
+        ("r_freq 5", "setting r_freq applies to omnireflect"),
+        ("run.seed 5", "is a configuration key"),
+        ("actor.temperature hot", "expected a number"),
+        ("examples", "usage: set NAME VALUE"),
+    ];
+    for (line, words) in rejected {
+        let error = parse_line(&format!("set {line}"), &state).unwrap_err();
+        assert!(error.contains(words), "{line}: {error}");
     }
 }
