@@ -29,6 +29,11 @@ pub enum ExtensionError {
     /// An option of an environment has no words, so no default.
     #[error("the option {option} allows no words; its first word is the default")]
     NoWords { option: &'static str },
+    /// Two environments claim the public examples, which are about one.
+    #[error(
+        "the environments {first} and {second} both have the public examples of ReAct and Reflexion; set has_public_examples to false"
+    )]
+    PublicExamples { first: &'static str, second: &'static str },
     /// A prompt template can't be parsed.
     #[error(transparent)]
     Template(#[from] TemplateError),
@@ -63,6 +68,10 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
         if let Some(option) = environment.options.iter().find(|option| !is_own(option.name)) {
             return Err(ExtensionError::OptionPrefix { environment: environment.name, option: option.name });
         }
+    }
+    let mut with_examples = environments.iter().filter(|entry| entry.has_public_examples);
+    if let (Some(first), Some(second)) = (with_examples.next(), with_examples.next()) {
+        return Err(ExtensionError::PublicExamples { first: first.name, second: second.name });
     }
     let files = templates::files(&methods, &environments);
     check_names("template file", files.files.iter().map(|(name, _)| *name))?;

@@ -124,4 +124,15 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     assert_eq!(refused(option), ExtensionError::NoWords { option: "own.way" });
     let option = crate::env::EnvironmentOption { name: "run.seed", words: &["a"], ..option };
     assert_eq!(refused(option), ExtensionError::OptionPrefix { environment: "own", option: "run.seed" });
+    let second = EnvironmentEntry {
+        name: "own",
+        has_public_examples: true,
+        options: &[],
+        templates: &[],
+        task_facts: TaskFacts::NONE,
+        ..*DEFAULT_ENVIRONMENT
+    };
+    let environments: &'static [&'static EnvironmentEntry] = vec![&*Box::leak(Box::new(second))].leak();
+    let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
+    assert_eq!(error, ExtensionError::PublicExamples { first: "alfworld", second: "own" });
 }

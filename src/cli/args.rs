@@ -6,7 +6,7 @@ mod verbs;
 pub use key_flags::*;
 pub use verbs::*;
 
-use crate::catalog::ENVIRONMENTS;
+use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, find_environment};
 use crate::cli::config::{self, keys};
 use crate::cli::error::CliError;
 use clap::{Args, Parser, Subcommand};
@@ -123,9 +123,9 @@ impl TaskArgs {
     /// Copies the environment into the configuration: the one of `--env`, else that of problem files.
     ///
     /// # Errors
-    /// Fails with a usage [`CliError`] if there is no such environment.
+    /// Fails with a usage [`CliError`] if there is no such environment, or if it can't play the files.
     pub fn apply(&self, config: &mut config::Config) -> Result<(), CliError> {
-        self.files.apply(config)?;
+        self.files.apply(self.keys.get(&keys::ENV), config)?;
         self.keys.apply(config)
     }
 }
@@ -142,21 +142,38 @@ pub struct ProblemFiles {
 }
 
 impl ProblemFiles {
-    /// Returns the task name that stands for the files, or `None` without `--problem`.
-    pub fn task_name(&self) -> Option<String> {
+    /// Returns the task name that stands for the files in an environment. `None` without `--problem`, or if the
+    /// environment has no problem files.
+    pub fn task_name(&self, env: &str) -> Option<String> {
         let problem = self.problem.as_deref()?;
-        ENVIRONMENTS
-            .iter()
-            .find_map(|entry| Some(entry.task_facts.problem_task?(self.domain.as_deref(), problem)))
+        Some(find_environment(env)?.task_facts.problem_task?(self.domain.as_deref(), problem))
     }
 
-    /// Chooses the environment of the problem files, if they are given.
+    /// Chooses the environment of the problem files, if they are given: `chosen` (by `--env`), else the configured one if
+    /// it has such files, else the first one that has.
     ///
     /// # Errors
-    /// Never fails, since the environment is one of the catalog.
-    pub fn apply(&self, config: &mut config::Config) -> Result<(), CliError> {
-        let plays_files = || ENVIRONMENTS.iter().find(|entry| entry.task_facts.problem_task.is_some());
-        let implied = self.problem.as_ref().and_then(|_| plays_files()).map(|entry| entry.name);
+    /// Fails with a usage [`CliError`] if the chosen environment has no problem files.
+    pub fn apply(&self, chosen: Option<&str>, config: &mut config::Config) -> Result<(), CliError> {
+        if self.problem.is_none() {
+            return Ok(());
+        }
+        let plays_files = |entry: &EnvironmentEntry| entry.task_facts.problem_task.is_some();
+        if let Some(entry) = chosen.and_then(find_environment) {
+            if plays_files(entry) {
+                return Ok(());
+            }
+            let others = ENVIRONMENTS.iter().filter(|entry| plays_files(entry));
+            let flags: Vec<String> = others.map(|entry| format!("--env {}", entry.name)).collect();
+            return Err(CliError::usage(
+                format!("--problem: {} has no problem files", entry.name),
+                format!("use {}", flags.join(" or ")),
+            ));
+        }
+        if find_environment(config.get(keys::ENV)).is_some_and(plays_files) {
+            return Ok(());
+        }
+        let implied = ENVIRONMENTS.iter().find(|entry| plays_files(entry)).map(|entry| entry.name);
         config.set_flag(&keys::ENV, implied)
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn add_calibration_tasks(
     }
     let count = |setting| usize::try_from(settings.get(setting)).unwrap_or(usize::MAX);
     let (per_type, explore) = (count(PER_TYPE), count(EXPLORE));
-    let selection = task_selection(world);
+    let selection = task_selection(env, world);
     let are_tasks_chosen = calibration.is_calibration_only
         && !(selection.tasks.is_empty() && selection.list.is_none() && selection.split.is_none());
     let has_task_ids = are_tasks_chosen && selection.list.is_none() && selection.split.is_none();

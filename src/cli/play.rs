@@ -19,7 +19,7 @@ use std::io::stdin;
 
 /// Runs `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> Result<(), CliError> {
-    args.files.apply(config)?;
+    args.files.apply(args.keys.get(&keys::ENV), config)?;
     args.keys.apply(config)?;
     let task = find_task(config, args)?;
     for warning in worlds::warnings(&task) {
@@ -71,12 +71,13 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     if let Some(file) = &args.state {
         return task_from_file(config, args, file);
     }
+    let env = config.get(keys::ENV);
     let selection = Selection {
-        tasks: args.task.clone().into_iter().chain(args.files.task_name()).collect(),
+        tasks: args.task.clone().into_iter().chain(args.files.task_name(env)).collect(),
         list: args.tasks.clone(),
         ..Selection::default()
     };
-    let tasks = worlds::select_tasks(config.get(keys::ENV), &selection, &world_options(config))?;
+    let tasks = worlds::select_tasks(env, &selection, &world_options(config))?;
     let index = args.index.unwrap_or(0);
     let count = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
@@ -100,7 +101,8 @@ fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) ->
     let takes_files =
         |name: &str| find_environment(name).is_some_and(|entry| entry.task_facts.has_state_files);
     if !takes_files(env) || args.task.is_some() || args.tasks.is_some() {
-        let known = ENVIRONMENT_NAMES.iter().find(|name| takes_files(name)).unwrap_or(&env);
+        let with_files = std::iter::once(&env).chain(ENVIRONMENT_NAMES.iter());
+        let known = with_files.copied().find(|name| takes_files(name)).unwrap_or(env);
         return Err(CliError::usage(
             format!("--state takes a {known} level file and can't be combined with --task or --tasks"),
             format!("for example `retrospect play --env {known} --state FILE`"),

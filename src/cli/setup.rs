@@ -73,7 +73,7 @@ pub(super) fn plan_run_with_calibration(
     let tasks = if is_calibration_only {
         Vec::new()
     } else {
-        worlds::select_tasks(env, &task_selection(task_args), &worlds)?
+        worlds::select_tasks(env, &task_selection(env, task_args), &worlds)?
     };
     let mut spec = build_spec(config, method_args, tasks, calibration)?;
     if let Some(calibration) = calibration {

@@ -5,7 +5,7 @@ use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::{task_selection, world_options};
-use crate::catalog::{DEFAULT_ENVIRONMENT, ExportTask, find_environment};
+use crate::catalog::{ENVIRONMENTS, ExportTask, find_environment};
 use crate::domain::Task;
 use crate::driver::worlds;
 use crate::files;
@@ -32,13 +32,15 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
     let env = config.get(keys::ENV).to_owned();
     let export = find_environment(&env).and_then(|entry| entry.task_facts.export_task);
     if args.write.is_some() && export.is_none() {
+        let others = ENVIRONMENTS.iter().filter(|entry| entry.task_facts.export_task.is_some());
+        let flags: Vec<String> = others.map(|entry| format!("--env {}", entry.name)).collect();
         return Err(CliError::usage(
-            format!("--write: {env} games are already files on disk"),
-            format!("--write works with the built-in environment: --env {}", DEFAULT_ENVIRONMENT.name),
+            format!("--write: tasks of {env} can't be written as folders"),
+            format!("--write works with {}", flags.join(" or ")),
         ));
     }
     let written_to = args.write.as_deref().zip(export);
-    let found = worlds::list_tasks(&env, &task_selection(&args.world), &world_options(config))?;
+    let found = worlds::list_tasks(&env, &task_selection(&env, &args.world), &world_options(config))?;
     let width = found.iter().map(|t| t.id.len()).max().unwrap_or(0).min(60);
     for task in &found {
         let folder = written_to.map(|(dir, export)| write_game(dir, task, export)).transpose()?;

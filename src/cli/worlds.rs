@@ -6,9 +6,9 @@ use crate::catalog::ENVIRONMENTS;
 use crate::driver::worlds::Selection;
 use crate::env::TaskOptions;
 
-/// Returns the selection of tasks given by the flags.
-pub(super) fn task_selection(world: &TaskArgs) -> Selection {
-    let files = world.files.task_name();
+/// Returns the selection of tasks of an environment given by the flags.
+pub(super) fn task_selection(env: &str, world: &TaskArgs) -> Selection {
+    let files = world.files.task_name(env);
     Selection {
         tasks: world.task.iter().cloned().chain(files).collect(),
         list: world.tasks.clone(),

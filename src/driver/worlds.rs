@@ -50,7 +50,7 @@ pub(super) fn answer_deadlines(task: &Task) -> TimeLimits {
 /// # Errors
 /// Returns [`TaskError`] if there is none.
 pub fn find(env: &str, text: &str, options: &TaskOptions) -> Result<Task, TaskError> {
-    if let Some(found) = labels::find(text, access(options)) {
+    if let Some(found) = labels::find(env, text, access(options)) {
         return found;
     }
     task_source(env)?.find(text, access(options))

@@ -55,6 +55,20 @@ fn every_error_says_where_and_what_to_do() {
             &["--mentor openai:gpt: no model server is configured"],
         ),
         (&["run", "--method", "dreams"], 2, "usage", &["dreams", "react, omnireflect"]),
+        (
+            &["play", "--env", "household", "--problem", "p.pddl"],
+            2,
+            "usage",
+            &["--problem: household has no problem files", "--env pddl"],
+        ),
+        (
+            &["tasks", "--env", "babyai", "--write", "games"],
+            2,
+            "usage",
+            &["--write: tasks of babyai can't be written as folders", "--env household"],
+        ),
+        (&["run", "--set", "max_steps=5"], 2, "usage", &["max_steps", "--max-steps"]),
+        (&["run", "--set", "override.shown_as=ask"], 2, "usage", &["expected own, human_edit"]),
         (&["run", "--set", "r_frek=5"], 2, "usage", &["did you mean \"r_freq\"?"]),
         (&["run", "--set", "r_freq=often"], 2, "usage", &["a whole number"]),
         (

@@ -24,12 +24,17 @@ pub(super) fn is_label(value: &Value) -> bool {
     value.get("grid").is_none() && (value.get("subgoals").is_some() || value.get("subgoals_1").is_some())
 }
 
-/// Returns the environment of a label, and how it plays it; `None` if it can only be listed.
-fn environment_of(value: &Value) -> Result<(&'static str, Option<&'static dyn LabelSource>), String> {
+/// Returns the environment of a label, and how it plays it; `None` if it can only be listed. A row that doesn't name its
+/// environment belongs to `env` if that reads such rows, else to the first one that does.
+fn environment_of(
+    value: &Value,
+    env: &str,
+) -> Result<(&'static str, Option<&'static dyn LabelSource>), String> {
     let mut known = labelled_environments();
     let Some(name) = value.get("task") else {
-        // AgentBoard's rows always contain it; lists of BabyAI subgoals may omit it.
-        let found = known.find(|(_, source)| source.reads_subgoals());
+        // AgentBoard's rows always contain it; lists of subgoals may omit it.
+        let readers = || labelled_environments().filter(|(_, source)| source.reads_subgoals());
+        let found = readers().find(|(name, _)| *name == env).or_else(|| readers().next());
         return found.map(|(env, source)| (env, Some(source))).ok_or("`task` is missing".to_owned());
     };
     let name = name.as_str().ok_or("`task` is not a string")?;
@@ -45,7 +50,7 @@ fn environment_of(value: &Value) -> Result<(&'static str, Option<&'static dyn La
     })
 }
 
-/// Returns the task of a label.
+/// Returns the task of a label; `env` is the environment whose tasks are listed.
 ///
 /// # Errors
 /// Returns what is wrong with the row, without file and line.
@@ -53,9 +58,10 @@ pub(super) fn task_of_label(
     path: &Path,
     row: usize,
     value: &Value,
+    env: &str,
     access: TaskAccess,
 ) -> Result<Task, String> {
-    let (env, source) = environment_of(value)?;
+    let (env, source) = environment_of(value, env)?;
     let file = access.absolute_path(path);
     let label = Label::parse(&file, row, value, source)?;
     let mut task = Task {
@@ -77,12 +83,12 @@ pub(super) fn task_of_label(
 }
 
 /// Returns the task of `FILE#ROW`, if the text has this form and the row is a label.
-pub(super) fn find(text: &str, access: TaskAccess) -> Option<Result<Task, TaskError>> {
+pub(super) fn find(env: &str, text: &str, access: TaskAccess) -> Option<Result<Task, TaskError>> {
     let (path, row) = parse_row_id(text)?;
     let broken = |line, reason| TaskError::List { path: path.clone(), line, reason };
     Some(match read_row(&path, row, access) {
         Ok(Some((line, value))) if is_label(&value) => {
-            task_of_label(&path, row, &value, access).map_err(|reason| broken(line, reason))
+            task_of_label(&path, row, &value, env, access).map_err(|reason| broken(line, reason))
         }
         Ok(Some(_)) => return None,
         Ok(None) => Err(broken(row + 1, "no such row".to_owned())),
@@ -97,7 +103,7 @@ pub(super) fn open(task: &Task, access: TaskAccess) -> Option<Result<Box<dyn Env
     let found = match read_row(&path, row, access) {
         Ok(Some((_, value))) if !is_label(&value) => return None,
         Ok(Some((line, value))) => {
-            open_row(&path, row, &value, access).map_err(|reason| broken(line, reason))
+            open_row(&path, row, &value, &task.env, access).map_err(|reason| broken(line, reason))
         }
         Ok(None) => Err(broken(row + 1, "no such row".to_owned())),
         Err(error) => Err(error),
@@ -127,7 +133,7 @@ pub(super) fn check_playable(task: &Task, access: TaskAccess) -> Result<(), Task
         return Ok(());
     }
     let check = || {
-        let (_, source) = environment_of(&value)?;
+        let (_, source) = environment_of(&value, &task.env)?;
         let label = Label::parse(&path, row, &value, source)?;
         source.map_or(Ok(()), |source| source.check_playable(&label, access))
     };
@@ -138,9 +144,10 @@ fn open_row(
     path: &Path,
     row: usize,
     value: &Value,
+    env: &str,
     access: TaskAccess,
 ) -> Result<Box<dyn Environment>, String> {
-    let (_, source) = environment_of(value)?;
+    let (_, source) = environment_of(value, env)?;
     let label = Label::parse(path, row, value, source)?;
     source
         .ok_or("this program has no ScienceWorld environment; its labels can be listed but cannot be played")?

@@ -105,7 +105,8 @@ fn tasks_in_file(env: &str, path: &Path, access: TaskAccess) -> Result<Vec<Task>
                 serde_json::from_str(line).map_err(|e| broken(number, format!("invalid JSON: {e}")))?;
             if labels::is_label(&value) {
                 found.push(
-                    labels::task_of_label(path, rows - 1, &value, access).map_err(|e| broken(number, e))?,
+                    labels::task_of_label(path, rows - 1, &value, env, access)
+                        .map_err(|e| broken(number, e))?,
                 );
                 continue;
             }
