@@ -18,7 +18,9 @@ pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
 pub use lane::{Lane, LaneFormat};
-pub use method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+pub use method_entry::{
+    Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
+};
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
 pub use settings::{SETTINGS, default_trials, defaults, find_setting, methods_with_setting};
@@ -26,7 +28,7 @@ pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
-use crate::domain::{Job, JobProgress, RunSpec, StepResult};
+use crate::domain::{Job, JobProgress, LessonId, RunSpec, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -66,6 +68,12 @@ pub fn lanes_for_method(name: &str) -> &'static [Lane] {
 /// Returns whether a method plans all actions before the first step, so that the actor is never asked.
 pub fn plans_ahead(name: &str) -> bool {
     find_method(name).is_some_and(|entry| entry.plans_ahead)
+}
+
+/// Returns the lesson that the actions of the state's episode are taken from, and the number (from 1) of the one that the
+/// last step takes; see [`MethodEntry::current_action`].
+pub fn current_action(state: &State) -> Option<(&LessonId, u32)> {
+    (find_method(&state.run.as_ref()?.method)?.current_action)(state)
 }
 
 /// Returns whether a method has no mentor.

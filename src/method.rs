@@ -18,7 +18,7 @@ pub use calibration::WithCalibration;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::{derive_generation, derived_generation, disable_reflections, is_model, switch_model};
 pub use omnireflect::OmniReflect;
-pub use planning::{Planning, current_plan_action, numbered_plan_lines};
+pub use planning::{Planning, numbered_plan_lines};
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use schedule::{next_by_task, next_by_trial};

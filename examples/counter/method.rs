@@ -4,8 +4,8 @@
 use crate::environment::STEPS;
 use retrospect::catalog::{Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels};
 use retrospect::domain::{
-    EndReason, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin, TypedSetting,
-    setting_words,
+    EndReason, Job, JobProgress, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
+    TypedSetting, setting_words,
 };
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
 use retrospect::method::next_by_task;
@@ -21,7 +21,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (300, 300),
     trials: 1,
-    lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Plain }],
+    lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
     empty_lane_text: |_, lane| {
         (lane.kinds == [ReflectionKind::Plan]).then(|| "computed before the first step".to_owned())
     },
@@ -29,6 +29,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |_| None,
     model_need: ModelNeed::NoMentor,
     plans_ahead: true,
+    current_action,
     carryover: |_| Carryover::Nothing,
 };
 
@@ -64,8 +65,8 @@ impl Method for Shortest {
             return Vec::new();
         }
         match plan(state, open) {
-            Some(plan) => match plan.lines().nth(open.answered_steps() as usize) {
-                Some(action) => vec![Intent::Propose(action.trim().to_owned())],
+            Some(plan) => match plan_lines(plan).nth(open.answered_steps() as usize) {
+                Some(action) => vec![Intent::Propose(action.to_owned())],
                 None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
             },
             // A person continues without the job.
@@ -100,11 +101,22 @@ impl Method for Shortest {
     }
 }
 
-/// Returns the plan of an episode, one action a line.
-fn plan<'a>(state: &'a State, open: &Episode) -> Option<&'a str> {
+/// Returns the plan of an episode.
+fn plan<'a>(state: &'a State, episode: &Episode) -> Option<&'a Lesson> {
     let mut plans = state.pool.active_of_kind(ReflectionKind::Plan);
-    let own = plans.rfind(|lesson| lesson.learnt_at.0 == open.number)?;
-    Some(own.text().text.as_str())
+    plans.rfind(|lesson| lesson.learnt_at.0 == episode.number)
+}
+
+/// Returns the actions of a plan: one a line.
+fn plan_lines(plan: &Lesson) -> impl Iterator<Item = &str> {
+    plan.text().text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// Returns the plan and the number of its action for the last step, which the lane marks.
+fn current_action(state: &State) -> Option<(&LessonId, u32)> {
+    let episode = state.episode.as_deref()?;
+    let step = episode.last_step()?;
+    Some((&plan(state, episode)?.id, step.number))
 }
 
 /// Finds the fewest additions that reach the goal, one a line.

@@ -10,7 +10,8 @@ pub enum LaneFormat {
     Plain,
     /// Sweet&Sour's memory tuples: reflection, observation, action and reward; short-term memory first.
     MemoryTuples,
-    /// The plan of the planning method: one numbered row per action, with a mark on the next one to run.
+    /// A plan: one numbered row per action, with a mark on the one that
+    /// [`current_action`](super::MethodEntry::current_action) names.
     Actions,
     /// Lessons whose kind has no lane in this method, each labelled with its kind.
     Other,

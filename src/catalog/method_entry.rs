@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use super::unused_mentor::UnusedMentor;
-use crate::domain::{DefaultValue, JobProgress, RunSpec, SettingSpec, Settings, TypedSetting};
+use crate::domain::{DefaultValue, JobProgress, LessonId, RunSpec, SettingSpec, Settings, TypedSetting};
 use crate::engine::{Method, State};
 use crate::method::MethodError;
 use serde_json::Value;
@@ -40,6 +40,10 @@ pub struct MethodEntry {
     pub model_need: ModelNeed,
     /// Whether all actions are planned before the first step, so that the actor is never asked.
     pub plans_ahead: bool,
+    /// Returns the lesson whose lines the actions of this episode are taken from, and the number (from 1) of the one that
+    /// the last step takes, counted as in [`numbered_plan_lines`](crate::method::numbered_plan_lines). Lanes of the format
+    /// `Actions` mark it. `None` before the first step, and if the method takes no actions from a lesson.
+    pub current_action: fn(&State) -> Option<(&LessonId, u32)>,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
 }
@@ -83,4 +87,9 @@ pub fn disabled_by(run: &RunSpec, setting: TypedSetting<bool>) -> Option<String>
 /// The [`MethodEntry::trial_labels`] of a method that treats all trials alike.
 pub fn no_trial_labels(_: &State, _: &str, _: &str) -> Vec<String> {
     Vec::new()
+}
+
+/// The [`MethodEntry::current_action`] of a method that takes no actions from a lesson.
+pub fn no_current_action(_: &State) -> Option<(&LessonId, u32)> {
+    None
 }

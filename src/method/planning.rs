@@ -135,9 +135,8 @@ pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
 }
 
 /// Returns the active plan and the number (from 1) of its action for the last step. Returns `None` before the first
-/// step and for other methods.
-pub fn current_plan_action(state: &State) -> Option<(&LessonId, u32)> {
-    state.run.as_ref().filter(|run| run.method == "planning")?;
+/// step.
+pub fn current_action(state: &State) -> Option<(&LessonId, u32)> {
     let open = state.episode.as_deref()?;
     let (id, _) = active_plan(state, open)?;
     let step = (open.steps.len() as u32).checked_sub(plan_written_after(state, open))?;

@@ -1,7 +1,9 @@
 //! OmniReflect.
 
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+use crate::catalog::method_entry::{
+    Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
+};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::Settings;
@@ -53,6 +55,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor,
     model_need: ModelNeed::If(neural_generation),
     plans_ahead: false,
+    current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
 };
 

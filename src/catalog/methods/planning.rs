@@ -22,5 +22,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |_| None,
     model_need: ModelNeed::Always,
     plans_ahead: true,
+    current_action: planning::current_action,
     carryover: |_| Carryover::Nothing,
 };

@@ -1,7 +1,9 @@
 //! Sweet&Sour.
 
 use crate::catalog::lane::{Lane, LaneFormat};
-use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+use crate::catalog::method_entry::{
+    Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
+};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::{ReflectionKind, TypedSetting};
@@ -61,6 +63,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     model_need: ModelNeed::Always,
     plans_ahead: false,
+    current_action: no_current_action,
     carryover: |run| match run.settings.get(MEMORY_SCOPE) {
         MemoryScope::Task => Carryover::SameTask("memories"),
         scope => Carryover::AllTasks(format!("memories (memory_scope {})", scope.word())),

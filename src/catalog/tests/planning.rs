@@ -93,7 +93,7 @@ fn with_autonomy_confirm_each_action_of_the_plan_can_be_changed() {
     play.play_script(&mut household(), &[]);
     let proposed_action =
         |play: &TestRun| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
-    let action_number = |play: &TestRun| crate::method::current_plan_action(play.state()).map(|l| l.1);
+    let action_number = |play: &TestRun| catalog::current_action(play.state()).map(|l| l.1);
     assert_eq!(proposed_action(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(action_number(&play), Some(1));
     let error = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();

@@ -1,6 +1,6 @@
 //! Previews the prompt that would be sent now. It is built from the state only, and is never recorded or sent.
 
-use crate::catalog::plans_ahead;
+use crate::catalog::{has_no_mentor, plans_ahead};
 use crate::domain::PromptRecord;
 use crate::engine::{PromptRequest, State};
 use crate::prompt::{PromptBuilder, Templates};
@@ -16,8 +16,13 @@ pub(crate) struct PromptPreview {
 }
 
 /// Explains why a step has no prompt if the method plans ahead.
-pub(crate) const PLAN_AHEAD_EXPLANATION: &str = "No model is called for a step: each step runs the next \
-     action of the plan, whatever was observed. The mentor writes the plan before the first step.";
+const NO_STEP_PROMPT: &str =
+    "No model is called for a step: each step runs the next action of the plan, whatever was observed.";
+
+/// Explains why a step has no prompt if the mentor has written the plan.
+pub(crate) fn explain_plan_of_mentor() -> String {
+    format!("{NO_STEP_PROMPT} The mentor writes the plan before the first step.")
+}
 
 /// Builds the prompt that would be sent to the actor now: for the step without an observation, else for the next one.
 ///
@@ -35,7 +40,8 @@ pub(crate) fn preview_prompt(
     let templates = templates
         .ok_or("This session used other prompt templates, so its next prompt can't be previewed.")?;
     if plans_ahead(context.method()) {
-        return Err(PLAN_AHEAD_EXPLANATION.to_owned());
+        let has_no_mentor = has_no_mentor(context.method());
+        return Err(if has_no_mentor { NO_STEP_PROMPT.to_owned() } else { explain_plan_of_mentor() });
     }
     let episode = state.open_episode().filter(|e| e.first_observation.is_some());
     let episode = episode.ok_or("No episode in progress, so no prompt would be sent.")?;

@@ -1,11 +1,11 @@
 //! A prompt as rows: in full, segment by segment, or its changes since the previous one.
 
+use crate::catalog;
 use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
 use crate::engine::{Effect, State};
-use crate::method::current_plan_action;
 use crate::prompt::render;
 use crate::text::truncate;
-use crate::ui::overlay::prompt_preview::PLAN_AHEAD_EXPLANATION;
+use crate::ui::overlay::prompt_preview::explain_plan_of_mentor;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 use similar::{ChangeTag, DiffTag, TextDiff};
@@ -120,9 +120,9 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
     if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
-        let action = current_plan_action(state)
+        let action = catalog::current_action(state)
             .map_or_else(String::new, |(_, line)| format!(" This step takes action {line}."));
-        let words = format!("{PLAN_AHEAD_EXPLANATION}{action} This is the prompt for the plan:");
+        let words = format!("{}{action} This is the prompt for the plan:", explain_plan_of_mentor());
         lines.splice(0..0, paragraph((Role::Warning, ""), Role::Warning, &words, columns));
     }
     if state.usage.actor_calls > 0 || state.usage.mentor_calls > 0 {

@@ -1,6 +1,7 @@
 //! A plan as rows: one per line, numbered where the line is an action, with a mark at the current action.
 
 use super::LaneRow;
+use crate::catalog;
 use crate::domain::Lesson;
 use crate::method;
 use crate::text::{one_line, prefix, truncate, width};
@@ -21,8 +22,7 @@ pub(super) fn plan_rows(
     let state = context.displayed_state();
     let lines = method::numbered_plan_lines(bounded_prefix(text));
     let digits = lines.len().max(1).ilog10() as usize + 1;
-    let current =
-        method::current_plan_action(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
+    let current = catalog::current_action(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
     let place = current.and_then(|line| lines.iter().position(|l| l.0 == Some(line)));
     // Keep the previous action visible, and what follows.
     let shown = most.clamp(1, lines.len().max(1));
