@@ -35,7 +35,12 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     suits_rule_based_actor: false,
     texts: PLAIN_TEXTS,
     draw_picture,
-    task_facts: TaskFacts { start_text: Some("any number up to 1000"), ..TaskFacts::NONE },
+    task_facts: TaskFacts {
+        start_text: Some("any number up to 1000"),
+        difficulty: |task| Some(if task.id.len() == 1 { "easy" } else { "hard" }),
+        short_goal: |goal| goal.trim_start_matches("reach "),
+        ..TaskFacts::NONE
+    },
 };
 
 /// A configuration key that decides how tasks are opened. Its first word is the default.

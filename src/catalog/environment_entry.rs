@@ -1,6 +1,6 @@
 //! What the program needs to know about an environment.
 
-use crate::domain::{Picture, PictureRequest, SettingSpec};
+use crate::domain::{Picture, PictureRequest, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
@@ -31,16 +31,20 @@ pub struct EnvironmentEntry {
     pub texts: EnvironmentTexts,
     /// Draws what is known about its world. [`list_values`](crate::env::list_values) suits any environment.
     pub draw_picture: fn(&PictureRequest<'_>) -> Picture,
-    /// What the command line and reports ask about its tasks.
+    /// What screens, the command line and reports ask about its tasks.
     pub task_facts: TaskFacts,
 }
 
-/// What the command line and reports ask about the tasks of an environment.
+/// What screens, the command line and reports ask about the tasks of an environment.
 pub struct TaskFacts {
     /// What the start screen says about its tasks; if `None`, the data folder.
     pub start_text: Option<&'static str>,
-    /// Whether task ids contain the difficulty (`easy`, `normal`, `hard`) between slashes.
-    pub difficulty_in_id: bool,
+    /// Returns the name that reports and the list of episodes use for a task type. The type itself if it is short.
+    pub short_type: fn(&str) -> &str,
+    /// Returns how difficult a task without a label is, such as `easy`; reports group by it. `None` if nobody has rated it.
+    pub difficulty: fn(&Task) -> Option<&str>,
+    /// Returns the part of a goal that the status row shows: without words with which every goal begins.
+    pub short_goal: fn(&str) -> &str,
     /// Whether task ids are paths that contain the folder of their split.
     pub split_in_id: bool,
     /// Whether `play --state` opens a file as a task.
@@ -56,10 +60,17 @@ impl TaskFacts {
     /// The facts of an environment with nothing special.
     pub const NONE: Self = Self {
         start_text: None,
-        difficulty_in_id: false,
+        short_type: |task_type| task_type,
+        difficulty: |_| None,
+        short_goal: |goal| goal,
         split_in_id: false,
         has_state_files: false,
         problem_task: None,
         export_task: None,
     };
+}
+
+/// The [`TaskFacts::difficulty`] of tasks whose ids contain it (`easy`, `normal`, `hard`) between slashes.
+pub fn difficulty_in_id(task: &Task) -> Option<&str> {
+    task.id.split('/').find(|part| ["easy", "normal", "hard"].contains(part))
 }

@@ -23,6 +23,7 @@ mod query;
 mod shown;
 mod subgoals;
 mod targets;
+mod task_type_names;
 mod tasks;
 mod truth;
 mod world;
@@ -35,6 +36,7 @@ pub use grammar::check as check_grammar;
 pub use picture::draw_picture;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
+pub use task_type_names::{rated_difficulty, short_type};
 pub use tasks::AlfWorldTasks;
 pub use world::{Reply, SavedState, World};
 

@@ -26,7 +26,7 @@ mod world;
 mod tests;
 
 pub use environment::PddlEnvironment;
-pub use game::{Game, GoalSeparator, ObservationScope, ProblemOutline, ProblemSource, Subgoal};
+pub use game::{Game, GoalSeparator, ObservationScope, ProblemOutline, ProblemSource, Subgoal, short_goal};
 pub use generate::{GENERATOR_VERSION, GeneratedProblem, generate, offered_ids, task, task_without_goal};
 pub use hint::{Hint, ReferencePlan};
 pub use id::{Difficulty, Domain, InvalidTaskId, TaskId};

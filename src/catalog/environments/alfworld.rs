@@ -17,6 +17,11 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: true,
     suits_rule_based_actor: true,
     texts: PLAIN_TEXTS,
-    task_facts: TaskFacts { split_in_id: true, ..TaskFacts::NONE },
+    task_facts: TaskFacts {
+        split_in_id: true,
+        short_type: alfworld::short_type,
+        difficulty: alfworld::rated_difficulty,
+        ..TaskFacts::NONE
+    },
     draw_picture: alfworld::draw_picture,
 };

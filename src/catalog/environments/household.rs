@@ -1,6 +1,6 @@
 //! The environment `household`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
@@ -28,7 +28,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     texts: PLAIN_TEXTS,
     task_facts: TaskFacts {
         start_text: Some("built in; thousands more with --tasks"),
-        difficulty_in_id: true,
+        short_type: alfworld::short_type,
+        difficulty: difficulty_in_id,
         export_task: Some(export_task),
         ..TaskFacts::NONE
     },

@@ -1,6 +1,6 @@
 //! The environment `pddl`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::pddl::{self, PddlTasks};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::PLANNING_RULES;
@@ -26,7 +26,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     suits_rule_based_actor: true,
     texts: EnvironmentTexts { has_wrapper: true, thought_rule: Some("pddl.thought"), alias: None },
     task_facts: TaskFacts {
-        difficulty_in_id: true,
+        difficulty: difficulty_in_id,
+        short_goal: pddl::short_goal,
         problem_task: Some(pddl::task_id_from_files),
         ..TaskFacts::NONE
     },

@@ -323,7 +323,15 @@ fn goal_text(goal: &[Subgoal], separator: GoalSeparator) -> String {
             text
         }
     };
-    format!("The goal is to satisfy the following conditions: {joined}")
+    format!("{GOAL_PREFIX}{joined}")
+}
+
+/// The words with which every goal begins.
+const GOAL_PREFIX: &str = "The goal is to satisfy the following conditions: ";
+
+/// Returns the conditions of a goal, without the words before them.
+pub fn short_goal(goal: &str) -> &str {
+    goal.split_once(GOAL_PREFIX).map_or(goal, |(_, conditions)| conditions)
 }
 
 impl Subgoal {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct TaskAttempts {
     pub task: Task,
-    /// The task's type, by the papers' short name if it has one.
+    /// The task's type, by its environment's short name if it has one.
     pub task_type: String,
     /// Episodes in order.
     pub episodes: Vec<Arc<EpisodeSummary>>,
@@ -72,34 +72,16 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
     all_attempts
 }
 
-/// The short names of ALFWorld's types, as ReAct's and Reflexion's code map them.
-const SHORT_TYPES: [(&str, &str); 6] = [
-    ("pick_and_place", "put"),
-    ("pick_clean_then_place", "clean"),
-    ("pick_heat_then_place", "heat"),
-    ("pick_cool_then_place", "cool"),
-    ("look_at_obj", "examine"),
-    ("pick_two_obj", "puttwo"),
-];
-
-/// Returns the type of a task: ALFWorld's short name, the environment's own type, or the environment's name.
+/// Returns the type of a task: the environment's short name for it if there is one, otherwise the type, or the
+/// environment's name for a task without a type.
 pub fn short_type(task: &Task) -> String {
-    let task_type = task.task_type.as_deref().unwrap_or(&task.env);
-    SHORT_TYPES.iter().find(|t| task_type.starts_with(t.0)).map_or(task_type, |t| t.1).to_owned()
+    let Some(task_type) = task.task_type.as_deref() else { return task.env.clone() };
+    find_environment(&task.env).map_or(task_type, |entry| (entry.task_facts.short_type)(task_type)).to_owned()
 }
 
-/// Returns the difficulty of a task: its label if it has one, otherwise the word in the id of a task from our
-/// generators, otherwise AgentBoard's rating of ALFWorld's types. Returns `None` for tasks without any rating.
+/// Returns the difficulty of a task: its label if it has one, otherwise what its environment says. `None` for tasks
+/// without any rating.
 pub fn difficulty(task: &Task) -> Option<&str> {
-    if let Some(word) = &task.difficulty {
-        return Some(word);
-    }
-    if find_environment(&task.env).is_some_and(|entry| entry.task_facts.difficulty_in_id) {
-        return ["easy", "normal", "hard"]
-            .into_iter()
-            .find(|word| task.id.split('/').any(|part| part == *word));
-    }
-    let short = short_type(task);
-    let known = SHORT_TYPES.iter().any(|t| t.1 == short);
-    known.then_some(if short == "put" { "easy" } else { "hard" })
+    let label = task.difficulty.as_deref();
+    label.or_else(|| (find_environment(&task.env)?.task_facts.difficulty)(task))
 }

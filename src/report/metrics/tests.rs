@@ -130,6 +130,27 @@ fn rates_of_three_tasks_match_a_manual_calculation() {
     assert_eq!(levels, [("easy", 1), ("hard", 1)]);
 }
 
+/// Regression: a task of any environment whose type was called as one of ALFWorld's was rated as ALFWorld's.
+#[test]
+fn types_are_shortened_and_rated_by_their_own_environment() {
+    let in_env = |env: &str, id: &str, kind: &str| Task { env: env.to_owned(), ..task(id, kind) };
+    let cases = [
+        (in_env("alfworld", "x", "pick_heat_then_place_in_recep"), "heat", Some("hard")),
+        (in_env("alfworld", "x", "pick_and_place_simple"), "put", Some("easy")),
+        (in_env("household", "normal/heat/3", "pick_heat_then_place_in_recep"), "heat", Some("normal")),
+        (in_env("pddl", "gripper/easy/1", "gripper"), "gripper", Some("easy")),
+        (in_env("babyai", "x", "heat"), "heat", None),
+        (in_env("unknown", "x", "pick_and_place_simple"), "pick_and_place_simple", None),
+        (Task { task_type: None, ..in_env("alfworld", "x", "") }, "alfworld", None),
+    ];
+    for (task, expected_type, expected_difficulty) in cases {
+        assert_eq!(short_type(&task), expected_type, "{task:?}");
+        assert_eq!(difficulty(&task), expected_difficulty, "{task:?}");
+        let labelled = Task { difficulty: Some("easy".to_owned()), ..task };
+        assert_eq!(difficulty(&labelled), Some("easy"), "{labelled:?}");
+    }
+}
+
 #[test]
 fn assisted_and_calibration_episodes_are_excluded_from_rates() {
     let mut session_metrics = three_reflexion_tasks();

@@ -1,5 +1,6 @@
 //! The status row at the top: goal, progress, step counter and mode.
 
+use crate::catalog::find_environment;
 use crate::domain::{Autonomy, ModelRole};
 use crate::engine::{Effect, RunStatus, State};
 use crate::text::truncate;
@@ -51,8 +52,8 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         }
         let room = edge.saturating_sub(area.x + 1 + gap);
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
-        // Every PDDL goal begins with the same words, which would fill the row.
-        let goal = goal.split_once("the following conditions: ").map_or(goal.as_str(), |(_, parts)| parts);
+        let goal = find_environment(&episode.task.env)
+            .map_or(goal.as_str(), |entry| (entry.task_facts.short_goal)(goal));
         canvas.put(area.x + 1, area.y, room, goal, canvas.style(Role::Title));
     } else {
         let label = if state.run.is_some() { "setting up the environment" } else { "no episode yet" };
