@@ -16,6 +16,7 @@ mod env_messages;
 mod env_requests;
 mod env_worker;
 mod error;
+mod first_reset;
 mod fork;
 mod halt;
 mod halted;

@@ -144,14 +144,13 @@ fn reject_secrets(
 }
 
 /// Checks that the first task can be played. Called before the session is created, so that a broken game doesn't leave
-/// an empty session behind.
+/// an empty session behind. An environment that doesn't answer fails it after the same time as in a run.
 ///
 /// # Errors
 /// Fails with a [`CliError`] that says what is wrong with the game, and where.
 pub(super) fn check_first_task_playable(plan: &Plan) -> Result<(), CliError> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
-    let started = (plan.run_config.open_world)(task).and_then(|mut world| world.reset());
-    started.map(drop).map_err(|error| super::error::world_error(task, &error))
+    plan.run_config.try_reset(task).map_err(|error| super::error::world_error(task, &error))
 }
 
 fn build_spec(

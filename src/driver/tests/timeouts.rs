@@ -589,3 +589,43 @@ fn a_panicked_environment_has_died_and_nothing_waits_for_it() {
     handle.quit();
     thread.join().unwrap();
 }
+
+/// Regression: `run` opened and reset the first task on its own thread before anything else, so an environment that never
+/// answered made it hang without a message.
+#[test]
+fn a_first_reset_that_hangs_panics_or_fails_is_reported() {
+    let (gate, stops) = (Arc::new(Gate::default()), Arc::new(AtomicU32::new(0)));
+    let (closed, counted) = (gate.clone(), stops.clone());
+    let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |number, call| {
+        assert_eq!(call, EnvCall::Reset);
+        match number {
+            1 => {
+                let counted = counted.clone();
+                let stop = move || {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                };
+                let _registration = StopHandle::current().unwrap().register(stop);
+                closed.pass();
+                Ok(())
+            }
+            2 => panic!("a mistake in an environment"),
+            3 => Err(EnvError::Refused { what: "no such task".to_owned() }),
+            _ => Ok(()),
+        }
+    });
+    let task = crate::domain::Task {
+        env: "counter".to_owned(),
+        id: "9".to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    };
+    assert_eq!(run_config.try_reset(&task), Err(EnvError::TimedOut { millis: 300 }));
+    assert_eq!(stops.load(Ordering::SeqCst), 1, "what the environment has started is ended");
+    gate.open();
+    assert_eq!(run_config.try_reset(&task), Err(EnvError::Died { what: "its program panicked".to_owned() }));
+    assert_eq!(run_config.try_reset(&task), Err(EnvError::Refused { what: "no such task".to_owned() }));
+    assert_eq!(run_config.try_reset(&task), Ok(()));
+    assert_eq!(worlds.load(Ordering::SeqCst), 4);
+}
