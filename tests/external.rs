@@ -106,6 +106,10 @@ impl TaskSource for CorridorTasks {
     fn time_limits(&self) -> Option<TimeLimits> {
         Some(LIMITS)
     }
+
+    fn is_external(&self) -> bool {
+        true
+    }
 }
 
 fn task(id: &str) -> Task {

@@ -205,8 +205,8 @@ impl EventPrinter {
 /// A second copy of a deterministic environment that executes the same actions. It supplies the fields `admissible` and
 /// `world` of JSON lines, which the journal doesn't record. They are empty if the environment can't be mirrored.
 ///
-/// An environment that keeps time limits of its own is another program, so it isn't mirrored: a second process would take
-/// as much memory and time as the run's own, and might not answer in the same way.
+/// One that is another program isn't mirrored: a second process would take as much memory and time as the run's own, and
+/// might not answer in the same way.
 struct MirrorEnv {
     worlds: TaskOptions,
     world: Option<Box<dyn Environment>>,
@@ -218,8 +218,7 @@ impl MirrorEnv {
         match &envelope.event {
             Event::RunStarted { spec, .. } => self.worlds = self.worlds.with_recorded(&spec.settings),
             Event::EpisodeStarted { task, .. } => {
-                let is_external =
-                    catalog::find_environment(&task.env).is_some_and(|e| e.tasks.time_limits().is_some());
+                let is_external = catalog::find_environment(&task.env).is_some_and(|e| e.tasks.is_external());
                 self.world = if is_external { None } else { worlds::open(task, &self.worlds).ok() }
                     .filter(|world| world.info().deterministic);
                 self.pending_action = None;

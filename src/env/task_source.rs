@@ -134,6 +134,12 @@ pub trait TaskSource: Sync {
         None
     }
 
+    /// Returns whether an opened environment is more than memory and computing time, such as another program: then no
+    /// second one is opened for the fields `admissible` and `world` of `run --json`, which are empty.
+    fn is_external(&self) -> bool {
+        false
+    }
+
     /// Checks for `doctor` whether the environment works here. `None` if there is nothing to check.
     fn check(&self, access: TaskAccess) -> Option<TaskCheck> {
         let _ = access;
