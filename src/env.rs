@@ -24,7 +24,7 @@ mod time_limits;
 
 pub use label::{Label, LabelSource};
 pub use stop_handle::{StopHandle, StopRegistration};
-pub use task_access::{EnvironmentOption, TaskAccess, TaskFiles, TaskOptions};
+pub use task_access::{EnvironmentOption, OptionValues, TaskAccess, TaskFiles, TaskOptions};
 pub use task_error::TaskError;
 pub use task_source::{ExportedGame, TaskCheck, TaskSource};
 pub use time_limits::TimeLimits;

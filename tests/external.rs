@@ -12,7 +12,10 @@ use retrospect::domain::{Autonomy, EnvInfo, Limits, ListingCost, Observation, Ru
 use retrospect::driver::{AnswerDeadlines, Driver, Handle, RunConfig, worlds};
 use retrospect::engine::{Command, State};
 use retrospect::env::external::{ChildCommand, ChildProcess, IdleChildren};
-use retrospect::env::{EnvError, Environment, TaskAccess, TaskError, TaskOptions, TaskSource, TimeLimits};
+use retrospect::env::{
+    EnvError, Environment, EnvironmentOption, OptionValues, TaskAccess, TaskError, TaskOptions, TaskSource,
+    TimeLimits,
+};
 use retrospect::journal::Session;
 use retrospect::prompt::interface::PLAIN_TEXTS;
 use retrospect::symbolic::NO_RULES;
@@ -74,7 +77,7 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     tasks: &CorridorTasks,
     rules: &NO_RULES,
     settings: &[],
-    options: &[],
+    options: &[PROGRAM],
     templates: &[],
     has_public_examples: false,
     suits_rule_based_actor: false,
@@ -83,11 +86,22 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts::NONE,
 };
 
+/// The file of the program. Without one, its text above is used.
+const PROGRAM: EnvironmentOption = EnvironmentOption {
+    name: "corridor.program",
+    meaning: "the shell script of the corridor",
+    values: OptionValues::Path,
+    variable: "CORRIDOR_PROGRAM",
+};
+
 struct CorridorTasks;
 
 impl TaskSource for CorridorTasks {
-    fn open(&self, task: &Task, _: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
-        let words = ["/bin/sh", "-c", CORRIDOR].map(Into::into).to_vec();
+    fn open(&self, task: &Task, access: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
+        let words = match access.options.path(&PROGRAM) {
+            Some(path) => vec!["/bin/sh".into(), access.absolute_path(path).into()],
+            None => ["/bin/sh", "-c", CORRIDOR].map(Into::into).to_vec(),
+        };
         let command = ChildCommand { words, variables: Vec::new(), reply_prefix: "= " };
         Ok(Box::new(Corridor {
             child: ChildProcess::start_or_reuse(&command, &IDLE)?,
@@ -450,6 +464,28 @@ fn json_lines_start_no_second_process() {
     // One reset checks that the task can be played; the same process then plays it.
     let pids = pids(folder.path());
     assert!(pids.len() == 2 && pids[0] == pids[1], "{pids:?}");
+}
+
+/// The path of the program is an option of the environment. It may be relative, and sessions don't record it: on another
+/// machine it leads elsewhere.
+#[test]
+fn the_program_is_found_by_a_path_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("corridor.sh"), CORRIDOR.replace("= $cell", "= 4")).unwrap();
+    let arguments = "run --headless --actor rules --mentor none --method react --max-steps 3";
+    let program = |path: &str| {
+        let mut program = corridor_program(arguments, folder.path());
+        program.current_dir(folder.path()).env("CORRIDOR_PROGRAM", path);
+        program.stdin(Stdio::null()).output().unwrap()
+    };
+    let text = String::from_utf8_lossy(&program("corridor.sh").stdout).into_owned();
+    assert!(text.contains("You are in cell 4."), "{text}");
+    let session = fs::read_dir(folder.path().join("sessions")).unwrap().next().unwrap().unwrap().path();
+    let journal = fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    assert!(journal.contains("You are in cell 4.") && !journal.contains("corridor.program"), "{journal}");
+    let output = program("missing.sh");
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(text.contains("missing.sh"), "{text}");
 }
 
 #[test]

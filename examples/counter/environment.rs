@@ -7,7 +7,7 @@ use retrospect::domain::{
 };
 use retrospect::engine::{Episode, State};
 use retrospect::env::{
-    EnvError, Environment, EnvironmentOption, Snapshot, TaskAccess, TaskError, TaskSource,
+    EnvError, Environment, EnvironmentOption, OptionValues, Snapshot, TaskAccess, TaskError, TaskSource,
 };
 use retrospect::prompt::interface::PLAIN_TEXTS;
 use retrospect::symbolic::{EnvironmentRules, LessonTemplate};
@@ -43,11 +43,11 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     },
 };
 
-/// A configuration key that decides how tasks are opened. Its first word is the default.
+/// A configuration key that decides how tasks are opened.
 const PAST_OPTION: EnvironmentOption = EnvironmentOption {
     name: "counter.past",
     meaning: "an addition that goes past the number: the task is `lost`, or the addition is `refused`",
-    words: &["lost", "refused"],
+    values: OptionValues::Words(&["lost", "refused"]),
     variable: "COUNTER_PAST",
 };
 

@@ -3,6 +3,7 @@
 use super::extension::{self, Extension};
 use super::method_entry::MethodEntry;
 use super::{environments, methods, settings, templates};
+use crate::env::{EnvironmentOption, OptionValues};
 use crate::prompt::{TemplateError, Templates};
 use std::collections::BTreeSet;
 
@@ -34,6 +35,9 @@ pub enum ExtensionError {
         "the environments {first} and {second} both have the public examples of ReAct and Reflexion; set has_public_examples to false"
     )]
     PublicExamples { first: &'static str, second: &'static str },
+    /// The default of an option isn't allowed.
+    #[error("the option {option}: its default must be at least {minimum}")]
+    DefaultTooSmall { option: &'static str, minimum: u64 },
     /// A prompt template can't be parsed.
     #[error(transparent)]
     Template(#[from] TemplateError),
@@ -59,9 +63,15 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     for method in &methods {
         check_lanes(method)?;
     }
-    let options = || environments.iter().flat_map(|entry| entry.options);
-    if let Some(option) = options().find(|option| option.words.is_empty()) {
-        return Err(ExtensionError::NoWords { option: option.name });
+    for EnvironmentOption { name: option, values, .. } in environments.iter().flat_map(|entry| entry.options)
+    {
+        match *values {
+            OptionValues::Words([]) => return Err(ExtensionError::NoWords { option }),
+            OptionValues::Number { minimum, default } if default < minimum => {
+                return Err(ExtensionError::DefaultTooSmall { option, minimum });
+            }
+            _ => {}
+        }
     }
     for environment in &environments {
         let is_own = |name: &str| name.strip_prefix(environment.name).is_some_and(|key| key.starts_with('.'));

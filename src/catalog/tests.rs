@@ -18,6 +18,7 @@ use super::fixture::test_spec;
 use super::*;
 use crate::domain::SettingOrigin;
 use crate::domain::{SettingSpec, TypedSetting};
+use crate::env::{EnvironmentOption, OptionValues};
 use crate::method::{self, PaperOrCode};
 
 #[test]
@@ -107,8 +108,8 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     let environments: &'static [_] = &[DEFAULT_ENVIRONMENT];
     let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
     assert!(error.to_string().starts_with("there are two environments named"), "{error}");
-    let option =
-        crate::env::EnvironmentOption { name: "own.way", meaning: "", words: &[], variable: "OWN_WAY" };
+    let values = OptionValues::Words(&[]);
+    let option = EnvironmentOption { name: "own.way", meaning: "", values, variable: "OWN_WAY" };
     let refused = |option| {
         let options: &'static [_] = vec![option].leak();
         let own = EnvironmentEntry {
@@ -122,7 +123,10 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
         extend::check(&Extension { methods: &[], environments }).unwrap_err()
     };
     assert_eq!(refused(option), ExtensionError::NoWords { option: "own.way" });
-    let option = crate::env::EnvironmentOption { name: "run.seed", words: &["a"], ..option };
+    let values = OptionValues::Number { minimum: 2, default: 1 };
+    let too_small = ExtensionError::DefaultTooSmall { option: "own.way", minimum: 2 };
+    assert_eq!(refused(EnvironmentOption { values, ..option }), too_small);
+    let option = EnvironmentOption { name: "run.seed", values: OptionValues::Path, ..option };
     assert_eq!(refused(option), ExtensionError::OptionPrefix { environment: "own", option: "run.seed" });
     let second = EnvironmentEntry {
         name: "own",

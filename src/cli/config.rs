@@ -15,7 +15,7 @@ mod value;
 mod tests;
 
 pub use entries::{ENTRIES, check_entries, find_entry};
-pub use key::{ConfigValue, Entry, Key};
+pub use key::{ConfigValue, Entry, FilePath, Key};
 pub use presets::help as preset_help;
 pub(super) use read::{closest_name, unknown_setting_message};
 pub use reference::{reference_page, sample_file};

@@ -223,7 +223,7 @@ fn build_spec(
 fn record_environment_options(spec: &mut RunSpec, config: &Config) {
     let has_tasks = |entry: &&&EnvironmentEntry| spec.tasks.iter().any(|task| task.env == entry.name);
     let options: Vec<_> = ENVIRONMENTS.iter().filter(has_tasks).flat_map(|entry| entry.options).collect();
-    for option in options {
+    for option in options.into_iter().filter(|option| option.values.is_recorded()) {
         let Some(entry) = find_entry(option.name) else { continue };
         spec.settings.set(option.name, config.display(entry), setting_origin(config.origin(entry)));
     }

@@ -1,10 +1,10 @@
 //! Converts flags and configuration to environment options and a selection of tasks.
 
 use super::args::TaskArgs;
-use super::config::{Config, find_entry, keys};
+use super::config::{Config, FilePath, Key, ValueType, find_entry, keys};
 use crate::catalog::ENVIRONMENTS;
 use crate::driver::worlds::Selection;
-use crate::env::TaskOptions;
+use crate::env::{EnvironmentOption, OptionValues, TaskOptions};
 
 /// Returns the selection of tasks of an environment given by the flags.
 pub(super) fn task_selection(env: &str, world: &TaskArgs) -> Selection {
@@ -19,8 +19,14 @@ pub(super) fn task_selection(env: &str, world: &TaskArgs) -> Selection {
 
 /// Returns the options of environments: data folder, seed, and each environment's own.
 pub(super) fn world_options(config: &Config) -> TaskOptions {
-    let own = ENVIRONMENTS.iter().flat_map(|environment| environment.options);
+    let own = || ENVIRONMENTS.iter().flat_map(|environment| environment.options);
+    let recorded = own().filter(|option| option.values.is_recorded());
     let chosen =
-        own.filter_map(|option| Some((option.name, config.display(find_entry(option.name)?)))).collect();
-    TaskOptions { data: config.get(keys::DATA), seed: config.get(keys::SEED), chosen }
+        recorded.filter_map(|option| Some((option.name, config.display(find_entry(option.name)?)))).collect();
+    let path_of = |option: &EnvironmentOption| {
+        config.get(Key::<FilePath>::new(option.name, option.meaning, ValueType::Path, ""))
+    };
+    let paths = own().filter(|option| option.values == OptionValues::Path);
+    let paths = paths.filter_map(|option| Some((option.name, path_of(option)?))).collect();
+    TaskOptions { data: config.get(keys::DATA), seed: config.get(keys::SEED), chosen, paths }
 }

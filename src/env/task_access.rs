@@ -29,17 +29,47 @@ pub trait TaskFiles: Sync {
     fn canonicalize(&self, path: &Path) -> std::io::Result<PathBuf>;
 }
 
-/// A configuration key of an environment: one of a few words that decide how its tasks are opened.
+/// A configuration key of an environment, which decides how its tasks are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvironmentOption {
     /// The key with the environment's name in front, such as `pddl.goal`.
     pub name: &'static str,
     /// What it decides, in one sentence.
     pub meaning: &'static str,
-    /// The allowed words; the first one is the default.
-    pub words: &'static [&'static str],
+    pub values: OptionValues,
     /// The environment variable that sets it.
     pub variable: &'static str,
+}
+
+/// The values of an [`EnvironmentOption`]. All but paths are recorded with a session, and what is recorded is used when it
+/// is opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionValues {
+    /// One of these words; the first one is the default.
+    Words(&'static [&'static str]),
+    /// A whole number.
+    Number { minimum: u64, default: u64 },
+    /// Any text. Sessions come from other people too, so it must not name a program to run.
+    Text { default: &'static str },
+    /// The path of a file or folder on this machine; none by default. It is never recorded.
+    Path,
+}
+
+impl OptionValues {
+    /// Returns the default as text; empty if there is none.
+    pub fn default_text(self) -> String {
+        match self {
+            Self::Words(words) => words.first().copied().unwrap_or_default().to_owned(),
+            Self::Number { default, .. } => default.to_string(),
+            Self::Text { default } => default.to_owned(),
+            Self::Path => String::new(),
+        }
+    }
+
+    /// Returns whether a session keeps the value. Paths are valid only on the machine where they were set.
+    pub fn is_recorded(self) -> bool {
+        self != Self::Path
+    }
 }
 
 /// Options for opening and listing tasks.
@@ -49,8 +79,10 @@ pub struct TaskOptions {
     pub data: Option<PathBuf>,
     /// The seed of generated tasks whose name contains none.
     pub seed: u64,
-    /// The words chosen for environments' options, by name; an option that is absent has its default.
+    /// The words, numbers and texts chosen for environments' options, by name; an option that is absent has its default.
     pub chosen: BTreeMap<&'static str, String>,
+    /// The paths chosen for environments' options, by name.
+    pub paths: BTreeMap<&'static str, PathBuf>,
 }
 
 /// What an environment uses to find and open tasks.
@@ -61,19 +93,45 @@ pub struct TaskAccess<'a> {
 }
 
 impl TaskOptions {
-    /// Returns the word chosen for an option.
+    /// Returns the value of an option whose values are words.
     pub fn word(&self, option: &EnvironmentOption) -> &str {
-        self.chosen.get(option.name).map_or(option.words[0], String::as_str)
+        let default = match option.values {
+            OptionValues::Words(words) => words.first().copied().unwrap_or_default(),
+            _ => "",
+        };
+        self.chosen.get(option.name).map_or(default, String::as_str)
     }
 
-    /// Returns the options for the environments of a recorded run: the words that its settings contain, under the names of
-    /// the options, replace the words chosen here.
+    /// Returns the value of an option whose values are texts.
+    pub fn text(&self, option: &EnvironmentOption) -> &str {
+        let default = match option.values {
+            OptionValues::Text { default } => default,
+            _ => "",
+        };
+        self.chosen.get(option.name).map_or(default, String::as_str)
+    }
+
+    /// Returns the value of an option whose values are numbers.
+    pub fn number(&self, option: &EnvironmentOption) -> u64 {
+        let OptionValues::Number { minimum, default } = option.values else { return 0 };
+        let chosen = self.chosen.get(option.name).and_then(|text| text.parse().ok());
+        // A journal may contain anything.
+        chosen.filter(|number| *number >= minimum).unwrap_or(default)
+    }
+
+    /// Returns the value of an option whose values are paths, as it was written: it may be relative. `None` if it isn't set.
+    pub fn path(&self, option: &EnvironmentOption) -> Option<&Path> {
+        self.paths.get(option.name).map(PathBuf::as_path)
+    }
+
+    /// Returns the options for the environments of a recorded run: the values that its settings contain, under the names of
+    /// the options, replace those chosen here. Paths are never replaced.
     #[must_use]
     pub fn with_recorded(&self, settings: &Settings) -> Self {
         let mut options = self.clone();
-        for (name, word) in &mut options.chosen {
+        for (name, value) in &mut options.chosen {
             if let Some(recorded) = settings.0.get(*name).and_then(|setting| setting.value.as_str()) {
-                recorded.clone_into(word);
+                recorded.clone_into(value);
             }
         }
         options
@@ -97,5 +155,45 @@ impl TaskAccess<'_> {
     /// Returns the folders in a folder, in no particular order; none if it can't be read.
     pub fn subfolders(&self, folder: &Path) -> Vec<PathBuf> {
         self.files.list(folder).into_iter().filter(|path| self.files.is_dir(path)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::SettingOrigin;
+
+    const fn option(name: &'static str, values: OptionValues) -> EnvironmentOption {
+        EnvironmentOption { name, meaning: "", values, variable: "" }
+    }
+
+    const WORD: EnvironmentOption = option("e.word", OptionValues::Words(&["a", "b"]));
+    const NUMBER: EnvironmentOption = option("e.number", OptionValues::Number { minimum: 2, default: 5 });
+    const TEXT: EnvironmentOption = option("e.text", OptionValues::Text { default: "none" });
+    const PATH: EnvironmentOption = option("e.path", OptionValues::Path);
+
+    fn read(options: &TaskOptions) -> (&str, u64, &str, Option<&Path>) {
+        (options.word(&WORD), options.number(&NUMBER), options.text(&TEXT), options.path(&PATH))
+    }
+
+    #[test]
+    fn recorded_values_replace_chosen_ones_but_no_path() {
+        let defaults = TaskOptions::default();
+        assert_eq!(read(&defaults), ("a", 5, "none", None));
+        let chosen =
+            [WORD, NUMBER, TEXT].map(|option| (option.name, option.values.default_text())).into_iter();
+        let paths = [(PATH.name, PathBuf::from("/here"))].into();
+        let options = TaskOptions { chosen: chosen.collect(), paths, ..defaults };
+        assert_eq!(read(&options), ("a", 5, "none", Some(Path::new("/here"))));
+        let mut settings = Settings::default();
+        for (option, value) in [(WORD, "b"), (NUMBER, "7"), (TEXT, "some"), (PATH, "/evil")] {
+            settings.set(option.name, value, SettingOrigin::Config);
+        }
+        let recorded = options.with_recorded(&settings);
+        assert_eq!(read(&recorded), ("b", 7, "some", Some(Path::new("/here"))));
+        for value in ["1", "-3", "x", ""] {
+            settings.set(NUMBER.name, value, SettingOrigin::Config);
+            assert_eq!(options.with_recorded(&settings).number(&NUMBER), 5, "{value:?}");
+        }
     }
 }

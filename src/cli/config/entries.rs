@@ -4,6 +4,7 @@ use super::key::Entry;
 use super::keys;
 use super::value::ValueType;
 use crate::catalog::ENVIRONMENTS;
+use crate::env::OptionValues;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -13,8 +14,14 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let of_environments = options.map(|option| Entry {
         name: option.name,
         meaning: option.meaning,
-        value_type: ValueType::Choice(option.words),
-        default: option.words[0],
+        value_type: match option.values {
+            OptionValues::Words(words) => ValueType::Choice(words),
+            OptionValues::Number { minimum, .. } => ValueType::Number(minimum),
+            OptionValues::Text { .. } => ValueType::Text,
+            OptionValues::Path => ValueType::Path,
+        },
+        // Computed once.
+        default: option.values.default_text().leak(),
         variable: option.variable,
         flag: "",
         value_name: "",

@@ -11,7 +11,8 @@ use super::{
 use crate::domain::Task;
 use crate::env::task_name::{parse_range, select};
 use crate::env::{
-    EnvError, Environment, EnvironmentOption, Label, LabelSource, TaskAccess, TaskError, TaskSource,
+    EnvError, Environment, EnvironmentOption, Label, LabelSource, OptionValues, TaskAccess, TaskError,
+    TaskSource,
 };
 use crate::pddl::SearchLimits;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ const REFERENCE_PLAN_LIMITS: SearchLimits = SearchLimits { states: 4_000, work: 
 pub const GOAL_OPTION: EnvironmentOption = EnvironmentOption {
     name: "pddl.goal",
     meaning: "how the sentences of a PDDL goal are joined: `comma`, as in AgentBoard's code, or `blank` (a space), as in its labels",
-    words: &["comma", "blank"],
+    values: OptionValues::Words(&["comma", "blank"]),
     variable: "RETROSPECT_PDDL_GOAL",
 };
 
