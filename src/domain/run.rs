@@ -166,7 +166,7 @@ pub struct EpisodeSummary {
     pub steps: u32,
     /// Number of environment actions.
     pub moves: u32,
-    /// The progress rate at the end.
+    /// The progress rate at the end; 1 if the goal was reached.
     pub progress: f64,
     /// Number of calls to the actor and mentor.
     pub calls: u32,

@@ -362,6 +362,10 @@ impl State {
             }
             Event::EpisodeEnded { summary } => {
                 let mut outcome = summary.clone();
+                // Sessions of earlier versions recorded the reward instead (BabyAI).
+                if outcome.won {
+                    outcome.progress = 1.0;
+                }
                 if let Some(episode) = &self.episode {
                     outcome.stats = episode.stats(self.clock.elapsed);
                 }

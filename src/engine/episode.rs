@@ -33,7 +33,7 @@ pub struct Episode {
     pub shown: Arc<Value>,
     /// The ground truth, merged from every step result.
     pub truth: Arc<Value>,
-    /// The current progress rate.
+    /// The current progress rate; 1 once the goal is reached, whatever the environment rewards.
     pub progress: f64,
     /// The last step that raised the progress rate.
     pub progress_step: u32,

@@ -330,10 +330,12 @@ impl Episode {
         if !result.truth.is_null() {
             merge_patch(Arc::make_mut(&mut self.truth), &result.truth);
         }
-        if result.progress > self.progress {
+        // Where the reward stands for progress, a late success has less than 1.
+        let progress = if result.won { 1.0 } else { result.progress };
+        if progress > self.progress {
             self.progress_step = self.steps.len() as u32;
         }
-        self.progress = result.progress;
+        self.progress = progress;
         if !result.valid && self.steps.last().is_some_and(|s| !s.is_thought_only()) {
             self.invalid_moves += 1;
         }
