@@ -8,6 +8,7 @@ use super::{
 /// The settings of every run, in the order of the table.
 pub const COMMON_SETTINGS: &[SettingSpec] = &[
     CONTEXT_TOKENS.spec,
+    LESSON_TOKENS.spec,
     EXAMPLES.spec,
     LESSONS_BY_SCOPE.spec,
     THOUGHTS_COUNT.spec,
@@ -31,6 +32,16 @@ pub const CONTEXT_TOKENS: TypedSetting<u64> = TypedSetting::number(
     (1, 16_000_000),
     BuiltIn,
 );
+
+/// Sessions without it have no such limit.
+pub const LESSON_TOKENS: TypedSetting<u64> = TypedSetting::number(
+    "lesson_tokens",
+    "maximum number of estimated tokens of the lessons in a prompt; the oldest are left out first, except a person's and pinned ones; 0: no limit",
+    4096,
+    (0, 16_000_000),
+    BuiltIn,
+)
+.if_missing(0);
 
 pub const EXAMPLES: TypedSetting<u64> =
     TypedSetting::number("examples", "solved example tasks in a prompt, 0 to 2", 2, (0, 2), Paper);
@@ -157,6 +168,17 @@ pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
     BuiltIn,
 )
 .if_missing(false);
+
+/// How much of a list a summary must keep. A setting of the methods that summarise lists. Sessions without it accepted any
+/// summary.
+pub const SUMMARY_KEEPS: TypedSetting<u64> = TypedSetting::number(
+    "summary_keeps",
+    "a summary with less than this percentage of the list's lessons is not used: the old list stays; 0: any summary is used",
+    20,
+    (0, 100),
+    BuiltIn,
+)
+.if_missing(0);
 
 setting_words! {
     /// What a new Progress lesson does to the previous one.

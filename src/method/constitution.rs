@@ -1,15 +1,30 @@
 //! Replaces a list of lessons by the mentor's shorter summary.
 
+use crate::domain::common_settings::SUMMARY_KEEPS;
 use crate::domain::{LessonId, LessonOrigin, LessonStatus, LessonText};
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
 /// Replaces the lessons that the mentor was shown by the lessons of its summary. Lessons that a person wrote, edited,
-/// pinned or switched off stay, and so do those newer than the question. If the reply could not be used, all lessons
-/// stay.
+/// pinned or switched off stay, and so do those newer than the question.
+///
+/// All lessons stay if the reply could not be used, or if it has lost too much of the list (setting `summary_keeps`): a
+/// model that breaks the format often answers with a single rule. What it wrote is kept with the reflection, where a
+/// person can accept it.
 pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = reply.reflection();
     if reply.items.is_empty() {
         reflection.complaints.push("the summary is unusable; the old list stays".to_owned());
+        return vec![Intent::Reflect(Box::new(reflection))];
+    }
+    let listed = reply.shown_lessons().filter(|(id, _)| is_of_kind(state, reply, id)).count() as u64;
+    let (kept, least) = (reply.items.len() as u64 * 100, listed * state.setting(SUMMARY_KEEPS));
+    if kept < least {
+        reflection.complaints.push(format!(
+            "the summary has {} of {listed} lessons, less than {} %; the old list stays",
+            reply.items.len(),
+            state.setting(SUMMARY_KEEPS)
+        ));
+        reflection.dropped.extend(reflection.items.drain(..).map(|item| item.text));
         return vec![Intent::Reflect(Box::new(reflection))];
     }
     // A lesson repeated verbatim stays the same lesson, with its number and uses; an equal duplicate is retired.
@@ -49,6 +64,10 @@ pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Inten
         intents.push(Intent::Lesson(command));
     }
     intents
+}
+
+fn is_of_kind(state: &State, reply: &MentorReply<'_>, id: &LessonId) -> bool {
+    state.pool.get(id).is_some_and(|lesson| lesson.kind == reply.question.kind)
 }
 
 pub(super) fn retire_lesson(id: &LessonId) -> Intent {

@@ -116,6 +116,30 @@ fn each_episode_role_has_its_own_kinds_of_reflections() {
     );
 }
 
+/// Regression: `s_freq` counted test tasks only, so that a calibration of twelve tasks left 48 rules in every prompt.
+#[test]
+fn a_calibration_is_summarised_on_the_way_and_at_its_end() {
+    let tasks: Vec<String> = (0..5).map(|n| format!("t{n}")).collect();
+    let tasks: Vec<(&str, &str)> = tasks.iter().map(|t| (t.as_str(), "")).collect();
+    // After which episodes summaries are asked for; 3 tasks are played, 1 is explored, 1 is tested.
+    for (s_freq, at_end, expected) in
+        [(2, true, vec![2, 4]), (3, true, vec![3, 4]), (3, false, vec![3]), (0, true, vec![])]
+    {
+        let mut spec = neural(calibrated_spec("react", &tasks, 3, 1));
+        spec.limits.steps = 1;
+        spec.settings.set("s_freq", s_freq, SettingOrigin::Flag);
+        spec.settings.set("summary_after_calibration", at_end, SettingOrigin::Flag);
+        let mut test_run = start_run(spec, Vec::new());
+        test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 5]);
+        let state = test_run.state();
+        assert_eq!(state.ended_episodes.len(), 5);
+        let summaries = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
+        let mut episodes: Vec<u32> = summaries.map(|r| r.episode).collect();
+        episodes.dedup();
+        assert_eq!(episodes, expected, "{s_freq} {at_end}");
+    }
+}
+
 #[test]
 fn rules_calibrate_without_a_model() {
     let mut test_run =

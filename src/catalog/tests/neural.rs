@@ -84,6 +84,7 @@ fn a_summary_after_every_tenth_task_replaces_the_lessons_it_summarizes() {
     let tasks: Vec<(&str, &str)> = tasks.iter().map(|t| (t.as_str(), "")).collect();
     let mut spec = neural(&tasks);
     spec.limits.steps = 2;
+    spec.settings.set("summary_keeps", 0, SettingOrigin::Flag);
     let mut test_run = start_run(spec);
     // A person's own lesson, added before anything is learned.
     let own_lesson = LessonCommand::add(
@@ -133,6 +134,45 @@ fn a_lesson_repeated_by_a_summary_is_kept() {
     assert_eq!(texts, ["Said 2.", "In short."]);
     assert!(lessons[0].parents.is_empty(), "the existing lesson was kept");
     assert_eq!(lessons[1].parents.len(), 3, "the three lessons that it replaced");
+}
+
+/// Regression: a model that broke the format answered with a single rule, which replaced a list of twelve.
+#[test]
+fn a_summary_that_lost_nearly_everything_keeps_the_old_list_and_can_be_asked_for_again() {
+    let tasks: Vec<String> = (0..6).map(|n| format!("t{n}")).collect();
+    let tasks: Vec<(&str, &str)> = tasks.iter().map(|t| (t.as_str(), "")).collect();
+    let mut spec = neural(&tasks);
+    spec.limits.steps = 1;
+    spec.settings.set("s_freq", 6, SettingOrigin::Flag);
+    let mut test_run = start_run(spec);
+    let (mut count, mut summaries) = (0, 0);
+    test_run.mentor = Box::new(move |prompt| {
+        count += 1;
+        match prompt.question.unwrap() {
+            q if q.kind != ReflectionKind::Abstract => "[]".to_owned(),
+            q if q.purpose == Purpose::Summarise => {
+                summaries += 1;
+                if summaries == 1 { "['One rule.']" } else { "['One rule.', 'And another.']" }.to_owned()
+            }
+            _ => format!("['Said {count}.']"),
+        }
+    });
+    test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    let active = |test_run: &TestRun| {
+        let lessons = test_run.state().pool.active_of_kind(ReflectionKind::Abstract);
+        lessons.map(|l| l.text().text.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(active(&test_run).len(), 6, "1 of 6 is less than 20 %");
+    let summary =
+        test_run.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise).unwrap();
+    assert_eq!(
+        summary.complaints.last().map(String::as_str),
+        Some("the summary has 1 of 6 lessons, less than 20 %; the old list stays")
+    );
+    assert_eq!(summary.dropped[0].text, "One rule.", "a person can still accept it");
+    test_run.command(Command::Reflect(ReflectionKind::Abstract));
+    test_run.advance(&mut |_| unreachable!(), &mut |_| None);
+    assert_eq!(active(&test_run), ["One rule.", "And another."], "2 of 6 are enough");
 }
 
 #[test]

@@ -5,10 +5,10 @@
 //! here the old list stays, and only the lessons that the mentor was shown are replaced.
 
 use super::super::constitution;
-use super::settings::S_FREQ;
+use super::settings::{S_FREQ, SUMMARY_AFTER_CALIBRATION};
 use crate::domain::common_settings::{PROGRESS_LESSONS, ProgressLessons};
 use crate::domain::{
-    Author, EpisodeRole, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question,
+    Author, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question, Reflection,
     ReflectionKind,
 };
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
@@ -19,29 +19,33 @@ pub(super) fn pending_questions(state: &State, kinds: &[ReflectionKind]) -> Vec<
     questions.filter(|question| !state.is_answered(*question)).map(Intent::AskMentor).collect()
 }
 
-/// Returns the question for a person's request. If the last answer of this kind was cut off, its question is repeated,
-/// even if it was for a summary, which is otherwise only periodic. Otherwise a reflection is requested, unless one was
+/// Returns the question for a person's request. If the last answer of this kind was cut off or was an unusable summary, its
+/// question is repeated, even though a summary is otherwise only periodic. Otherwise a reflection is requested, unless one was
 /// already written after this step.
 pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent> {
     let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
-    let truncated_question = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
+    let is_unusable_summary = |r: &Reflection| r.purpose == Purpose::Summarise && r.items.is_empty();
+    let failed_question =
+        last.filter(|r| r.truncated.is_some() || is_unusable_summary(r)).map(|r| r.question());
     let summary =
-        truncated_question.filter(|q| q.purpose == Purpose::Summarise && can_be_summarized(state, kind));
+        failed_question.filter(|q| q.purpose == Purpose::Summarise && can_be_summarized(state, kind));
     if let Some(summary) = summary {
         return vec![Intent::AskMentor(summary)];
     }
     let reflection = Question::reflect(kind);
-    if truncated_question == Some(reflection) {
+    if failed_question == Some(reflection) {
         return vec![Intent::AskMentor(reflection)];
     }
     pending_questions(state, &[kind])
 }
 
 /// Returns the summary questions if they are due, one per list that can be shortened: after every `s_freq`-th finished
-/// task.
+/// task, and after the last calibration episode, since the constitution is used from then on.
 pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
     let (every, finished) = (state.setting(S_FREQ), count_finished_tasks(state));
-    if every == 0 || finished == 0 || !finished.is_multiple_of(every) {
+    let is_due = finished.is_multiple_of(every)
+        || (state.setting(SUMMARY_AFTER_CALIBRATION) && is_calibration_over(state));
+    if every == 0 || finished == 0 || !is_due {
         return Vec::new();
     }
     let questions = [ReflectionKind::Abstract, ReflectionKind::Error]
@@ -50,11 +54,20 @@ pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
     due.map(Intent::AskMentor).collect()
 }
 
-/// Counts finished tasks: won, or out of trials. Returns 0 if the last episode finished none, so that a summary is
+/// Returns whether the last episode was the last one of a calibration.
+fn is_calibration_over(state: &State) -> bool {
+    let Some(run) = state.run.as_deref() else { return false };
+    let planned = run.calibration_tasks().len() + run.exploration_tasks().len();
+    let is_calibration = |e: &EpisodeSummary| e.role.is_calibration();
+    state.ended_episodes.last().is_some_and(|e| is_calibration(e))
+        && state.ended_episodes.iter().filter(|e| is_calibration(e)).count() == planned
+}
+
+/// Counts finished tasks: won, out of trials, or played for calibration. Returns 0 if the last episode finished none, so that a summary is
 /// requested only right after the task that makes it due.
 fn count_finished_tasks(state: &State) -> u64 {
     let trials = state.run.as_ref().map_or(1, |r| r.trials.max(1));
-    let finishes_task = |e: &EpisodeSummary| e.role == EpisodeRole::Test && (e.won || e.trial >= trials);
+    let finishes_task = |e: &EpisodeSummary| e.role.is_calibration() || e.won || e.trial >= trials;
     if !state.ended_episodes.last().is_some_and(|e| finishes_task(e)) {
         return 0;
     }

@@ -1,7 +1,7 @@
 //! OmniReflect's settings.
 
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
-use crate::domain::common_settings::PROGRESS_LESSONS;
+use crate::domain::common_settings::{PROGRESS_LESSONS, SUMMARY_KEEPS};
 use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
@@ -12,6 +12,8 @@ pub const LIST: &[SettingSpec] = &[
     OFFSET.spec,
     PROGRESS_LESSONS.spec,
     S_FREQ.spec,
+    SUMMARY_KEEPS.spec,
+    SUMMARY_AFTER_CALIBRATION.spec,
     REFLECT_AT_END.spec,
     KIND_ABSTRACT.spec,
     KIND_ERROR.spec,
@@ -71,11 +73,20 @@ pub const OFFSET: TypedSetting<u64> = TypedSetting::number(
 
 pub const S_FREQ: TypedSetting<u64> = TypedSetting::number(
     "s_freq",
-    "finished tasks between the mentor's summaries of the constitution; 0: no summaries",
+    "finished tasks, those of a calibration included, between the mentor's summaries of the constitution; 0: no summaries",
     10,
     (0, MAX_NUMBER),
     Paper,
 );
+
+/// Sessions without it never summarised their calibration.
+pub const SUMMARY_AFTER_CALIBRATION: TypedSetting<bool> = TypedSetting::switch(
+    "summary_after_calibration",
+    "the constitution is summarised after the last calibration episode as well",
+    true,
+    BuiltIn,
+)
+.if_missing(false);
 
 pub const REFLECT_AT_END: TypedSetting<bool> = TypedSetting::switch(
     "reflect_at_end",
