@@ -5,7 +5,7 @@
 pub mod settings;
 
 use super::{mentor, schedule};
-use crate::domain::{LessonStatus, Question, ReflectionKind, Scope, Transition};
+use crate::domain::{LessonStatus, Observation, Question, ReflectionKind, Scope, Step, Transition};
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
 use settings::{
@@ -55,7 +55,7 @@ impl Method for SweetSour {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut reflection = reply.reflection();
-        let transition = state.episode.as_deref().and_then(last_transition);
+        let transition = state.episode.as_deref().and_then(|episode| last_transition(state, episode));
         for item in &mut reflection.items {
             item.transition.clone_from(&transition);
         }
@@ -112,29 +112,33 @@ fn carried_reward(state: &State) -> Option<serde_json::Value> {
 /// Returns whether the last step reached a subgoal: the progress rate, or the reward, is higher than before it.
 fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
-    let by_reward = state.setting(SUBGOAL) == Subgoal::Reward;
-    let measure =
-        |answer: &crate::domain::Observation| if by_reward { answer.reward } else { answer.progress };
-    let previous = match step.number.checked_sub(1) {
-        None | Some(0) => episode.first_observation.as_ref(),
-        Some(n) => episode.step(n).and_then(|s| s.answer.as_ref()),
-    };
-    step.answer.as_ref().is_some_and(|current| measure(current) > previous.map_or(0.0, measure))
+    let Some(current) = step.answer.as_ref() else { return false };
+    let previous = previous_observation(episode, step);
+    match state.setting(SUBGOAL) {
+        Subgoal::Progress => current.progress > previous.map_or(0.0, |p| p.progress),
+        Subgoal::Reward => current.reward > previous.map_or(0.0, |p| p.reward),
+    }
 }
 
-/// Returns the transition a memory is about: what the agent saw, what it did, and the reward.
-fn last_transition(episode: &Episode) -> Option<Transition> {
+/// Returns what the agent saw before a step.
+fn previous_observation<'a>(episode: &'a Episode, step: &Step) -> Option<&'a Observation> {
+    let earlier = step.number.checked_sub(1).and_then(|n| episode.step(n)).and_then(|s| s.answer.as_ref());
+    earlier.or(episode.first_observation.as_ref())
+}
+
+/// Returns the transition a memory is about: what the agent saw, what it did, and the reward. Most environments reward only
+/// the goal; where progress marks the subgoals, the reward is the progress that the step made.
+fn last_transition(state: &State, episode: &Episode) -> Option<Transition> {
     let step = episode.step(episode.answered_steps())?;
-    let previous = step
-        .number
-        .checked_sub(1)
-        .and_then(|n| episode.step(n))
-        .and_then(|s| s.answer.as_ref())
-        .or(episode.first_observation.as_ref())?;
+    let previous = previous_observation(episode, step)?;
+    let reward = step.answer.as_ref().map_or(0.0, |current| match state.setting(SUBGOAL) {
+        Subgoal::Progress => (current.progress - previous.progress).max(0.0),
+        Subgoal::Reward => current.reward,
+    });
     Some(Transition {
         observation: previous.agent_view.clone().unwrap_or_else(|| previous.raw.clone()),
         action: step.action().unwrap_or_default().to_owned(),
-        reward: step.answer.as_ref().map_or(0.0, |a| a.reward),
+        reward,
     })
 }
 

@@ -4,12 +4,13 @@ use super::cache::PromptCache;
 use super::render::{body_hash, dropped_steps, render_with};
 use super::templates::{Content, Fact, LessonFilter, SegmentTemplate, StoredText, Wording};
 use super::{Templates, forms};
-use crate::domain::common_settings::{CONTEXT_TOKENS, EXAMPLES, LESSONS_BY_SCOPE};
+use crate::domain::common_settings::{CONTEXT_TOKENS, EXAMPLES, LESSON_TOKENS, LESSONS_BY_SCOPE};
 use crate::domain::{
-    DroppedSegment, Lesson, MessageRole, ModelRole, PromptRecord, ReflectionKind, Scope, SegmentLabel,
-    SegmentOrigin, SegmentRecord, TextForms,
+    DroppedSegment, Lesson, LessonId, LessonOrigin, LessonStatus, MessageRole, ModelRole, PromptRecord,
+    Purpose, ReflectionKind, Scope, SegmentLabel, SegmentOrigin, SegmentRecord, TextForms,
 };
 use crate::engine::{Episode, PromptDraft, PromptRequest, State};
+use std::collections::{BTreeMap, HashSet};
 
 /// Drafts the requested prompt and stores it, rendered, as the cache's last draft.
 pub(super) fn draft(
@@ -29,6 +30,7 @@ pub(super) fn draft(
         record: PromptRecord::default(),
         texts: Vec::new(),
         steps_position: None,
+        omitted_lessons: HashSet::new(),
     };
     builder.record.text_forms = TextForms::CURRENT;
     builder.record.role = request.role;
@@ -41,7 +43,12 @@ pub(super) fn draft(
         None => Some(templates.layout(method)),
         Some(question) => templates.question_layout(method, question),
     };
-    for part in layout.map_or(&[][..], |l| &l.segments) {
+    let parts = layout.map_or(&[][..], |l| &l.segments);
+    // A summary must see the whole list.
+    if request.question.is_none_or(|question| question.purpose != Purpose::Summarise) {
+        builder.limit_lessons(parts, state.setting(LESSON_TOKENS));
+    }
+    for part in parts {
         builder.add_segment(part, request, templates);
     }
     builder.fit_steps(state.setting(CONTEXT_TOKENS));
@@ -56,9 +63,11 @@ struct DraftBuilder<'a> {
     texts: Vec<StoredText>,
     /// Index of the steps among the segments, and the role of their messages.
     steps_position: Option<(usize, MessageRole)>,
+    /// Lessons left out because all of them together exceed their budget.
+    omitted_lessons: HashSet<LessonId>,
 }
 
-impl DraftBuilder<'_> {
+impl<'a> DraftBuilder<'a> {
     fn add_segment(&mut self, part: &SegmentTemplate, request: &PromptRequest, templates: &Templates) {
         if part.condition.as_ref().is_some_and(|condition| !condition.is_met(self.state)) {
             return;
@@ -112,7 +121,46 @@ impl DraftBuilder<'_> {
         }
     }
 
-    fn add_lessons(&mut self, part: &SegmentTemplate, filter: &LessonFilter) {
+    /// Chooses which lessons to leave out so that the others fit in the budget: the oldest first, but none that a person
+    /// wrote, edited or pinned.
+    fn limit_lessons(&mut self, parts: &[SegmentTemplate], budget: u64) {
+        if budget == 0 {
+            return;
+        }
+        let max_tokens = self.state.to_estimated_tokens(self.record.role, budget);
+        let mut lessons: BTreeMap<u32, &Lesson> = BTreeMap::new();
+        for part in parts {
+            if part.condition.as_ref().is_some_and(|condition| !condition.is_met(self.state)) {
+                continue;
+            }
+            if let Content::Lessons(filter) = &part.content {
+                lessons.extend(self.select_lessons(part, filter).into_iter().map(|l| (l.number, l)));
+            }
+        }
+        let mut total: u64 = lessons.values().map(|l| u64::from(self.cache.lesson_line(l).tokens)).sum();
+        for lesson in lessons.into_values() {
+            if total <= max_tokens {
+                break;
+            }
+            let is_a_persons = lesson.origin == LessonOrigin::Person || lesson.edited_by_person;
+            if is_a_persons || lesson.status == LessonStatus::Pinned {
+                continue;
+            }
+            let tokens = self.cache.lesson_line(lesson).tokens;
+            total -= u64::from(tokens);
+            self.omitted_lessons.insert(lesson.id.clone());
+            self.record.dropped.push(DroppedSegment {
+                origin: SegmentOrigin::Lesson { id: lesson.id.clone(), version: lesson.version() },
+                reason: format!(
+                    "the lessons don't fit in their budget of {budget} tokens, and it is the oldest"
+                ),
+                tokens,
+            });
+        }
+    }
+
+    /// Returns the lessons that an entry shows, if none is left out.
+    fn select_lessons(&self, part: &SegmentTemplate, filter: &LessonFilter) -> Vec<&'a Lesson> {
         let state = self.state;
         let by_scope = state.setting(LESSONS_BY_SCOPE);
         let kinds = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { &filter.kinds };
@@ -141,13 +189,27 @@ impl DraftBuilder<'_> {
             let omitted = episodes.len().saturating_sub(max_count);
             shown.retain(|l| !episodes[..omitted].contains(&l.learnt_at.0));
         }
+        shown
+    }
+
+    fn add_lessons(&mut self, part: &SegmentTemplate, filter: &LessonFilter) {
+        let mut shown = self.select_lessons(part, filter);
+        shown.retain(|lesson| !self.omitted_lessons.contains(&lesson.id));
         let mut heading = filter.heading.as_ref();
+        let (mut number, mut last_group) = (filter.first_number, None);
         for (index, lesson) in shown.into_iter().enumerate() {
             if let Some(heading) = heading.take() {
                 self.add_text(part, heading);
             }
-            if filter.numbered {
-                self.add_text(part, &StoredText::new(&format!("Lesson {} ", index + 1)));
+            let group = if filter.grouped_by_episode { lesson.learnt_at.0 as usize } else { index };
+            if last_group.replace(group) != Some(group) {
+                if let Some(text) = &filter.number_text {
+                    self.add_text(part, &StoredText::new(&text.replacen("{}", &number.to_string(), 1)));
+                }
+                number += 1;
+            }
+            if let Some(label) = filter.labels.get(&lesson.kind) {
+                self.add_text(part, label);
             }
             let origin = SegmentOrigin::Lesson { id: lesson.id.clone(), version: lesson.version() };
             let tokens = self.cache.lesson_line(lesson).tokens;
@@ -197,6 +259,12 @@ impl DraftBuilder<'_> {
                 let is_counted = last_counted == Some(u64::from(episode.number));
                 let current = if is_counted { 0.0 } else { episode.total_reward() };
                 Some((earlier + current).to_string())
+            }
+            Fact::ProgressGain => {
+                let step = episode.last_step()?;
+                let earlier = step.number.checked_sub(1).and_then(|n| episode.step(n)?.answer.as_ref());
+                let before = earlier.or(episode.first_observation.as_ref()).map_or(0.0, |o| o.progress);
+                Some((step.answer.as_ref()?.progress - before).max(0.0).to_string())
             }
             Fact::Reward => episode.last_step().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }

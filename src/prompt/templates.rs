@@ -9,7 +9,9 @@ mod parse;
 mod upstream_files;
 
 use super::{forms, text_hash};
-use crate::domain::{EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec};
+use crate::domain::{
+    EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec, Task,
+};
 use crate::engine::State;
 pub(super) use env_texts::{EnvTexts, Wording};
 use sha2::{Digest, Sha256};
@@ -116,10 +118,14 @@ pub(super) struct LessonFilter {
     pub(super) scope: Option<Scope>,
     /// Only lessons learned in the current episode.
     pub(super) this_episode_only: bool,
+    /// A text before each lesson, or before each group of them, in which `{}` stands for its number.
+    pub(super) number_text: Option<String>,
+    /// The number of the first one.
+    pub(super) first_number: usize,
+    /// A text before each lesson of a kind.
+    pub(super) labels: BTreeMap<ReflectionKind, StoredText>,
     /// Groups lessons by the episode they were learned in; `count_setting` then counts episodes.
     pub(super) grouped_by_episode: bool,
-    /// Numbers the lessons from 1, so that a reply can refer to one.
-    pub(super) numbered: bool,
 }
 
 /// A fact about the task or the run.
@@ -132,6 +138,8 @@ pub(super) enum Fact {
     Reward,
     /// Reward of the episode so far, plus that of earlier episodes if the method carries it over.
     TotalReward,
+    /// How much the last step raised the progress rate.
+    ProgressGain,
 }
 
 /// A condition on a setting.
@@ -191,11 +199,18 @@ impl Templates {
             }
             let text = StoredText::new(&text);
             for env_texts in &mut self.env_texts {
+                // Those of single task types would win over it.
+                env_texts.texts.retain(|known, _| known.split('.').next() != Some(&name));
                 env_texts.texts.insert(name.clone(), text.clone());
             }
         }
         self.hash = crate::domain::hex(&hash.finalize());
         self
+    }
+
+    /// Returns whether a task's environment has examples of reflections that rules wrote.
+    pub fn has_exemplars(&self, task: &Task, kind: ReflectionKind) -> bool {
+        self.env_texts(&task.env).text(&exemplars_name(kind), task).is_some()
     }
 
     /// Returns the SHA-256 of all files in use, in hexadecimal.

@@ -166,6 +166,9 @@ fn the_actor_sees_the_reflections_of_the_last_three_trials() {
             "- build Plan number 8.",
         ]
     );
+    // As in the public code: trials numbered from 0 among those shown, each part with its label.
+    let first = "Trial 0:\nValuable experience:\n- reflect Experience number 3.\nPlan:\n- reflect Plan number 4.\nTrial 1:\n";
+    assert!(body.contains(first), "{body}");
 }
 
 #[test]

@@ -113,18 +113,48 @@ fn memories_follow_algorithm_1_line_by_line() {
     assert_eq!(play.state().ended_episodes.len(), 2);
 }
 
+/// Regression: with the default scope, a positive memory reached only later attempts at its own task, and a task that was
+/// solved is not played again. Algorithm 1 has one long-term memory for all episodes.
+#[test]
+fn memories_of_a_solved_task_reach_the_next_task() {
+    let mut run = run(1);
+    run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
+    let mut play = play(run);
+    play.play_script_in(
+        &mut scripted_world(&[1]),
+        &["inventory", "look around", "wait here", "go on"].repeat(2),
+    );
+    let second = memories_before_prompts(&play).into_iter().find(|((episode, _), ..)| *episode == 2).unwrap();
+    assert_eq!(second, ((2, 1), Vec::new(), vec!["Positive 1.", "Positive 2."]));
+    let (state, record) = play.prompts.iter().find(|(_, p)| p.episode == 2 && p.question.is_none()).unwrap();
+    assert!(render(state, record).body().contains("Positive 1."));
+}
+
+/// The reward of the environment is 0 at subgoals that are not the goal.
+#[test]
+fn the_reward_of_a_memory_is_that_of_its_subgoal() {
+    for (subgoal, expected) in [("progress", 0.5), ("reward", 0.25)] {
+        let mut run = run(1);
+        run.settings.set("subgoal", subgoal, SettingOrigin::Flag);
+        let mut play = play(run);
+        play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
+        let positive = play.state().pool.all().find(|l| l.kind == ReflectionKind::Positive).unwrap();
+        assert_eq!(positive.transition.as_ref().unwrap().reward, expected, "{subgoal}");
+    }
+}
+
 #[test]
 fn a_memory_is_stored_and_shown_as_a_tuple() {
     let mut play = play(run(1));
     play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
     let lesson = play.state().pool.all().find(|l| l.kind == ReflectionKind::Positive).unwrap();
     let transition =
-        Transition { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.25 };
+        Transition { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.5 };
     assert_eq!(lesson.transition.as_deref(), Some(&transition));
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     assert!(
-        body.contains("- Positive 1. (observation: Turn 1.; action: look around; reward: 0.25)\n"),
+        body.contains("- Positive 1. (observation: Turn 1.; action: look around; reward: 0.5)\n"),
         "{body}"
     );
 }
@@ -145,7 +175,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
             let body = builder.render(state, record).body();
             assert_eq!(body, render(state, record).body(), "the cache never changes a text");
             assert_eq!(
-                body.contains("(saw: Turn 1.; did: look around; reward: 0.25)"),
+                body.contains("(saw: Turn 1.; did: look around; reward: 0.5)"),
                 *record == old,
                 "{body}"
             );

@@ -90,10 +90,11 @@ setting_words! {
 
 pub const MEMORY_SCOPE: TypedSetting<MemoryScope> = MemoryScope::setting(
     "memory_scope",
-    "scope of long-term memory: the task, tasks of its type, or the environment",
-    MemoryScope::Task,
-    BuiltIn,
-);
+    "which later episodes long-term memory reaches: all (Algorithm 1), tasks of the same type, or only the same task",
+    MemoryScope::Environment,
+    Paper,
+)
+.if_missing(MemoryScope::Task);
 
 pub const REWARD_CARRIES: TypedSetting<bool> = TypedSetting::switch(
     "reward_carries",

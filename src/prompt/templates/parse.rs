@@ -50,10 +50,28 @@ struct RawSegment {
     #[serde(rename = "together")]
     grouped_by_episode: bool,
     #[serde(default)]
-    numbered: bool,
+    numbered: RawNumbering,
+    #[serde(default)]
+    first_number: Option<usize>,
+    #[serde(default)]
+    labels: BTreeMap<ReflectionKind, String>,
     #[serde(default)]
     #[serde(rename = "when")]
     condition: Option<RawCondition>,
+}
+
+/// `true` for `Lesson {} `, or a text that contains `{}`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawNumbering {
+    Switch(bool),
+    Text(String),
+}
+
+impl Default for RawNumbering {
+    fn default() -> Self {
+        Self::Switch(false)
+    }
 }
 
 #[derive(Deserialize)]
@@ -203,14 +221,25 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         scope: raw.scope,
         this_episode_only: raw.this_episode_only,
         grouped_by_episode: raw.grouped_by_episode,
-        numbered: raw.numbered,
+        number_text: match raw.numbered {
+            RawNumbering::Switch(false) => None,
+            RawNumbering::Switch(true) => Some("Lesson {} ".to_owned()),
+            RawNumbering::Text(text) if text.contains("{}") => Some(text),
+            RawNumbering::Text(text) => {
+                let reason = format!("`numbered` {text:?} has no `{{}}` for the number");
+                return Err(file.error_at(offset, reason));
+            }
+        },
+        first_number: raw.first_number.unwrap_or(1),
+        labels: raw.labels.iter().map(|(kind, text)| (*kind, StoredText::new(text))).collect(),
     };
     let has_filter = !filter.kinds.is_empty()
         || filter.count_setting.is_some()
         || filter.scope.is_some()
         || filter.this_episode_only
         || filter.grouped_by_episode
-        || filter.numbered;
+        || filter.number_text.is_some()
+        || !filter.labels.is_empty();
     let lessons = || Some(Content::Lessons(filter.clone()));
     let (label, content) = match raw.label.as_str() {
         "instruction" => (SegmentLabel::Instruction, None),
@@ -233,7 +262,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
     };
     if has_filter && !matches!(content, Some(Content::Lessons(_))) {
         let reason = format!(
-            "segment {:?} shows no lessons, so `kinds`, `last`, `scope`, `here`, `together` and `numbered` don't apply",
+            "segment {:?} shows no lessons, so `kinds`, `last`, `scope`, `here`, `together`, `numbered` and `labels` don't apply",
             raw.label
         );
         return Err(file.error_at(offset, reason));
@@ -284,6 +313,7 @@ fn parse_fact(name: &str) -> Result<Fact, String> {
         "trial" => Ok(Fact::Trial),
         "reward" => Ok(Fact::Reward),
         "total_reward" => Ok(Fact::TotalReward),
+        "progress_gain" => Ok(Fact::ProgressGain),
         other => {
             Err(format!("unknown fact {other:?}; expected one of task_type, trial, reward, total_reward"))
         }
