@@ -47,6 +47,9 @@ pub struct TaskFacts {
     pub short_goal: fn(&str) -> &str,
     /// Whether task ids are paths that contain the folder of their split.
     pub split_in_id: bool,
+    /// Whether a task is one of those that the published figures are about. `None` if the split says so, or if nothing is
+    /// published.
+    pub is_published: Option<fn(&Task) -> bool>,
     /// Whether `play --state` opens a file as a task.
     pub has_state_files: bool,
     /// Returns the name of the task in a problem file and its domain file, if any (`--problem` and `--domain`). `None` if
@@ -64,6 +67,7 @@ impl TaskFacts {
         difficulty: |_| None,
         short_goal: |goal| goal,
         split_in_id: false,
+        is_published: None,
         has_state_files: false,
         problem_task: None,
         export_task: None,

@@ -6,6 +6,7 @@ mod exemplars;
 mod fcrf;
 mod mentor;
 mod neural;
+mod own_texts;
 mod planning;
 mod prompt_order;
 mod reflexion;

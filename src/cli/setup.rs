@@ -215,6 +215,13 @@ fn build_spec(
         method,
     };
     check_sampling(&spec)?;
+    catalog::check_generation(&spec, &prompts).map_err(|why| {
+        CliError::usage(
+            why,
+            "name a pool file written by `retrospect calibrate --mentor symbolic --out FILE` with --exemplars, or set \
+             generation=neural",
+        )
+    })?;
     Ok(spec)
 }
 

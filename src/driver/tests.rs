@@ -112,6 +112,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
             parse_mentor_reply: |_, _, _| ParsedMentorReply::default(),
             edit_prompt: |_, _, _, _| None,
             rewrite_action: |_, _| OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false },
+            is_short_action: |_, _| false,
             rewrite_observation: |_, _, _, _| None,
             extract_goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),

@@ -33,6 +33,8 @@ pub struct EnvironmentTexts {
     pub thought_rule: Option<&'static str>,
     /// An action that a prompt names otherwise than the environment does.
     pub alias: Option<ActionAlias>,
+    /// The complete actions of fewer than five letters. The setting `least_reply` doesn't apply to them.
+    pub short_actions: &'static [&'static str],
 }
 
 /// Rewrites actions for an environment.
@@ -48,7 +50,7 @@ pub struct ActionAlias {
 
 /// Texts like ALFWorld's, to which all rules of the interfaces apply.
 pub const PLAIN_TEXTS: EnvironmentTexts =
-    EnvironmentTexts { has_wrapper: false, thought_rule: None, alias: None };
+    EnvironmentTexts { has_wrapper: false, thought_rule: None, alias: None, short_actions: &["look"] };
 
 /// Prefixes of the lines that state the goal in a first observation.
 const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];

@@ -22,7 +22,8 @@ pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
 pub use collect::{MetricsCollector, SessionMetrics};
 pub use interval::{Interval, wilson};
 pub use papers::{
-    PaperComparison, PaperRow, PublishedFigure, compare_with_papers, is_possible_share, published_results,
+    PaperComparison, PaperRow, PublishedFigure, RowComparison, compare_with_papers, is_possible_share,
+    published_results,
 };
 pub use rates::{Rates, TrialTotals};
 pub use reflections::ReflectionStats;

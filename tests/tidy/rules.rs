@@ -20,7 +20,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("pddl", &[]),
     ("env", &["pddl", "domain", "text"]),
     ("env/external", &["files", "text"]),
-    ("report", &["catalog", "engine", "domain", "text"]),
+    ("report", &["catalog", "method", "engine", "domain", "text"]),
     ("method", &["prompt", "symbolic", "breakpoint", "engine", "domain"]),
     ("catalog", &["method", "prompt", "symbolic", "env", "env/external", "breakpoint", "engine", "domain"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),

@@ -24,9 +24,11 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         has_wrapper: true,
         thought_rule: None,
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
+        short_actions: &["drop"],
     },
     task_facts: TaskFacts {
         start_text: Some("built in; every level, any seed"),
+        is_published: Some(babyai::is_test_task),
         has_state_files: true,
         ..TaskFacts::NONE
     },

@@ -24,10 +24,17 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     ],
     has_public_examples: false,
     suits_rule_based_actor: true,
-    texts: EnvironmentTexts { has_wrapper: true, thought_rule: Some("pddl.thought"), alias: None },
+    texts: EnvironmentTexts {
+        has_wrapper: true,
+        thought_rule: Some("pddl.thought"),
+        alias: None,
+        short_actions: &[],
+    },
     task_facts: TaskFacts {
         difficulty: difficulty_in_id,
         short_goal: pddl::short_goal,
+        // Generated problems are our own; a row of a list is a label of AgentBoard.
+        is_published: Some(|task| task.id.contains('#')),
         problem_task: Some(pddl::task_id_from_files),
         ..TaskFacts::NONE
     },

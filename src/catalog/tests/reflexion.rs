@@ -86,6 +86,10 @@ fn the_last_three_plans_of_this_task_are_shown() {
     assert_eq!(shown(3), ["- Plan 1."]);
     assert_eq!(shown(11), ["- Plan 5.", "- Plan 7.", "- Plan 9."], "five plans: the last three are shown");
     assert_eq!(shown(12), ["- Plan 6.", "- Plan 8.", "- Plan 10."]);
+    // The public code numbers the trials from 0 among those shown.
+    let (state, record) = play.prompts.iter().find(|(_, p)| p.episode == 11 && p.question.is_none()).unwrap();
+    let body = render(state, record).body();
+    assert!(body.contains("Trial 0:\n- Plan 5.\nTrial 1:\n- Plan 7.\nTrial 2:\n- Plan 9.\n"), "{body}");
 }
 
 #[test]
@@ -150,6 +154,21 @@ fn a_symbolic_mentor_writes_plans() {
     assert_eq!(state.usage.mentor_calls, 0, "no model is called");
     let plan = state.pool.visible_of_kind(ReflectionKind::Plan).next().expect("a plan");
     assert!(plan.text().text.contains("Go to a place before you act on it."), "{:?}", plan.text());
+}
+
+/// Regression: `drop` in BabyAI has fewer than five letters and was asked for six times.
+#[test]
+fn a_reply_that_is_an_action_of_the_environment_is_never_too_short() {
+    for (reply, calls) in [("look", 1), ("Look", 1), ("loot", 6)] {
+        let mut run = run(&[("a", "")], 1);
+        run.settings = defaults("reflexion", PaperOrCode::Code).1;
+        run.limits.steps = 1;
+        let mut play = play(run);
+        play.engine.policy.is_attended = false;
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[reply; 6]);
+        let asked = play.prompts.iter().filter(|(_, p)| p.question.is_none() && p.step == 1).count();
+        assert_eq!(asked, calls, "{reply}");
+    }
 }
 
 /// Regression: an empty reply became an empty action and was executed. The public code does that; so does this program,

@@ -6,6 +6,26 @@ use super::*;
 use std::fs;
 use std::path::Path;
 
+/// Regression: BabyAI's calibration played all 40 levels, those of the test split too; PDDL's played problems of the list.
+#[test]
+fn calibration_tasks_are_in_no_list_of_test_tasks() {
+    for (env, per_kind, expected) in
+        [("household", 1, 6), ("babyai", 1, 12), ("babyai", 3, 36), ("pddl", 2, 8)]
+    {
+        let tasks = super::list_calibration_tasks(env, per_kind, &default_options()).unwrap();
+        assert_eq!(tasks.len(), expected, "{env}");
+        let listed = list_tasks(env, &Selection::default(), &default_options()).unwrap();
+        assert!(tasks.iter().all(|task| !listed.contains(task)), "{env}");
+        if env == "babyai" {
+            let test = Selection { split: Some("test".to_owned()), ..Selection::default() };
+            let level = |task: &crate::domain::Task| task.id.split('/').next().unwrap().to_owned();
+            let tested: Vec<String> =
+                list_tasks(env, &test, &default_options()).unwrap().iter().map(level).collect();
+            assert!(tasks.iter().all(|task| !tested.contains(&level(task))), "no level of the test split");
+        }
+    }
+}
+
 fn default_options() -> TaskOptions {
     TaskOptions::default()
 }

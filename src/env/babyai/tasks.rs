@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// The name of AgentBoard's split.
 const TEST_SPLIT: &str = "test";
+/// The seed of the first calibration task of a level.
+const FIRST_CALIBRATION_SEED: u64 = 900_001;
 
 /// BabyAI's levels with any seed, and level files.
 pub struct BabyAiTasks;
@@ -47,6 +49,15 @@ impl TaskSource for BabyAiTasks {
 
     fn default_tasks(&self, _: TaskAccess) -> Result<Vec<Task>, TaskError> {
         Err(TaskError::NoTaskChosen { env: NAME.to_owned() })
+    }
+
+    /// Returns `tasks_per_kind` tasks of every level that is not in the test split.
+    fn list_calibration(&self, tasks_per_kind: usize, _: TaskAccess) -> Result<Vec<Task>, TaskError> {
+        let last = FIRST_CALIBRATION_SEED.saturating_add(tasks_per_kind as u64);
+        let levels = Level::all().iter().filter(|level| !level.in_test_split);
+        let tasks =
+            levels.flat_map(|level| (FIRST_CALIBRATION_SEED..last).map(|seed| build_task(level, seed)));
+        Ok(tasks.collect())
     }
 
     fn list_split(&self, split: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {
@@ -164,6 +175,12 @@ fn parse_level(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
         None => Some((Level::from_name(text)?, seed)),
         Some((name, seed)) => Some((Level::from_name(name)?, seed.parse().ok()?)),
     }
+}
+
+/// Returns whether a task is in AgentBoard's test split: one of its levels with one of its seeds, or a row of its labels.
+pub fn is_test_task(task: &Task) -> bool {
+    let tested = |(level, seed): (&Level, u64)| level.in_test_split && Level::TEST_SEEDS.contains(&seed);
+    parse_level(&task.id, task.seed).map_or_else(|| task.id.contains('#'), tested)
 }
 
 fn build_task(level: &Level, seed: u64) -> Task {

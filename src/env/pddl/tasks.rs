@@ -23,6 +23,9 @@ const PATH_SEPARATOR: &str = "::";
 /// The limits of the search for a reference plan when a file is opened: some tens of milliseconds.
 const REFERENCE_PLAN_LIMITS: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
 
+/// The number of the first calibration problem of a domain.
+const FIRST_CALIBRATION_NUMBER: u32 = 900_001;
+
 /// How goals are joined; see [`GoalSeparator`].
 pub const GOAL_OPTION: EnvironmentOption = EnvironmentOption {
     name: "pddl.goal",
@@ -82,6 +85,16 @@ impl TaskSource for PddlTasks {
             Ok(id) => Ok(task(&id, goal_separator(access))?),
             Err(_) => Ok(known),
         }
+    }
+
+    /// Returns `tasks_per_kind` problems of normal difficulty of every domain, with numbers that no list shows.
+    fn list_calibration(&self, tasks_per_kind: usize, _: TaskAccess) -> Result<Vec<Task>, TaskError> {
+        let tasks_per_kind = u32::try_from(tasks_per_kind).unwrap_or(u32::MAX - FIRST_CALIBRATION_NUMBER);
+        let numbers = FIRST_CALIBRATION_NUMBER..FIRST_CALIBRATION_NUMBER.saturating_add(tasks_per_kind);
+        let ids = numbers.flat_map(|number| {
+            Domain::ALL.map(|domain| TaskId { domain, difficulty: Difficulty::Normal, number })
+        });
+        Ok(ids.map(|id| task_without_goal(&id)).collect())
     }
 
     fn list_split(&self, split: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {

@@ -1,11 +1,16 @@
 //! The figures published in the papers, and which of them a run can be compared with.
 
 use super::{Interval, Metrics};
-use crate::catalog::find_environment;
-use crate::domain::RunSpec;
+use crate::catalog::{self, ModelNeed, find_environment, find_method};
+use crate::domain::common_settings::{
+    ASK_AGAIN, COMMON_SETTINGS, CONTEXT_TOKENS, LEAST_REPLY, MENTOR_AT_ONCE, WARMER,
+};
+use crate::domain::{RunSpec, Task};
+use crate::method::PaperOrCode;
+use crate::method::omnireflect::settings::PER_TYPE;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// One figure: environment, measure, type of task (`all`), model, value (shares in per cent).
@@ -27,7 +32,7 @@ pub struct PaperRow {
     pub trials: u32,
     /// Maximum steps per episode.
     pub steps: u32,
-    /// The run starts with existing lessons.
+    /// The run starts with a constitution, learned from one calibration task of each type.
     #[serde(default)]
     #[serde(rename = "pool")]
     pub starts_with_lessons: bool,
@@ -96,8 +101,9 @@ impl PaperRow {
     }
 
     /// Returns why a run with this specification doesn't correspond to this row; empty if it does.
-    fn differences(&self, metrics: &Metrics, spec: &RunSpec) -> Vec<String> {
-        let mut reasons = Vec::new();
+    fn differences(&self, metrics: &Metrics, spec: &RunSpec, env: &str) -> Vec<String> {
+        let mut reasons = role_differences(spec);
+        reasons.extend(self.task_differences(metrics, env));
         if spec.trials != self.trials {
             reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
@@ -105,24 +111,134 @@ impl PaperRow {
         if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
             reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
-        if self.starts_with_lessons != metrics.started_with_lessons {
-            let describe =
-                |has_lessons: bool| if has_lessons { "lessons beforehand" } else { "no lessons beforehand" };
-            reasons.push(format!(
-                "{} in the paper, {} here",
-                describe(self.starts_with_lessons),
-                describe(metrics.started_with_lessons)
-            ));
+        reasons.extend(self.lesson_difference(metrics, spec));
+        reasons.extend(self.setting_differences(spec));
+        reasons.extend(self.caveat.clone());
+        reasons
+    }
+
+    /// Compares the tasks with those of the paper: the same split, and all of it.
+    fn task_differences(&self, metrics: &Metrics, env: &str) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let tasks: BTreeMap<String, &Task> =
+            metrics.attempts.iter().map(|a| (a.task.key(), &a.task)).collect();
+        let facts = find_environment(env).map(|entry| &entry.task_facts);
+        let split = self.split();
+        let outside = match (facts.and_then(|facts| facts.is_published), split) {
+            (Some(is_published), _) => tasks.values().filter(|task| !is_published(task)).count(),
+            (None, Some(split)) if facts.is_some_and(|facts| facts.split_in_id) => {
+                tasks.values().filter(|task| !is_in_split(&task.id, split)).count()
+            }
+            _ => 0,
+        };
+        let published = PAPERS.papers.get(&self.paper).and_then(|paper| paper.tasks.get(env)).copied();
+        if outside > 0 {
+            let name = split
+                .filter(|_| facts.is_some_and(|facts| facts.split_in_id))
+                .map_or_else(|| "the tasks of the benchmark".to_owned(), |split| format!("tasks of {split}"));
+            reasons.push(format!("{name} in the paper, {outside} of {} tasks here are others", tasks.len()));
+        } else if let Some(total) = published.filter(|total| *total != tasks.len()) {
+            reasons.push(format!("{total} tasks in the paper, {} here", tasks.len()));
         }
-        for (name, value) in &self.settings {
-            let here = spec.settings.0.get(name).map(|s| &s.value);
-            if here != Some(value) {
+        reasons
+    }
+
+    /// Compares the lessons at the start: none, or a constitution from one calibration task of each type.
+    fn lesson_difference(&self, metrics: &Metrics, spec: &RunSpec) -> Option<String> {
+        let calibrates = !spec.calibration_tasks().is_empty();
+        let here = match (metrics.started_with_lessons, calibrates) {
+            (true, _) => "lessons from a file",
+            (false, true) => "a constitution from this run's calibration",
+            (false, false) => "no lessons",
+        };
+        if self.starts_with_lessons {
+            let is_same = calibrates && !metrics.started_with_lessons && spec.settings.get(PER_TYPE) == 1;
+            return (!is_same).then(|| {
+                format!(
+                    "a constitution from one calibration task of each type in the paper, {here} here (`--calibrate` \
+                     makes one, with per_type 1)"
+                )
+            });
+        }
+        (calibrates || metrics.started_with_lessons)
+            .then(|| format!("no lessons at the start in the paper, {here} here"))
+    }
+
+    /// Compares every setting that has an influence on the result: with the row's value, or else with the method's default, be
+    /// it the paper's or the public code's.
+    fn setting_differences(&self, spec: &RunSpec) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let defaults =
+            [PaperOrCode::Paper, PaperOrCode::Code].map(|source| catalog::defaults(&self.method, source).1);
+        let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
+        let shared = COMMON_SETTINGS.iter().filter(|setting| !WITHOUT_INFLUENCE.contains(&setting.name));
+        let names: BTreeSet<&str> = own
+            .iter()
+            .chain(shared)
+            .map(|setting| setting.name)
+            .chain(self.settings.keys().map(String::as_str))
+            .collect();
+        for name in names {
+            let here = spec.settings.0.get(name).map(|setting| &setting.value);
+            let in_paper = match (self.settings.get(name), here) {
+                (Some(value), _) => Some(value),
+                // A session of an earlier version doesn't have a newer setting.
+                (None, None) => None,
+                (None, Some(here)) => {
+                    let known = defaults.iter().filter_map(|settings| settings.0.get(name)).map(|s| &s.value);
+                    let known: Vec<&Value> = known.collect();
+                    known.first().filter(|_| !known.contains(&here)).copied()
+                }
+            };
+            if let Some(value) = in_paper.filter(|value| here != Some(*value)) {
                 let here = here.map_or_else(|| "not set".to_owned(), ToString::to_string);
                 reasons.push(format!("{name} {value} in the paper, {here} here").replace('"', ""));
             }
         }
-        reasons.extend(self.caveat.clone());
         reasons
+    }
+}
+
+/// Settings that change how a run is carried out, but not what is measured.
+const WITHOUT_INFLUENCE: &[&str] = &[
+    CONTEXT_TOKENS.spec.name,
+    MENTOR_AT_ONCE.spec.name,
+    ASK_AGAIN.spec.name,
+    LEAST_REPLY.spec.name,
+    WARMER.spec.name,
+];
+
+/// In the papers, actor and mentor are language models; what stands in for one isn't comparable.
+fn role_differences(spec: &RunSpec) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !is_called_model(&spec.actor) {
+        reasons.push(format!("a language model acts in the paper, {} here", describe_role(&spec.actor)));
+    }
+    let needs_mentor = match find_method(&spec.method).map(|entry| entry.model_need) {
+        Some(ModelNeed::Always) => true,
+        Some(ModelNeed::If(reason)) => reason(&spec.settings).is_some(),
+        _ => false,
+    };
+    if needs_mentor && !is_called_model(&spec.mentor) {
+        reasons.push(format!("a language model reflects in the paper, {} here", describe_role(&spec.mentor)));
+    }
+    reasons
+}
+
+/// Returns whether a model was called. Replies of a recording may be anybody's.
+fn is_called_model(name: &str) -> bool {
+    name.starts_with("openai:")
+}
+
+/// Names who acts or reflects without being a model.
+fn describe_role(name: &str) -> String {
+    match name {
+        _ if name.starts_with("recorded:") => "a recording".to_owned(),
+        "rules" => "the built-in rules".to_owned(),
+        "human" => "a person".to_owned(),
+        "symbolic" => "the symbolic rules".to_owned(),
+        "none" => "nobody".to_owned(),
+        other => other.to_owned(),
     }
 }
 
@@ -164,52 +280,50 @@ pub struct PaperComparison {
     pub note: Option<String>,
 }
 
-/// Returns the published figures that a configuration can be compared with.
+/// A row of a paper's table beside a configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowComparison {
+    /// Paper and table.
+    pub source: String,
+    /// The paper's name for the row.
+    pub row: String,
+    /// The row's figures beside ours; empty if the configuration isn't comparable.
+    pub figures: Vec<PaperComparison>,
+    /// What differs; empty if the configuration is comparable.
+    pub differences: Vec<String>,
+}
+
+/// Returns every row about a configuration's method and environment: its figures beside ours where everything agrees, and
+/// otherwise what differs.
 ///
 /// # Errors
-/// Returns the reasons if no table matches: which environment, split, method or settings differ.
-pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Vec<String>> {
-    let Some(spec) = metrics.spec.as_deref() else { return Err(vec!["the session has no run".to_owned()]) };
+/// Returns why there is no such row.
+pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<RowComparison>, String> {
+    let Some(spec) = metrics.spec.as_deref() else { return Err("the session has no run".to_owned()) };
     let mut envs: Vec<&str> = metrics.attempts.iter().map(|a| a.task.env.as_str()).collect();
     envs.sort_unstable();
     envs.dedup();
     let env = match envs.as_slice() {
         [one] => *one,
-        [] => return Err(vec!["no task has ended without a person's intervention".to_owned()]),
-        _ => return Err(vec!["the tasks are from several environments".to_owned()]),
+        [] => return Err("no task has ended without a person's intervention".to_owned()),
+        _ => return Err("the tasks are from several environments".to_owned()),
     };
     let env_rows: Vec<&PaperRow> =
         published_results().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
     if env_rows.is_empty() {
-        return Err(vec![format!("no paper has a table for {env}")]);
+        return Err(format!("no paper has a table for {env}"));
     }
     let method_rows: Vec<&PaperRow> = env_rows.into_iter().filter(|r| r.method == spec.method).collect();
     if method_rows.is_empty() {
-        return Err(vec![format!("no paper has a table for {} on {env}", spec.method)]);
+        return Err(format!("no paper has a table for {} on {env}", spec.method));
     }
-    let split_in_id = find_environment(env).is_some_and(|entry| entry.task_facts.split_in_id);
-    let mut reasons = Vec::new();
-    let mut comparisons = Vec::new();
-    for row in method_rows {
-        let mut differences = row.differences(metrics, spec);
-        if let Some(split) = row.split().filter(|_| split_in_id) {
-            let outside = metrics.attempts.iter().filter(|a| !is_in_split(&a.task.id, split)).count();
-            if outside > 0 {
-                differences.push(format!(
-                    "{split} in the paper, {outside} of {} tasks from another split here",
-                    metrics.attempts.len()
-                ));
-            }
-        }
-        if differences.is_empty() {
-            comparisons.extend(
-                row.figures.iter().filter(|c| c.0 == env).filter_map(|c| compare_figure(row, c, metrics)),
-            );
-        } else {
-            reasons.push(format!("{} ({}): {}", row.source(), row.label, differences.join("; ")));
-        }
-    }
-    if comparisons.is_empty() { Err(reasons) } else { Ok(comparisons) }
+    let compare = |row: &PaperRow| {
+        let differences = row.differences(metrics, spec, env);
+        let figures = row.figures.iter().filter(|figure| figure.0 == env && differences.is_empty());
+        let figures = figures.filter_map(|figure| compare_figure(row, figure, metrics)).collect();
+        RowComparison { source: row.source(), row: row.label.clone(), figures, differences }
+    };
+    Ok(method_rows.into_iter().map(compare).collect())
 }
 
 /// Returns whether an id is in a split: it is a path that contains the split's folder, whatever precedes it.

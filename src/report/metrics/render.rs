@@ -1,6 +1,8 @@
 //! Renders metrics as text, Markdown and JSON.
 
-use super::{Improvement, Interval, Metrics, PaperComparison, Rates, compare_with_papers, improvement};
+use super::{
+    Improvement, Interval, Metrics, PaperComparison, Rates, RowComparison, compare_with_papers, improvement,
+};
 use crate::domain::pluralize;
 use crate::text::{escape_markdown, one_line, width};
 use serde_json::{Value, json};
@@ -83,10 +85,13 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
         .map(|metrics| {
             let mut value = serde_json::to_value(metrics).unwrap_or_default();
             if paper && let Some(fields) = value.as_object_mut() {
-                let (figures, reasons) = match compare_with_papers(metrics) {
-                    Ok(figures) => (figures, Vec::new()),
-                    Err(reasons) => (Vec::new(), reasons),
+                let (rows, mut reasons) = match compare_with_papers(metrics) {
+                    Ok(rows) => (rows, Vec::new()),
+                    Err(reason) => (Vec::new(), vec![reason]),
                 };
+                reasons
+                    .extend(rows.iter().filter(|row| !row.differences.is_empty()).map(describe_differences));
+                let figures: Vec<&PaperComparison> = rows.iter().flat_map(|row| &row.figures).collect();
                 fields.insert(
                     "against_paper".to_owned(),
                     json!({"figures": figures, "nothing_because": reasons}),
@@ -227,17 +232,10 @@ fn reflections_table(metrics: &Metrics) -> Table {
 
 fn write_published(out: &mut String, format: Format, metrics: &Metrics) {
     match compare_with_papers(metrics) {
-        Err(reasons) => {
-            let _ = writeln!(out, "No published figures to compare with:");
-            for reason in reasons {
-                let _ = writeln!(out, "- {}", escape_line(format, &reason));
-            }
-            out.push('\n');
+        Err(reason) => {
+            let _ = writeln!(out, "No published figures to compare with: {}\n", escape_line(format, &reason));
         }
-        Ok(comparisons) => {
-            if metrics.has_stand_in_actor || metrics.has_stand_in_mentor {
-                let _ = writeln!(out, "The published figures are from models, ours from stand-ins.");
-            }
+        Ok(rows) => {
             let row = |c: &PaperComparison| {
                 let total = c.published_tasks.map_or_else(|| "?".to_owned(), |n| n.to_string());
                 let (n, unit) = c.sample;
@@ -256,9 +254,25 @@ fn write_published(out: &mut String, format: Format, metrics: &Metrics) {
                 ]
             };
             let head = vec!["source", "their model", "measure", "published", "ours (95 %)", "note"];
-            write_table(out, format, &Table { head, rows: comparisons.iter().map(row).collect() });
+            let figures = rows.iter().flat_map(|row| &row.figures).map(row).collect();
+            write_table(out, format, &Table { head, rows: figures });
+            let different: Vec<&RowComparison> =
+                rows.iter().filter(|row| !row.differences.is_empty()).collect();
+            if !different.is_empty() {
+                let _ =
+                    writeln!(out, "Published figures that this can't be compared with, and what differs:");
+                for row in different {
+                    let _ = writeln!(out, "- {}", escape_line(format, &describe_differences(row)));
+                }
+                out.push('\n');
+            }
         }
     }
+}
+
+/// Describes what differs from a row of a paper's table.
+fn describe_differences(row: &RowComparison) -> String {
+    format!("{} ({}): {}", row.source, row.row, row.differences.join("; "))
 }
 
 /// Formats a text as a single line.

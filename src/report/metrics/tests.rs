@@ -261,40 +261,129 @@ fn every_row_of_figures_has_a_unique_preset_name() {
     assert!(published_results().iter().all(|r| r.figures.iter().all(|c| (0.0..=500.0).contains(&c.4))));
 }
 
+/// A run of Reflexion on all tasks of a paper: `solved` of them in the first trial.
+fn whole_benchmark(env: &str, ids: impl Iterator<Item = String>, solved: u32) -> SessionMetrics {
+    let attempt = |(index, id): (usize, String)| {
+        let number = index as u32 + 1;
+        let task = Task { env: env.to_owned(), ..task(&id, "") };
+        episode(number, &task, 1, number <= solved, if number <= solved { 1.0 } else { 0.5 })
+    };
+    session("s", ids.enumerate().map(attempt).collect())
+}
+
+fn alfworld_benchmark() -> SessionMetrics {
+    whole_benchmark("alfworld", (0..134).map(|n| format!("json/valid_unseen/{n}")), 67)
+}
+
+/// Returns the published figures beside a run, and what differs from the rows that have none.
+fn published_beside(session: SessionMetrics) -> (Vec<f64>, String) {
+    match compare_with_papers(&single_group(vec![session])) {
+        Ok(rows) => (
+            rows.iter().flat_map(|row| &row.figures).map(|figure| figure.published).collect(),
+            rows.iter().flat_map(|row| &row.differences).cloned().collect::<Vec<_>>().join("\n"),
+        ),
+        Err(reason) => (Vec::new(), reason),
+    }
+}
+
+/// Regression: an ablated run was shown beside the full one's figures, generated problems beside those of AgentBoard's 60,
+/// rules beside models.
 #[test]
-fn a_run_is_compared_only_with_rows_of_the_same_settings() {
-    let comparisons = compare_with_papers(&single_group(vec![three_reflexion_tasks()])).unwrap();
-    let output: Vec<_> =
-        comparisons.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
-    assert_eq!(output, [("Qwen3-4B", 82.8, false), ("Gemini-2.0", 94.0, false), ("GPT-4", 84.1, true)]);
-    assert!((comparisons[0].ours.value - 200.0 / 3.0).abs() < 1e-9 && comparisons[0].tasks == 3);
-    let reasons_after = |edit: &dyn Fn(&mut SessionMetrics)| {
-        let mut session_metrics = three_reflexion_tasks();
-        edit(&mut session_metrics);
-        compare_with_papers(&single_group(vec![session_metrics])).unwrap_err().join("\n")
+fn published_figures_are_shown_only_where_everything_agrees() {
+    use crate::env::babyai::Level;
+
+    type Edit = fn(&mut SessionMetrics, &mut RunSpec);
+    let reflexion = [82.8, 94.0, 84.1];
+    let cases: [(&str, Edit, &[f64], &str); 13] = [
+        ("as in the paper", |_, _| {}, &reflexion, ""),
+        ("as in the public code", |_, run| run.limits.steps = 49, &reflexion, ""),
+        ("fewer trials", |_, run| run.trials = 2, &[], "trials 15 in the paper, 2 here"),
+        ("fewer steps", |_, run| run.limits.steps = 30, &[], "steps 50 in the paper, 30 here"),
+        (
+            "an ablation",
+            |_, run| run.settings.set("memory", 1, SettingOrigin::Flag),
+            &[],
+            "memory 3 in the paper, 1 here",
+        ),
+        (
+            "a setting that the row doesn't name",
+            |_, run| run.settings.set("examples", 0, SettingOrigin::Flag),
+            &[],
+            "examples 2 in the paper, 0 here",
+        ),
+        (
+            "a setting without influence",
+            |_, run| run.settings.set("context_tokens", 4096, SettingOrigin::Flag),
+            &reflexion,
+            "",
+        ),
+        (
+            "another method",
+            |_, run| run.method = "dora".to_owned(),
+            &[],
+            "no paper has a table for dora on alfworld",
+        ),
+        (
+            "lessons at the start",
+            |session, _| session.started_with_lessons = true,
+            &[],
+            "no lessons at the start in the paper, lessons from a file here",
+        ),
+        (
+            "rules act",
+            |_, run| run.actor = "rules".to_owned(),
+            &[],
+            "a language model acts in the paper, the built-in rules here",
+        ),
+        (
+            "rules reflect",
+            |_, run| run.mentor = "symbolic".to_owned(),
+            &[],
+            "a language model reflects in the paper, the symbolic rules here",
+        ),
+        ("some tasks", |session, _| session.episodes.truncate(60), &[], "134 tasks in the paper, 60 here"),
+        (
+            "another split",
+            |session, _| Arc::make_mut(&mut session.episodes[0]).task.id = "json/valid_seen/x".to_owned(),
+            &[],
+            "tasks of valid_unseen in the paper, 1 of 134 tasks here are others",
+        ),
+    ];
+    for (name, edit, figures, difference) in cases {
+        let (mut session, mut run) = (alfworld_benchmark(), spec());
+        edit(&mut session, &mut run);
+        session.spec = Some(Arc::new(run));
+        assert_eq!(published_beside(session), (figures.to_vec(), difference.to_owned()), "{name}");
+    }
+    let react = |mut session: SessionMetrics, edit: fn(&mut SessionMetrics, &mut RunSpec)| {
+        let settings = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper).1;
+        let mut run = RunSpec { method: "react".to_owned(), trials: 1, settings, ..spec() };
+        edit(&mut session, &mut run);
+        session.spec = Some(Arc::new(run));
+        published_beside(session)
     };
-    let with_spec = |g: &mut SessionMetrics, edit: &dyn Fn(&mut RunSpec)| {
-        let mut changed = spec();
-        edit(&mut changed);
-        g.spec = Some(Arc::new(changed));
-    };
-    assert!(reasons_after(&|g| with_spec(g, &|s| s.trials = 2)).contains("trials 15 in the paper, 2 here"));
+    let levels = || Level::test_split().map(|(level, seed)| format!("{}/{seed}", level.name));
+    let (figures, differences) = react(whole_benchmark("babyai", levels(), 30), |_, _| {});
+    assert_eq!(figures, [24.6, 45.2, 31.2], "{differences}");
     assert!(
-        reasons_after(&|g| with_spec(g, &|s| s.limits.steps = 30)).contains("steps 50 in the paper, 30 here")
+        differences.lines().all(|line| line.starts_with("a constitution from one calibration task")),
+        "{differences}"
     );
+    let others = whole_benchmark("babyai", (0..112).map(|seed| format!("GoToRedBall/{seed}")), 30);
+    let (figures, differences) = react(others, |_, _| {});
+    assert!(figures.is_empty(), "{differences}");
     assert!(
-        reasons_after(&|g| with_spec(g, &|s| s.method = "dora".to_owned()))
-            .contains("no paper has a table for dora")
+        differences.contains("the tasks of the benchmark in the paper, 112 of 112 tasks here are others"),
+        "{differences}"
     );
-    assert!(reasons_after(&|g| g.started_with_lessons = true).contains("lessons beforehand here"));
-    let household = reasons_after(&|g| {
-        g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.env = "household".to_owned());
-    });
-    assert!(household.contains("no paper has a table for household"), "{household}");
-    let valid_seen = reasons_after(&|g| {
-        g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.id = "json/valid_seen/x".to_owned());
-    });
-    assert!(valid_seen.contains("valid_unseen in the paper"), "{valid_seen}");
+    let generated = whole_benchmark("pddl", (0..60).map(|n| format!("gripper/{n}")), 30);
+    let (figures, differences) = react(generated, |_, _| {});
+    assert!(figures.is_empty() && differences.contains("60 of 60 tasks here are others"), "{differences}");
+    // A constitution of unknown origin isn't the paper's.
+    let (figures, differences) =
+        react(alfworld_benchmark(), |session, _| session.started_with_lessons = true);
+    assert!(figures.is_empty(), "{differences}");
+    assert!(differences.contains("lessons from a file here (`--calibrate` makes one"), "{differences}");
 }
 
 #[test]
@@ -305,7 +394,7 @@ fn stand_ins_are_labelled_as_such() {
     session_metrics.spec = Some(Arc::new(rules));
     let text = render_metrics(&Metrics::from_sessions(vec![session_metrics]), Format::Text, true);
     assert!(text.lines().next().unwrap().contains("a stand-in, not a model"), "{text}");
-    assert!(text.contains("The published figures are from models, ours from stand-ins."), "{text}");
+    assert!(text.contains("a language model acts in the paper, the built-in rules here"), "{text}");
     let real =
         render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Markdown, false);
     assert!(!real.contains("stand"), "{real}");
@@ -363,10 +452,18 @@ fn labels_of_one_method_state_what_distinguishes_them() {
 
 #[test]
 fn json_contains_the_same_numbers() {
+    let text = render_metrics(&Metrics::from_sessions(vec![alfworld_benchmark()]), Format::Json, true);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["ways"][0]["all"]["solved"], 67);
+    assert_eq!(value["ways"][0]["against_paper"]["figures"][0]["published"], 82.8);
     let text = render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Json, true);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["ways"][0]["all"]["solved"], 2);
-    assert_eq!(value["ways"][0]["against_paper"]["figures"][0]["published"], 82.8);
+    assert_eq!(value["ways"][0]["against_paper"]["figures"].as_array().unwrap().len(), 0);
+    let reasons = value["ways"][0]["against_paper"]["nothing_because"].to_string();
+    assert!(
+        reasons.contains("OmniReflect, Table 1 (Reflexion): 134 tasks in the paper, 3 here"),
+        "{reasons}"
+    );
 }
 
 fn runs() -> impl Strategy<Value = Vec<(u8, bool, f64, bool)>> {

@@ -1,0 +1,105 @@
+//! Every prompt has texts of its own environment, and none of another.
+
+use crate::catalog::{ENVIRONMENTS, METHODS};
+use std::collections::BTreeSet;
+
+/// Words that only prompts about these environments may contain, with the environment and, if the words belong to one, its type of task.
+const VOCABULARY: &[(&str, Option<&str>, &[&str])] = &[
+    (
+        "household",
+        None,
+        &[
+            "household",
+            "microwave",
+            "fridge",
+            "sinkbasin",
+            "countertop",
+            "stoveburner",
+            "desklamp",
+            "garbagecan",
+        ],
+    ),
+    ("babyai", None, &["grid", "turn left", "closed door", "toggle", "pickup red", "steps away"]),
+    ("pddl", Some("gripper"), &["robby", "rooma", "roomb"]),
+    ("pddl", Some("blockworld"), &["unstack", "putdown"]),
+    ("pddl", Some("barman"), &["shaker", "cocktail", "dispenser"]),
+    ("pddl", Some("tyreworld"), &["wrench", "jack-up", "boot"]),
+];
+
+/// Texts that environments needn't have: what the interface `agentboard` adds, where its wrapper doesn't do so itself.
+const OPTIONAL: &[&str] = &["agentboard"];
+
+/// The texts of a template file: those of an environment with their names, those of a method with empty ones.
+fn texts(file: &str) -> Vec<(String, String)> {
+    let table: toml::Table = toml::from_str(file).unwrap();
+    let of_env = table.get("texts").and_then(toml::Value::as_table).into_iter().flatten();
+    let of_env = of_env.map(|(name, text)| (name.clone(), text.as_str().unwrap().to_owned()));
+    let segments = table.get("segment").and_then(toml::Value::as_array).into_iter().flatten();
+    let parts = segments.flat_map(|segment| ["text", "heading"].map(|part| segment.get(part)));
+    of_env.chain(parts.flatten().map(|text| (String::new(), text.as_str().unwrap().to_owned()))).collect()
+}
+
+fn is_toml(file: &&(&'static str, &'static str)) -> bool {
+    file.0.ends_with(".toml")
+}
+
+/// Regression: mentors in BabyAI and PDDL were told about "an attempt at a household task" and saw microwaves.
+#[test]
+fn no_prompt_contains_words_of_another_environment() {
+    let mut found = Vec::new();
+    let mut check = |file: &str, name: &str, text: &str, env: Option<&str>| {
+        let task_type = name.split_once('.').map(|(_, task_type)| task_type);
+        for (owner, owner_type, words) in VOCABULARY {
+            let is_own = env == Some(*owner) && (owner_type.is_none() || *owner_type == task_type);
+            let lower = text.to_lowercase();
+            for word in words.iter().filter(|word| !is_own && lower.contains(**word)) {
+                found.push(format!("{file} {name}: {word:?} is a word of {owner}"));
+            }
+        }
+    };
+    for (file, text) in METHODS.iter().flat_map(|method| method.templates).filter(is_toml) {
+        texts(text).iter().for_each(|(name, text)| check(file, name, text, None));
+    }
+    for entry in ENVIRONMENTS.iter() {
+        for (file, text) in entry.templates.iter().filter(is_toml) {
+            texts(text).iter().for_each(|(name, text)| check(file, name, text, Some(entry.name)));
+        }
+    }
+    let (file, text) = crate::prompt::GENERAL_TEXTS;
+    texts(text).iter().for_each(|(name, text)| check(file, name, text, None));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Regression: the examples of mentor prompts existed only for households, so that neuro-symbolic generation sent the same
+/// requests as neural generation elsewhere.
+#[test]
+fn every_environment_has_every_text_that_a_prompt_asks_for() {
+    let asked: BTreeSet<String> = METHODS
+        .iter()
+        .flat_map(|method| method.templates)
+        .filter(is_toml)
+        .flat_map(|(_, text)| {
+            let table: toml::Table = toml::from_str(text).unwrap();
+            let segments = table.get("segment").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+            segments.into_iter().filter_map(|segment| Some(segment.get("world")?.as_str()?.to_owned()))
+        })
+        .filter(|name| !OPTIONAL.contains(&name.as_str()))
+        .collect();
+    assert!(asked.len() >= 10, "{asked:?}");
+    let mut missing = Vec::new();
+    for entry in ENVIRONMENTS.iter() {
+        let Some((file, text)) = entry.templates.iter().find(is_toml) else { continue };
+        let own = texts(text);
+        let types: BTreeSet<&str> =
+            own.iter().filter_map(|(name, _)| Some(name.split_once('.')?.1)).collect();
+        let types: Vec<Option<&str>> =
+            if types.is_empty() { vec![None] } else { types.into_iter().map(Some).collect() };
+        for (name, task_type) in asked.iter().flat_map(|name| types.iter().map(move |kind| (name, kind))) {
+            let typed = task_type.map(|kind| format!("{name}.{kind}"));
+            if !own.iter().any(|(known, _)| known == name || Some(known) == typed.as_ref()) {
+                missing.push(format!("{file}: {}", typed.as_ref().unwrap_or(name)));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
