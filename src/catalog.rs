@@ -5,6 +5,7 @@ mod environment_entry;
 mod environments;
 mod extend;
 mod extension;
+mod generation;
 mod lane;
 mod method_entry;
 mod methods;
@@ -17,6 +18,7 @@ pub use environment_entry::{EnvironmentEntry, ExportTask, TaskFacts, difficulty_
 pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
+pub use generation::check_generation;
 pub use lane::{Lane, LaneFormat};
 pub use method_entry::{
     Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
@@ -150,6 +152,7 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         parse_mentor_reply: prompt::read_mentor,
         edit_prompt: prompt::edit_segment,
         rewrite_action,
+        is_short_action,
         rewrite_observation,
         extract_goal: prompt::interface::goal_from_reset,
         detect: Arc::new(|state| RULES.detect(state)),
@@ -162,6 +165,11 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
 /// [`outgoing_action`](prompt::interface::outgoing_action).
 pub fn rewrite_action(state: &State, action: &str) -> OutgoingAction {
     prompt::interface::outgoing_action(environment_texts(state), state, action)
+}
+
+/// Returns whether a text is a complete action of the episode's environment although it is very short.
+fn is_short_action(state: &State, action: &str) -> bool {
+    environment_texts(state).short_actions.iter().any(|short| short.eq_ignore_ascii_case(action.trim()))
 }
 
 /// Returns the observation as shown in prompts, if it differs from the environment's; see

@@ -17,6 +17,7 @@ mod default_action;
 mod demo;
 mod diff;
 mod doctor;
+mod dry_run;
 pub mod error;
 mod export;
 mod headless;

@@ -215,6 +215,10 @@ pub struct Run {
     /// into the pool, its solved tasks are skipped.
     #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
     pub reflexion: Option<PathBuf>,
+    /// Print the first prompt of every kind (actor, each question to the mentor) without calling a model: rules act, and
+    /// the mentor's replies are placeholders.
+    #[arg(long, conflicts_with_all = ["headless", "quiet", "jobs", "plain"], help_heading = "Run control")]
+    pub dry_run: bool,
     /// Play calibration tasks first (settings per_type and explore), as `calibrate` does; excluded from rates.
     #[arg(long, help_heading = "Method")]
     pub calibrate: bool,

@@ -45,6 +45,9 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
     for warning in task_warnings.chain(plan.warnings.iter().cloned()) {
         out.print_note(&format!("warning: {warning}"));
     }
+    if args.dry_run {
+        return super::dry_run::dry_run(&config, plan, args.drive.json, &mut out);
+    }
     start_run(&config, plan, &args.drive, &args.screen, out)
 }
 

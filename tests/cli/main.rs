@@ -4,6 +4,7 @@
 mod branches;
 mod breakpoints;
 mod diff;
+mod dry_run;
 mod errors;
 #[path = "../rig/files.rs"]
 mod files;
