@@ -82,7 +82,8 @@ fn calibration_and_exploration_come_first_and_only_once() {
 
 #[test]
 fn each_episode_role_has_its_own_kinds_of_reflections() {
-    let spec = neural(calibrated_spec("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
+    let mut spec = neural(calibrated_spec("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
+    spec.settings.set("summary_after_calibration", false, SettingOrigin::Flag);
     let mut test_run = start_run(spec, Vec::new());
     test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let asked = |episode: u32| -> Vec<(u32, ReflectionKind)> {
