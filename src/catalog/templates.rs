@@ -18,6 +18,10 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
         files: of_methods.chain(of_environments).chain([&GENERAL_TEXTS]).copied().collect(),
         methods: methods.iter().map(|entry| entry.name).collect(),
         environments: environments.iter().map(|entry| entry.name).collect(),
+        other_wordings: environments
+            .iter()
+            .filter_map(|entry| Some((entry.name, entry.texts.other_wording?)))
+            .collect(),
         settings: super::settings::table(methods, environments),
         default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,

@@ -17,6 +17,7 @@ mod game;
 mod grammar;
 mod limits;
 mod located_error;
+mod older_wording;
 mod picture;
 mod progress;
 mod query;
@@ -33,6 +34,7 @@ mod tests;
 
 pub use game::Game;
 pub use grammar::check as check_grammar;
+pub use older_wording::{has_older_wording, to_older_wording};
 pub use picture::draw_picture;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};

@@ -1,8 +1,9 @@
 //! Drafts the record of a prompt: chooses its segments, in order, within the budget.
 
 use super::cache::PromptCache;
+use super::interface::OtherWording;
 use super::render::{body_hash, dropped_steps, render_with};
-use super::templates::{Content, Fact, LessonFilter, SegmentTemplate, StoredText, Wording};
+use super::templates::{Content, Fact, LessonFilter, SegmentTemplate, StoredText};
 use super::{Templates, forms};
 use crate::domain::common_settings::{CONTEXT_TOKENS, EXAMPLES, LESSON_TOKENS, LESSONS_BY_SCOPE};
 use crate::domain::{
@@ -90,7 +91,9 @@ impl<'a> DraftBuilder<'a> {
             Content::Examples(heading) => {
                 let count = self.state.setting(EXAMPLES).min(2) as usize;
                 let env_texts = templates.env_texts(&self.episode.task.env);
-                let chosen = env_texts.examples_for(&self.episode.task, count, detect_wording(self.episode));
+                let in_other_wording =
+                    env_texts.other_wording.is_some_and(|wording| is_used_in(wording, self.episode));
+                let chosen = env_texts.examples_for(&self.episode.task, count, in_other_wording);
                 if let (Some(heading), false) = (heading, chosen.is_empty()) {
                     self.add_text(part, heading);
                 }
@@ -370,12 +373,10 @@ fn estimate_step_tokens(episode: &Episode, step: u32) -> u32 {
     lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
-/// Detects the wording of an ALFWorld game from its first observations: only games of the data version 2.1.1
-/// ([`Wording::Old`]) name a location on arrival.
-fn detect_wording(episode: &Episode) -> Wording {
+/// Returns whether one of the first observations of an episode has this wording.
+fn is_used_in(wording: OtherWording, episode: &Episode) -> bool {
     let first = (1..=8).filter_map(|n| episode.step(n)?.answer.as_ref());
-    let names_location = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));
-    if names_location { Wording::Old } else { Wording::Current }
+    first.map(|answer| answer.raw.as_str()).any(wording.is_used)
 }
 
 /// Returns the kinds of lessons shown under a label.

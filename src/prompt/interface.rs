@@ -35,6 +35,17 @@ pub struct EnvironmentTexts {
     pub alias: Option<ActionAlias>,
     /// The complete actions of fewer than five letters. The setting `least_reply` doesn't apply to them.
     pub short_actions: &'static [&'static str],
+    /// A wording that some of its games have instead of that of its examples.
+    pub other_wording: Option<OtherWording>,
+}
+
+/// A wording into which an environment's examples are rewritten for games that have it.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherWording {
+    /// Returns whether an observation is worded in this way.
+    pub is_used: fn(&str) -> bool,
+    /// Rewrites a line of an example, which ends with its line break.
+    pub rewrite_line: fn(&str) -> String,
 }
 
 /// Rewrites actions for an environment.
@@ -50,7 +61,13 @@ pub struct ActionAlias {
 
 /// Texts like ALFWorld's, to which all rules of the interfaces apply.
 pub const PLAIN_TEXTS: EnvironmentTexts =
-    EnvironmentTexts { has_wrapper: false, thought_rule: None, alias: None, short_actions: &["look"] };
+EnvironmentTexts {
+        has_wrapper: false,
+        thought_rule: None,
+        alias: None,
+        short_actions: &["look"],
+        other_wording: None,
+    };
 
 /// Prefixes of the lines that state the goal in a first observation.
 const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];

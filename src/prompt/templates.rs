@@ -8,12 +8,13 @@ mod env_texts;
 mod parse;
 mod upstream_files;
 
+use super::interface::OtherWording;
 use super::{forms, text_hash};
 use crate::domain::{
     EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec, Task,
 };
 use crate::engine::State;
-pub(super) use env_texts::{EnvTexts, Wording};
+pub(super) use env_texts::EnvTexts;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub struct TemplateFiles {
     pub methods: Vec<&'static str>,
     pub environments: Vec<&'static str>,
     pub settings: Vec<SettingSpec>,
+    /// The other wordings of environments that have one, by their names.
+    pub other_wordings: Vec<(&'static str, OtherWording)>,
     /// The environment whose examples are replaced by the files of ReAct's and Reflexion's public code, if a person adds
     /// them.
     pub public_examples_env: &'static str,

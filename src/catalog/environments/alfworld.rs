@@ -2,9 +2,18 @@
 
 use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::env::alfworld::{self, AlfWorldTasks};
-use crate::prompt::interface::PLAIN_TEXTS;
+use crate::prompt::interface::{EnvironmentTexts, OtherWording, PLAIN_TEXTS};
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
+
+/// The texts of ALFWorld's games, some of which have the wording of its older data.
+pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
+    other_wording: Some(OtherWording {
+        is_used: alfworld::has_older_wording,
+        rewrite_line: alfworld::to_older_wording,
+    }),
+    ..PLAIN_TEXTS
+};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: alfworld::NAME,
@@ -16,7 +25,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     templates: &[],
     has_public_examples: true,
     suits_rule_based_actor: true,
-    texts: PLAIN_TEXTS,
+    texts: TEXTS,
     task_facts: TaskFacts {
         split_in_id: true,
         short_type: alfworld::short_type,

@@ -4,7 +4,7 @@ use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::domain::TypedSetting;
 use crate::env::babyai::{self, BabyAiTasks};
-use crate::prompt::interface::{ActionAlias, EnvironmentTexts};
+use crate::prompt::interface::{ActionAlias, EnvironmentTexts, PLAIN_TEXTS};
 use crate::symbolic::{CIRCLE_TURNS, GRID_RULES};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -22,9 +22,9 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     suits_rule_based_actor: true,
     texts: EnvironmentTexts {
         has_wrapper: true,
-        thought_rule: None,
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
         short_actions: &["drop"],
+        ..PLAIN_TEXTS
     },
     task_facts: TaskFacts {
         start_text: Some("built in; every level, any seed"),

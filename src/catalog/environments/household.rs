@@ -1,10 +1,10 @@
 //! The environment `household`.
 
+use super::alfworld::TEXTS;
 use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
-use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -25,7 +25,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     ],
     has_public_examples: false,
     suits_rule_based_actor: true,
-    texts: PLAIN_TEXTS,
+    texts: TEXTS,
     task_facts: TaskFacts {
         start_text: Some("built in; thousands more with --tasks"),
         short_type: alfworld::short_type,

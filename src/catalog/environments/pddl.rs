@@ -2,7 +2,7 @@
 
 use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::pddl::{self, PddlTasks};
-use crate::prompt::interface::EnvironmentTexts;
+use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::symbolic::PLANNING_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -27,8 +27,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     texts: EnvironmentTexts {
         has_wrapper: true,
         thought_rule: Some("pddl.thought"),
-        alias: None,
         short_actions: &[],
+        ..PLAIN_TEXTS
     },
     task_facts: TaskFacts {
         difficulty: difficulty_in_id,

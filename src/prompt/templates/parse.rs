@@ -6,6 +6,7 @@ use super::{
     TemplateFiles, question_key,
 };
 use crate::domain::{DefaultValue, MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel, SettingSpec};
+use crate::prompt::interface::OtherWording;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
@@ -117,7 +118,7 @@ pub(super) fn parse_all(
         let file = File { name, text };
         let table: toml::Table = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
         if table.contains_key("envs") {
-            env_texts.push(parse_env_texts(&file, files, &program.environments)?);
+            env_texts.push(parse_env_texts(&file, files, program)?);
         } else {
             let raw: RawLayout = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
             let method = file.known_name("method", raw.method, &program.methods)?;
@@ -192,9 +193,13 @@ fn is_question(name: &str) -> bool {
 fn parse_env_texts(
     file: &File<'_>,
     files: &BTreeMap<String, String>,
-    environments: &[&str],
+    program: &TemplateFiles,
 ) -> Result<EnvTexts, TemplateError> {
     let raw: RawEnvTexts = toml::from_str(file.text).map_err(|e| file.toml_error(&e))?;
+    let known_name = |name| file.known_name("environment", name, &program.environments);
+    let envs: Vec<String> = raw.envs.into_iter().map(known_name).collect::<Result<_, _>>()?;
+    let is_own = |(env, _): &&(&str, OtherWording)| envs.iter().any(|own| own == env);
+    let other_wording = program.other_wordings.iter().find(is_own).map(|(_, wording)| *wording);
     let mut examples = Vec::new();
     for example in raw.examples {
         let offset = example.span().start;
@@ -202,12 +207,10 @@ fn parse_env_texts(
         let text = files
             .get(&name)
             .ok_or_else(|| file.error_at(offset, format!("example file {name} not found")))?;
-        examples.push(Example::new(types, own_types_only, text));
+        examples.push(Example::new(types, own_types_only, text, other_wording));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
-    let known_name = |name| file.known_name("environment", name, environments);
-    let envs = raw.envs.into_iter().map(known_name).collect::<Result<_, _>>()?;
-    Ok(EnvTexts { envs, texts, examples })
+    Ok(EnvTexts { envs, texts, examples, other_wording })
 }
 
 fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {

@@ -116,7 +116,6 @@ mod tests {
     use super::super::Templates;
     use super::*;
     use crate::domain::Task;
-    use crate::prompt::templates::Wording;
 
     fn templates_with(name: &str, text: &str) -> Result<Templates, TemplateError> {
         crate::catalog::parse_templates(vec![(name.to_owned(), text.to_owned())])
@@ -132,7 +131,7 @@ mod tests {
             seed: 0,
         };
         let env_texts = templates.env_texts("alfworld");
-        env_texts.examples_for(&task, 2, Wording::Old).iter().map(|t| t.text.to_string()).collect()
+        env_texts.examples_for(&task, 2, true).iter().map(|t| t.text.to_string()).collect()
     }
 
     #[test]

@@ -102,8 +102,8 @@ impl PromptView {
         }
         let made = Arc::new(preview_prompt(context, self.templates.as_ref()));
         *cached = Some((head, made.clone()));
-        // If it wasn't requested, it is only shown if it succeeded.
-        Some(made).filter(|made| self.shows_preview || made.is_ok())
+        // If it wasn't requested, it is only shown if it succeeded, or if it explains why no step has a prompt.
+        Some(made).filter(|made| self.shows_preview || made.is_ok() || plans_ahead(context.method()))
     }
 
     /// Calls `f` with the state and the prompt to show, or why there is none.
