@@ -60,14 +60,13 @@ pub struct ActionAlias {
 }
 
 /// Texts like ALFWorld's, to which all rules of the interfaces apply.
-pub const PLAIN_TEXTS: EnvironmentTexts =
-EnvironmentTexts {
-        has_wrapper: false,
-        thought_rule: None,
-        alias: None,
-        short_actions: &["look"],
-        other_wording: None,
-    };
+pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
+    has_wrapper: false,
+    thought_rule: None,
+    alias: None,
+    short_actions: &["look"],
+    other_wording: None,
+};
 
 /// Prefixes of the lines that state the goal in a first observation.
 const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];

@@ -32,6 +32,12 @@ fn modules_depend_only_as_the_table_allows() {
     assert_none(&FINDINGS.dependencies);
 }
 
+/// A dependency that nothing needs any more would let the next one in unnoticed.
+#[test]
+fn the_table_allows_no_dependency_that_is_not_used() {
+    assert_none(&FINDINGS.unused_dependencies());
+}
+
 #[test]
 fn only_listed_modules_have_side_effects() {
     assert_none(&FINDINGS.side_effects);

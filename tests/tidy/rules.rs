@@ -21,11 +21,11 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env", &["pddl", "domain", "text"]),
     ("env/external", &["files", "text"]),
     ("report", &["catalog", "method", "engine", "domain", "text"]),
-    ("method", &["prompt", "symbolic", "breakpoint", "engine", "domain"]),
-    ("catalog", &["method", "prompt", "symbolic", "env", "env/external", "breakpoint", "engine", "domain"]),
+    ("method", &["prompt", "symbolic", "engine", "domain"]),
+    ("catalog", &["method", "prompt", "symbolic", "env", "breakpoint", "engine", "domain"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
-    ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
+    ("provider/rules", &["grid", "env", "pddl", "domain"]),
     (
         "driver",
         &[
@@ -37,7 +37,6 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "catalog",
             "prompt",
             "env",
-            "pddl",
             "engine",
             "domain",
         ],
@@ -235,6 +234,8 @@ pub(crate) struct Findings {
     pub(crate) state: Violations,
     pub(crate) truth: Violations,
     pub(crate) circles: Violations,
+    /// The modules that use each other, as (user, used).
+    used_dependencies: BTreeSet<(String, String)>,
 }
 
 /// The files that each file uses.
@@ -250,6 +251,7 @@ impl Findings {
             state: Vec::new(),
             truth: Vec::new(),
             circles: find_circles(&file_uses(tree, &names)),
+            used_dependencies: BTreeSet::new(),
         };
         for (module, facts) in names.modules() {
             found.structure.extend(facts.problems.iter().map(|problem| format!("{}:{problem}", module.file)));
@@ -277,6 +279,19 @@ impl Findings {
         found
     }
 
+    /// Returns the dependencies that the table allows and no module has.
+    pub(crate) fn unused_dependencies(&self) -> Violations {
+        let allowed =
+            MODULE_DEPENDENCIES.iter().flat_map(|(user, list)| list.iter().map(|used| (*user, *used)));
+        let is_unused = |(user, used): &(&str, &str)| {
+            !self.used_dependencies.contains(&((*user).to_owned(), (*used).to_owned()))
+        };
+        allowed
+            .filter(is_unused)
+            .map(|(user, used)| format!("{user} may depend on {used}, but doesn't: remove it from the table"))
+            .collect()
+    }
+
     fn check_paths(&mut self, names: &Resolver, module: &Module, facts: &ModuleFacts) {
         let group = module_group(&module.path);
         let row = MODULE_DEPENDENCIES.iter().find(|(name, _)| *name == group);
@@ -294,6 +309,7 @@ impl Findings {
                     continue;
                 }
                 let target = module_group(&full[1..]);
+                self.used_dependencies.insert((group.clone(), target.clone()));
                 let allowed = target == group
                     || group.is_empty()
                     || full.len() < 3 && target.is_empty()

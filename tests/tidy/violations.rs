@@ -300,3 +300,17 @@ fn every_violation_is_found() {
         assert!(findings.iter().any(|f| f.contains(message)), "{file}: {text}\nwas not found: {all:?}");
     }
 }
+
+#[test]
+fn a_dependency_that_no_module_has_is_found() {
+    let unused = |extra: &[(&str, &str)]| {
+        let expected = "engine may depend on domain, but doesn't: remove it from the table";
+        check_sample(extra).unused_dependencies().iter().any(|found| found == expected)
+    };
+    assert!(unused(&[]));
+    assert!(
+        unused(&[("engine/x.rs", "#[cfg(test)] mod tests { use crate::domain::Seq; }")]),
+        "only a test uses it"
+    );
+    assert!(!unused(&[("engine/x.rs", "pub fn f(_: crate::domain::Seq) {}")]));
+}
