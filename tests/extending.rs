@@ -2,6 +2,13 @@
 //! word about them outside their folder.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
+#[cfg(all(feature = "tui", unix))]
+#[path = "extending/screen.rs"]
+mod screen;
+#[cfg(all(feature = "tui", unix))]
+#[path = "rig/terminal.rs"]
+mod terminal;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -9,31 +9,15 @@ mod endings;
 mod key_budget;
 #[path = "rig/stops.rs"]
 mod stops;
+#[path = "rig/terminal.rs"]
+mod terminal;
 
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use rustix::process::{Pid, Signal, kill_process};
-use std::io::{Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use portable_pty::{CommandBuilder, PtySize};
+use rustix::process::Signal;
 use std::time::{Duration, Instant};
+use terminal::{TIMEOUT, Terminal, kill};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
-/// Limit for anything these tests wait for, on a loaded machine.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// A terminal that runs the program.
-struct Terminal {
-    child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
-    keys: Box<dyn Write + Send>,
-    terminal: Arc<Mutex<vt100::Parser>>,
-    bytes_written: Arc<Mutex<usize>>,
-    /// Ends the reader thread at the next chunk.
-    stop_reading: Arc<AtomicBool>,
-    reader: Option<std::thread::JoinHandle<()>>,
-    /// Removed with the terminal.
-    sessions: tempfile::TempDir,
-}
 
 impl Terminal {
     fn open(columns: u16, rows: u16) -> Self {
@@ -49,142 +33,6 @@ impl Terminal {
     /// Opens the start screen (no verb) with the configuration of this folder.
     fn start_screen(columns: u16, rows: u16, configuration: &std::path::Path) -> Self {
         Self::start(CommandBuilder::new(PROGRAM), columns, rows, Some(configuration))
-    }
-
-    fn start(
-        mut command: CommandBuilder,
-        columns: u16,
-        rows: u16,
-        configuration: Option<&std::path::Path>,
-    ) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pty = native_pty_system().openpty(size).unwrap();
-        let sessions = tempfile::tempdir().unwrap();
-        command.env("RETROSPECT_SESSIONS", sessions.path());
-        let empty_config = sessions.path().join("none");
-        command.env("XDG_CONFIG_HOME", configuration.unwrap_or(&empty_config));
-        command.env("TERM", "xterm-256color");
-        command.env("LANG", "C.UTF-8");
-        let child = pty.slave.spawn_command(command).unwrap();
-        drop(pty.slave);
-        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        let terminal = Arc::new(Mutex::new(parser));
-        let bytes_written = Arc::new(Mutex::new(0));
-        let (mut reader, shown, count) =
-            (pty.master.try_clone_reader().unwrap(), terminal.clone(), bytes_written.clone());
-        let stop_reading = Arc::new(AtomicBool::new(false));
-        let stop = stop_reading.clone();
-        let reader = std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(n @ 1..) = reader.read(&mut bytes) {
-                shown.lock().unwrap().process(&bytes[..n]);
-                *count.lock().unwrap() += n;
-                if stop.load(Ordering::SeqCst) {
-                    break;
-                }
-            }
-        });
-        let (keys, reader) = (pty.master.take_writer().unwrap(), Some(reader));
-        Self { child, master: pty.master, keys, terminal, bytes_written, stop_reading, reader, sessions }
-    }
-
-    /// Closes the terminal's side of the pty completely, as closing its window does.
-    fn close(&mut self) {
-        self.stop_reading.store(true, Ordering::SeqCst);
-        // Trigger a redraw, so that the reader notices.
-        self.master.resize(PtySize { rows: 30, cols: 90, pixel_width: 0, pixel_height: 0 }).unwrap();
-        self.reader.take().unwrap().join().unwrap();
-        self.keys = Box::new(std::io::sink());
-        self.master = native_pty_system().openpty(PtySize::default()).unwrap().master;
-    }
-
-    fn text(&self) -> String {
-        self.terminal.lock().unwrap().screen().contents()
-    }
-
-    fn wait_for(&self, words: &str) {
-        let start = Instant::now();
-        while !self.text().contains(words) {
-            assert!(start.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// Like [`Terminal::wait_for`], but the words may be wrapped onto two rows.
-    fn wait_for_wrapped(&self, words: &str) {
-        let flat = |text: &str| text.split_whitespace().collect::<String>();
-        let start = Instant::now();
-        while !flat(&self.text()).contains(&flat(words)) {
-            assert!(start.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill(signal, self.child.process_id().unwrap());
-    }
-
-    /// Returns the child processes of the terminal's first process.
-    fn children(&self) -> Vec<u32> {
-        let parent = self.child.process_id().unwrap().to_string();
-        let all =
-            std::fs::read_dir("/proc").unwrap().filter_map(|e| e.unwrap().file_name().into_string().ok());
-        all.filter_map(|name| name.parse().ok())
-            .filter(|pid: &u32| {
-                // After the name (in parentheses, with arbitrary contents) follow the state and the parent's id.
-                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-                stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(&parent)
-            })
-            .collect()
-    }
-
-    /// Waits for the program to exit and returns its status.
-    fn wait_for_exit(&mut self) -> u32 {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                // The reader may still be processing the last bytes, and under load for longer than an instant.
-                let exited = Instant::now();
-                while !self.is_terminal_restored() && exited.elapsed() < Duration::from_secs(2) {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                std::thread::sleep(Duration::from_millis(100));
-                return status.exit_code();
-            }
-            assert!(start.elapsed() < TIMEOUT, "it does not end:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn is_terminal_restored(&self) -> bool {
-        let terminal = self.terminal.lock().unwrap();
-        let screen = terminal.screen();
-        !screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor()
-    }
-
-    fn assert_terminal_restored(&self) {
-        let terminal = self.terminal.lock().unwrap();
-        let screen = terminal.screen();
-        assert!(!screen.alternate_screen(), "the alternate screen was left behind");
-        assert!(!screen.bracketed_paste(), "bracketed paste was left behind");
-        assert!(!screen.hide_cursor(), "the cursor was left hidden");
-        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
-    }
-}
-
-fn kill(signal: Signal, pid: u32) {
-    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        // Killing a process that has already ended fails, which is fine.
-        let _ = self.child.kill();
     }
 }
 
@@ -215,8 +63,7 @@ fn a_session_can_be_stepped_through_and_quit() {
 fn ctrl_z_without_a_shell_comes_back() {
     let mut window = Terminal::open(80, 24);
     window.wait_for("PAUSED · your turn");
-    window.press("\x1a");
-    std::thread::sleep(Duration::from_millis(200));
+    window.wait_until_reentered(|window| window.press("\x1a"));
     window.press("n");
     window.wait_for("step 2/");
     window.press("q");
@@ -262,8 +109,7 @@ fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
 fn a_stop_signal_without_a_shell_continues() {
     let mut window = Terminal::open(80, 24);
     window.wait_for("PAUSED · your turn");
-    window.signal(Signal::TSTP);
-    std::thread::sleep(Duration::from_millis(200));
+    window.wait_until_reentered(|window| window.signal(Signal::TSTP));
     window.press("n");
     window.wait_for("step 2/");
     window.press("q");

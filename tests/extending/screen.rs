@@ -1,0 +1,77 @@
+//! The example on a screen: pictures, lanes, prompts, forks and exports show what its entries declare.
+
+use super::{assert_contains, program};
+use crate::terminal::Terminal;
+use portable_pty::CommandBuilder;
+
+fn open(args: &[&str]) -> Terminal {
+    let mut command = CommandBuilder::new(program());
+    command.args(["run", "--env", "counter", "--task", "14"]);
+    command.args(args);
+    Terminal::start(command, 140, 40, None)
+}
+
+#[test]
+fn a_screen_shows_the_world_and_the_plan_and_forks_and_exports_them() {
+    let mut window = open(&["--method", "shortest"]);
+    window.wait_for("PAUSED · your turn");
+    // The lane numbers the plan and marks the action of the step.
+    window.wait_for("▸ 1  add 5");
+    let text = window.text();
+    assert_contains(&text, &["3 Way", "2  add 5", "3  add 3", "4  add 1", "0 of 14", "----------"]);
+    assert!(text.trim_start().starts_with("14 "), "the first row has the short goal:\n{text}");
+    window.press("n");
+    window.wait_for("▸ 2  add 5");
+    window.wait_for("5 of 14");
+    window.press("n");
+    window.wait_for("▸ 3  add 3");
+    window.wait_for("10 of 14");
+    assert_contains(&window.text(), &["##########"]);
+    // No step has a prompt, and the method has no mentor that could have written the plan.
+    window.press("p");
+    window.wait_for("No model is called for a step");
+    assert!(!window.text().contains("The mentor writes"), "{}", window.text());
+    window.press("q");
+    window.press("\x1b[D");
+    window.wait_for("PAST step 2 of 3");
+    window.press("F");
+    window.wait_for("Continue on a new branch");
+    window.press("\r");
+    window.wait_for("new branch b1");
+    window.wait_for("▸ 3  add 3");
+    window.press("E");
+    window.wait_for("report written to");
+    let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
+    let mut files = std::fs::read_dir(session).unwrap().map(|entry| entry.unwrap().path());
+    let report = files.find(|path| path.extension().is_some_and(|extension| extension == "html")).unwrap();
+    let report = std::fs::read_to_string(report).unwrap();
+    assert_contains(&report, &["reach 14", "shortest", "The sum is 10.", "add 3"]);
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
+}
+
+/// With a built-in method: its prompts have the environment's texts, and its lanes the lessons of the environment's rules.
+#[test]
+fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
+    let mut window = open(&["--method", "omnireflect", "--actor", "human"]);
+    window.wait_for("0 of 14");
+    // The dialog for an action is open.
+    window.wait_for("You play: your action");
+    window.press("\x1b");
+    window.wait_until_gone("You play: your action");
+    window.press("p");
+    window.wait_for_wrapped("so don't go past the number");
+    window.wait_for("5 and 3 make 8, and 1 makes 9.");
+    window.press("q");
+    window.press("o");
+    window.wait_for("You play: your action");
+    window.press("add 7\r");
+    window.wait_for("! not a number");
+    window.wait_for("Add only 1, 3 or 5.");
+    window.wait_for("You play: your action");
+    window.press("\x1b");
+    window.wait_until_gone("You play: your action");
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+}
