@@ -64,6 +64,8 @@ fn assert_contains(text: &str, parts: &[&str]) {
 fn tasks_are_listed_and_played() {
     let home = Home(tempfile::tempdir().unwrap());
     assert_contains(&home.run(&["tasks", "--env", "counter"], ""), &["14  reach 14", "40  reach 40"]);
+    let help = home.run(&["tasks", "--help"], "").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_contains(&help, &["for counter the number to reach"]);
     let played = home.run(&["play", "--env", "counter", "--task", "9"], "add 5\nadd 7\nadd 3\nadd 1\n");
     assert_contains(&played, &["The sum is 5.", "Nothing happens.", "The sum is 9."]);
 }

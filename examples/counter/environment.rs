@@ -39,6 +39,7 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         start_text: Some("any number up to 1000"),
         difficulty: |task| Some(if task.id.len() == 1 { "easy" } else { "hard" }),
         short_goal: |goal| goal.trim_start_matches("reach "),
+        task_help: "the number to reach",
         ..TaskFacts::NONE
     },
 };

@@ -45,6 +45,10 @@ pub struct TaskFacts {
     pub difficulty: fn(&Task) -> Option<&str>,
     /// Returns the part of a goal that the status row shows: without words with which every goal begins.
     pub short_goal: fn(&str) -> &str,
+    /// What `--task` takes, as one clause for its help, such as "a level number or name". Empty if there is nothing to say.
+    pub task_help: &'static str,
+    /// The names that `--split` takes, for its help.
+    pub splits: &'static [&'static str],
     /// Whether task ids are paths that contain the folder of their split.
     pub split_in_id: bool,
     /// Whether a task is one of those that the published figures are about. `None` if the split says so, or if nothing is
@@ -66,6 +70,8 @@ impl TaskFacts {
         short_type: |task_type| task_type,
         difficulty: |_| None,
         short_goal: |goal| goal,
+        task_help: "",
+        splits: &[],
         split_in_id: false,
         is_published: None,
         has_state_files: false,

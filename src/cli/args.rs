@@ -1,14 +1,18 @@
 //! Command-line arguments: one struct per verb.
 
 mod key_flags;
+mod task_help;
 mod verbs;
 
 pub use key_flags::*;
 pub use verbs::*;
 
+use task_help::{split_help, task_help};
+
 use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, find_environment};
 use crate::cli::config::{self, keys};
 use crate::cli::error::CliError;
+use crate::domain::common_settings::MAX_STEPS;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -101,9 +105,7 @@ pub enum Verb {
 pub struct TaskArgs {
     #[command(flatten)]
     pub keys: KeyFlags<TaskKeys>,
-    /// Task id; may be repeated. For alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for
-    /// pddl `gripper/3`.
-    #[arg(long = "task", value_name = "T")]
+    #[arg(long = "task", value_name = "T", help = task_help("Task id; may be repeated. "))]
     pub task: Vec<String>,
     /// Tasks from a file (one id per line, JSON lines with `task`, or an AgentBoard label file) or from a named set
     /// such as `normal/*/1-20`.
@@ -112,8 +114,7 @@ pub struct TaskArgs {
     /// Only the first N of the tasks.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub only: Option<u32>,
-    /// Split: train, valid_seen, valid_unseen (alfworld), test (babyai).
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", help = split_help())]
     pub split: Option<String>,
     #[command(flatten)]
     pub files: ProblemFiles,
@@ -178,20 +179,25 @@ impl ProblemFiles {
     }
 }
 
+/// What `--pool` does, also on the start screen.
+pub const POOL_MEANING: &str = "initial lessons: a pool file";
+/// What `--constitution` does, also on the start screen.
+pub const CONSTITUTION_MEANING: &str = "initial lessons: a text file with one lesson per line (`mistake -> solution` is an Error lesson), \
+     or the Abstract and Error lessons of a pool file";
+/// What `run --calibrate` does, also on the start screen.
+pub const CALIBRATE_MEANING: &str =
+    "play calibration tasks first (settings per_type and explore), as `calibrate` does; excluded from rates";
+
 /// Flags of the method.
 #[derive(Clone, Debug, Default, Args)]
 pub struct MethodArgs {
     #[command(flatten)]
     pub keys: KeyFlags<MethodKeys>,
-    /// Step limit of an episode.
-    #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "Method", help = sentence(MAX_STEPS.spec.meaning), value_parser = clap::value_parser!(u32).range(1..))]
     pub max_steps: Option<u32>,
-    /// Initial lessons: a pool file.
-    #[arg(long, value_name = "F", help_heading = "Method")]
+    #[arg(long, value_name = "F", help_heading = "Method", help = sentence(POOL_MEANING))]
     pub pool: Option<PathBuf>,
-    /// Initial lessons: a text file with one lesson per line (`mistake -> solution` is an Error lesson), or the
-    /// Abstract and Error lessons of a pool file.
-    #[arg(long, value_name = "F", help_heading = "Method")]
+    #[arg(long, value_name = "F", help_heading = "Method", help = sentence(CONSTITUTION_MEANING))]
     pub constitution: Option<PathBuf>,
     /// Named group of settings: a row of a paper's table (`--help` lists them) or `[preset.P]` of the configuration
     /// file.
@@ -219,8 +225,7 @@ pub struct Run {
     /// the mentor's replies are placeholders.
     #[arg(long, conflicts_with_all = ["headless", "quiet", "jobs", "plain"], help_heading = "Run control")]
     pub dry_run: bool,
-    /// Play calibration tasks first (settings per_type and explore), as `calibrate` does; excluded from rates.
-    #[arg(long, help_heading = "Method")]
+    #[arg(long, help_heading = "Method", help = sentence(CALIBRATE_MEANING))]
     pub calibrate: bool,
     #[command(flatten)]
     pub models: KeyFlags<ModelKeys>,

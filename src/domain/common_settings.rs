@@ -198,7 +198,7 @@ pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::set
 
 /// The name under which a changed step limit is journaled. A new run has `--max-steps`.
 pub const MAX_STEPS: TypedSetting<u64> =
-    TypedSetting::number("max_steps", "maximum number of steps per episode", 50, (1, MAX_NUMBER), Paper);
+    TypedSetting::number("max_steps", "step limit of an episode", 50, (1, MAX_NUMBER), Paper);
 
 /// Settings that no run starts with unless somebody has chosen them: a person at the first override, the configuration or
 /// `--set`.

@@ -30,6 +30,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         split_in_id: true,
         short_type: alfworld::short_type,
         difficulty: alfworld::rated_difficulty,
+        task_help: "also a game.tw-pddl or its folder",
+        splits: &["train", "valid_seen", "valid_unseen"],
         ..TaskFacts::NONE
     },
     draw_picture: alfworld::draw_picture,

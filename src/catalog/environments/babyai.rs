@@ -29,6 +29,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         start_text: Some("built in; every level, any seed"),
         is_published: Some(babyai::is_test_task),
+        task_help: "a level number or name",
+        splits: &["test"],
         has_state_files: true,
         ..TaskFacts::NONE
     },

@@ -35,6 +35,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         short_goal: pddl::short_goal,
         // Generated problems are our own; a row of a list is a label of AgentBoard.
         is_published: Some(|task| task.id.contains('#')),
+        task_help: "`gripper/3`",
         problem_task: Some(pddl::task_id_from_files),
         ..TaskFacts::NONE
     },

@@ -97,7 +97,11 @@ fn flag(entry: &'static Entry) -> Arg {
 
 /// Returns the meaning of a key as the help of its flag.
 pub fn key_help(entry: &Entry) -> String {
-    let text = entry.meaning.replace('`', "");
+    sentence(&entry.meaning.replace('`', ""))
+}
+
+/// Returns a text with its first letter in upper case, as the help of a flag begins.
+pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,5 +1,6 @@
 //! Arguments of the verbs that don't start a run.
 
+use super::task_help::{state_help, task_help};
 use super::{
     KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, RerunKeys, RoleKeys, ScreenArgs, TaskArgs,
     sampling_parser,
@@ -38,9 +39,7 @@ pub struct Open {
 pub struct Play {
     #[command(flatten)]
     pub keys: KeyFlags<PlayKeys>,
-    /// Task id; for alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for pddl
-    /// `gripper/3`.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", help = task_help("Task id. "))]
     pub task: Option<String>,
     /// Random seed of the environment.
     #[arg(long, value_name = "N")]
@@ -51,8 +50,7 @@ pub struct Play {
     /// Index of the task in the list, from 0.
     #[arg(long, value_name = "N", requires = "tasks")]
     pub index: Option<usize>,
-    /// Level file to play (babyai).
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", help = state_help())]
     pub state: Option<PathBuf>,
     #[command(flatten)]
     pub files: ProblemFiles,

@@ -2,10 +2,12 @@
 
 use crate::catalog;
 use crate::catalog::{SETTINGS, methods_with_setting};
+use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
 use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, keys};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::DefaultValue;
+use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{Limits, RunSpec, SettingOrigin};
 use crate::method::PaperOrCode;
 use crate::report::metrics::published_results;
@@ -179,7 +181,7 @@ impl SettingsContext<'_> {
             value: steps.to_string(),
             origin: if is_code_limit { SettingOrigin::Code } else { SettingOrigin::Paper },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
-            summary: "maximum number of steps per episode".to_owned(),
+            summary: MAX_STEPS.spec.meaning.to_owned(),
         }
     }
 
@@ -260,19 +262,15 @@ impl SettingsContext<'_> {
             summary: summary.to_owned(),
         };
         [
-            file(POOL, "pool", "initial lessons: a pool file"),
-            file(
-                CONSTITUTION,
-                "constitution",
-                "initial Abstract and Error lessons: output of `calibrate`, or a text file with one lesson per line",
-            ),
+            file(POOL, "pool", POOL_MEANING),
+            file(CONSTITUTION, "constitution", CONSTITUTION_MEANING),
             SettingRow {
                 name: CALIBRATE.to_owned(),
                 label: "calibrate".to_owned(),
                 value: "false".to_owned(),
                 origin: SettingOrigin::BuiltIn,
                 allowed: one_of(&["false", "true"]),
-                summary: "play calibration tasks first (`per type` and `explore` set how many); excluded from rates".to_owned(),
+                summary: CALIBRATE_MEANING.to_owned(),
             },
         ]
     }
