@@ -7,12 +7,21 @@ use retrospect::catalog::{ENVIRONMENT_NAMES, METHOD_NAMES};
 use std::collections::BTreeSet;
 use syn::visit::{self, Visit};
 
-/// Where a name may stand: a file or folder below `src`, the name (`*` for any), and the reason.
+/// Where a name may stand: a file or folder below `src`, in which `{name}` is the name; the name (`*` for any); the reason.
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("catalog/environments", "*", "the entries"),
     ("catalog/methods", "*", "the entries"),
-    ("method", "*", "a folder for each method"),
-    ("env", "*", "a folder for each environment"),
+    ("method/{name}", "*", "a folder for each method"),
+    ("method.rs", "*", "names the folders"),
+    ("method/fcrf", "reflexion", "it shows the last attempts as Reflexion does, by the same settings"),
+    ("method/mentor.rs", "omnireflect", "its settings say who reflects, and when"),
+    ("method/planning.rs", "household", "what its stand-in plans"),
+    ("env/{name}", "*", "a folder for each environment"),
+    ("env/alfworld", "pddl", "the language of its games, and the names of their files"),
+    ("env/alfworld", "household", "a hint for those who don't have its data"),
+    ("env/household", "pddl", "the language of its games, and the names of their files"),
+    ("env/household", "alfworld", "the engine that plays its games"),
+    ("env/label.rs", "babyai", "the format of AgentBoard's rows"),
     ("symbolic", "household", "rules of a family of environments"),
     ("symbolic", "planning", "rules of a family of environments"),
     ("symbolic", "alfworld", "names the environments that a setting of the family is about"),
@@ -25,6 +34,13 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("report/reflexion.rs", "reflexion", "the format of a run directory"),
     ("report.rs", "reflexion", "the format of a run directory"),
     ("cli", "reflexion", "the format of a run directory"),
+    ("cli/args", "household", "examples of commands"),
+    ("cli/args", "alfworld", "examples of commands; the loader of the folders that are written"),
+    ("cli/args", "omnireflect", "an example of a command"),
+    ("cli/args", "react", "an example of a command"),
+    ("cli/args", "pddl", "the language"),
+    ("cli/config/reference.rs", "omnireflect", "the source of values"),
+    ("provider/openai/profile.rs", "omnireflect", "the source of values"),
     ("cli/config/keys.rs", "alfworld", "the variable that its own tools read too"),
     ("cli/config/keys.rs", "react", "the interface"),
     ("prompt/interface.rs", "react", "the interface"),
@@ -39,20 +55,21 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 
 /// Finds every name of the catalog outside its folder, as `file: name` with the identifiers and strings that contain it.
 pub(crate) fn misplaced_names(tree: &SourceTree) -> Vec<String> {
-    let names: Vec<(String, Vec<String>)> = ENVIRONMENT_NAMES
+    let names: Vec<(&str, String)> = ENVIRONMENT_NAMES
         .iter()
         .chain(METHOD_NAMES.iter())
-        .map(|name| ((*name).to_owned(), words(name)))
+        .map(|name| (*name, words(name).concat()))
         .collect();
     let mut used = BTreeSet::new();
     let mut found = BTreeSet::new();
     for module in tree.modules.iter().chain(&tree.main) {
-        let mut texts = Texts(Vec::new());
+        let is_help = module.file == "cli/args.rs" || module.file.starts_with("cli/args/");
+        let mut texts = Texts { found: Vec::new(), is_help };
         module.items.iter().for_each(|item| texts.visit_item(item));
-        for text in texts.0 {
+        for text in texts.found {
             let in_text = words(&text);
-            for (name, parts) in &names {
-                if !in_text.windows(parts.len()).any(|window| window == parts) {
+            for (name, letters) in &names {
+                if !contains_name(&in_text, letters) {
                     continue;
                 }
                 match ALLOWED.iter().position(|row| is_allowed(row, module, name)) {
@@ -74,10 +91,25 @@ pub(crate) fn misplaced_names(tree: &SourceTree) -> Vec<String> {
 }
 
 fn is_allowed((path, allowed, _): &(&str, &str, &str), module: &Module, name: &str) -> bool {
-    let is_inside = module.file == *path
-        || module.file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+    let path = path.replace("{name}", name);
+    let is_inside = module.file == path
+        || module.file.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
         || module.file == format!("{path}.rs");
     is_inside && (*allowed == "*" || *allowed == name)
+}
+
+/// Returns whether consecutive words are a name, however it is written: `sweet_sour`, `SweetSour` or `Sweet&Sour`.
+fn contains_name(words: &[String], letters: &str) -> bool {
+    (0..words.len()).any(|start| {
+        let mut rest = letters;
+        words[start..]
+            .iter()
+            .map_while(|word| {
+                rest = rest.strip_prefix(word.as_str())?;
+                Some(rest)
+            })
+            .any(str::is_empty)
+    })
 }
 
 /// Splits a text at everything that isn't a letter or a digit, and before capital letters; in lower case.
@@ -97,15 +129,24 @@ fn words(text: &str) -> Vec<String> {
     all
 }
 
-/// The identifiers and strings of a module, without comments, attributes and tests.
-struct Texts(Vec<String>);
+/// The identifiers and strings of a module, without tests; of its comments and attributes only those that the help of the
+/// command line is made of.
+struct Texts {
+    found: Vec<String>,
+    is_help: bool,
+}
 
 impl Texts {
     fn add_tokens(&mut self, tokens: TokenStream) {
+        let mut after_hash = false;
         for token in tokens {
+            let is_attribute = after_hash && matches!(token, TokenTree::Group(_));
+            after_hash = matches!(&token, TokenTree::Punct(mark) if mark.as_char() == '#');
             match token {
+                // Of a declaration inside a macro: a comment.
+                TokenTree::Group(_) if is_attribute => {}
                 TokenTree::Group(group) => self.add_tokens(group.stream()),
-                TokenTree::Ident(ident) => self.0.push(ident.to_string()),
+                TokenTree::Ident(ident) => self.found.push(ident.to_string()),
                 TokenTree::Literal(literal) => self.add_literal(&literal),
                 TokenTree::Punct(_) => {}
             }
@@ -114,7 +155,7 @@ impl Texts {
 
     fn add_literal(&mut self, literal: &Literal) {
         if let Ok(text) = syn::parse_str::<syn::LitStr>(&literal.to_string()) {
-            self.0.push(text.value());
+            self.found.push(text.value());
         }
     }
 }
@@ -127,16 +168,23 @@ impl<'a> Visit<'a> for Texts {
     }
 
     fn visit_ident(&mut self, ident: &'a syn::Ident) {
-        self.0.push(ident.to_string());
+        self.found.push(ident.to_string());
     }
 
     fn visit_lit_str(&mut self, text: &'a syn::LitStr) {
-        self.0.push(text.value());
+        self.found.push(text.value());
     }
 
     fn visit_macro(&mut self, mac: &'a syn::Macro) {
         self.add_tokens(mac.tokens.clone());
     }
 
-    fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
+    fn visit_attribute(&mut self, attribute: &'a syn::Attribute) {
+        let is_part_of_help = ["doc", "command", "arg"].iter().any(|name| attribute.path().is_ident(name));
+        match &attribute.meta {
+            syn::Meta::NameValue(pair) if self.is_help && is_part_of_help => self.visit_expr(&pair.value),
+            syn::Meta::List(list) if self.is_help && is_part_of_help => self.add_tokens(list.tokens.clone()),
+            _ => {}
+        }
+    }
 }
