@@ -25,7 +25,9 @@ pub use method_entry::{
 };
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
-pub use settings::{SETTINGS, default_trials, defaults, find_setting, methods_with_setting};
+pub use settings::{
+    SETTINGS, default_trials, defaults, environments_with_setting, find_setting, methods_with_setting,
+};
 pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;

@@ -36,6 +36,14 @@ pub fn methods_with_setting(name: &str) -> Option<Vec<&'static str>> {
     (!methods.is_empty()).then_some(methods)
 }
 
+/// Returns the names of the environments that a setting concerns; `None` if it belongs to none. Every run has it
+/// nevertheless, since it may play tasks of several environments.
+pub fn environments_with_setting(name: &str) -> Option<Vec<&'static str>> {
+    let has_setting = |entry: &&&EnvironmentEntry| entry.settings.iter().any(|setting| setting.name == name);
+    let environments: Vec<&str> = ENVIRONMENTS.iter().filter(has_setting).map(|entry| entry.name).collect();
+    (!environments.is_empty()).then_some(environments)
+}
+
 /// Returns the default limits, settings and loop detector of a method, each setting with its origin.
 ///
 /// The papers specify 50 steps; the loops in the public code of ReAct, Reflexion and FCRF run from 1 to 49.

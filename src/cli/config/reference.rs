@@ -2,7 +2,7 @@
 
 use super::{ENTRIES, Entry, ValueType, keys};
 #[cfg(test)]
-use crate::catalog::{METHOD_NAMES, SETTINGS, defaults, methods_with_setting};
+use crate::catalog::{METHOD_NAMES, SETTINGS, defaults, environments_with_setting, methods_with_setting};
 use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
 use crate::method::PaperOrCode;
@@ -113,7 +113,7 @@ fn write_settings_reference(out: &mut String) {
 #[cfg(test)]
 pub(super) fn settings_table() -> String {
     let mut out = String::from(
-        "| setting | what it does | values | default | from | with `--as code` | methods |\n|---|---|---|---|---|---|---|\n",
+        "| setting | what it does | values | default | from | with `--as code` | methods, or environments |\n|---|---|---|---|---|---|---|\n",
     );
     let plain = |value: serde_json::Value| match value {
         // The greatest number means "no limit".
@@ -143,11 +143,14 @@ pub(super) fn settings_table() -> String {
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
         let code = spec.code_default.map_or_else(String::new, |code| format!("`{}`", plain(code.to_json())));
-        let methods =
-            methods_with_setting(spec.name).map_or_else(|| "all".to_owned(), |names| names.join(", "));
+        let methods = methods_with_setting(spec.name).map(|names| names.join(", "));
+        let environments =
+            environments_with_setting(spec.name).map(|names| format!("in {}", names.join(", ")));
+        let users: Vec<String> = methods.into_iter().chain(environments).collect();
+        let users = if users.is_empty() { "all".to_owned() } else { users.join("; ") };
         let _ = writeln!(
             out,
-            "| `{}` | {} | {values} | {default} | {origin} | {code} | {methods} |",
+            "| `{}` | {} | {values} | {default} | {origin} | {code} | {users} |",
             spec.name, spec.meaning
         );
     }

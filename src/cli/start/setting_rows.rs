@@ -1,7 +1,7 @@
 //! The settings of the start screen: their values, origins and allowed values.
 
 use crate::catalog;
-use crate::catalog::{SETTINGS, methods_with_setting};
+use crate::catalog::{SETTINGS, environments_with_setting, methods_with_setting};
 use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
 use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, keys};
 use crate::cli::settings::setting_origin;
@@ -167,6 +167,7 @@ impl SettingsContext<'_> {
             origin: SettingOrigin::BuiltIn,
             allowed: AllowedValues::OneOf(self.offered.presets.clone()),
             summary,
+            environments: Vec::new(),
         }
     }
 
@@ -182,6 +183,7 @@ impl SettingsContext<'_> {
             origin: if is_code_limit { SettingOrigin::Code } else { SettingOrigin::Paper },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
             summary: MAX_STEPS.spec.meaning.to_owned(),
+            environments: Vec::new(),
         }
     }
 
@@ -207,6 +209,7 @@ impl SettingsContext<'_> {
             origin: if is_from_paper { SettingOrigin::Paper } else { setting_origin(config.origin(entry)) },
             allowed: self.allowed_values(entry),
             summary: entry.meaning.to_owned(),
+            environments: Vec::new(),
         }
     }
 
@@ -260,6 +263,7 @@ impl SettingsContext<'_> {
                 expected: "the path of a file",
             },
             summary: summary.to_owned(),
+            environments: Vec::new(),
         };
         [
             file(POOL, "pool", POOL_MEANING),
@@ -271,6 +275,7 @@ impl SettingsContext<'_> {
                 origin: SettingOrigin::BuiltIn,
                 allowed: one_of(&["false", "true"]),
                 summary: CALIBRATE_MEANING.to_owned(),
+                environments: Vec::new(),
             },
         ]
     }
@@ -300,6 +305,8 @@ impl SettingsContext<'_> {
                     origin: setting.origin,
                     allowed,
                     summary: definition.meaning.to_owned(),
+                    environments: environments_with_setting(definition.name)
+                        .map_or_else(Vec::new, |names| names.into_iter().map(str::to_owned).collect()),
                 })
             })
     }

@@ -52,6 +52,8 @@ pub struct Chooser {
     preselected_task: usize,
     /// The names of the settings that the person changed.
     changed: Vec<String>,
+    /// Settings that don't concern the selected environment.
+    hidden_settings: Vec<SettingRow>,
 }
 
 impl Chooser {
@@ -69,7 +71,9 @@ impl Chooser {
             is_typing: false,
             preselected_task: first_task,
             changed: Vec::new(),
+            hidden_settings: Vec::new(),
         };
+        chooser.hide_settings();
         chooser.list_tasks();
         chooser
     }
@@ -102,6 +106,18 @@ impl Chooser {
         let environment = self.model.environments.get(self.model.environment);
         self.tasks.set_items(environment.map_or_else(Vec::new, |e| e.tasks.clone()));
         self.preselect_task();
+    }
+
+    /// Hides the settings that concern only other environments than the selected one, with their values, and shows the
+    /// others. They are the last ones, so the positions of those before don't change.
+    fn hide_settings(&mut self) {
+        let environment = self.model.environments.get(self.model.environment);
+        let name = environment.map(|environment| environment.name.clone()).unwrap_or_default();
+        let all: Vec<SettingRow> =
+            self.model.settings.drain(..).chain(self.hidden_settings.drain(..)).collect();
+        (self.model.settings, self.hidden_settings) = all
+            .into_iter()
+            .partition(|setting| setting.environments.is_empty() || setting.environments.contains(&name));
     }
 
     /// Selects the preselected task, unless a search is typed.
@@ -162,6 +178,7 @@ impl Chooser {
                 // The preselected task belongs to the environment selected at the start.
                 self.preselected_task = 0;
                 self.list_tasks();
+                self.hide_settings();
             }
             Section::Setting(place) => {
                 let Some(setting) = self.model.settings.get_mut(place) else { return };

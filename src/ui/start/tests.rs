@@ -2,6 +2,7 @@
 
 mod dependent_settings;
 
+use super::chooser::Section;
 use super::*;
 use crate::domain::SettingOrigin;
 use crate::ui::keymap::Keymap;
@@ -26,6 +27,7 @@ fn model() -> StartModel {
             words => AllowedValues::OneOf(words.iter().map(|c| (*c).to_owned()).collect()),
         },
         summary: String::new(),
+        environments: Vec::new(),
     };
     StartModel {
         environments: vec![
@@ -181,6 +183,36 @@ fn later_updates_keep_the_selection() {
     assert!(render(&chooser, 80, 24).contains("crashed"));
 }
 
+/// A setting of another environment is left out; its value comes back with its environment.
+#[test]
+fn settings_of_other_environments_are_hidden() {
+    let mut model = model();
+    let setting = |name: &str, environment: &str| SettingRow {
+        name: name.into(),
+        label: name.into(),
+        value: "3".into(),
+        origin: SettingOrigin::BuiltIn,
+        allowed: AllowedValues::Number(0, 9),
+        summary: String::new(),
+        environments: vec![environment.into()],
+    };
+    model.settings.extend([setting("visits", "household"), setting("turns", "alfworld")]);
+    let mut chooser = Chooser::new(model);
+    let last =
+        |chooser: &Chooser| chooser.model.settings.last().map(|row| (row.name.clone(), row.value.clone()));
+    assert_eq!(chooser.model.settings.len(), 5);
+    // Backwards past the sessions to the last setting.
+    press(&mut chooser, KeyCode::BackTab);
+    press(&mut chooser, KeyCode::BackTab);
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(last(&chooser), Some(("visits".to_owned(), "4".to_owned())));
+    chooser.section = Section::Environment;
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(last(&chooser), Some(("turns".to_owned(), "3".to_owned())));
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(last(&chooser), Some(("visits".to_owned(), "4".to_owned())));
+}
+
 /// Regression: an invalid number ended the program with an error after the screen had closed.
 #[test]
 fn invalid_value_is_reported_and_nothing_starts() {
@@ -192,6 +224,7 @@ fn invalid_value_is_reported_and_nothing_starts() {
         origin: SettingOrigin::Paper,
         allowed: AllowedValues::Number(0, 2),
         summary: String::new(),
+        environments: Vec::new(),
     });
     let mut chooser = Chooser::new(model);
     // Backwards past the sessions to the last setting.
@@ -222,6 +255,7 @@ fn arrows_keep_numbers_in_range() {
         origin: SettingOrigin::Paper,
         allowed: AllowedValues::Number(0, 2),
         summary: String::new(),
+        environments: Vec::new(),
     }];
     let mut chooser = Chooser::new(model);
     press(&mut chooser, KeyCode::Tab);
@@ -250,6 +284,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
             expected: "the path of a folder",
         },
         summary: String::new(),
+        environments: Vec::new(),
     });
     let mut chooser = Chooser::new(model);
     assert!(render(&chooser, 80, 24).contains(" prompts           built in  default"));
@@ -276,6 +311,7 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
         origin: SettingOrigin::Paper,
         allowed: answers,
         summary: String::new(),
+        environments: Vec::new(),
     };
     let words = |all: &[&str]| AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect());
     let settings = |method: &str, trials: &str, own: &str| {

@@ -34,6 +34,8 @@ pub struct SettingRow {
     pub allowed: AllowedValues,
     /// One sentence about what the setting does.
     pub summary: String,
+    /// The environments that it concerns; empty for all. It is shown only if one of them is selected.
+    pub environments: Vec<String>,
 }
 
 /// The values that a setting accepts.

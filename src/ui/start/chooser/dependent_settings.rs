@@ -57,7 +57,8 @@ impl Chooser {
         let Some(found) = found else { return };
         let mut fresh = found.settings.clone();
         for setting in &mut fresh {
-            let mine = self.model.settings.iter().find(|k| k.name == setting.name);
+            let mine =
+                self.model.settings.iter().chain(&self.hidden_settings).find(|k| k.name == setting.name);
             let mine = mine.filter(|k| self.changed.contains(&k.name) && k.allowed == setting.allowed);
             let Some(mine) = mine else { continue };
             // The three that select the variant keep the variant's values.
@@ -70,6 +71,8 @@ impl Chooser {
         self.model.settings = fresh;
         let settings = &self.model.settings;
         self.changed.retain(|name| settings.iter().any(|k| k.name == *name));
+        self.hidden_settings.clear();
+        self.hide_settings();
         if let Some(place) = self.model.settings.iter().position(|k| k.name == changed) {
             self.section = Section::Setting(place);
         }

@@ -15,6 +15,7 @@ fn setting_row(name: &str, value: &str, answers: AllowedValues) -> SettingRow {
         origin: SettingOrigin::BuiltIn,
         allowed: answers,
         summary: String::new(),
+        environments: Vec::new(),
     }
 }
 
