@@ -46,7 +46,7 @@ pub use halt::{Halt, RescueOutcome};
 pub use past_admissible::{PastAdmissible, PastQuery};
 pub use reply_override::ReplyOverride;
 pub use run_config::{RunConfig, RunFactory};
-pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
+pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording, rule_based_actor};
 pub use startup::{Driver, Resumed, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, LiveJob, Message, Signal, Store};
 pub use streamed_text::StreamedText;

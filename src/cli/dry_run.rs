@@ -12,11 +12,10 @@ use super::output::Output;
 use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
 use crate::domain::{MessageRole, ModelRole, Prompt, PromptRecord, Question};
-use crate::driver::Driver;
+use crate::driver::{Driver, rule_based_actor};
 use crate::engine::{Envelope, Event, State};
 use crate::prompt::render;
 use crate::provider::ScriptedProvider;
-use crate::provider::rules::RuleBasedActor;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -30,7 +29,7 @@ pub(super) fn dry_run(config: &Config, mut plan: Plan, json: bool, out: &mut Out
     plan.spec.tasks.truncate(calibration + 1);
     let mut run_config = plan.run_config.clone();
     run_config.policy.is_attended = false;
-    run_config.actor = Arc::new(RuleBasedActor::default());
+    run_config.actor = rule_based_actor();
     run_config.mentor = run_config.mentor.map(|_| {
         let provider = ScriptedProvider::new(|_| Ok(PLACEHOLDER.to_owned()));
         Arc::new(provider) as Arc<dyn crate::provider::Provider>

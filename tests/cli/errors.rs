@@ -10,7 +10,7 @@ fn every_error_says_where_and_what_to_do() {
     let cases: &[(&[&str], i32, &str, &[&str])] = &[
         (&["frob"], 2, "usage", &["frob", "retrospect --help"]),
         (&["run", "--bogus"], 2, "usage", &["--bogus", "retrospect run --help"]),
-        (&["run", "--trials", "0"], 2, "usage", &["--trials", "retrospect run --help"]),
+        (&["run", "--trials", "0"], 2, "usage", &["--trials \"0\"", "a whole number, at least 1"]),
         (&["run", "--env", "moon"], 2, "usage", &["--env \"moon\"", "household, alfworld"]),
         (
             &["run", "--task", "normal/boil/1"],

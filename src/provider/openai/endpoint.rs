@@ -74,7 +74,7 @@ pub struct Sampling {
     pub top_k: Option<u32>,
     /// OmniReflect uses 1. Sent by the same profiles as `top_k`.
     pub repetition_penalty: Option<f64>,
-    /// Maximum number of tokens in a reply. None: 256 for the actor, 4096 for the mentor.
+    /// Maximum number of tokens in a reply. None: 256 for the actor, 1024 for the mentor.
     pub max_tokens: Option<u32>,
     /// Texts that end a reply, instead of the request's own.
     pub stop: Option<Vec<String>>,

@@ -30,7 +30,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("repetition_penalty", "not sent by default; OmniReflect: 1"),
     (
         "max_tokens",
-        "maximum tokens per reply; default 256 for the actor, 4096 for the mentor; a truncated reply is requested again with a higher limit (`REPLIES.md`)",
+        "maximum tokens per reply; default 256 for the actor, 1024 for the mentor; a truncated reply is requested again with a higher limit (`REPLIES.md`)",
     ),
     ("max_tokens_field", "`max_tokens` (default) or `max_completion_tokens`"),
     ("stop", "list of stop sequences, instead of the prompt's own"),

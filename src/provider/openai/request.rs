@@ -21,11 +21,11 @@ pub(super) const OPTIONAL_FIELDS: &[&str] = &[
 ];
 
 /// Returns the token limit that the request asks for: its own, else the person's, else the profile's, else the role's
-/// default, which is 256 for the actor (one line, as in Reflexion's code) and 4096 for the mentor (a list: a hundred lessons, as in Appendix A.2 of OmniReflect, take some 3,000).
+/// default, which is 256 for the actor (one line, as in Reflexion's code) and 1024 for the mentor (a list).
 pub(super) fn wanted_max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
     let default = endpoint.sampling.max_tokens.unwrap_or(match request.role {
         ModelRole::Actor => 256,
-        ModelRole::Mentor => 4096,
+        ModelRole::Mentor => 1024,
     });
     let extra = endpoint.extra.get(endpoint.effective_max_tokens_field().name());
     let chosen = [request.sampling.user_field("max_tokens").flatten(), extra].into_iter().flatten();
