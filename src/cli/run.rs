@@ -12,7 +12,7 @@ use super::pool::PoolFile;
 use super::printer::{EventPrinter, PrintMode};
 use super::reflexion;
 use super::setup::{Plan, check_first_task_playable, plan_run_with_calibration, session_meta};
-use crate::catalog::{Carryover, find_method};
+use crate::catalog::{Carryover, METHODS, MethodEntry, find_method};
 use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
 use crate::engine::{LessonCommand, SEED_EPISODE_SETTING, State};
@@ -125,10 +125,22 @@ fn check_independent(plan: &Plan, drive: &DriveArgs, screen: &ScreenArgs) -> Res
                 "--jobs: with method {}, {what} carry over from task to task, so the tasks can't run at the same time",
                 plan.spec.method
             ),
-            "omit --jobs, use a method that keeps its lessons within a task, or set --mentor none",
+            format!(
+                "omit --jobs, or use --method {}, or --mentor none",
+                independent_methods(&plan.spec).join(" or ")
+            ),
         ));
     }
     Ok(())
+}
+
+/// Returns the methods whose tasks leave nothing for other tasks.
+fn independent_methods(spec: &RunSpec) -> Vec<&'static str> {
+    let leaves_something = |entry: &&&MethodEntry| {
+        let other = RunSpec { method: entry.name.to_owned(), ..spec.clone() };
+        matches!((entry.carryover)(&other), Carryover::AllTasks(_))
+    };
+    METHODS.iter().filter(|entry| !leaves_something(entry)).map(|entry| entry.name).collect()
 }
 
 /// Describes what a task leaves for the tasks after it. Returns `None` if all tasks are independent.

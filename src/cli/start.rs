@@ -55,7 +55,7 @@ pub(super) fn choose_and_run(
             StartChoice::Resume(dir) => return Ok(Chosen::Session(dir.clone())),
         };
         let mut config = base_config.clone();
-        let plan = plan_from_choices(&mut config, env.clone(), task.clone(), changed);
+        let plan = plan_from_choices(&mut config, env, task.clone(), changed);
         let plan = plan.map_err(|error| format!("{}; {}", error.message, error.hint))?;
         Ok(Chosen::Run(Box::new((config, plan))))
     };
@@ -107,7 +107,7 @@ pub(super) fn choose_and_run(
 /// Plans the run with the settings changed on the start screen.
 fn plan_from_choices(
     config: &mut Config,
-    env: String,
+    env: &str,
     task: String,
     changed: &[(String, String)],
 ) -> Result<Plan, CliError> {
@@ -136,7 +136,7 @@ fn plan_from_choices(
         let methods = spec.and_then(|s| methods_with_setting(s.name));
         methods.is_none_or(|names| names.contains(&method.as_str()))
     });
-    config.set_flag(&keys::ENV, Some(&env))?;
+    config.set_flag(&keys::ENV, Some(env))?;
     let world = args::TaskArgs { task: vec![task], ..args::TaskArgs::default() };
     setup::plan_run_with_calibration(config, &world, &method_args, calibration.as_ref())
 }

@@ -2,6 +2,7 @@
 
 use crate::catalog::{ENVIRONMENTS, METHODS};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Words that only prompts about these environments may contain, with the environment and, if the words belong to one, its type of task.
 const VOCABULARY: &[(&str, Option<&str>, &[&str])] = &[
@@ -39,8 +40,8 @@ fn texts(file: &str) -> Vec<(String, String)> {
     of_env.chain(parts.flatten().map(|text| (String::new(), text.as_str().unwrap().to_owned()))).collect()
 }
 
-fn is_toml(file: &&(&'static str, &'static str)) -> bool {
-    file.0.ends_with(".toml")
+fn is_toml(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }
 
 /// Regression: mentors in BabyAI and PDDL were told about "an attempt at a household task" and saw microwaves.
@@ -57,16 +58,22 @@ fn no_prompt_contains_words_of_another_environment() {
             }
         }
     };
-    for (file, text) in METHODS.iter().flat_map(|method| method.templates).filter(is_toml) {
-        texts(text).iter().for_each(|(name, text)| check(file, name, text, None));
+    for (file, text) in METHODS.iter().flat_map(|method| method.templates).filter(|file| is_toml(file.0)) {
+        for (name, text) in texts(text) {
+            check(file, &name, &text, None);
+        }
     }
     for entry in ENVIRONMENTS.iter() {
-        for (file, text) in entry.templates.iter().filter(is_toml) {
-            texts(text).iter().for_each(|(name, text)| check(file, name, text, Some(entry.name)));
+        for (file, text) in entry.templates.iter().filter(|file| is_toml(file.0)) {
+            for (name, text) in texts(text) {
+                check(file, &name, &text, Some(entry.name));
+            }
         }
     }
     let (file, text) = crate::prompt::GENERAL_TEXTS;
-    texts(text).iter().for_each(|(name, text)| check(file, name, text, None));
+    for (name, text) in texts(text) {
+        check(file, &name, &text, None);
+    }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
@@ -77,7 +84,7 @@ fn every_environment_has_every_text_that_a_prompt_asks_for() {
     let asked: BTreeSet<String> = METHODS
         .iter()
         .flat_map(|method| method.templates)
-        .filter(is_toml)
+        .filter(|file| is_toml(file.0))
         .flat_map(|(_, text)| {
             let table: toml::Table = toml::from_str(text).unwrap();
             let segments = table.get("segment").and_then(toml::Value::as_array).cloned().unwrap_or_default();
@@ -88,7 +95,7 @@ fn every_environment_has_every_text_that_a_prompt_asks_for() {
     assert!(asked.len() >= 10, "{asked:?}");
     let mut missing = Vec::new();
     for entry in ENVIRONMENTS.iter() {
-        let Some((file, text)) = entry.templates.iter().find(is_toml) else { continue };
+        let Some((file, text)) = entry.templates.iter().find(|file| is_toml(file.0)) else { continue };
         let own = texts(text);
         let types: BTreeSet<&str> =
             own.iter().filter_map(|(name, _)| Some(name.split_once('.')?.1)).collect();

@@ -69,13 +69,11 @@ impl<S: KeySet> FromArgMatches for KeyFlags<S> {
 
 /// Returns the text of a flag, `None` if it was not given. Lines are joined.
 fn given_text(entry: &Entry, matches: &ArgMatches) -> Option<String> {
-    match entry.value_type {
-        ValueType::Bool => matches.get_flag(entry.name).then(|| "true".to_owned()),
-        _ => {
-            let lines: Vec<&str> = matches.get_many::<String>(entry.name)?.map(String::as_str).collect();
-            Some(lines.join("\n"))
-        }
+    if let ValueType::Bool = entry.value_type {
+        return matches.get_flag(entry.name).then(|| "true".to_owned());
     }
+    let lines: Vec<&str> = matches.get_many::<String>(entry.name)?.map(String::as_str).collect();
+    Some(lines.join("\n"))
 }
 
 /// Returns the flag of a key.
