@@ -54,6 +54,9 @@ pub use thread_priority::lower_thread_priority;
 
 use std::sync::Arc;
 
+/// The names of the threads whose panics are caught: they run code of environments and methods, and the program goes on.
+pub const GUARDED_THREADS: [&str; 4] = ["world", "past-world", "first-reset", "job"];
+
 /// Computes a job of a method; reports its progress, which fails once the job is cancelled.
 pub type ComputeJob = Arc<dyn Fn(&Job, &JobProgress) -> Result<serde_json::Value, String> + Send + Sync>;
 

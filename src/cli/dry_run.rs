@@ -57,6 +57,9 @@ pub(super) fn dry_run(config: &Config, mut plan: Plan, json: bool, out: &mut Out
             "No model was called: the built-in rules acted, and the mentor's replies are placeholders. These are the first prompts of each kind.",
         );
     }
+    if prompts.is_empty() && !json {
+        out.print_note("This run sends none: the method proposes every action itself and asks no mentor.");
+    }
     for (state, record, prompt) in &prompts {
         if json {
             out.print_json(&prompt_json(record, prompt).to_string())?;

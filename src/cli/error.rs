@@ -193,15 +193,23 @@ pub fn world_error(task: &Task, error: &EnvError) -> CliError {
     CliError::new(CliErrorKind::World, format!("{} {}: {error}", task.env, task.id), hint)
 }
 
-/// Returns the command that resumes a session. A program started by its path may not be in the search path.
+/// Returns the command that resumes a session, as the program was started: it may not be in the search path, and it may be
+/// another one than `retrospect`, with environments of its own.
 pub fn resume_command(session: &str) -> String {
     let invoked = std::env::args_os().next().unwrap_or_default();
     format_resume_command(&invoked.to_string_lossy(), session)
 }
 
 fn format_resume_command(invoked: &str, session: &str) -> String {
-    let program = if invoked.contains(['/', '\\']) { invoked } else { "retrospect" };
+    let program = if invoked.is_empty() { "retrospect" } else { invoked };
     format!("{program} resume {session}")
+}
+
+/// Returns the name under which the program was started, without its folder.
+pub fn program_name() -> String {
+    let invoked = std::env::args_os().next().unwrap_or_default();
+    let stem = std::path::Path::new(&invoked).file_stem().map(|name| name.to_string_lossy().into_owned());
+    stem.filter(|name| !name.is_empty()).unwrap_or_else(|| "retrospect".to_owned())
 }
 
 #[cfg(test)]
@@ -215,6 +223,7 @@ mod tests {
             "target/release/retrospect resume s/1"
         );
         assert_eq!(format_resume_command("retrospect", "s/1"), "retrospect resume s/1");
+        assert_eq!(format_resume_command("counter", "s/1"), "counter resume s/1");
         assert_eq!(format_resume_command("", "--last"), "retrospect resume --last");
     }
 }

@@ -1,7 +1,7 @@
 //! `completions` and `man`: generates shell completions and manual pages.
 
 use super::args::{self, Cli};
-use super::error::CliError;
+use super::error::{CliError, program_name};
 use super::output::Output;
 use crate::files;
 use clap::CommandFactory as _;
@@ -9,7 +9,7 @@ use clap::CommandFactory as _;
 /// Runs `completions SHELL`.
 pub(super) fn completions(args: &args::Completions, out: &mut Output) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "retrospect", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::command(), program_name(), &mut script);
     out.print_document(&String::from_utf8_lossy(&script))
 }
 
@@ -17,15 +17,16 @@ pub(super) fn completions(args: &args::Completions, out: &mut Output) -> Result<
 pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
     let Some(dir) = &args.write else {
         let mut page = Vec::new();
-        render(Cli::command(), &mut page);
+        render(named_command(), &mut page);
         return out.print_document(&String::from_utf8_lossy(&page));
     };
     std::fs::create_dir_all(dir).map_err(|e| CliError::file(dir, "could not be created", &e))?;
-    let mut program = Cli::command();
+    let mut program = named_command();
     program.build();
-    let mut pages = vec![("retrospect".to_owned(), program.clone())];
+    let name = program_name();
+    let mut pages = vec![(name.clone(), program.clone())];
     for verb in program.get_subcommands() {
-        let name = format!("retrospect-{}", verb.get_name());
+        let name = format!("{name}-{}", verb.get_name());
         pages.push((name, verb.clone()));
     }
     for (name, command) in pages {
@@ -36,6 +37,11 @@ pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
         out.print_line(&path.display().to_string())?;
     }
     Ok(())
+}
+
+/// Returns the command line under the program's own name.
+fn named_command() -> clap::Command {
+    Cli::command().name(program_name())
 }
 
 /// Renders a manual page. Writing to memory cannot fail.

@@ -239,6 +239,11 @@ fn restore_on_panic() {
     ONCE.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
+            // The program goes on after a panic of an environment or a job, so the screen must stay as it is.
+            let thread = std::thread::current();
+            if thread.name().is_some_and(|name| crate::driver::GUARDED_THREADS.contains(&name)) {
+                return;
+            }
             restore();
             previous(panic);
         }));

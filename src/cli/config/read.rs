@@ -62,7 +62,7 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
         CliError::new(
             CliErrorKind::Config,
             format!("{}:{}: {why}", path.display(), line_of(offset)),
-            "`retrospect config show` lists every key; docs/CONFIG.md describes them",
+            "docs/CONFIG.md describes every key; keys of another program's environments belong into a file of their own (`--config FILE`)",
         )
     };
     let table = DeTable::parse(text).map_err(|e| {

@@ -74,9 +74,8 @@ impl Comparison {
             return std::iter::once(Reason::World).chain(settings).collect();
         }
         let decided_by_person = |step: Option<&Step>| {
-            step.is_some_and(|s| {
-                s.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person) || s.call.is_none()
-            })
+            // A step without a call may be one that the method proposed.
+            step.is_some_and(|s| s.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person))
         };
         // A side without a step in the row is represented by its next one.
         let next = |side_step: fn(&Row) -> Option<u32>| self.rows[first_row..].iter().find_map(side_step);
