@@ -29,12 +29,15 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
     }
 }
 
+/// Parsing them takes a tenth of the time to the first frame, and a start needs them several times.
+static BUILT_IN: LazyLock<Templates> = LazyLock::new(|| match parse_templates(Vec::new()) {
+    Ok(templates) => templates,
+    Err(error) => unreachable!("{error} (`extend` and a test parse all of them)"),
+});
+
 /// Returns the built-in templates.
 pub fn builtin_templates() -> Templates {
-    match parse_templates(Vec::new()) {
-        Ok(templates) => templates,
-        Err(error) => unreachable!("{error} (`extend` and a test parse all of them)"),
-    }
+    BUILT_IN.clone()
 }
 
 /// Returns the built-in templates with some files replaced; `overrides` holds (file name, text) pairs.
