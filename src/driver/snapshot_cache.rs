@@ -163,7 +163,7 @@ impl SnapshotCache {
         query: impl FnOnce(&mut CachedWorld) -> Result<T, EnvError>,
     ) -> Result<T, EnvError> {
         let Some(cached) = self.worlds.front_mut().filter(|_| self.is_open) else {
-            return Err(EnvError::Died { what: "no environment is open".to_owned() });
+            return Err(EnvError::Refused { what: "no episode has begun".to_owned() });
         };
         let answer = query(cached);
         if answer.as_ref().is_err_and(|e| !matches!(e, EnvError::Refused { .. })) {
