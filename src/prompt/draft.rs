@@ -131,6 +131,12 @@ impl<'a> DraftBuilder<'a> {
             return;
         }
         let max_tokens = self.state.to_estimated_tokens(self.record.role, budget);
+        let active = self.state.pool.all().filter(|lesson| lesson.is_active());
+        let all: u64 = active.map(|lesson| u64::from(self.cache.lesson_line(lesson).tokens)).sum();
+        // Nearly always, and then nothing has to be chosen.
+        if all <= max_tokens {
+            return;
+        }
         let mut lessons: BTreeMap<u32, &Lesson> = BTreeMap::new();
         for part in parts {
             if part.condition.as_ref().is_some_and(|condition| !condition.is_met(self.state)) {
