@@ -1,6 +1,7 @@
 //! `verify` and `resume` detect changed sessions.
 
 use crate::Home;
+use std::path::PathBuf;
 
 #[test]
 fn a_changed_journal_is_detected() {
@@ -44,19 +45,24 @@ fn a_diverged_world_stops_a_resume_and_says_what_to_do() {
     }
 }
 
+/// Plays a task of `pddl` with the option `pddl.goal`, and returns the session.
+fn play_with_goal_joined_by_a_blank(home: &Home, args: &[&str]) -> PathBuf {
+    let run = home.command(args).env("RETROSPECT_PDDL_GOAL", "blank").output().unwrap();
+    let lines = String::from_utf8(run.stdout).unwrap();
+    assert!(
+        lines.contains("is at rooma. ") || lines.contains("is at roomb. "),
+        "joined by a blank:\n{lines}"
+    );
+    home.session()
+}
+
 /// Regression: the words of `pddl.goal` and other options of environments were not kept, so that `verify` and `resume`
 /// without them found another goal and blamed the journal.
 #[test]
 fn options_of_environments_are_kept_with_the_session() {
     let home = Home::new();
     let args = ["run", "--env", "pddl", "--task", "gripper/1", "--headless", "--json", "--break", "step=3"];
-    let run = home.command(&args).env("RETROSPECT_PDDL_GOAL", "blank").output().unwrap();
-    let lines = String::from_utf8(run.stdout).unwrap();
-    assert!(
-        lines.contains("is at rooma. ") || lines.contains("is at roomb. "),
-        "joined by a blank:\n{lines}"
-    );
-    let session = home.session();
+    let session = play_with_goal_joined_by_a_blank(&home, &args);
     let verified = home.run(&["verify", session.to_str().unwrap()]).assert_success();
     assert!(verified.stdout.contains("journal, prompts and world agree"), "{}", verified.stdout);
     home.run(&["resume", "--last", "-q"]).assert_success();
@@ -70,13 +76,7 @@ fn options_of_environments_that_only_a_list_names_are_kept() {
     let rows = "{\"env\":\"household\",\"task\":\"easy/put/1\"}\n{\"env\":\"pddl\",\"task\":\"gripper/1\"}\n";
     std::fs::write(home.path("mixed.jsonl"), rows).unwrap();
     let args = ["run", "--tasks", "mixed.jsonl", "--headless", "--json", "--max-steps", "3"];
-    let run = home.command(&args).env("RETROSPECT_PDDL_GOAL", "blank").output().unwrap();
-    let lines = String::from_utf8(run.stdout).unwrap();
-    assert!(
-        lines.contains("is at rooma. ") || lines.contains("is at roomb. "),
-        "joined by a blank:\n{lines}"
-    );
-    let session = home.session();
+    let session = play_with_goal_joined_by_a_blank(&home, &args);
     let trunk = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
     assert!(trunk.contains("pddl.goal"), "the option is not a setting of the run");
     let verified = home.run(&["verify", session.to_str().unwrap()]).assert_success();
