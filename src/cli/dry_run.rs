@@ -1,6 +1,6 @@
 //! `run --dry-run`: prints the first prompt of every kind that a run would send, without calling a model.
 //!
-//! The run is played in a temporary session: the built-in rules act, and every question to the mentor gets the same
+//! The run is played in a temporary session: the built-in rules act, and every question to the mentor gets a
 //! placeholder as its reply. So the prompts are those of a real run, apart from what a model would have written.
 
 use super::config::Config;
@@ -11,7 +11,7 @@ use super::locate;
 use super::output::Output;
 use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
-use crate::domain::{MessageRole, ModelRole, Prompt, PromptRecord, Question};
+use crate::domain::{CallId, MessageRole, ModelRole, Prompt, PromptRecord, Question};
 use crate::driver::{Driver, rule_based_actor};
 use crate::engine::{Envelope, Event, State};
 use crate::prompt::render;
@@ -19,9 +19,6 @@ use crate::provider::ScriptedProvider;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-
-/// What the mentor replies to every question: a list with one line, which is also a text.
-const PLACEHOLDER: &str = "[\"(the mentor's reply)\"]";
 
 /// Plays the calibration and the first task of a run, and prints the first prompt of every kind.
 pub(super) fn dry_run(config: &Config, mut plan: Plan, json: bool, out: &mut Output) -> Result<(), CliError> {
@@ -31,7 +28,7 @@ pub(super) fn dry_run(config: &Config, mut plan: Plan, json: bool, out: &mut Out
     run_config.policy.is_attended = false;
     run_config.actor = rule_based_actor();
     run_config.mentor = run_config.mentor.map(|_| {
-        let provider = ScriptedProvider::new(|_| Ok(PLACEHOLDER.to_owned()));
+        let provider = ScriptedProvider::new(|request| Ok(placeholder_reply(request.call)));
         Arc::new(provider) as Arc<dyn crate::provider::Provider>
     });
     let folder = tempfile::tempdir().map_err(|e| {
@@ -68,6 +65,12 @@ pub(super) fn dry_run(config: &Config, mut plan: Plan, json: bool, out: &mut Out
         }
     }
     Ok(())
+}
+
+/// What the mentor replies: a list with one line, which is also a text. Each reply differs, so that lists of lessons grow
+/// and are summarised.
+fn placeholder_reply(call: CallId) -> String {
+    format!("[\"(the mentor's reply to call {call})\"]")
 }
 
 /// Returns the first prompt of each role and question, with the state in which it was sent.

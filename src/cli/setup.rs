@@ -16,7 +16,8 @@ use super::{locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::OverriddenThought;
 use crate::domain::{
-    Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, ShownAs, Task, sampling_param,
+    Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, ShownAs, Task, pluralize,
+    sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
@@ -60,10 +61,13 @@ pub(super) fn plan_run_with_calibration(
     let row = config.built_in_preset(method_args.preset.as_deref());
     if let Some(row) = row {
         config.apply_preset_row(row)?;
-        if row.starts_with_lessons && method_args.pool.is_none() && method_args.constitution.is_none() {
+        let has_lessons =
+            method_args.pool.is_some() || method_args.constitution.is_some() || calibration.is_some();
+        if row.starts_with_lessons && !has_lessons {
             return Err(CliError::usage(
                 format!("--preset {} needs initial lessons, but none were given", row.preset),
-                "load some with --pool FILE or --constitution FILE; `retrospect calibrate --out FILE` writes them",
+                "learn them in this run with --calibrate, or load some with --pool FILE or --constitution FILE; \
+                 `retrospect calibrate --out FILE` writes them",
             ));
         }
     }
@@ -86,6 +90,13 @@ pub(super) fn plan_run_with_calibration(
         )?;
     }
     record_environment_options(&mut spec, config);
+    catalog::check_generation(&spec, &load_templates(config)?).map_err(|why| {
+        CliError::usage(
+            why,
+            "name a pool file written by `retrospect calibrate --mentor symbolic --out FILE` with --exemplars, or set \
+             generation=neural",
+        )
+    })?;
     // A task's seeds must not depend on how many trials earlier tasks took: with --jobs that number is unknown.
     if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
         spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);
@@ -103,7 +114,8 @@ pub(super) fn plan_run_with_calibration(
     let mut warnings =
         calibration_setup::tasks_seen_in_calibration(&spec, &[&method_args.pool, &method_args.constitution])?;
     if unbound > 0 {
-        warnings.push(format!("skipped {unbound} lessons about tasks that are not in this run"));
+        let lessons = pluralize(unbound as u64, "lesson");
+        warnings.push(format!("skipped {lessons} about tasks that are not in this run"));
     }
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
@@ -215,13 +227,6 @@ fn build_spec(
         method,
     };
     check_sampling(&spec)?;
-    catalog::check_generation(&spec, &prompts).map_err(|why| {
-        CliError::usage(
-            why,
-            "name a pool file written by `retrospect calibrate --mentor symbolic --out FILE` with --exemplars, or set \
-             generation=neural",
-        )
-    })?;
     Ok(spec)
 }
 

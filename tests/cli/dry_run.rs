@@ -90,6 +90,21 @@ fn each_method_asks_the_questions_of_its_paper_in_every_environment() {
     }
 }
 
+/// Regression: the presets of constitutions were refused without a file, although a run can learn one itself.
+#[test]
+fn the_preset_of_a_constitution_can_be_combined_with_calibration() {
+    let home = Home::new();
+    let prompts = prompts(
+        &home,
+        "household",
+        TASKS[0].1,
+        "react",
+        &["--preset", "omnireflect-1-advisor-gpt-4", "--calibrate"],
+    );
+    assert!(kinds(&prompts).contains(&"summarise.abstract"), "{:?}", kinds(&prompts));
+    assert!(prompts.iter().any(|prompt| text(prompt).contains("learned about this environment")));
+}
+
 /// Regression: neuro-symbolic requests were byte-identical to neural ones outside households.
 #[test]
 fn neuro_symbolic_generation_shows_examples_of_rules_in_every_environment() {
