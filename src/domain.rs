@@ -35,7 +35,7 @@ pub use manual_edit::ManualEdit;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
 pub use picture::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
-pub use plural::pluralize;
+pub use plural::{pluralize, round_to_thousandths};
 pub use prompt::{
     DroppedSegment, MessageRole, ModelRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin,
     SegmentRecord, TextForms,

@@ -5,7 +5,9 @@
 pub mod settings;
 
 use super::{mentor, schedule};
-use crate::domain::{LessonStatus, Observation, Question, ReflectionKind, Scope, Step, Transition};
+use crate::domain::{
+    LessonStatus, Observation, Question, ReflectionKind, Scope, Step, Transition, round_to_thousandths,
+};
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
 use settings::{
@@ -138,7 +140,7 @@ fn last_transition(state: &State, episode: &Episode) -> Option<Transition> {
     Some(Transition {
         observation: previous.agent_view.clone().unwrap_or_else(|| previous.raw.clone()),
         action: step.action().unwrap_or_default().to_owned(),
-        reward,
+        reward: round_to_thousandths(reward),
     })
 }
 

@@ -9,6 +9,7 @@ use crate::domain::common_settings::{CONTEXT_TOKENS, EXAMPLES, LESSON_TOKENS, LE
 use crate::domain::{
     DroppedSegment, Lesson, LessonId, LessonOrigin, LessonStatus, MessageRole, ModelRole, PromptRecord,
     Purpose, ReflectionKind, Scope, SegmentLabel, SegmentOrigin, SegmentRecord, TextForms,
+    round_to_thousandths,
 };
 use crate::engine::{Episode, PromptDraft, PromptRequest, State};
 use std::collections::{BTreeMap, HashSet};
@@ -267,15 +268,18 @@ impl<'a> DraftBuilder<'a> {
                 let last_counted = memory.get("episode").and_then(serde_json::Value::as_u64);
                 let is_counted = last_counted == Some(u64::from(episode.number));
                 let current = if is_counted { 0.0 } else { episode.total_reward() };
-                Some((earlier + current).to_string())
+                Some(round_to_thousandths(earlier + current).to_string())
             }
             Fact::ProgressGain => {
                 let step = episode.last_step()?;
                 let earlier = step.number.checked_sub(1).and_then(|n| episode.step(n)?.answer.as_ref());
                 let before = earlier.or(episode.first_observation.as_ref()).map_or(0.0, |o| o.progress);
-                Some((step.answer.as_ref()?.progress - before).max(0.0).to_string())
+                Some(round_to_thousandths((step.answer.as_ref()?.progress - before).max(0.0)).to_string())
             }
-            Fact::Reward => episode.last_step().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
+            Fact::Reward => {
+                let answer = episode.last_step()?.answer.as_ref()?;
+                Some(round_to_thousandths(answer.reward).to_string())
+            }
         }
     }
 
