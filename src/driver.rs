@@ -18,6 +18,7 @@ mod env_worker;
 mod error;
 mod first_reset;
 mod fork;
+mod guarded_world;
 mod halt;
 mod halted;
 mod job_runner;
@@ -35,6 +36,7 @@ mod store;
 mod streamed_text;
 mod sync_thread;
 mod thread_priority;
+mod world_thread;
 pub mod worlds;
 
 use crate::domain::{Job, JobProgress};
@@ -55,7 +57,7 @@ pub use thread_priority::lower_thread_priority;
 use std::sync::Arc;
 
 /// The names of the threads whose panics are caught: they run code of environments and methods, and the program goes on.
-pub const GUARDED_THREADS: [&str; 4] = ["world", "past-world", "first-reset", "job"];
+pub const GUARDED_THREADS: [&str; 3] = ["world", "past-world", "job"];
 
 /// Computes a job of a method; reports its progress, which fails once the job is cancelled.
 pub type ComputeJob = Arc<dyn Fn(&Job, &JobProgress) -> Result<serde_json::Value, String> + Send + Sync>;

@@ -27,7 +27,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
     }
     let options = world_options(config);
     let env_error = |e: &_| error::world_error(&task, e);
-    let mut world = worlds::open(&task, &options).map_err(|e| env_error(&e))?;
+    let mut world = worlds::open_guarded(&task, &options).map_err(|e| env_error(&e))?;
     let interface = args.keys.get(&keys::INTERFACE).unwrap_or("raw");
     let mut view = InterfaceView::new(&task, interface);
     let first = world.reset().map_err(|e| env_error(&e))?;

@@ -219,7 +219,7 @@ impl MirrorEnv {
             Event::RunStarted { spec, .. } => self.worlds = self.worlds.with_recorded(&spec.settings),
             Event::EpisodeStarted { task, .. } => {
                 let is_external = catalog::find_environment(&task.env).is_some_and(|e| e.tasks.is_external());
-                self.world = if is_external { None } else { worlds::open(task, &self.worlds).ok() }
+                self.world = if is_external { None } else { worlds::open_guarded(task, &self.worlds).ok() }
                     .filter(|world| world.info().deterministic);
                 self.pending_action = None;
             }

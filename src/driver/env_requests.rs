@@ -168,7 +168,7 @@ impl Driver {
         ) {
             Ok(worker) => {
                 self.pending_requests.worker_number += 1;
-                std::mem::replace(&mut self.env_worker, worker).abandon();
+                self.env_worker = worker;
             }
             Err(error) => self
                 .store

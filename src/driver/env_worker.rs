@@ -2,23 +2,24 @@
 
 use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::snapshot_cache::SnapshotCache;
+use super::world_thread::WorldThread;
 use super::{Message, OpenWorld};
 use crate::domain::{CallId, StepResult};
 use crate::engine::{Failure, Reply};
-use crate::env::{EnvError, StopHandle};
+use crate::env::EnvError;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
-use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// The driver's handle to the environment's thread.
+/// The driver's handle to the environment's thread. Dropping it abandons the environment and ends the processes it has started,
+/// unless it was released; the thread ends once the environment returns.
 pub(super) struct EnvWorker {
     requests: mpsc::Sender<EnvRequest>,
-    stop: StopHandle,
+    thread: WorldThread,
 }
 
 impl EnvWorker {
-    /// Starts the thread of the environment with this number. The thread ends when the handle is dropped.
+    /// Starts the thread of the environment with this number.
     pub(super) fn start(
         number: u64,
         open: OpenWorld,
@@ -26,10 +27,7 @@ impl EnvWorker {
     ) -> std::io::Result<Self> {
         // Unbounded, because the driver may not wait; it sends a request only when the one before has been answered.
         let (requests, receiver) = mpsc::channel::<EnvRequest>();
-        let stop = StopHandle::default();
-        let own_stop = stop.clone();
-        thread::Builder::new().name("world".to_owned()).spawn(move || {
-            own_stop.install();
+        let thread = WorldThread::start("world", move || {
             let send = |answer, has_lost_world| {
                 let response = EnvResponse { worker_number: number, has_lost_world, answer };
                 inbox.send(Message::EnvResponse(response)).is_ok()
@@ -49,13 +47,12 @@ impl EnvWorker {
                 }
             }
         })?;
-        Ok(Self { requests, stop })
+        Ok(Self { requests, thread })
     }
 
-    /// Gives up an environment that doesn't answer, and ends the processes it has started. Its thread ends once the
-    /// environment returns.
-    pub(super) fn abandon(self) {
-        self.stop.stop();
+    /// Leaves it to the thread to close the environment, because it has answered every request.
+    pub(super) fn release(&mut self) {
+        self.thread.release();
     }
 
     /// Sends a request. The answer arrives in the inbox.

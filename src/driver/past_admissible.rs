@@ -1,19 +1,19 @@
 //! Lists what the environment would accept at a past point, using a separate environment on a separate thread, so
 //! that the run continues and its environment is not changed. The deadlines are those of the run's
 //! environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
-//! for stops at its next report, and its processes can be used again. If an environment exceeds its deadline, the processes
-//! it has started are killed.
+//! for stops at its next report, and its processes can be used again. If an environment exceeds its deadline, or the
+//! driver ends, the processes it has started are killed.
 
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
+use super::world_thread::WorldThread;
 use super::{AnswerDeadlines, OpenWorld, worlds};
 use crate::domain::Seq;
 use crate::engine::{Reply, State};
-use crate::env::{EnvError, StopHandle};
+use crate::env::EnvError;
 use crate::timeline::{ReportProgress, stage_progress};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -99,10 +99,7 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
 async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: PastQuery) -> PastAdmissible {
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
-    let stop = StopHandle::default();
-    let own_stop = stop.clone();
     let list_actions = move || {
-        own_stop.install();
         let continue_for = |deadline| {
             // Whether anybody waits is decided by `report`.
             let _ = sender.send(QueryMessage::InProgress(deadline));
@@ -114,20 +111,19 @@ async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: P
             result.unwrap_or_else(|_| Err("the environment panicked".to_owned())),
         ));
     };
-    thread::Builder::new()
-        .name("past-world".to_owned())
-        .spawn(list_actions)
+    // Dropped at a deadline, or when the driver ends.
+    let mut thread = WorldThread::start("past-world", list_actions)
         .map_err(|error| format!("no thread for another environment could be started: {error}"))?;
     let mut deadline = worlds::DEFAULT_DEADLINE;
     loop {
         match tokio::time::timeout(deadline, receiver.recv()).await {
             Ok(Some(QueryMessage::InProgress(next))) => deadline = next,
-            Ok(Some(QueryMessage::Finished(accepted))) => return accepted,
-            Ok(None) => return Err("the environment of that point does not answer".to_owned()),
-            Err(_) => {
-                stop.stop();
-                return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string());
+            Ok(Some(QueryMessage::Finished(accepted))) => {
+                thread.release();
+                return accepted;
             }
+            Ok(None) => return Err("the environment of that point does not answer".to_owned()),
+            Err(_) => return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string()),
         }
     }
 }

@@ -291,6 +291,10 @@ impl Driver {
             timer.abort();
         }
         self.pending_requests.stop_timeout();
+        // An environment that still owes an answer may hang; the worker then ends its processes when it is dropped.
+        if self.pending_requests.queue.is_empty() {
+            self.env_worker.release();
+        }
         let synced = self.sync_and_wait();
         self.on_synced(synced);
         if self.journal_changed {

@@ -9,6 +9,7 @@ mod tests;
 
 pub use selection::Selection;
 
+use super::guarded_world::GuardedWorld;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
 use crate::domain::Task;
 use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource, TimeLimits};
@@ -37,6 +38,16 @@ pub fn open(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, 
         return opened;
     }
     task_source(&task.env).map_err(|e| e.to_env_error())?.open(task, access(options))
+}
+
+/// Opens the environment of a task on a thread of its own, with the driver's time limits for each answer, for a caller that
+/// waits for them. Dropping it waits until it is closed.
+///
+/// # Errors
+/// The same as [`open`], and of an environment that doesn't answer.
+pub fn open_guarded(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
+    let (limits, task, options) = (answer_deadlines(task), task.clone(), options.clone());
+    Ok(Box::new(GuardedWorld::open(limits, move || open(&task, &options))?))
 }
 
 /// Returns how long the driver waits for an answer of a task's environment before it abandons it.

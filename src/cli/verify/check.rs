@@ -259,7 +259,7 @@ impl BranchCheck {
             Some(run) => self.options.with_recorded(&run.settings),
             None => self.options.clone(),
         };
-        match worlds::open(task, &options) {
+        match worlds::open_guarded(task, &options) {
             Ok(world) if world.info().deterministic => Some(world),
             Ok(_) => {
                 report

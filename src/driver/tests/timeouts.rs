@@ -1,5 +1,7 @@
 //! Environments that hang, panic or fail while requests wait: nothing waits forever, and nothing is done twice.
 
+mod guarded;
+
 use super::{Counter, past_query, start, test_config, wait_until};
 use crate::domain::{EnvInfo, EpisodeRole, ListingCost, Purpose, Question, ReflectionKind, StepResult};
 use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig, Signal};
