@@ -21,7 +21,8 @@ pub use extension::Extension;
 pub use generation::check_generation;
 pub use lane::{Lane, LaneFormat};
 pub use method_entry::{
-    Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
+    ActionSource, Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_current_action,
+    no_trial_labels,
 };
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
@@ -69,9 +70,14 @@ pub fn lanes_for_method(name: &str) -> &'static [Lane] {
     LANES.get(name).unwrap_or(&LANES[CALIBRATION_METHOD.name])
 }
 
-/// Returns whether a method plans all actions before the first step, so that the actor is never asked.
-pub fn plans_ahead(name: &str) -> bool {
-    find_method(name).is_some_and(|entry| entry.plans_ahead)
+/// Returns where a method's actions come from. One that this program doesn't know has probably asked an actor.
+pub fn action_source(name: &str) -> ActionSource {
+    find_method(name).map_or(ActionSource::Actor, |entry| entry.action_source)
+}
+
+/// Returns whether a method ever asks the actor.
+pub fn asks_actor(name: &str) -> bool {
+    action_source(name) == ActionSource::Actor
 }
 
 /// Returns the lesson that the actions of the state's episode are taken from, and the number (from 1) of the one that the
@@ -106,7 +112,7 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
 /// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand: it
 /// would only look around until the step limit.
 pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
-    if run.actor != "rules" || plans_ahead(&run.method) {
+    if run.actor != "rules" || !asks_actor(&run.method) {
         return None;
     }
     let is_unsuited = |name: &&str| find_environment(name).is_some_and(|entry| !entry.suits_rule_based_actor);

@@ -7,12 +7,14 @@
 //! ```
 
 mod environment;
+mod greedy;
 mod method;
 
 use retrospect::catalog::Extension;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let extension = Extension { methods: &[&method::ENTRY], environments: &[&environment::ENTRY] };
+    let extension =
+        Extension { methods: &[&method::ENTRY, &greedy::ENTRY], environments: &[&environment::ENTRY] };
     retrospect::cli::main_with(extension, std::env::args_os())
 }

@@ -2,7 +2,9 @@
 //! a person can edit, and proposes one of its lines in each step. It asks no model.
 
 use crate::environment::STEPS;
-use retrospect::catalog::{Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels};
+use retrospect::catalog::{
+    ActionSource, Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels,
+};
 use retrospect::domain::{
     EndReason, Job, JobProgress, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
     TypedSetting, setting_words,
@@ -28,7 +30,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,
     model_need: ModelNeed::NoMentor,
-    plans_ahead: true,
+    action_source: ActionSource::Plan,
     current_action,
     carryover: |_| Carryover::Nothing,
 };

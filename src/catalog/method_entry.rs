@@ -38,8 +38,8 @@ pub struct MethodEntry {
     pub unused_mentor: fn(&RunSpec) -> Option<UnusedMentor>,
     /// Whether reflections need a model as mentor.
     pub model_need: ModelNeed,
-    /// Whether all actions are planned before the first step, so that the actor is never asked.
-    pub plans_ahead: bool,
+    /// Where its actions come from, so whether an actor is asked at all.
+    pub action_source: ActionSource,
     /// Returns the lesson whose lines the actions of this episode are taken from, and the number (from 1) of the one that
     /// the last step takes, counted as in [`numbered_plan_lines`](crate::method::numbered_plan_lines). Lanes of the format
     /// `Actions` mark it. `None` before the first step, and if the method takes no actions from a lesson.
@@ -56,6 +56,17 @@ pub struct JobEntry {
     pub label: &'static str,
     /// Computes it from its inputs. Must report its progress often, since a report fails once the job is cancelled.
     pub compute: fn(&Value, &JobProgress) -> Result<Value, String>,
+}
+
+/// Where a method's actions come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionSource {
+    /// The actor is asked for each ([`Intent::AskActor`](crate::engine::Intent::AskActor)).
+    Actor,
+    /// All are planned before the first step, and the actor is never asked.
+    Plan,
+    /// The method proposes each by itself ([`Intent::Propose`](crate::engine::Intent::Propose)), and the actor is never asked.
+    Method,
 }
 
 /// When a method needs a model as mentor.

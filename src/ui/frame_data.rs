@@ -182,6 +182,11 @@ impl<'a> Context<'a> {
         self.frame.head.run.as_ref().map_or("", |r| r.method.as_str())
     }
 
+    /// Returns whether the run's method ever asks the actor, so whether steps have prompts.
+    pub fn asks_actor(&self) -> bool {
+        crate::catalog::asks_actor(self.method())
+    }
+
     /// Returns a step of the episode on screen by its number: up to the selected step as of the cursor, later steps as
     /// they turned out.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {

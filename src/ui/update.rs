@@ -133,7 +133,8 @@ fn announce_lesson_edit(model: &mut Model, context: &Context<'_>, request: &Requ
     };
     let notice = notice.or_else(|| {
         let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
-        context.is_thinking().then(|| format!("counts from the next prompt; {key} retries this step with it"))
+        let is_asking = context.asks_actor() && context.is_thinking();
+        is_asking.then(|| format!("counts from the next prompt; {key} retries this step with it"))
     });
     if let Some(notice) = notice {
         model.show_notice(notice, Severity::Info, context.now);

@@ -13,7 +13,7 @@ mod world;
 
 pub use live::SPINNER_FRAME_MILLIS;
 
-use crate::catalog::{has_no_mentor, plans_ahead};
+use crate::catalog::{ActionSource, action_source, has_no_mentor};
 use crate::domain::Autonomy;
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
@@ -128,12 +128,14 @@ fn title_with_episode(name: &str, context: &Context<'_>) -> String {
     if number > 1 { format!("{name} {} episode {number}", context.glyphs.separator) } else { name.to_owned() }
 }
 
-/// Returns the actor and the method; the built-in actor is labelled as a stand-in. If the method plans ahead, names the
-/// mentor, who writes the plan, or nobody if the method has no mentor.
+/// Returns the actor and the method; the built-in actor is labelled as a stand-in. If no actor is asked, names the
+/// mentor that writes the plan, or nobody.
 fn actor_and_method(context: &Context<'_>) -> String {
     let Some(run) = &context.frame.head.run else { return String::new() };
-    let plans = plans_ahead(&run.method) && context.frame.head.autonomy != Autonomy::Human;
-    if plans && has_no_mentor(&run.method) {
+    let source = action_source(&run.method);
+    let has_actor = source == ActionSource::Actor || context.frame.head.autonomy == Autonomy::Human;
+    let plans = !has_actor && source == ActionSource::Plan && !has_no_mentor(&run.method);
+    if !has_actor && !plans {
         return run.method.clone();
     }
     let who = if plans { &run.mentor } else { &run.actor };

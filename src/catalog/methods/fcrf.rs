@@ -2,7 +2,9 @@
 
 use super::reflexion::CODE_DEFAULTS as CODE;
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action};
+use crate::catalog::method_entry::{
+    ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action,
+};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::one_trial;
 use crate::domain::DefaultValue;
@@ -50,7 +52,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trial_labels,
     unused_mentor: |run| one_trial(run).filter(|_| run.settings.get(LESSON_POOL) != PoolGrowth::Summary),
     model_need: ModelNeed::Always,
-    plans_ahead: false,
+    action_source: ActionSource::Actor,
     current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons (one pool of all tasks)".to_owned()),
 };

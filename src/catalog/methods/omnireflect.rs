@@ -2,7 +2,7 @@
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{
-    Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
+    ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
 };
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
@@ -54,7 +54,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor,
     model_need: ModelNeed::If(neural_generation),
-    plans_ahead: false,
+    action_source: ActionSource::Actor,
     current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
 };

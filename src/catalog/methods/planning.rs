@@ -1,7 +1,7 @@
 //! Planning: the mentor writes all actions in advance (the baseline of FCRF).
 
 use crate::catalog::lane::{Lane, LaneFormat};
-use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, no_trial_labels};
+use crate::catalog::method_entry::{ActionSource, Carryover, MethodEntry, ModelNeed, no_trial_labels};
 use crate::catalog::rules::RULES;
 use crate::domain::ReflectionKind;
 use crate::method::{Planning, planning};
@@ -21,7 +21,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,
     model_need: ModelNeed::Always,
-    plans_ahead: true,
+    action_source: ActionSource::Plan,
     current_action: planning::current_action,
     carryover: |_| Carryover::Nothing,
 };

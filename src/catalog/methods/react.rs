@@ -1,7 +1,9 @@
 //! ReAct, which has no reflections.
 
 use super::omnireflect;
-use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, no_current_action, no_trial_labels};
+use crate::catalog::method_entry::{
+    ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action, no_trial_labels,
+};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
 use crate::domain::common_settings::EMPTY_ACTION;
@@ -22,7 +24,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor: |run| if calibrates(run) { omnireflect::unused_mentor(run) } else { Some(NEVER_REFLECTS) },
     model_need: ModelNeed::NoMentor,
-    plans_ahead: false,
+    action_source: ActionSource::Actor,
     current_action: no_current_action,
     carryover: |_| Carryover::Nothing,
 };

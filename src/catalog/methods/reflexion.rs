@@ -1,7 +1,7 @@
 //! Reflexion.
 
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, no_current_action};
+use crate::catalog::method_entry::{ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, one_trial};
 use crate::domain::DefaultValue;
@@ -51,7 +51,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Strategy::Reflexion | Strategy::Both => one_trial(run),
     },
     model_need: ModelNeed::Always,
-    plans_ahead: false,
+    action_source: ActionSource::Actor,
     // A plan is used by the next trial of the same task.
     current_action: no_current_action,
     carryover: |_| Carryover::SameTask("plans"),

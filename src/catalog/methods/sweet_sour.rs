@@ -2,7 +2,7 @@
 
 use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{
-    Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
+    ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
 };
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
@@ -62,7 +62,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         })
     },
     model_need: ModelNeed::Always,
-    plans_ahead: false,
+    action_source: ActionSource::Actor,
     current_action: no_current_action,
     carryover: |run| match run.settings.get(MEMORY_SCOPE) {
         MemoryScope::Task => Carryover::SameTask("memories"),

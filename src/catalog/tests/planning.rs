@@ -97,7 +97,7 @@ fn with_autonomy_confirm_each_action_of_the_plan_can_be_changed() {
     assert_eq!(proposed_action(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(action_number(&play), Some(1));
     let error = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
-    assert!(error.message.contains("comes from the plan"), "{error:?}");
+    assert!(error.message.contains("the method chose this action itself"), "{error:?}");
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
     play.play_script(&mut household(), &[]);

@@ -382,8 +382,8 @@ impl Engine {
 fn check_not_proposed_by_method(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
         return Err(CommandError::new(
-            "this action comes from the plan, not from an actor call",
-            "override it (o), or edit the plan in its pane (e)",
+            "the method chose this action itself, without an actor call",
+            "override it (o); if it comes from a plan, that can be edited in its pane (e)",
         ));
     }
     Ok(())

@@ -17,7 +17,7 @@ use crate::ui::msg::{Answer, Request};
 use crate::ui::types::{EventRef, WorkKind};
 use crate::ui::widget::picker::{Click, Picker};
 use crossterm::event::{KeyEvent, MouseEvent};
-use entries::{Entry, fork_entries};
+use entries::{Entry, fork_entries, proposal_label};
 use fork_point::before_batch;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl ForkDialog {
         let answered = dialog.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
         let read_by = (dialog.before_observation_used != here).then(|| {
             if step > answered {
-                format!("before the actor call of step {step}: ")
+                format!("before the {} of step {step}: ", proposal_label(context))
             } else {
                 format!("before the reflection on step {answered}: ")
             }

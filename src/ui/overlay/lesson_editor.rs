@@ -246,15 +246,14 @@ impl LessonEditor {
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
             let step_is_open = context.is_thinking() || context.frame.head.step_awaiting_decision().is_some();
-            let saved = match &self.lesson {
-                None => format!("saved as {}; ", self.kind.name()),
-                Some(_) => String::new(),
-            };
-            requests.push(Request::ShowNotice(if step_is_open && !again.is_empty() {
-                format!("{saved}counts from the next prompt; {again} retries this step with it")
-            } else {
-                format!("{saved}counts from the next prompt")
-            }));
+            let saved = self.lesson.is_none().then(|| format!("saved as {}", self.kind.name()));
+            let used = context.asks_actor().then(|| "counts from the next prompt".to_owned());
+            let retry = (used.is_some() && step_is_open && !again.is_empty())
+                .then(|| format!("{again} retries this step with it"));
+            let notice: Vec<String> = [saved, used, retry].into_iter().flatten().collect();
+            if !notice.is_empty() {
+                requests.push(Request::ShowNotice(notice.join("; ")));
+            }
         }
         Response { requests, close: true }
     }
@@ -394,7 +393,10 @@ impl Component for LessonEditor {
                 (Role::Muted, "Change with Left and Right.".to_owned())
             }
             (None, false) => (Role::Muted, format!("evidence: {}", self.evidence)),
-            (None, true) => (Role::Muted, "Enters the next prompt; every version is kept.".to_owned()),
+            (None, true) if context.asks_actor() => {
+                (Role::Muted, "Enters the next prompt; every version is kept.".to_owned())
+            }
+            (None, true) => (Role::Muted, "Every version is kept.".to_owned()),
         };
         put_line(&[message], take(1), canvas);
     }

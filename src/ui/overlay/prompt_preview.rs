@@ -1,6 +1,6 @@
 //! Previews the prompt that would be sent now. It is built from the state only, and is never recorded or sent.
 
-use crate::catalog::{has_no_mentor, plans_ahead};
+use crate::catalog::{ActionSource, action_source, has_no_mentor};
 use crate::domain::PromptRecord;
 use crate::engine::{PromptRequest, State};
 use crate::prompt::{PromptBuilder, Templates};
@@ -18,6 +18,9 @@ pub(crate) struct PromptPreview {
 /// Explains why a step has no prompt if the method plans ahead.
 const NO_STEP_PROMPT: &str =
     "No model is called for a step: each step runs the next action of the plan, whatever was observed.";
+
+/// Explains why a step has no prompt if the method proposes each action by itself.
+const METHOD_PROPOSES: &str = "No model is called for a step: the method proposes each action by itself.";
 
 /// Explains why a step has no prompt if the mentor has written the plan.
 pub(crate) fn explain_plan_of_mentor() -> String {
@@ -39,9 +42,11 @@ pub(crate) fn preview_prompt(
     }
     let templates = templates
         .ok_or("This session used other prompt templates, so its next prompt can't be previewed.")?;
-    if plans_ahead(context.method()) {
-        let has_no_mentor = has_no_mentor(context.method());
-        return Err(if has_no_mentor { NO_STEP_PROMPT.to_owned() } else { explain_plan_of_mentor() });
+    match action_source(context.method()) {
+        ActionSource::Actor => {}
+        ActionSource::Method => return Err(METHOD_PROPOSES.to_owned()),
+        ActionSource::Plan if has_no_mentor(context.method()) => return Err(NO_STEP_PROMPT.to_owned()),
+        ActionSource::Plan => return Err(explain_plan_of_mentor()),
     }
     let episode = state.open_episode().filter(|e| e.first_observation.is_some());
     let episode = episode.ok_or("No episode in progress, so no prompt would be sent.")?;

@@ -5,7 +5,6 @@ mod prompt_target;
 mod segment_editor;
 
 use super::prompt_preview::{PromptPreview, preview_prompt};
-use crate::catalog::plans_ahead;
 use crate::domain::Seq;
 use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
@@ -87,8 +86,8 @@ impl PromptView {
     /// Returns the preview if it is to be shown. It is built once per head.
     fn preview(&self, context: &Context<'_>) -> Option<PreviewResult> {
         let none = targets(context.displayed_state()).is_empty();
-        // A step of a plan has no prompt: the prompt that asked for the plan is shown, with an explanation.
-        if plans_ahead(context.method()) && !none {
+        // Its steps have no prompt. What the mentor was asked is shown, a plan with an explanation.
+        if !context.asks_actor() && !none {
             return None;
         }
         let first = none && !context.frame.is_in_past() && self.templates.is_some();
@@ -103,7 +102,7 @@ impl PromptView {
         let made = Arc::new(preview_prompt(context, self.templates.as_ref()));
         *cached = Some((head, made.clone()));
         // If it wasn't requested, it is only shown if it succeeded, or if it explains why no step has a prompt.
-        Some(made).filter(|made| self.shows_preview || made.is_ok() || plans_ahead(context.method()))
+        Some(made).filter(|made| self.shows_preview || made.is_ok() || !context.asks_actor())
     }
 
     /// Calls `f` with the state and the prompt to show, or why there is none.

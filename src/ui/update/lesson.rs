@@ -71,7 +71,8 @@ pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) ->
                 (LessonStatus::Pinned, _) => "pinned: only you can remove it",
                 (LessonStatus::Off, _) => "off: left out of prompts",
                 (LessonStatus::On, LessonStatus::Pinned) => "unpinned; it stays on",
-                (LessonStatus::On, _) => "on: in the next prompt",
+                (LessonStatus::On, _) if context.asks_actor() => "on: in the next prompt",
+                (LessonStatus::On, _) => "on",
                 (LessonStatus::Retired, _) => {
                     let key = context.keymap.key_label(Action::Undo).unwrap_or_default();
                     return Some(format!("lesson {} deleted; {key} restores it", lesson.number));

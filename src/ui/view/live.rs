@@ -1,7 +1,7 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter};
-use crate::catalog::{find_job, plans_ahead};
+use crate::catalog::find_job;
 use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step, pluralize};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
@@ -98,8 +98,8 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     if unasked && state.is_waiting() {
         let human = state.autonomy == Autonomy::Human;
         let own = (Action::Override, if human { "type your action" } else { "type an action" });
-        let planned = state.run.as_ref().is_some_and(|run| plans_ahead(&run.method));
-        let pairs = [(Action::Step, if planned { "continue" } else { "call the model" }), own];
+        let step = if context.asks_actor() { "call the model" } else { "continue" };
+        let pairs = [(Action::Step, step), own];
         w.push_line(2, key_pieces(context, &pairs[usize::from(human)..]));
         return;
     }
@@ -123,7 +123,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
         (Action::RejectOrToggle, "reject"),
         (Action::AskAgain, "ask again"),
     ];
-    // No model call proposed a plan's action, so there is no one to send the reason of a rejection to.
+    // No model call proposed the method's action, so there is no one to send the reason of a rejection to.
     let known = if step.call.is_some() { pairs.len() } else { 2 };
     w.push_line(2, key_pieces(context, &pairs[..known]));
     write_dropped_text_hint(w, context, step);

@@ -44,6 +44,11 @@ fn choice(change: ForkChange, name: &str, now: impl AsRef<str>) -> Entry {
     Entry::Choice(change, name.to_owned(), one_line(now.as_ref()).into_owned())
 }
 
+/// Returns what a step begins with.
+pub(super) fn proposal_label(context: &Context<'_>) -> &'static str {
+    if context.asks_actor() { "actor call" } else { "proposal" }
+}
+
 /// Returns the entries for the displayed state. Some entries are offered only if their key was pressed, as given by
 /// `change`. `read_by` names the fork point for another observation, if something has used the current one.
 pub(super) fn fork_entries(
@@ -82,8 +87,8 @@ pub(super) fn fork_entries(
     let next = match in_progress {
         _ if open => "runs the proposed action".to_owned(),
         Some((on, Stage::Observation)) => format!("runs the action of step {on}"),
-        Some((on, _)) => format!("actor call of step {on}"),
-        None => format!("actor call of step {}", after + 1),
+        Some((on, _)) => format!("{} of step {on}", proposal_label(context)),
+        None => format!("{} of step {}", proposal_label(context), after + 1),
     };
     all.push(choice(ForkChange::Continue, "continue", next));
     let answered = context.displayed_state().episode.as_deref().and_then(|e| e.step(e.answered_steps()));
@@ -91,7 +96,8 @@ pub(super) fn fork_entries(
         let now = read_by.unwrap_or_default() + seen;
         all.push(choice(ForkChange::Observation, "another observation", now));
     }
-    all.push(choice(ForkChange::NewLesson, "a new lesson", "in the next prompt"));
+    let used = if context.asks_actor() { "in the next prompt" } else { "" };
+    all.push(choice(ForkChange::NewLesson, "a new lesson", used));
     if let Some((id, number)) = lesson {
         all.push(choice(ForkChange::EditLesson(id), "edit lesson", format!("lesson {number}")));
     }
@@ -103,6 +109,7 @@ pub(super) fn fork_entries(
     for asked in [ModelRole::Actor, ModelRole::Mentor] {
         let sampling = run.map_or_else(String::new, |r| r.describe_sampling(asked));
         match asked {
+            ModelRole::Actor if !context.asks_actor() => {}
             ModelRole::Actor => {
                 all.push(choice(ForkChange::Sampling(asked), "other actor sampling", sampling));
             }
@@ -131,7 +138,9 @@ fn step_entries(context: &Context<'_>, decision_point: DecisionPoint, change: &F
     {
         all.push(choice(ForkChange::Thought, "another thought", thought));
     }
-    all.push(choice(ForkChange::AskAgain, "call the actor again", ""));
+    if context.asks_actor() {
+        all.push(choice(ForkChange::AskAgain, "call the actor again", ""));
+    }
     if matches!(decision_point, DecisionPoint::Proposed(_)) && *change == ForkChange::Reject {
         all.push(choice(ForkChange::Reject, "reject with a reason", ""));
     }
