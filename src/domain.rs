@@ -16,6 +16,7 @@ mod plural;
 mod prompt;
 mod reflection;
 mod run;
+mod run_limit;
 mod sampling;
 mod scope;
 mod setting;
@@ -45,6 +46,7 @@ pub use run::{
     Autonomy, CALIBRATION_SETTING, EXPLORATION_SETTING, EndReason, EpisodeStats, EpisodeSummary,
     JSON_EXPORT_FORMAT, Limits, RunSpec, Setting, SettingOrigin, Settings,
 };
+pub use run_limit::RunLimit;
 pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
 };

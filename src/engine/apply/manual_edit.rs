@@ -5,7 +5,6 @@ use crate::domain::{
     ThoughtDisposition,
 };
 use crate::engine::{Cause, Event, State, UndoAction, UndoEntry};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Maximum number of entries on the undo stack.
@@ -79,7 +78,7 @@ impl State {
                 let setting = Some(Setting { value: value.clone(), origin: SettingOrigin::Person });
                 UndoAction::ManualEdit(ManualEdit::Setting {
                     name: name.clone(),
-                    previous: self.recorded_setting(name),
+                    previous: self.run.as_deref().and_then(|run| run.current_setting(name)),
                     setting,
                 })
             }
@@ -168,15 +167,8 @@ impl State {
                 });
             }),
             ManualEdit::Setting { name, setting, .. } => {
-                self.set_setting(name, setting.as_ref().map_or(&Value::Null, |s| &s.value));
-                // `set_setting` stores a person as the origin, so store the recorded origin instead. The step limit is
-                // stored only in `limits`.
-                let is_in_settings = name != "max_steps";
-                if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| is_in_settings) {
-                    match setting {
-                        Some(setting) => run.settings.0.insert(name.clone(), setting.clone()),
-                        None => run.settings.0.remove(name),
-                    };
+                if let Some(run) = self.run.as_mut() {
+                    Arc::make_mut(run).change_setting(name, setting.clone());
                 }
             }
             ManualEdit::Autonomy { autonomy, .. } => self.autonomy = *autonomy,
@@ -264,22 +256,6 @@ impl State {
                 });
             }),
         }
-    }
-
-    /// Returns a setting's current value, including settings that are stored as limits of the run.
-    pub(in crate::engine) fn recorded_setting(&self, name: &str) -> Option<Setting> {
-        let run = self.run.as_deref()?;
-        if name == "max_steps" {
-            return Some(Setting { value: run.limits.steps.into(), origin: SettingOrigin::BuiltIn });
-        }
-        let value = match name {
-            "max_moves" => run.limits.moves.map(Value::from),
-            "wall_seconds" => run.limits.wall_seconds.map(Value::from),
-            "loop_detector" => Some(run.loop_detector.into()),
-            _ => None,
-        };
-        let origin = SettingOrigin::BuiltIn;
-        run.settings.0.get(name).cloned().or(value.map(|value| Setting { value, origin }))
     }
 
     fn step(&self, number: u32) -> Option<&crate::domain::Step> {

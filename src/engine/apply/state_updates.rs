@@ -3,8 +3,8 @@
 use crate::domain::common_settings::KEEP_ATTEMPTS;
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
-    NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Stage, Step, StepResult, Task, TokenCounts,
-    Usage, merge_patch,
+    NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage, Step,
+    StepResult, Task, TokenCounts, Usage, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
 use std::sync::Arc;
@@ -44,21 +44,8 @@ impl State {
 
     pub(super) fn set_setting(&mut self, name: &str, value: &serde_json::Value) {
         let Some(run) = &mut self.run else { return };
-        let run = Arc::make_mut(run);
-        match (name, value.as_u64(), value.as_bool()) {
-            ("max_steps", Some(n), _) => {
-                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
-                return;
-            }
-            // 0 and null mean that there is no limit.
-            ("max_moves", n, _) => {
-                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
-            }
-            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
-            ("loop_detector", _, Some(on)) => run.loop_detector = on,
-            _ => {}
-        }
-        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
+        let setting = Setting { value: value.clone(), origin: SettingOrigin::Person };
+        Arc::make_mut(run).change_setting(name, Some(setting));
     }
 
     /// Edits the last step and records `seq` as its last event.

@@ -50,7 +50,7 @@ impl State {
             ManualEdit::Setting { name, setting, .. } => {
                 // Only the values are compared, because the run's limits don't record who set them.
                 let value = |s: Option<Setting>| s.map(|s| s.value).filter(|v| !v.is_null());
-                value(self.recorded_setting(name)) == value(setting.clone())
+                value(self.run.as_deref().and_then(|run| run.current_setting(name))) == value(setting.clone())
             }
             ManualEdit::Autonomy { autonomy, .. } => self.autonomy == *autonomy,
             ManualEdit::Breakpoint { number, config, enabled, .. } => {

@@ -38,6 +38,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/prompt.rs"),
     include_bytes!("../../domain/reflection.rs"),
     include_bytes!("../../domain/run.rs"),
+    include_bytes!("../../domain/run_limit.rs"),
     include_bytes!("../../domain/sampling.rs"),
     include_bytes!("../../domain/scope.rs"),
     include_bytes!("../../domain/setting.rs"),
