@@ -88,7 +88,7 @@ struct RawCondition {
 struct RawEnvTexts {
     envs: Vec<Spanned<String>>,
     #[serde(default)]
-    texts: BTreeMap<String, String>,
+    texts: BTreeMap<Spanned<String>, String>,
     #[serde(default, rename = "example")]
     examples: Vec<Spanned<RawExample>>,
 }
@@ -111,20 +111,21 @@ pub(super) fn parse_all(
     files: &BTreeMap<String, String>,
     program: &TemplateFiles,
 ) -> Result<Parsed, TemplateError> {
-    let (mut layouts, mut env_texts, mut names_of_texts) = (BTreeMap::new(), Vec::new(), Vec::new());
-    for (name, text) in
-        files.iter().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "toml"))
-    {
+    let (mut layouts, mut env_texts) = (BTreeMap::new(), Vec::new());
+    let (mut shown_texts, mut defined_texts): (Vec<NameOfText<'_>>, Vec<NameOfText<'_>>) = Default::default();
+    for (name, text) in files.iter().filter(|(name, _)| is_toml(name)) {
         let file = File { name, text };
         let table: toml::Table = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
         if table.contains_key("envs") {
-            env_texts.push(parse_env_texts(&file, files, program)?);
+            let (texts, names) = parse_env_texts(&file, files, program)?;
+            env_texts.push(texts);
+            defined_texts.extend(names.into_iter().map(|text| (name, text)));
         } else {
             let raw: RawLayout = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
             let method = file.known_name("method", raw.method, &program.methods)?;
             for segment in &raw.segments {
                 let segment = segment.get_ref();
-                names_of_texts.extend(segment.env_text.iter().map(|text| (name, text.clone())));
+                shown_texts.extend(segment.env_text.iter().map(|text| (name, text.clone())));
                 check_settings(&file, segment, &program.settings)?;
             }
             let parts =
@@ -146,13 +147,47 @@ pub(super) fn parse_all(
             layouts.insert(key, Layout { segments: parts });
         }
     }
-    for (name, text) in names_of_texts {
-        let file = File { name, text: &files[name] };
-        let known: BTreeSet<&str> =
-            env_texts.iter().flat_map(|env: &EnvTexts| env.texts.keys()).map(String::as_str).collect();
-        file.known_name("text of an environment", text, &known.into_iter().collect::<Vec<_>>())?;
-    }
+    check_names_of_texts(files, &defined_texts, &shown_texts, program)?;
     Ok((layouts, env_texts))
+}
+
+/// The name of a text, with the file that contains it.
+type NameOfText<'f> = (&'f String, Spanned<String>);
+
+/// Checks that environments have the texts that prompts show, and that prompts show the texts that environments have.
+fn check_names_of_texts(
+    files: &BTreeMap<String, String>,
+    defined: &[NameOfText<'_>],
+    shown: &[NameOfText<'_>],
+    program: &TemplateFiles,
+) -> Result<(), TemplateError> {
+    let known: BTreeSet<&str> = defined.iter().map(|(_, text)| text.get_ref().as_str()).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    for (name, text) in shown {
+        File { name, text: &files[*name] }.known_name("text of an environment", text.clone(), &known)?;
+    }
+    // A person who replaces a prompt needn't show all texts that the program's own prompt shows.
+    let replaced =
+        program.files.iter().filter(|(name, text)| files.get(*name).is_some_and(|now| now != text));
+    let originals = replaced.filter_map(|(_, text)| toml::from_str::<RawLayout>(text).ok());
+    let of_originals: Vec<String> = originals
+        .flat_map(|raw| raw.segments)
+        .filter_map(|segment| Some(segment.into_inner().env_text?.into_inner()))
+        .collect();
+    let known: BTreeSet<&str> =
+        shown.iter().map(|(_, text)| text.get_ref()).chain(&of_originals).map(String::as_str).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    for (name, text) in defined {
+        // `NAME.TYPE` is the text for tasks of one type.
+        let base = text.get_ref().split('.').next().unwrap_or_default().to_owned();
+        let base = Spanned::new(text.span(), base);
+        File { name, text: &files[*name] }.known_name("text that a prompt shows", base, &known)?;
+    }
+    Ok(())
+}
+
+fn is_toml(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, end)| end == "toml")
 }
 
 /// Checks the settings that a segment refers to.
@@ -190,11 +225,12 @@ fn is_question(name: &str) -> bool {
         .is_some_and(|(purpose, kind)| is_known::<Purpose>(purpose) && is_known::<ReflectionKind>(kind))
 }
 
+/// Parses the texts of environments. Returns also their names, with their places in the file.
 fn parse_env_texts(
     file: &File<'_>,
     files: &BTreeMap<String, String>,
     program: &TemplateFiles,
-) -> Result<EnvTexts, TemplateError> {
+) -> Result<(EnvTexts, Vec<Spanned<String>>), TemplateError> {
     let raw: RawEnvTexts = toml::from_str(file.text).map_err(|e| file.toml_error(&e))?;
     let known_name = |name| file.known_name("environment", name, &program.environments);
     let envs: Vec<String> = raw.envs.into_iter().map(known_name).collect::<Result<_, _>>()?;
@@ -209,8 +245,9 @@ fn parse_env_texts(
             .ok_or_else(|| file.error_at(offset, format!("example file {name} not found")))?;
         examples.push(Example::new(types, own_types_only, text, other_wording));
     }
-    let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
-    Ok(EnvTexts { envs, texts, examples, other_wording })
+    let texts =
+        raw.texts.iter().map(|(name, text)| (name.get_ref().clone(), StoredText::new(text))).collect();
+    Ok((EnvTexts { envs, texts, examples, other_wording }, raw.texts.into_keys().collect()))
 }
 
 fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {
