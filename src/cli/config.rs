@@ -38,6 +38,8 @@ pub struct Config {
     pub(super) models: BTreeMap<String, Profile>,
     /// Problems with conditions of `run.breaks`. These conditions are left out with a warning, and no run starts.
     pub invalid_breakpoints: Vec<CliError>,
+    /// Parts of the file that are left out, because they belong to another program; each with file and line.
+    pub warnings: Vec<String>,
     /// Path of the configuration file, which may not exist.
     pub file: PathBuf,
     /// Folder that also holds `themes/` and `keys.toml`.
@@ -75,7 +77,8 @@ impl Config {
 
     fn with_defaults(file: PathBuf, folder: PathBuf) -> Self {
         let (presets, models) = (BTreeMap::new(), BTreeMap::new());
-        Self { values: default_values(), presets, models, invalid_breakpoints: Vec::new(), file, folder }
+        let (invalid_breakpoints, warnings) = (Vec::new(), Vec::new());
+        Self { values: default_values(), presets, models, invalid_breakpoints, warnings, file, folder }
     }
 
     fn apply_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), CliError> {

@@ -7,6 +7,7 @@ use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::provider::openai::Profile;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use strsim::levenshtein;
 use toml::Spanned;
@@ -62,7 +63,7 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
         CliError::new(
             CliErrorKind::Config,
             format!("{}:{}: {why}", path.display(), line_of(offset)),
-            "docs/CONFIG.md describes every key; keys of another program's environments belong into a file of their own (`--config FILE`)",
+            "docs/CONFIG.md describes every key",
         )
     };
     let table = DeTable::parse(text).map_err(|e| {
@@ -79,6 +80,17 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
                             format!("preset.{} is not a table", preset.get_ref()),
                         ));
                     };
+                    let foreign = settings.keys().find(|setting| is_foreign_setting(setting.get_ref()));
+                    if let Some(setting) = foreign {
+                        config.warnings.push(format!(
+                            "{}:{}: preset.{} is ignored: this program has no setting {:?}",
+                            path.display(),
+                            line_of(setting.span().start),
+                            preset.get_ref(),
+                            setting.get_ref()
+                        ));
+                        continue;
+                    }
                     let mut read = Vec::new();
                     for (setting, value) in settings {
                         let name = setting.get_ref().as_ref();
@@ -112,6 +124,13 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
                         .map_err(|e| named(format!("{}; {}", e.message, e.hint)))?;
                     config.models.insert(model.get_ref().to_string(), profile);
                 }
+            }
+            DeValue::Table(_) if is_foreign_table(name) => {
+                let line = line_of(key.span().start);
+                config.warnings.push(format!(
+                    "{}:{line}: the table [{name}] is ignored: this program has no environment or method with such keys",
+                    path.display()
+                ));
             }
             DeValue::Table(inner) => {
                 for (subkey, value) in inner {
@@ -219,6 +238,20 @@ fn to_json(value: &DeValue<'_>) -> Option<Value> {
     }
 }
 
+/// Returns whether a table belongs to an environment or a method of another program that reads the same file: this one has
+/// no such keys, and none whose name is similar.
+fn is_foreign_table(name: &str) -> bool {
+    let tables = ENTRIES.iter().filter_map(|entry| entry.name.split_once('.')).map(|(table, _)| table);
+    let known: BTreeSet<&str> = tables.chain(["preset", "models"]).collect();
+    !known.contains(name) && closest_name(name, known.into_iter()).is_none()
+}
+
+/// The same for a setting of a preset.
+fn is_foreign_setting(name: &str) -> bool {
+    let is_role = ["actor", "mentor"].contains(&name.split('.').next().unwrap_or(name));
+    !is_role && find_setting(name).is_none() && !unknown_setting(name).has_advice
+}
+
 fn unknown_key_message(name: &str) -> String {
     match closest_name(name, ENTRIES.iter().map(|e| e.name)) {
         Some(near) => format!("unknown key {name:?}; did you mean {near:?}?"),
@@ -226,16 +259,32 @@ fn unknown_key_message(name: &str) -> String {
     }
 }
 
+/// A setting that no method has.
+struct UnknownSetting {
+    message: String,
+    /// Whether the message says what was probably meant.
+    has_advice: bool,
+}
+
 /// Returns the message for a setting that no method has.
 pub(crate) fn unknown_setting_message(name: &str) -> String {
+    unknown_setting(name).message
+}
+
+fn unknown_setting(name: &str) -> UnknownSetting {
+    let advice = |message: String| UnknownSetting { message, has_advice: true };
     if name == MAX_STEPS.spec.name {
-        return format!("{name:?} is not a setting of a new run; set the step limit with --max-steps");
+        return advice(format!(
+            "{name:?} is not a setting of a new run; set the step limit with --max-steps"
+        ));
     }
     let key =
         ENTRIES.iter().find(|entry| entry.name == name || entry.name.strip_prefix("run.") == Some(name));
     if let Some(entry) = key {
         let flag = if entry.flag.is_empty() { entry.variable } else { entry.flag };
-        return format!("{name:?} is a configuration key, not a setting of a run; set it with {flag}");
+        return advice(format!(
+            "{name:?} is a configuration key, not a setting of a run; set it with {flag}"
+        ));
     }
     let sampling = [ModelRole::Actor, ModelRole::Mentor]
         .map(|role| SAMPLING_PARAMS.iter().map(move |param| param.setting_name(role)));
@@ -243,8 +292,11 @@ pub(crate) fn unknown_setting_message(name: &str) -> String {
     let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
     let names: Vec<&str> = names.collect();
     match closest_name(name, names.iter().copied()) {
-        Some(near) => format!("unknown setting {name:?}; did you mean {near:?}?"),
-        None => format!("unknown setting {name:?}; available: {}", names.join(", ")),
+        Some(near) => advice(format!("unknown setting {name:?}; did you mean {near:?}?")),
+        None => UnknownSetting {
+            message: format!("unknown setting {name:?}; available: {}", names.join(", ")),
+            has_advice: false,
+        },
     }
 }
 

@@ -33,6 +33,20 @@ fn later_layers_override_earlier_ones() {
     assert_eq!(config.get(keys::ACTOR), "rules");
 }
 
+/// Regression: programs built on this crate share the configuration folder, and a key of one made every command of the
+/// others fail.
+#[test]
+fn tables_of_another_program_are_ignored_with_a_warning() {
+    let text = "[run]\ntrials = 2\n\n[counter]\npast = \"refused\"\n[preset.mine]\nadditions = 5\n[preset.a]\nr_freq = 5\n";
+    let config = load_config(text, &[]).unwrap();
+    assert_eq!(config.get(keys::TRIALS), 2);
+    assert_eq!(config.preset_names().collect::<Vec<_>>(), ["a"]);
+    let [table, preset] = config.warnings.as_slice() else { panic!("{:?}", config.warnings) };
+    assert!(table.contains("config.toml:4: the table [counter] is ignored"), "{table}");
+    assert!(preset.contains("config.toml:7: preset.mine is ignored"), "{preset}");
+    assert!(load_config("[run]\ntrials = 2\n", &[]).unwrap().warnings.is_empty());
+}
+
 #[test]
 fn errors_name_file_line_and_allowed_values() {
     let cases = [
@@ -41,6 +55,12 @@ fn errors_name_file_line_and_allowed_values() {
             "\n[screen]\nthem = \"x\"\n",
             "config.toml:3: unknown key \"screen.them\"; did you mean \"screen.theme\"?",
         ),
+        // A misspelt table of this program is no other program's.
+        (
+            "[scren]\ntheme = \"x\"\n",
+            "config.toml:2: unknown key \"scren.theme\"; did you mean \"screen.theme\"?",
+        ),
+        ("[modles.a]\nmodel = \"x\"\n", "config.toml:1: unknown key"),
         ("theme = \"x\"\n", "config.toml:1: unknown key \"theme\"; did you mean \"screen.theme\"?"),
         ("[run]\ntrials = 0\n", "config.toml:2: run.trials: expected a whole number, at least 1"),
         ("[run]\nmethod = \"dreams\"\n", "config.toml:2: run.method: expected react, omnireflect"),
