@@ -64,18 +64,22 @@ pub use host_services::export_session;
 mod tests;
 
 use crate::catalog::Extension;
+use crate::text;
 use args::{Cli, Verb};
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser as _};
 use config::Config;
 use error::{CliError, CliErrorKind};
 use output::Output;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs a program that has more methods or environments than the built-in ones (`docs/EXTENDING.md`).
 pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    name_program(&arguments);
     let extended = crate::catalog::extend(extension).map_err(|error| error.to_string());
     let Err(message) = extended.and_then(|()| config::check_entries()) else { return main(arguments) };
     let hint = "this is a mistake in the program's own entries (docs/EXTENDING.md)";
@@ -87,8 +91,10 @@ pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsStr
 /// Runs the program with these arguments (the first is the program's name).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    name_program(&arguments);
     let json = has_json_flag(&arguments);
-    let error = match Cli::try_parse_from(&arguments) {
+    let parsed = args::command_line().try_get_matches_from(&arguments);
+    let error = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => match run_verb(cli) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(error) => error,
@@ -104,6 +110,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(error.exit_code())
 }
 
+/// Names the program in its messages as the first argument does, without its folder.
+fn name_program(arguments: &[OsString]) {
+    let stem = arguments.first().and_then(|invoked| Path::new(invoked).file_stem());
+    if let Some(name) = stem.filter(|name| !name.is_empty()) {
+        text::set_program_name(name.to_string_lossy().into_owned());
+    }
+}
+
 fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     let variable = |name: &str| std::env::var(name).ok();
     let file = cli.common.config.as_deref();
@@ -116,6 +130,9 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     cli.common.keys.apply(&mut config)?;
     let mut out = Output::new();
     merge_screen_flags(&mut cli)?;
+    for warning in &config.warnings {
+        out.print_note(&format!("warning: {warning}"));
+    }
     // Verbs that start a run reject invalid breakpoints, and `doctor` lists them; the others only warn.
     if !matches!(cli.verb, None | Some(Verb::Run(_) | Verb::Calibrate(_) | Verb::Doctor(_))) {
         for bad in &config.invalid_breakpoints {
@@ -211,7 +228,7 @@ fn has_json_flag(arguments: &[OsString]) -> bool {
 
 /// Converts an error of the argument parser.
 fn usage_error(error: &clap::Error, arguments: &[OsString]) -> CliError {
-    let program = Cli::command();
+    let program = args::command_line();
     let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a));
     if let Some(verb) = verb.filter(|_| error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
         let choices: Vec<&str> = verb.get_subcommands().map(clap::Command::get_name).collect();
@@ -230,8 +247,8 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> CliError {
     details.retain(|l| !l.starts_with("tip:") || l.contains("similar"));
     let message = if details.is_empty() { message } else { format!("{message} {}", details.join(" ")) };
     let verb = verb.map(clap::Command::get_name);
-    let help = verb.map_or_else(|| "retrospect --help".to_owned(), |v| format!("retrospect {v} --help"));
-    CliError::usage(message, format!("see `{help}`"))
+    let verb = verb.map_or_else(String::new, |verb| format!("{verb} "));
+    CliError::usage(message, format!("see `retrospect {verb}--help`"))
 }
 
 fn print_error(error: &CliError, json: bool) {
@@ -244,7 +261,7 @@ fn print_error(error: &CliError, json: bool) {
         let _ = out.print_json(&error.json());
         return;
     }
-    out.print_note(&format!("retrospect: {}", error.message));
+    out.print_note(&format!("{}: {}", text::program_name(), error.message));
     if !error.hint.is_empty() {
         out.print_note(&format!("  {}", error.hint));
     }

@@ -6,11 +6,13 @@
 
 mod clean;
 mod escape;
+mod program;
 mod search;
 mod wrap;
 
 pub use clean::{clean, invisible_prefix_len, one_line};
 pub use escape::{escape_html, escape_json, escape_markdown, markdown_block, markdown_code, redact_url};
+pub use program::{help_with_program_name, program_name, set_program_name, with_program_name};
 pub use search::search;
 pub use wrap::{wrap, wrap_at_most};
 

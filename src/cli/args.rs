@@ -13,7 +13,9 @@ use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, find_environment};
 use crate::cli::config::{self, keys};
 use crate::cli::error::CliError;
 use crate::domain::common_settings::MAX_STEPS;
-use clap::{Args, Parser, Subcommand};
+use crate::text::{help_with_program_name, program_name};
+use clap::builder::StyledStr;
+use clap::{Arg, Args, Command, CommandFactory as _, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
@@ -36,6 +38,24 @@ pub struct Cli {
     pub common: CommonArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
+}
+
+/// Returns the command line with the program's own name, also in its examples.
+pub fn command_line() -> Command {
+    named(Cli::command().name(program_name()))
+}
+
+fn named(command: Command) -> Command {
+    let with_name = |help: &StyledStr| help_with_program_name(&help.to_string()).into_owned();
+    let after = command.get_after_help().map(with_name);
+    let command = command
+        .mut_args(|arg| {
+            let [short, long] = [arg.get_help(), arg.get_long_help()].map(|help| help.map(with_name));
+            let arg = short.into_iter().fold(arg, Arg::help);
+            long.into_iter().fold(arg, Arg::long_help)
+        })
+        .mut_subcommands(named);
+    after.into_iter().fold(command, Command::after_help)
 }
 
 /// Flags of every verb.

@@ -8,6 +8,7 @@ use super::output::Output;
 use crate::domain::SAMPLING_PARAMS;
 use crate::files;
 use crate::provider::openai::Profile;
+use crate::text::with_program_name;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -48,7 +49,7 @@ pub(super) fn run_config_verb(
             } else {
                 " (doesn't exist; `retrospect config init` creates it)"
             };
-            out.print_line(&format!("file: {}{state}", config.file.display()))?;
+            out.print_line(&with_program_name(&format!("file: {}{state}", config.file.display())))?;
             for (name, path) in [("themes", "themes/"), ("keys", "keys.toml")] {
                 out.print_line(&format!("{name}: {}", config.folder.join(path).display()))?;
             }

@@ -11,6 +11,7 @@ use crate::catalog::ENVIRONMENT_NAMES;
 use crate::driver::worlds;
 use crate::env::TaskCheck;
 use crate::journal::{SessionStatus, list_sessions};
+use crate::text::with_program_name;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
@@ -129,7 +130,7 @@ fn check_result(
     detail: String,
     hint: impl Into<Cow<'static, str>>,
 ) -> CheckResult {
-    CheckResult { name, state, detail, hint: hint.into() }
+    CheckResult { name, state, detail, hint: with_program_name(&hint.into()).into_owned().into() }
 }
 
 fn check_terminal() -> CheckResult {

@@ -6,6 +6,7 @@ use crate::env::EnvError;
 use crate::env::TaskError;
 use crate::journal::JournalError;
 use crate::signals::{self, EndSignal};
+use crate::text::{program_name, with_program_name};
 use serde_json::json;
 use std::path::Path;
 
@@ -58,7 +59,8 @@ fn truncate_message(mut text: String) -> String {
 impl CliError {
     /// Creates an error with a hint.
     pub fn new(kind: CliErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: truncate_message(message.into()), hint: truncate_message(hint.into()) }
+        let named = |text: String| truncate_message(with_program_name(&text).into_owned());
+        Self { kind, message: named(message.into()), hint: named(hint.into()) }
     }
 
     /// Creates an error of the command line.
@@ -201,15 +203,8 @@ pub fn resume_command(session: &str) -> String {
 }
 
 fn format_resume_command(invoked: &str, session: &str) -> String {
-    let program = if invoked.is_empty() { "retrospect" } else { invoked };
+    let program = if invoked.is_empty() { program_name() } else { invoked };
     format!("{program} resume {session}")
-}
-
-/// Returns the name under which the program was started, without its folder.
-pub fn program_name() -> String {
-    let invoked = std::env::args_os().next().unwrap_or_default();
-    let stem = std::path::Path::new(&invoked).file_stem().map(|name| name.to_string_lossy().into_owned());
-    stem.filter(|name| !name.is_empty()).unwrap_or_else(|| "retrospect".to_owned())
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! `completions` and `man`: generates shell completions and manual pages.
 
-use super::args::{self, Cli};
-use super::error::{CliError, program_name};
+use super::args::{self, command_line};
+use super::error::CliError;
 use super::output::Output;
 use crate::files;
-use clap::CommandFactory as _;
+use crate::text::program_name;
 
 /// Runs `completions SHELL`.
 pub(super) fn completions(args: &args::Completions, out: &mut Output) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), program_name(), &mut script);
+    clap_complete::generate(args.shell, &mut command_line(), program_name(), &mut script);
     out.print_document(&String::from_utf8_lossy(&script))
 }
 
@@ -17,14 +17,14 @@ pub(super) fn completions(args: &args::Completions, out: &mut Output) -> Result<
 pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
     let Some(dir) = &args.write else {
         let mut page = Vec::new();
-        render(named_command(), &mut page);
+        render(command_line(), &mut page);
         return out.print_document(&String::from_utf8_lossy(&page));
     };
     std::fs::create_dir_all(dir).map_err(|e| CliError::file(dir, "could not be created", &e))?;
-    let mut program = named_command();
+    let mut program = command_line();
     program.build();
     let name = program_name();
-    let mut pages = vec![(name.clone(), program.clone())];
+    let mut pages = vec![(name.to_owned(), program.clone())];
     for verb in program.get_subcommands() {
         let name = format!("{name}-{}", verb.get_name());
         pages.push((name, verb.clone()));
@@ -37,11 +37,6 @@ pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
         out.print_line(&path.display().to_string())?;
     }
     Ok(())
-}
-
-/// Returns the command line under the program's own name.
-fn named_command() -> clap::Command {
-    Cli::command().name(program_name())
 }
 
 /// Renders a manual page. Writing to memory cannot fail.

@@ -2,7 +2,7 @@
 
 use super::error::{CliError, CliErrorKind};
 use crate::signals;
-use crate::text::clean;
+use crate::text::{clean, with_program_name};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 
@@ -138,7 +138,7 @@ impl Output {
     pub fn print_note(&mut self, text: &str) {
         self.clear_progress_line();
         // If standard error is closed, the failure cannot be reported.
-        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(text)));
+        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(&with_program_name(text))));
     }
 
     /// Shows progress on one line of standard error, which the next call overwrites. Does nothing if standard error is

@@ -19,6 +19,7 @@ use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, RunStatus, State};
 use crate::env::TaskOptions;
 use crate::signals::{self, EndSignal};
+use crate::text::{program_name, with_program_name};
 use interpret::{HELP, LineAction, parse_line};
 use labels::LabelHistory;
 use std::io::IsTerminal as _;
@@ -98,7 +99,7 @@ impl PlainSession {
         let is_piped = !std::io::stdin().is_terminal();
         signals::set_interrupt_handled_by_caller(true);
         let mut end_signal = Box::pin(signals::wait_for_signal());
-        self.print_line("retrospect, plain mode: `help` lists the commands")?;
+        self.print_line(&format!("{}, plain mode: `help` lists the commands", program_name()))?;
         print_new_events(&self.handle, &mut self.printer)?;
         if is_piped {
             // Piped commands must apply to the restored environment, so wait twice: until the environment is rebuilt,
@@ -247,7 +248,7 @@ impl PlainSession {
                 }
             },
             Err(message) => {
-                self.print_line(&message)?;
+                self.print_message(&message)?;
                 return Ok(Continue(()));
             }
         };
@@ -257,7 +258,7 @@ impl PlainSession {
                 *running = false;
             }
             if let Err(error) = self.handle.send_and_wait(command).await {
-                self.print_line(&format!("{}; {}", error.message, error.hint))?;
+                self.print_message(&format!("{}; {}", error.message, error.hint))?;
                 break;
             }
         }
@@ -273,9 +274,9 @@ impl PlainSession {
             self.last_signal = number;
             match signal {
                 Signal::CommandFailed(error) => {
-                    self.print_line(&format!("{}; {}", error.message, error.hint))?;
+                    self.print_message(&format!("{}; {}", error.message, error.hint))?;
                 }
-                Signal::Notice(text) => self.print_line(&text)?,
+                Signal::Notice(text) => self.print_message(&text)?,
             }
         }
         Ok(())
@@ -294,6 +295,11 @@ impl PlainSession {
 
     fn print_line(&self, text: &str) -> Result<(), CliError> {
         self.print_text(text)
+    }
+
+    /// Prints a message of the program, which may name its commands.
+    fn print_message(&self, text: &str) -> Result<(), CliError> {
+        self.print_line(&with_program_name(text))
     }
 
     fn print_text(&self, text: &str) -> Result<(), CliError> {

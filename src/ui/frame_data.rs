@@ -1,10 +1,11 @@
 //! What the views and overlays draw from: the current state, the state at the cursor, calls in flight, and colours
 //! and keys.
 
-use crate::catalog::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
+use crate::catalog::{Lane, lanes_for_method, lesson_kinds, visible_lane_count};
 use crate::domain::{BranchId, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
+use crate::text::with_program_name;
 use crate::timeline::{MemoryTimeline, ReadPast as _};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Keymap};
@@ -170,11 +171,7 @@ impl<'a> Context<'a> {
 
     /// Returns the lesson kinds of the method's own lanes.
     pub fn lesson_kinds(&self) -> Vec<ReflectionKind> {
-        let mut kinds: Vec<ReflectionKind> = Vec::new();
-        for lane in self.lanes().iter().filter(|l| l.format != LaneFormat::Other) {
-            kinds.extend(lane.kinds.iter().filter(|k| !kinds.contains(k)).copied().collect::<Vec<_>>());
-        }
-        kinds
+        lesson_kinds(self.method())
     }
 
     /// Returns the method's id, or an empty string before the run has begun.
@@ -199,12 +196,13 @@ impl<'a> Context<'a> {
         if frame.is_in_past() && number <= frame.selected_step() { &frame.displayed } else { &frame.story }
     }
 
-    /// Returns advice written for the command line with `--set` replaced by the key of the model dialog, where
-    /// settings are changed on the screen.
+    /// Returns advice written for the command line with the program's name, and with `--set` replaced by the key of the
+    /// model dialog, where settings are changed on the screen.
     pub fn advice<'t>(&self, advice: &'t str) -> Cow<'t, str> {
-        match self.keymap.key_label(Action::ChangeModel).filter(|_| advice.contains("--set ")) {
-            Some(key) => Cow::Owned(advice.replace("--set ", &format!("{key}: "))),
-            None => Cow::Borrowed(advice),
+        let named = with_program_name(advice);
+        match self.keymap.key_label(Action::ChangeModel).filter(|_| named.contains("--set ")) {
+            Some(key) => Cow::Owned(named.replace("--set ", &format!("{key}: "))),
+            None => named,
         }
     }
 

@@ -5,7 +5,7 @@ use super::{DiffPrinter, Totals};
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, TextStyle};
 use crate::domain::Step;
-use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::text::{one_line, truncate, width, with_program_name, wrap_at_most};
 use crate::timeline::compare::{
     Comparison, ComparisonEntry, EpisodePair, Outcome, Row, RowKind, Side, StepPart, action_or_thought,
     pending_label,
@@ -420,7 +420,10 @@ pub(super) fn print_totals(
     if different > 0 {
         printer.print_line(
             out,
-            &[(TextStyle::Dim, "to see one pair side by side: `retrospect diff A#1 B#1`".to_owned())],
+            &[(
+                TextStyle::Dim,
+                with_program_name("to see one pair side by side: `retrospect diff A#1 B#1`").into_owned(),
+            )],
         )?;
     }
     Ok(())

@@ -21,18 +21,18 @@ impl PlainSession {
         match self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() }).await {
             // The events of the new branch are printed, which announces it.
             Ok(_) => Ok(()),
-            Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),
+            Err(error) => self.print_message(&format!("{}; {}", error.message, error.hint)),
         }
     }
 
     pub(super) async fn switch_branch(&mut self, to: &str) -> Result<(), CliError> {
         let branch = match locate::find_branch(&self.open_session()?, to) {
             Ok(branch) => branch,
-            Err(error) => return self.print_line(&format!("{}; {}", error.message, error.hint)),
+            Err(error) => return self.print_message(&format!("{}; {}", error.message, error.hint)),
         };
         match self.handle.switch(branch).await {
             Ok(()) => Ok(()),
-            Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),
+            Err(error) => self.print_message(&format!("{}; {}", error.message, error.hint)),
         }
     }
 

@@ -42,7 +42,7 @@ impl PlainSession {
                 self.label_history.done.push(edit);
                 self.list_branches()
             }
-            Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),
+            Err(error) => self.print_message(&format!("{}; {}", error.message, error.hint)),
         }
     }
 

@@ -8,6 +8,7 @@ mod value_input;
 use crate::domain::{BranchId, LessonId, Seq};
 use crate::driver::{DecisionPoint, Fork};
 use crate::engine::{Command, CommandError, State};
+use crate::text::with_program_name;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::ForkChange;
@@ -101,7 +102,7 @@ impl ForkDialog {
             entries.push(Entry::Choice(ForkChange::UndoOlder(*seq), name, format!("{key}{description}")));
         }
         dialog.entries.set_items(entries);
-        dialog.refusal = Some(refusal.message.clone());
+        dialog.refusal = Some(with_program_name(&refusal.message).into_owned());
         dialog
     }
 

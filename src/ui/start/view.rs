@@ -3,7 +3,7 @@
 mod settings;
 
 use super::chooser::{Chooser, Section};
-use crate::text::{fits, one_line, width, wrap_at_most};
+use crate::text::{fits, one_line, program_name, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
@@ -20,7 +20,10 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     canvas.clear(screen);
     let mut page = FreeArea { remaining: screen, canvas: &mut canvas };
     let head = page.take_top(1);
-    page.write_line(head, &[(Role::Title, " retrospect  ".to_owned()), (Role::Muted, TAGLINE.to_owned())]);
+    page.write_line(
+        head,
+        &[(Role::Title, format!(" {}  ", program_name())), (Role::Muted, TAGLINE.to_owned())],
+    );
     let foot = page.take_bottom(u16::from(screen.height > 4));
     draw_key_hints(chooser, options, foot, page.canvas);
     let (role, status) = status_lines(chooser, screen.width);

@@ -2,7 +2,7 @@
 
 use crate::domain::ModelRole;
 use crate::engine::RunStatus;
-use crate::text::{one_line, width, wrap_at_most};
+use crate::text::{one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::facts::{has_recent_mistake, has_remaining_task};
 use crate::ui::frame_data::Context;
@@ -21,7 +21,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     let (x, y) = (area.x + 1, area.y);
     let has_warning = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
     if let Some(halt) = context.halt_reason().filter(|_| !has_warning) {
-        draw_halt(&halt.screen_message(), model.is_covered, context, area, canvas);
+        draw_halt(&with_program_name(&halt.screen_message()), model.is_covered, context, area, canvas);
         return;
     }
     if context.has_driver_died() {
@@ -30,7 +30,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             "the driver crashed (panic); everything recorded is on disk: quit with {key}, then run \
              `retrospect resume`"
         );
-        draw_message(&text, Role::Danger, area, canvas);
+        draw_message(&with_program_name(&text), Role::Danger, area, canvas);
         return;
     }
     if let Some(notice) = &model.notice {
