@@ -19,7 +19,7 @@ pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
 pub use generation::check_generation;
-pub use lane::{Lane, LaneFormat};
+pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};
 pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_current_action,
     no_trial_labels,

@@ -25,7 +25,8 @@ fn program() -> PathBuf {
 }
 
 impl Home {
-    fn run(&self, args: &[&str], input: &str) -> String {
+    /// Runs the example. Returns whether it succeeded, and what it printed.
+    fn try_run(&self, args: &[&str], input: &str) -> (bool, String, String) {
         let at = |name: &str| self.0.path().join(name);
         let mut child = Command::new(program())
             .args(args)
@@ -42,11 +43,15 @@ impl Home {
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert!(output.status.success(), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    }
+
+    fn run(&self, args: &[&str], input: &str) -> String {
+        let (succeeded, printed, errors) = self.try_run(args, input);
+        assert!(succeeded, "{args:?}: {printed}{errors}");
         // What a program prints to stderr is a warning or an error, or names a file it wrote.
-        let errors = text(&output.stderr);
         assert!(errors.lines().all(|line| line.starts_with("wrote ")), "{args:?}: {errors}");
-        text(&output.stdout)
+        printed
     }
 
     fn session(&self) -> String {
@@ -121,4 +126,37 @@ fn settings_of_the_method_are_checked_and_used() {
     let said = home.run(&[&run[..], &["--set", "order=smallest-first"]].concat(), "");
     let (first, rest) = said.split_once("The sum is 1.").unwrap_or_else(|| panic!("{said}"));
     assert!(first.contains("add 1") && rest.contains("The sum is 14."), "{said}");
+}
+
+/// Regression: a method that proposes every action by itself was treated as if it had an actor: a warning about the
+/// rule-based actor, and `r` said that the action comes from a plan.
+#[test]
+fn a_method_without_an_actor_gets_no_advice_about_one() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "14", "--method", "greedy"];
+    assert_contains(&home.run(&[&run[..], &["--headless"]].concat(), ""), &["The sum is 14."]);
+    let said = home.run(&[&run[..], &["--plain"]].concat(), "step\nr\nquit\n");
+    assert_contains(&said, &["the method chose this action itself"]);
+    let asked =
+        ["run", "--env", "counter", "--task", "14", "--method", "react", "--max-steps", "1", "--headless"];
+    let (_, _, warned) = home.try_run(&asked, "");
+    assert_contains(&warned, &["the rule-based actor doesn't know the environment counter"]);
+}
+
+/// Regression: messages, help and examples told a person to run `retrospect`.
+#[test]
+fn messages_and_help_name_this_program() {
+    let home = Home(tempfile::tempdir().unwrap());
+    for args in [&["--help"][..], &["run", "--help"], &["diff", "--help"], &["export", "-h"], &["man"]] {
+        let text = home.run(args, "");
+        assert!(!text.contains("retrospect "), "{args:?}: {text}");
+    }
+    assert_contains(&home.run(&["run", "--help"], ""), &["  counter run --env"]);
+    let (succeeded, _, errors) = home.try_run(&["open", "nothing"], "");
+    assert!(!succeeded && errors.starts_with("counter: "), "{errors}");
+    assert_contains(&errors, &["`counter sessions`"]);
+    let (_, _, errors) = home.try_run(&["run", "--no-such-flag"], "");
+    assert_contains(&errors, &["see `counter run --help`"]);
+    let (_, _, note) = home.try_run(&["sessions"], "");
+    assert_contains(&note, &["`counter run` starts one"]);
 }

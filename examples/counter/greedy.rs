@@ -5,7 +5,7 @@ use crate::environment::STEPS;
 use retrospect::catalog::{
     ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action, no_trial_labels,
 };
-use retrospect::domain::{EndReason, ReflectionKind};
+use retrospect::domain::{EndReason, ReflectionKind, SettingOrigin};
 use retrospect::engine::{Intent, Method, State};
 use retrospect::method::next_by_task;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (300, 300),
     trials: 1,
+    limits_origin: SettingOrigin::BuiltIn,
     lanes: &[],
     empty_lane_text: |_, _| None,
     trial_labels: no_trial_labels,

@@ -1,7 +1,8 @@
-//! `retrospect` with one more environment and one more method (`docs/EXTENDING.md`):
+//! `retrospect` with one more environment and two more methods (`docs/EXTENDING.md`):
 //!
 //! ```sh
 //! cargo run --example counter -- run --env counter --task 14 --method shortest --mentor none
+//! cargo run --example counter -- run --env counter --task 14 --method greedy
 //! cargo run --example counter -- run --env counter --task 14 --actor human
 //! cargo run --example counter -- play --env counter --task 14
 //! ```

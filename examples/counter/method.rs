@@ -23,6 +23,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (300, 300),
     trials: 1,
+    limits_origin: SettingOrigin::BuiltIn,
     lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
     empty_lane_text: |_, lane| {
         (lane.kinds == [ReflectionKind::Plan]).then(|| "computed before the first step".to_owned())

@@ -1,5 +1,6 @@
 //! A lesson lane: which kinds of lessons it shows, and in which format.
 
+use super::lanes_for_method;
 use crate::domain::{Lesson, LessonStatus, ReflectionKind, Scope};
 use crate::engine::State;
 
@@ -15,6 +16,31 @@ pub enum LaneFormat {
     Actions,
     /// Lessons whose kind has no lane in this method, each labelled with its kind.
     Other,
+}
+
+/// Returns the kinds of the lessons in a method's own lanes, in the order of the lanes.
+pub fn lesson_kinds(method: &str) -> Vec<ReflectionKind> {
+    let mut kinds = Vec::new();
+    for lane in lanes_for_method(method).iter().filter(|lane| lane.format != LaneFormat::Other) {
+        for kind in lane.kinds.iter().filter(|kind| !kinds.contains(*kind)).collect::<Vec<_>>() {
+            kinds.push(*kind);
+        }
+    }
+    kinds
+}
+
+/// Returns the first kind of a method whose lessons are advice, if it has one.
+pub fn advice_kind(method: &str) -> Option<ReflectionKind> {
+    const ADVICE: [ReflectionKind; 4] =
+        [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
+    let kinds = lesson_kinds(method);
+    ADVICE.into_iter().find(|kind| kinds.contains(kind))
+}
+
+/// Returns the kind that a person's new lesson has if none is chosen: advice, else the first of the method.
+pub fn kind_of_new_lesson(method: &str) -> ReflectionKind {
+    let first = || lesson_kinds(method).first().copied();
+    advice_kind(method).or_else(first).unwrap_or(ReflectionKind::Abstract)
 }
 
 /// A list of lessons of certain kinds.

@@ -2,9 +2,11 @@
 
 use super::lane::Lane;
 use super::unused_mentor::UnusedMentor;
-use crate::domain::{DefaultValue, JobProgress, LessonId, RunSpec, SettingSpec, Settings, TypedSetting};
+use crate::domain::{
+    DefaultValue, JobProgress, LessonId, RunSpec, SettingOrigin, SettingSpec, Settings, TypedSetting,
+};
 use crate::engine::{Method, State};
-use crate::method::MethodError;
+use crate::method::{MethodError, PaperOrCode};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -27,6 +29,9 @@ pub struct MethodEntry {
     pub step_limits: (u32, u32),
     /// Trials per task if none are given.
     pub trials: u32,
+    /// Where trials and the first step limit come from: [`SettingOrigin::Paper`], or [`SettingOrigin::BuiltIn`] if nothing is
+    /// published.
+    pub limits_origin: SettingOrigin,
     /// Its lanes in screen order. After them follows one for all other kinds of lessons.
     pub lanes: &'static [Lane],
     /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
@@ -46,6 +51,19 @@ pub struct MethodEntry {
     pub current_action: fn(&State) -> Option<(&LessonId, u32)>,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
+}
+
+impl MethodEntry {
+    /// Returns where the default step limit comes from.
+    pub fn step_limit_origin(&self, source: PaperOrCode) -> SettingOrigin {
+        let is_of_code = source == PaperOrCode::Code && self.step_limits.0 != self.step_limits.1;
+        if is_of_code { SettingOrigin::Code } else { self.limits_origin }
+    }
+
+    /// Returns where the default number of trials comes from. No source is needed for a single one.
+    pub fn trials_origin(&self) -> SettingOrigin {
+        if self.trials > 1 { self.limits_origin } else { SettingOrigin::BuiltIn }
+    }
 }
 
 /// A job of a method.

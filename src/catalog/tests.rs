@@ -59,6 +59,20 @@ fn defaults_have_an_origin_and_every_setting_is_listed_once() {
     assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
+/// Regression: the settings table called the limits of every method those of a paper.
+#[test]
+fn limits_of_an_own_method_are_not_those_of_a_paper() {
+    let origins = |entry: &MethodEntry| {
+        let of = [PaperOrCode::Paper, PaperOrCode::Code].map(|source| entry.step_limit_origin(source));
+        (of, entry.trials_origin())
+    };
+    use SettingOrigin::{BuiltIn, Code, Paper};
+    let own = MethodEntry { limits_origin: BuiltIn, trials: 3, step_limits: (9, 9), ..*DEFAULT_METHOD };
+    assert_eq!(origins(&own), ([BuiltIn, BuiltIn], BuiltIn));
+    assert_eq!(origins(find_method("react").unwrap()), ([Paper, Code], BuiltIn));
+    assert_eq!(origins(find_method("fcrf").unwrap()), ([Paper, Code], Paper));
+}
+
 /// Regression: a mistake in an extension's template emptied the prompts of every method without a word.
 #[test]
 fn entries_that_clash_or_cannot_be_used_are_refused() {
@@ -97,6 +111,11 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             "own.toml:5: generation is never \"neurall\"; expected one of ",
         ),
         (template("envs = ['counter', 'housold']"), "own.toml:1: no environment is named \"counter\""),
+        // Regression: no prompt ever asked for a misspelt text of an environment, and nothing said so.
+        (
+            template("envs = ['household']\n[texts]\ninstruction = 'Act.'\n'answer_eror.put' = '[]'\n"),
+            "own.toml:4: no text that a prompt shows is named \"answer_eror\"; expected one of agentboard, answer_",
+        ),
         (
             MethodEntry { templates: DEFAULT_METHOD.templates, ..entry() },
             "there are two template files named",

@@ -9,11 +9,14 @@ use super::headless::ScreenSession;
 use super::output::Output;
 use super::setup::{self, Plan};
 use super::{args, headless, locate, resume, screen};
-use crate::catalog::{ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting};
+use crate::catalog::{
+    DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting,
+};
 use crate::domain::Task;
 use crate::driver::worlds;
 use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
+use crate::text::with_program_name;
 use crate::ui::start::{
     EnvironmentRow, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
 };
@@ -40,8 +43,9 @@ pub(super) fn choose_and_run(
     let breaks = super::breakpoints::initial_breakpoints(&config, &[])?;
     let (options, problems) = screen::screen_options(&config, screen_args, Path::new(""), None)?;
     let notice = problems.first().map(ToString::to_string);
-    let plan = setup::plan_run(&mut config, &args::TaskArgs::default(), &args::MethodArgs::default())?;
-    let model = start_model(&config, &plan);
+    let env = config.get(keys::ENV).to_owned();
+    let plan = plan_first_run(&mut config)?;
+    let model = start_model(&config, &plan, &env);
     // Unbounded: one message per environment, and the sessions.
     let (sender, updates) = tokio::sync::mpsc::unbounded_channel();
     let (root, worlds) = (locate::sessions_folder(&config), plan.world_options.clone());
@@ -104,6 +108,19 @@ pub(super) fn choose_and_run(
     }
 }
 
+/// Plans the run that is preselected. An environment without a default task, or without its data, has none until its tasks
+/// are listed: then the settings are those for the built-in environment.
+fn plan_first_run(config: &mut Config) -> Result<Plan, CliError> {
+    let plan = |config: &mut Config| {
+        setup::plan_run(config, &args::TaskArgs::default(), &args::MethodArgs::default())
+    };
+    plan(config).or_else(|_| {
+        // Whatever else is wrong fails this plan as well.
+        config.set_flag(&keys::ENV, Some(DEFAULT_ENVIRONMENT.name))?;
+        plan(config)
+    })
+}
+
 /// Plans the run with the settings changed on the start screen.
 fn plan_from_choices(
     config: &mut Config,
@@ -141,14 +158,13 @@ fn plan_from_choices(
     setup::plan_run_with_calibration(config, &world, &method_args, calibration.as_ref())
 }
 
-/// Returns the model with what is known at once: the preselected task and the settings.
-fn start_model(config: &Config, plan: &Plan) -> StartModel {
+/// Returns the model with what is known at once: the preselected environment, its task if there is one, and the settings.
+fn start_model(config: &Config, plan: &Plan, env: &str) -> StartModel {
     let environment_row = |name: &&str| EnvironmentRow {
         name: (*name).to_owned(),
         description: "loading".to_owned(),
         tasks: plan.spec.tasks.iter().filter(|t| t.env == *name).take(1).map(task_row).collect(),
     };
-    let env = plan.spec.tasks.first().map_or("", |t| t.env.as_str());
     StartModel {
         environments: ENVIRONMENT_NAMES.iter().map(environment_row).collect(),
         environment: ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
@@ -191,7 +207,7 @@ fn world_row(name: &str, options: &TaskOptions) -> EnvironmentRow {
             let data = || options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default();
             (text.map_or_else(data, str::to_owned), tasks)
         }
-        Err(error) => (format!("{error}; {}", error.hint()), Vec::new()),
+        Err(error) => (with_program_name(&format!("{error}; {}", error.hint())).into_owned(), Vec::new()),
     };
     EnvironmentRow { name: name.to_owned(), description, tasks: tasks.iter().map(task_row).collect() }
 }
@@ -233,6 +249,27 @@ fn unfinished_first(rows: &mut [SessionRow]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: with an environment that has no default task, the start screen ended with an error about tasks.
+    #[test]
+    fn the_start_screen_opens_with_an_environment_that_has_no_default_task() {
+        let file = tempfile::tempdir().unwrap();
+        let file = file.path().join("config.toml");
+        let mut checked = 0;
+        for env in ENVIRONMENT_NAMES.iter().copied() {
+            let mut config = Config::without_file(Some(&file), |_| None);
+            config.set_flag(&keys::ENV, Some(env)).unwrap();
+            let plan = plan_first_run(&mut config).unwrap();
+            let model = start_model(&config, &plan, env);
+            let row = &model.environments[model.environment];
+            assert_eq!(row.name, env);
+            checked += usize::from(row.tasks.is_empty());
+        }
+        assert!(checked > 0, "some environment has no default task");
+        let mut config = Config::without_file(Some(&file), |_| None);
+        config.set_flag(&keys::ACTOR, Some("nobody")).unwrap();
+        assert!(plan_first_run(&mut config).is_err(), "other mistakes are reported");
+    }
 
     #[test]
     fn crashed_and_stopped_sessions_come_before_finished_ones() {

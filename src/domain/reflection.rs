@@ -229,6 +229,15 @@ impl ReflectionKind {
         }
     }
 
+    /// Returns the scope that a person's new lesson of this kind has if none is chosen.
+    pub fn scope_of_new_lesson(self) -> Scope {
+        match self {
+            Self::Progress => Scope::Episode,
+            Self::Plan => Scope::Task,
+            _ => Scope::Environment,
+        }
+    }
+
     /// Returns the kind's name on the screen.
     pub fn name(self) -> &'static str {
         match self {

@@ -50,7 +50,9 @@ impl Method for Planning {
         let (actions, complaints) = parse_actions(&text);
         reflection.complaints.extend(complaints);
         if actions.is_empty() && reply.author == Author::Symbolic {
-            reflection.complaints.push(NO_RULE_BASED_PLAN.to_owned());
+            reflection
+                .complaints
+                .push("the symbolic mentor is a stand-in that couldn't plan this task".to_owned());
         }
         let item = reply.items.first().filter(|_| !actions.is_empty()).map(|item| {
             let mut item = item.clone();
@@ -72,9 +74,6 @@ impl Method for Planning {
     }
 }
 
-/// The reason given if the symbolic mentor can't plan a task.
-const NO_RULE_BASED_PLAN: &str = "the symbolic mentor is a stand-in that plans household tasks only";
-
 impl Planning {
     /// Creates the method for a run whose mentor can write plans.
     ///
@@ -85,7 +84,7 @@ impl Planning {
         let reason = match (run.mentor.as_str(), unplannable_task) {
             ("none", _) => "the mentor writes the plans, but there is no mentor".to_owned(),
             ("symbolic", Some(task)) => {
-                format!("{NO_RULE_BASED_PLAN}, but the run has a task of {}", task.env)
+                format!("the symbolic mentor is a stand-in that can't plan tasks of {}", task.env)
             }
             _ => return Ok(Self { rules }),
         };

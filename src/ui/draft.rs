@@ -49,7 +49,13 @@ pub enum ForkChange {
 impl LessonDraft {
     /// Creates an empty draft.
     pub fn new(kind: ReflectionKind) -> Self {
-        Self { lesson: None, kind, scope: default_scope(kind), text: String::new(), solution: String::new() }
+        Self {
+            lesson: None,
+            kind,
+            scope: kind.scope_of_new_lesson(),
+            text: String::new(),
+            solution: String::new(),
+        }
     }
 
     /// Creates a draft of an existing lesson.
@@ -78,15 +84,6 @@ impl LessonDraft {
             draft.text = format!("Do not {wanted}; {done}.");
         }
         Some(draft)
-    }
-}
-
-/// Returns the default scope of a kind.
-pub fn default_scope(kind: ReflectionKind) -> Scope {
-    match kind {
-        ReflectionKind::Progress => Scope::Episode,
-        ReflectionKind::Plan => Scope::Task,
-        _ => Scope::Environment,
     }
 }
 

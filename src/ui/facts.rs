@@ -1,6 +1,6 @@
 //! Facts about the session that several parts of the screen ask for.
 
-use crate::domain::{EpisodeRole, ModelRole, NoteKind, ReflectionKind, Step, Task};
+use crate::domain::{EpisodeRole, ModelRole, NoteKind, Step, Task};
 use crate::engine::{RunStatus, State};
 use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
@@ -41,14 +41,6 @@ pub fn dropped_texts_of<'a>(
     context: &'a Context<'_>,
 ) -> impl Iterator<Item = DroppedText<'a>> + use<'a> {
     dropped_texts(step, context.state_for_step(step.number))
-}
-
-/// Returns the first kind of the method whose lessons are advice, if it has one.
-pub(crate) fn advice_kind(context: &Context<'_>) -> Option<ReflectionKind> {
-    const ADVICE: [ReflectionKind; 4] =
-        [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
-    let kinds = context.lesson_kinds();
-    ADVICE.into_iter().find(|kind| kinds.contains(kind))
 }
 
 /// Returns whether one of the last steps was a mistake.

@@ -1,8 +1,9 @@
 //! The screen's own state. Everything else is read from the session's state.
 
 use crate::catalog::Lane;
-use crate::domain::{BranchId, LessonId, ReflectionKind, Seq};
+use crate::domain::{BranchId, LessonId, Seq};
 use crate::prompt::Templates;
+use crate::text::with_program_name;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::draft::LessonDraft;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
@@ -65,7 +66,7 @@ pub struct Model {
     pub arrangement: Option<Arrangement>,
     /// Whether the focused pane fills the screen.
     pub zoomed: bool,
-    /// The selected lane, by its index among the method's lanes. `None` means the Error lane, if there is one.
+    /// The selected lane, by its index among the method's lanes. `None` means the first.
     pub selected_lane: Option<usize>,
     /// The lane at which cycling through tabbed lanes began.
     pub first_visited_lane: usize,
@@ -140,8 +141,7 @@ impl Model {
 
     /// Returns the index of the selected lane.
     pub fn selected_lane_index(&self, lanes: &[Lane]) -> usize {
-        let default = || lanes.iter().position(|l| l.kinds == [ReflectionKind::Error]).unwrap_or(0);
-        self.selected_lane.unwrap_or_else(default).min(lanes.len().saturating_sub(1))
+        self.selected_lane.unwrap_or(0).min(lanes.len().saturating_sub(1))
     }
 
     /// Returns the pane that fills the screen, if one is zoomed.
@@ -186,7 +186,7 @@ impl Model {
 
     /// Shows a notice for a while.
     pub fn show_notice(&mut self, text: impl Into<String>, severity: Severity, now: Instant) {
-        let text = text.into();
+        let text = with_program_name(&text.into()).into_owned();
         // Long enough to read: four seconds, plus one for every twenty characters.
         let seconds = 4 + text.chars().count() as u64 / 20;
         self.notice = Some(Notice { text, severity, expires_at: now + Duration::from_secs(seconds) });

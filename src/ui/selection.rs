@@ -1,9 +1,8 @@
 //! The lesson that is selected in the lanes.
 
-use crate::catalog::{Lane, LaneFormat};
+use crate::catalog::{self, Lane, LaneFormat};
 use crate::domain::{Lesson, ReflectionKind};
 use crate::engine::State;
-use crate::ui::facts::advice_kind;
 use crate::ui::frame_data::Context;
 use crate::ui::model::Model;
 use crate::ui::types::Focus;
@@ -38,12 +37,8 @@ pub(crate) fn selected_kind(model: &Model, context: &Context<'_>) -> ReflectionK
 /// In the Error lane a new lesson also starts as advice, because a single sentence of kind Error reads as a mistake, not
 /// as advice.
 pub(crate) fn kind_of_new_lesson(model: &Model, context: &Context<'_>) -> ReflectionKind {
-    let kinds = context.lesson_kinds();
     let focused = (model.focus == Focus::Lanes)
         .then(|| selected_kind(model, context))
         .filter(|kind| *kind != ReflectionKind::Error);
-    focused
-        .or_else(|| advice_kind(context))
-        .or_else(|| kinds.first().copied())
-        .unwrap_or(ReflectionKind::Abstract)
+    focused.unwrap_or_else(|| catalog::kind_of_new_lesson(context.method()))
 }

@@ -75,3 +75,35 @@ fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0);
 }
+
+/// Regression: with a method that proposes every action by itself, `p` previewed a prompt that is never sent, the fork dialog
+/// offered calls of an actor, and a new lesson was said to count from the next prompt.
+#[test]
+fn a_screen_of_a_method_without_an_actor_mentions_no_prompt_and_no_call() {
+    let mut window = open(&["--method", "greedy"]);
+    window.wait_for("PAUSED · your turn");
+    window.press("n");
+    window.wait_for("5 of 14");
+    window.press("p");
+    window.wait_for("the method proposes each action by itself");
+    window.press("q");
+    window.wait_until_gone("the method proposes each action by itself");
+    window.press("a");
+    window.wait_for("Every version is kept.");
+    window.press("Add 5 first.\r");
+    window.wait_for("saved as Abstract");
+    assert!(!window.text().contains("next prompt"), "{}", window.text());
+    window.press("\x1b[D");
+    window.wait_for("PAST step 1");
+    window.press("F");
+    window.wait_for("proposal of step 2");
+    assert!(
+        !window.text().contains("actor call") && !window.text().contains("call the actor"),
+        "{}",
+        window.text()
+    );
+    window.press("\x1b");
+    window.wait_until_gone("proposal of step 2");
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+}

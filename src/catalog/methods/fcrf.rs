@@ -8,8 +8,8 @@ use crate::catalog::method_entry::{
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::one_trial;
 use crate::domain::DefaultValue;
-use crate::domain::ReflectionKind;
 use crate::domain::common_settings::{ACTION_RULE, ActionRule};
+use crate::domain::{ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::fcrf::settings::{EXPERIENCE, LESSON_POOL, PoolGrowth};
 use crate::method::{Depth, Difficulty, Fcrf, fcrf};
@@ -36,6 +36,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: CODE_DEFAULTS,
     step_limits: (50, 49),
     trials: 5,
+    limits_origin: SettingOrigin::Paper,
     lanes: &[
         Lane::plain("Experience", &[ReflectionKind::Experience]),
         Lane::plain("Lessons", &[ReflectionKind::Lesson]),

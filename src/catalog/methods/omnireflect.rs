@@ -7,7 +7,7 @@ use crate::catalog::method_entry::{
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::Settings;
-use crate::domain::{ReflectionKind, RunSpec};
+use crate::domain::{ReflectionKind, RunSpec, SettingOrigin};
 use crate::method::omnireflect::settings::{
     GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
 };
@@ -44,6 +44,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 1,
+    limits_origin: SettingOrigin::Paper,
     lanes: LANES,
     empty_lane_text: |run, lane| match lane.kinds {
         [ReflectionKind::Abstract] => disabled_by(run, KIND_ABSTRACT),

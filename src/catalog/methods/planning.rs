@@ -3,7 +3,7 @@
 use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{ActionSource, Carryover, MethodEntry, ModelNeed, no_trial_labels};
 use crate::catalog::rules::RULES;
-use crate::domain::ReflectionKind;
+use crate::domain::{ReflectionKind, SettingOrigin};
 use crate::method::{Planning, planning};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 5,
+    limits_origin: SettingOrigin::Paper,
     lanes: &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
     empty_lane_text: |_, _| Some("no plan yet: the mentor writes one before step 1".to_owned()),
     trial_labels: no_trial_labels,

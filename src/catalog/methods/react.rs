@@ -6,6 +6,7 @@ use crate::catalog::method_entry::{
 };
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
+use crate::domain::SettingOrigin;
 use crate::domain::common_settings::EMPTY_ACTION;
 use crate::method::ReAct;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     code_defaults: &[],
     step_limits: (50, 49),
     trials: 1,
+    limits_origin: SettingOrigin::Paper,
     lanes: omnireflect::LANES,
     empty_lane_text: |_, _| None,
     trial_labels: no_trial_labels,

@@ -5,8 +5,8 @@ use crate::catalog::method_entry::{ActionSource, Carryover, MethodEntry, ModelNe
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, one_trial};
 use crate::domain::DefaultValue;
-use crate::domain::ReflectionKind;
 use crate::domain::common_settings::{ASK_AGAIN, LEAST_REPLY, LOOP_DETECTOR, WARMER};
+use crate::domain::{ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::reflexion::settings::{STRATEGY, Strategy};
 use crate::method::{Reflexion, reflexion};
@@ -33,6 +33,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     step_limits: (50, 49),
     // Its shipped logs and OmniReflect's comparison have 15.
     trials: 15,
+    limits_origin: SettingOrigin::Paper,
     lanes: &[Lane::plain("Plans", &[ReflectionKind::Plan])],
     empty_lane_text: |run, lane| {
         let text = match run.settings.get(STRATEGY) {

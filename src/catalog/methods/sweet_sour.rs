@@ -6,7 +6,7 @@ use crate::catalog::method_entry::{
 };
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
-use crate::domain::{ReflectionKind, TypedSetting};
+use crate::domain::{ReflectionKind, SettingOrigin, TypedSetting};
 use crate::method::sweet_sour::settings::{
     MEMORY_SCOPE, MemoryScope, NEGATIVE_REFLECTIONS, POSITIVE_REFLECTIONS,
 };
@@ -33,6 +33,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     step_limits: (50, 50),
     // The paper allows up to four attempts.
     trials: 4,
+    limits_origin: SettingOrigin::Paper,
     lanes: &[
         Lane::plain("Sweet", &[ReflectionKind::Positive]),
         Lane::plain("Sour", &[ReflectionKind::Negative]),

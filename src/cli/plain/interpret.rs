@@ -12,12 +12,13 @@ use describe::{describe_steps, describe_world};
 pub(super) use help::HELP;
 pub(super) use status::status_line;
 
+use crate::catalog::kind_of_new_lesson;
 use crate::cli::lesson_kinds::{parse_kind, parse_scope};
 use crate::cli::settings::parse_assignment_in;
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{
-    Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
-    ShownAs, pluralize,
+    Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, SegmentOrigin, ShownAs,
+    pluralize,
 };
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
@@ -117,7 +118,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "play" if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
         "human" | "play" => one(Command::SetAutonomy(Autonomy::Human)),
         "lesson" | "a" | "add" | "lesson-add" => {
-            one(Command::Lesson(parse_new_lesson(&require_argument(rest, "lesson TEXT")?)?))
+            one(Command::Lesson(parse_new_lesson(&require_argument(rest, "lesson TEXT")?, state)?))
         }
         "lesson-accept" => one(Command::Lesson(accept_discarded_text(state)?)),
         "lessons" => Ok(LineAction::Print(list_lessons(state))),
@@ -230,26 +231,30 @@ fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command
     Command::Override { action, shown_as, thought_disposition }
 }
 
-fn parse_lesson_text(text: &str) -> (ReflectionKind, LessonText) {
+fn parse_lesson_text(text: &str) -> LessonText {
     match text.split_once(" -> ").or_else(|| text.split_once(" → ")) {
-        Some((mistake, solution)) => {
-            (ReflectionKind::Error, LessonText::error(mistake.trim(), solution.trim()))
-        }
-        None => (ReflectionKind::Abstract, LessonText::plain(text)),
+        Some((mistake, solution)) => LessonText::error(mistake.trim(), solution.trim()),
+        None => LessonText::plain(text),
     }
 }
 
-fn parse_new_lesson(text: &str) -> Result<LessonCommand, String> {
+/// Parses a new lesson. Without a kind, `mistake -> solution` is an Error, and other text what it would be on the screen.
+fn parse_new_lesson(text: &str, state: &State) -> Result<LessonCommand, String> {
     let named = text
         .split_once(':')
         .and_then(|(word, rest)| parse_kind(word.trim()).ok().map(|kind| (kind, rest.trim())));
     let (kind, text) = match named {
         Some((_, "")) => return Err("missing argument; usage: lesson KIND: TEXT".to_owned()),
-        Some((kind, rest)) => (kind, parse_lesson_text(rest).1),
-        None => parse_lesson_text(text),
+        Some((kind, rest)) => (kind, parse_lesson_text(rest)),
+        None => match parse_lesson_text(text) {
+            pair if pair.solution.is_some() => (ReflectionKind::Error, pair),
+            text => {
+                let method = state.run.as_ref().map_or("", |run| run.method.as_str());
+                (kind_of_new_lesson(method), text)
+            }
+        },
     };
-    let scope = if kind == ReflectionKind::Progress { Scope::Episode } else { Scope::Environment };
-    Ok(LessonCommand::add(kind, scope, text, String::new()))
+    Ok(LessonCommand::add(kind, kind.scope_of_new_lesson(), text, String::new()))
 }
 
 fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCommand, String> {
@@ -277,7 +282,7 @@ fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCo
             LessonCommand::Move { id, to: position - 1 }
         }
         _ => {
-            let (_, mut text) = parse_lesson_text(&require_argument(rest, "edit N TEXT")?);
+            let mut text = parse_lesson_text(&require_argument(rest, "edit N TEXT")?);
             if text.solution.is_none() {
                 text.solution.clone_from(&lesson.text().solution);
             }

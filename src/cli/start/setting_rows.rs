@@ -31,8 +31,8 @@ struct SettingsContext<'a> {
     config: &'a Config,
     preset: Option<&'a str>,
     spec: &'a RunSpec,
-    /// Method and reading (`paper` or `code`); `None` uses the configuration's.
-    method_and_reading: Option<(&'a str, &'a str)>,
+    /// Method and reading; `None` uses the configuration's.
+    method_and_reading: Option<(&'a str, PaperOrCode)>,
     offered: &'a Suggestions,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
 /// Returns the settings of every combination of preset, method and reading, so that the screen can switch tables
 /// without asking the program for new ones.
 pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVariant> {
-    let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
+    let readings = [PaperOrCode::Paper, PaperOrCode::Code];
     let without_preset = catalog::METHOD_NAMES.iter().map(|name| (None, *name));
     let configured =
         config.preset_names().flat_map(|p| catalog::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
@@ -84,7 +84,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     let offered = &Suggestions::new(config);
     let mut all = Vec::new();
     for (preset, name) in without_preset.chain(configured).chain(built_in) {
-        for (reading_name, reading) in readings {
+        for reading in readings {
             let (mut limits, mut settings, _) = catalog::defaults(name, reading);
             // Skip presets that don't apply to this method.
             if setup::apply_preset(config, preset, reading, &mut settings, &mut limits).is_err() {
@@ -95,14 +95,14 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
                 config,
                 preset,
                 spec: &spec,
-                method_and_reading: Some((name, reading_name)),
+                method_and_reading: Some((name, reading)),
                 offered,
             }
             .rows();
             all.push(SettingsVariant {
                 preset: preset.unwrap_or(NO_PRESET).to_owned(),
                 method: name.to_owned(),
-                paper_or_code: reading_name.to_owned(),
+                paper_or_code: reading.word().to_owned(),
                 settings: rows,
             });
         }
@@ -173,14 +173,16 @@ impl SettingsContext<'_> {
 
     fn steps_row(&self) -> SettingRow {
         let Limits { steps, .. } = self.spec.limits;
-        // The public code stops one step before the limit in the paper.
-        let is_code_limit =
-            self.method_and_reading.is_some_and(|(_, reading)| reading == "code") && steps == 49;
+        let reading = self.method_and_reading.map_or(PaperOrCode::Paper, |(_, reading)| reading);
+        // A preset may have the step limit of another table of its paper.
+        let is_default = catalog::defaults(&self.spec.method, reading).0.steps == steps;
+        let entry = catalog::find_method(&self.spec.method);
+        let default_origin = entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(reading));
         SettingRow {
             name: STEPS.to_owned(),
             label: "steps".to_owned(),
             value: steps.to_string(),
-            origin: if is_code_limit { SettingOrigin::Code } else { SettingOrigin::Paper },
+            origin: if is_default { default_origin } else { SettingOrigin::Paper },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
             summary: MAX_STEPS.spec.meaning.to_owned(),
             environments: Vec::new(),
@@ -194,19 +196,23 @@ impl SettingsContext<'_> {
         let (is_method, is_trials) = (entry.name == keys::METHOD.name, entry.name == keys::TRIALS.name);
         let value = match method_and_reading {
             Some((method, _)) if is_method => (*method).to_owned(),
-            Some((_, reading)) if entry.name == keys::AS.name => (*reading).to_owned(),
+            Some((_, reading)) if entry.name == keys::AS.name => reading.word().to_owned(),
             _ if is_trials => row.map_or_else(|| self.trials(), |r| u64::from(r.trials)).to_string(),
             _ => config.display(entry),
         };
-        // A method's default number of trials comes from its paper.
-        let has_paper_trials = self.has_default_trials() && catalog::default_trials(&spec.method) > 1;
-        let is_from_paper =
-            if row.is_some() { is_method || is_trials } else { is_trials && has_paper_trials };
+        let origin = match row {
+            Some(_) if is_method || is_trials => SettingOrigin::Paper,
+            None if is_trials && self.has_default_trials() => {
+                let entry = catalog::find_method(&spec.method);
+                entry.map_or(SettingOrigin::BuiltIn, catalog::MethodEntry::trials_origin)
+            }
+            _ => setting_origin(config.origin(entry)),
+        };
         SettingRow {
             name: entry.name.to_owned(),
             label: entry.name.trim_start_matches("run.").replace('_', " "),
             value,
-            origin: if is_from_paper { SettingOrigin::Paper } else { setting_origin(config.origin(entry)) },
+            origin,
             allowed: self.allowed_values(entry),
             summary: entry.meaning.to_owned(),
             environments: Vec::new(),

@@ -1,6 +1,7 @@
 //! Selects tasks of an environment.
 
 use super::{labels, task_source};
+use crate::catalog::find_environment;
 use crate::domain::Task;
 use crate::env::{TaskAccess, TaskError, TaskSource};
 use serde::Deserialize;
@@ -40,7 +41,7 @@ impl Selection {
         }
         if let Some(split) = &self.split {
             let tasks = source.list_split(split, access)?;
-            found.extend(tasks.ok_or_else(|| TaskError::unknown_task(env, split, "it has no splits"))?);
+            found.extend(tasks.ok_or_else(|| TaskError::unknown_task(env, split, explain_no_split(env)))?);
         }
         if self.tasks.is_empty() && self.list.is_none() && self.split.is_none() {
             found = default(source, access)?;
@@ -51,6 +52,14 @@ impl Selection {
             return Err(TaskError::unknown_task(env, text, TaskError::NO_USABLE_TASK));
         }
         Ok(found)
+    }
+}
+
+/// Explains why an environment has no tasks for a split.
+fn explain_no_split(env: &str) -> String {
+    match find_environment(env).map_or(&[][..], |entry| entry.task_facts.splits) {
+        [] => "it has no splits".to_owned(),
+        splits => format!("its splits are {}", splits.join(", ")),
     }
 }
 
@@ -130,4 +139,16 @@ fn tasks_in_file(env: &str, path: &Path, access: TaskAccess) -> Result<Vec<Task>
         found.push(task);
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explain_no_split;
+
+    /// Regression: an environment with splits that doesn't have this one was said to have none.
+    #[test]
+    fn a_missing_split_is_explained_with_those_that_exist() {
+        assert_eq!(explain_no_split("alfworld"), "its splits are train, valid_seen, valid_unseen");
+        assert_eq!(explain_no_split("pddl"), "it has no splits");
+    }
 }

@@ -5,7 +5,7 @@ use crate::driver::Fork;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
-use crate::ui::draft::{LessonDraft, default_scope};
+use crate::ui::draft::LessonDraft;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::labels::scope_label;
@@ -146,11 +146,11 @@ impl LessonEditor {
                 if self.typed_mistake_and_solution().is_some() { ReflectionKind::Error } else { self.kind };
             let at = self.kinds.iter().position(|k| *k == shown);
             // A scope that wasn't chosen explicitly follows the kind.
-            let follows = [self.kind, shown].map(default_scope).contains(&self.scope);
+            let follows = [self.kind, shown].map(ReflectionKind::scope_of_new_lesson).contains(&self.scope);
             self.kind = self.kinds[next(self.kinds.len(), at)];
             self.is_kind_chosen = true;
             if follows {
-                self.scope = default_scope(self.kind);
+                self.scope = self.kind.scope_of_new_lesson();
             }
             let text = self.text.text();
             if self.kind == ReflectionKind::Error
@@ -188,8 +188,8 @@ impl LessonEditor {
     fn save(&mut self, context: &Context<'_>) -> Response {
         let mut draft = self.draft();
         if let Some((mistake, solution)) = self.typed_mistake_and_solution() {
-            if self.scope == default_scope(self.kind) {
-                self.scope = default_scope(ReflectionKind::Error);
+            if self.scope == self.kind.scope_of_new_lesson() {
+                self.scope = ReflectionKind::Error.scope_of_new_lesson();
             }
             self.kind = ReflectionKind::Error;
             (draft.text, draft.solution) = (mistake, solution);

@@ -1,7 +1,7 @@
 //! Input that changes one of several named values: a list with the current values, below a line with the syntax of
 //! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
-use crate::catalog::find_setting;
+use crate::catalog::{environments_with_setting, find_setting};
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -96,12 +96,13 @@ pub(super) fn as_sent(all: &mut [NamedValue], unsent: &[String]) {
     }
 }
 
-/// Returns the settings of a run that a person may change, without the sampling parameters of its models.
+/// Returns the settings of a run that a person may change, without the sampling parameters of its models and without those
+/// of environments in which it has no task.
 pub(super) fn setting_values(run: Option<&RunSpec>) -> Vec<NamedValue> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let all = run.into_iter().flat_map(|r| &r.settings.0);
     let named = all.filter_map(|(name, setting)| {
-        let spec = find_setting(name)?;
+        let spec = find_setting(name).filter(|_| run.is_none_or(|run| concerns_tasks(run, name)))?;
         Some(NamedValue {
             name: name.clone(),
             current: word(&setting.value),
@@ -116,6 +117,12 @@ pub(super) fn setting_values(run: Option<&RunSpec>) -> Vec<NamedValue> {
         })
     });
     named.collect()
+}
+
+/// Returns whether a setting concerns an environment of the run's tasks, or all of them.
+fn concerns_tasks(run: &RunSpec, name: &str) -> bool {
+    environments_with_setting(name)
+        .is_none_or(|names| run.tasks.iter().any(|task| names.contains(&task.env.as_str())))
 }
 
 /// Parses an assignment: `set actor.temperature 0.5`, `actor.temperature=0.5`, or without the role `temperature 0.5`.
@@ -254,7 +261,22 @@ impl NamedValueInput {
 
 #[cfg(test)]
 mod tests {
-    use super::{NamedValue, parse_assignment};
+    use super::{NamedValue, parse_assignment, setting_values};
+    use crate::catalog::fixture::test_spec;
+
+    /// Regression: the fork dialog listed settings of environments in which the run has no task.
+    #[test]
+    fn settings_of_other_environments_are_not_listed() {
+        let listed = |env: &str| {
+            let mut run = test_spec("react", &[("a", "")]);
+            run.tasks[0].env = env.to_owned();
+            setting_values(Some(&run)).into_iter().map(|named| named.name).collect::<Vec<_>>()
+        };
+        let has = |env: &str, name: &str| listed(env).iter().any(|listed| listed == name);
+        assert!(has("babyai", "circle_turns") && !has("babyai", "circle_visits"), "{:?}", listed("babyai"));
+        assert!(has("household", "circle_visits") && !has("household", "circle_turns"));
+        assert!(has("babyai", "max_moves") && has("pddl", "max_moves"));
+    }
 
     /// Regression: `max moves 5` lost its 5, because the line didn't start with a full name.
     #[test]

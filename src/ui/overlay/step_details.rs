@@ -1,5 +1,6 @@
 //! The details of one step, with the full texts that the panes shorten.
 
+use crate::catalog::advice_kind;
 use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, format_price};
 use crate::engine::{Effect, Event};
 use crate::report::reply_source;
@@ -7,7 +8,7 @@ use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
-use crate::ui::facts::{advice_kind, dropped_texts_of, open_text_count};
+use crate::ui::facts::{dropped_texts_of, open_text_count};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
@@ -43,7 +44,7 @@ impl StepDetails {
         };
         self.next_text = at + 1;
         let dropped = all[at];
-        let mut draft = LessonDraft::new(dropped.kind(advice_kind(context)));
+        let mut draft = LessonDraft::new(dropped.kind(advice_kind(context.method())));
         draft.text.clone_from(&dropped.text.text);
         draft.solution = dropped.text.solution.clone().unwrap_or_default();
         Response::request(Request::AcceptAsLesson { draft, evidence: dropped.evidence() })

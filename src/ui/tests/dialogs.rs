@@ -156,7 +156,7 @@ fn a_typed_lesson_is_advice_unless_another_kind_is_chosen() {
     assert_eq!(saved(&type_lesson), advice);
     // It stays advice while the Error lane is shown or focused.
     let over_errors = |stage: &mut TestScreen| {
-        stage.model.focus = Focus::Lanes;
+        (stage.model.focus, stage.model.selected_lane) = (Focus::Lanes, Some(1));
         type_lesson(stage);
     };
     assert_eq!(saved(&over_errors), advice);

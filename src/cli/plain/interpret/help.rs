@@ -18,7 +18,7 @@ r                       repeat whatever just happened: the step, the failed call
 act ACTION              your action, when you play; `think: ...` is a thought
 auto, human             who decides: the agent, or you alone
 confirm, play           stop at every proposal, play manually; type it again to let the agent decide
-lesson TEXT (a)         add an Abstract lesson; `mistake -> solution` adds an Error lesson
+lesson TEXT (a)         add a lesson of the method's first kind for advice; `mistake -> solution` adds an Error lesson
 lesson KIND: TEXT       add a lesson of another kind
 lesson-accept           add the mentor's last discarded text as a lesson
 lessons                 list the lessons

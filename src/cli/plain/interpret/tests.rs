@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog::fixture::test_spec;
-use crate::domain::SettingOrigin;
+use crate::domain::{Scope, SettingOrigin};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -231,4 +231,42 @@ fn set_accepts_what_the_run_can_change() {
         let error = parse_line(&format!("set {line}"), &state).unwrap_err();
         assert!(error.contains(words), "{line}: {error}");
     }
+}
+
+/// Regression: the palette's names are promised to work without the screen; a new one was an unknown command.
+#[cfg(feature = "tui")]
+#[test]
+fn every_action_of_the_screen_is_a_command_or_says_what_to_use() {
+    use crate::ui::keymap::Action;
+    let unknown = |action: &&Action| {
+        let parsed = parse_line(action.name(), &State::default());
+        parsed.is_err_and(|message| message.starts_with("unknown command"))
+    };
+    let names: Vec<&str> = Action::ALL.iter().filter(unknown).map(|action| action.name()).collect();
+    assert!(names.is_empty(), "neither commands nor explained: {names:?}");
+}
+
+/// Regression: every lesson without a kind was an Abstract one, also where the method has no lane for that.
+#[test]
+fn a_lesson_without_a_kind_has_the_kind_that_it_would_have_on_the_screen() {
+    let kind_with = |method: &str, line: &str| {
+        let run = crate::catalog::fixture::test_spec(method, &[]);
+        let state = State { run: Some(std::sync::Arc::new(run)), ..State::default() };
+        match parse_line(line, &state) {
+            Ok(LineAction::Commands(commands)) => match &commands[..] {
+                [Command::Lesson(LessonCommand::Add { kind, scope, .. })] => (*kind, *scope),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    };
+    let line = "lesson Look on a shelf first.";
+    assert_eq!(kind_with("omnireflect", line), (ReflectionKind::Abstract, Scope::Environment));
+    assert_eq!(kind_with("reflexion", line), (ReflectionKind::Plan, Scope::Task));
+    assert_eq!(kind_with("fcrf", line).0, ReflectionKind::Lesson);
+    assert_eq!(
+        kind_with("reflexion", "lesson Heated it there. -> Use a microwave.").0,
+        ReflectionKind::Error
+    );
+    assert_eq!(kind_with("reflexion", "lesson error: Heated it there.").0, ReflectionKind::Error);
 }
