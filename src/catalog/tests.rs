@@ -4,6 +4,7 @@ mod benefit;
 mod calibrated;
 mod exemplars;
 mod fcrf;
+mod fcrf_material;
 mod mentor;
 mod neural;
 mod own_texts;

@@ -169,6 +169,23 @@ pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
 )
 .if_missing(false);
 
+setting_words! {
+    /// Which failed attempt at a task is kept.
+    pub enum KeptAttempt {
+        Last = "last",
+        First = "first",
+    }
+}
+
+/// A setting of FCRF, whose pool compares the kept attempt with the successful one.
+pub const KEPT_ATTEMPT: TypedSetting<KeptAttempt> = KeptAttempt::setting(
+    "contrast",
+    "which failed attempt is compared with the successful one for a lesson of the pool: the last one before the success, or the first, as in the public code",
+    KeptAttempt::Last,
+    BuiltIn,
+)
+.with_code_default(KeptAttempt::First.as_default());
+
 /// How much of a list a summary must keep. A setting of the methods that summarise lists. Sessions without it accepted any
 /// summary.
 pub const SUMMARY_KEEPS: TypedSetting<u64> = TypedSetting::number(

@@ -260,7 +260,8 @@ impl State {
             .any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.role == role))
     }
 
-    /// Returns the last attempt at a task before the open or last episode, if it wasn't won and is still kept.
+    /// Returns the last attempt at a task before the open or last episode, if it wasn't won and is still kept. With the
+    /// setting `contrast=first`, it is the first attempt instead.
     pub fn last_attempt(&self, task: &Task) -> Option<&Arc<Episode>> {
         self.attempts.get(&task.key())
     }

@@ -60,7 +60,13 @@ impl Method for Fcrf {
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask_mentor(self, self.rules, state, Question::reflect(kind))
+        let question = match kind {
+            ReflectionKind::Lesson if is_corrected(state) => CONTRAST,
+            ReflectionKind::Lesson if environment_lessons(state).is_empty() => return Vec::new(),
+            ReflectionKind::Lesson => TIP,
+            kind => Question::reflect(kind),
+        };
+        mentor::ask_mentor(self, self.rules, state, question)
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
@@ -90,14 +96,19 @@ fn question_rounds(state: &State) -> Vec<Vec<Question>> {
         rounds.push(vec![if depth == Depth::Simple { SIMPLE_PLAN } else { BUILT_PLAN }]);
     }
     let pool_mode = state.setting(LESSON_POOL);
-    let corrected = ended.won && state.last_attempt(&ended.task).is_some();
-    if corrected && pool_mode != PoolGrowth::Person {
+    if is_corrected(state) && pool_mode != PoolGrowth::Person {
         rounds.push(vec![CONTRAST]);
     }
     if pool_mode == PoolGrowth::Summary && is_trial_over(state) && environment_lessons(state).len() > 1 {
         rounds.push(vec![SUMMARY]);
     }
     rounds
+}
+
+/// Returns whether the last episode solved a task after a failed attempt that is still kept.
+fn is_corrected(state: &State) -> bool {
+    let ended = state.episode.as_deref().and_then(|e| e.outcome.as_deref());
+    ended.is_some_and(|ended| ended.won && state.last_attempt(&ended.task).is_some())
 }
 
 /// The depth of a reflection.

@@ -9,6 +9,7 @@ mod attempts;
 mod collect;
 mod interval;
 mod papers;
+mod plan_actions;
 mod rates;
 mod reflections;
 mod render;
@@ -26,7 +27,7 @@ pub use papers::{
     published_results,
 };
 pub use rates::{Rates, TrialTotals};
-pub use reflections::ReflectionStats;
+pub use reflections::{ReflectionStats, TrialRevision};
 pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 

@@ -281,3 +281,52 @@ fn the_mentor_calls_of_a_run_match_the_tables() {
         assert_eq!((usage.actor_calls, usage.mentor_calls), (250, calls), "{task_type} {table} {has_pool}");
     }
 }
+
+/// Which failed transcript the lesson of the pool compares with the success.
+#[test]
+fn a_corrected_task_is_compared_with_the_last_failure_or_as_the_code_does_with_the_first() {
+    for (source, expected) in [(PaperOrCode::Paper, "> inventory 2"), (PaperOrCode::Code, "> inventory 1")] {
+        let mut run = run(&[("a", TWO)], 5);
+        run.settings = defaults("fcrf", source).1;
+        let mut play = play(run);
+        let mut episode = 0;
+        let mut world = |action: Option<&str>| {
+            if action.is_none() {
+                episode += 1;
+                return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
+            }
+            let won = episode == 3;
+            StepResult {
+                done: won,
+                won,
+                valid: true,
+                observation: "Well.".to_owned(),
+                ..StepResult::default()
+            }
+        };
+        play.play_script_in(&mut world, &["inventory 1", "inventory 2", "inventory 3"]);
+        assert!(play.state().run_over);
+        let (state, record) = play.prompts.iter().find(|(_, p)| p.question == Some(CONTRAST)).unwrap();
+        let prompt = render(state, record);
+        assert_eq!(body_hash(&prompt), record.sha256);
+        let body = prompt.body();
+        let attempts: Vec<&str> = body.lines().filter(|line| line.starts_with("> inventory")).collect();
+        assert_eq!(attempts, [expected, "> inventory 3"], "{source:?}");
+    }
+}
+
+#[test]
+fn a_lesson_that_a_person_asks_for_is_a_tip_or_the_contrast() {
+    let mut play = play(run(&[("a", TWO)], 2));
+    play_to_end(&mut play, &[2]);
+    let asked = |play: &mut TestRun| {
+        let kind = ReflectionKind::Lesson;
+        let events = play.engine.decide(&crate::engine::Input::Command(Command::Reflect(kind)))?;
+        play.fold(events);
+        Ok::<_, crate::engine::CommandError>(play.prompts.last().unwrap().1.question.unwrap())
+    };
+    assert_eq!(asked(&mut play).unwrap(), CONTRAST, "the task was solved in its second trial");
+    let mut empty = self::play(run(&[("a", TWO)], 2));
+    play_to_end(&mut empty, &[]);
+    assert!(asked(&mut empty).is_err(), "there is no lesson to choose");
+}

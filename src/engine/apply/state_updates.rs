@@ -1,6 +1,6 @@
 //! Helpers for the folds of events; most of them are used by several folds.
 
-use crate::domain::common_settings::KEEP_ATTEMPTS;
+use crate::domain::common_settings::{KEEP_ATTEMPTS, KEPT_ATTEMPT, KeptAttempt};
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
     NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage, Step,
@@ -242,13 +242,17 @@ impl State {
 
     /// Moves the last episode out of the state before the next one starts. If tasks get several trials and the setting
     /// `keep_attempts` is on, stores it as the last attempt at its task or, if it was won, removes the stored attempt.
+    /// With `contrast=first` the first failed attempt stays instead.
     pub(super) fn keep_attempt(&mut self) {
         let is_enabled = self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.get(KEEP_ATTEMPTS));
         let Some(last) = self.episode.take().filter(|_| is_enabled) else { return };
         let key = last.task.key();
         match &last.outcome {
             Some(outcome) if !outcome.won => {
-                self.attempts.insert_mut(key, last);
+                let keeps_first = self.setting(KEPT_ATTEMPT) == KeptAttempt::First;
+                if !(keeps_first && self.attempts.contains_key(&key)) {
+                    self.attempts.insert_mut(key, last);
+                }
             }
             _ => {
                 self.attempts.remove_mut(&key);

@@ -1,7 +1,7 @@
 //! FCRF's settings.
 
 use crate::domain::SettingOrigin::Paper;
-use crate::domain::common_settings::{EMPTY_ACTION, KEEP_ATTEMPTS, SUMMARY_KEEPS};
+use crate::domain::common_settings::{EMPTY_ACTION, KEEP_ATTEMPTS, KEPT_ATTEMPT, SUMMARY_KEEPS};
 use crate::domain::{SettingSpec, TypedSetting, setting_words};
 use crate::method::reflexion::settings::{MEMORY, REFLECT_AFTER_LAST};
 
@@ -12,6 +12,7 @@ pub const LIST: &[SettingSpec] = &[
     EXPERIENCE.spec,
     LESSON.spec,
     LESSON_POOL.spec,
+    KEPT_ATTEMPT.spec,
     SUMMARY_KEEPS.spec,
     MEMORY.spec,
     REFLECT_AFTER_LAST.spec,

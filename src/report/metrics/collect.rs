@@ -1,7 +1,9 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
 use super::revision::{AttemptActions, RevisionCounts};
-use crate::domain::{Author, EpisodeSummary, Reflection, RunSpec, Task};
+use crate::domain::{
+    Author, EpisodeRole, EpisodeSummary, Purpose, Reflection, ReflectionKind, RunSpec, Task,
+};
 use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ pub struct SessionMetrics {
     pub reflections: Vec<Arc<Reflection>>,
     /// How attempts changed from one trial to the next.
     pub revision: RevisionCounts,
+    /// What the plans written after failed attempts changed, by trial (from 1).
+    pub plan_revisions: BTreeMap<u32, RevisionCounts>,
     /// The session started with lessons from a file.
     pub started_with_lessons: bool,
     pub prefetch: PrefetchStats,
@@ -34,6 +38,8 @@ pub struct MetricsCollector {
     /// The last attempt at each task that was not won, by [`Task::key`].
     last_failed_attempts: BTreeMap<String, AttemptActions>,
     revision: RevisionCounts,
+    /// For each failed attempt with a plan, by its episode: the trial, and what its newest plan changed.
+    plan_revisions: BTreeMap<u32, (u32, RevisionCounts)>,
     started_with_lessons: bool,
 }
 
@@ -41,8 +47,9 @@ impl MetricsCollector {
     /// Adds the next event.
     pub fn add_event(&mut self, envelope: &Envelope) {
         self.state.apply(envelope);
-        match envelope.event {
+        match &envelope.event {
             Event::EpisodeEnded { .. } => self.on_episode_end(),
+            Event::Reflected { reflection } => self.on_reflection(reflection),
             Event::LessonChanged { author: Author::File, .. } => self.started_with_lessons = true,
             _ => {}
         }
@@ -55,22 +62,44 @@ impl MetricsCollector {
         let key = Task::key(&episode.task);
         let actions = AttemptActions::from_episode(episode);
         if let Some(failed) = self.last_failed_attempts.remove(&key).filter(|_| !outcome.assisted) {
-            self.revision.add(&failed, &actions);
+            self.revision.add(RevisionCounts::from_next_attempt(&failed, &actions));
         }
         if !outcome.won && !outcome.assisted {
             self.last_failed_attempts.insert(key, actions);
         }
     }
 
+    /// Compares the plan for the next trial with the failed attempt it was written after.
+    fn on_reflection(&mut self, reflection: &Reflection) {
+        let is_plan = reflection.kind == ReflectionKind::Plan
+            && matches!(reflection.purpose, Purpose::Reflect | Purpose::Build)
+            && !reflection.items.is_empty();
+        let Some(episode) =
+            self.state.episode.as_deref().filter(|e| is_plan && e.number == reflection.episode)
+        else {
+            return;
+        };
+        let is_failed = |o: &&EpisodeSummary| o.role == EpisodeRole::Test && !o.won && !o.assisted;
+        let Some(outcome) = episode.outcome.as_deref().filter(is_failed) else { return };
+        let texts: Vec<&str> = reflection.items.iter().map(|item| item.text.text.as_str()).collect();
+        let counts = RevisionCounts::from_plan(&AttemptActions::from_episode(episode), &texts.join("\n"));
+        self.plan_revisions.insert(outcome.number, (outcome.trial, counts));
+    }
+
     /// Returns the collected data.
     pub fn finish(self) -> SessionMetrics {
         let state = self.state;
+        let mut plan_revisions: BTreeMap<u32, RevisionCounts> = BTreeMap::new();
+        for (trial, counts) in self.plan_revisions.into_values() {
+            plan_revisions.entry(trial).or_default().add(counts);
+        }
         SessionMetrics {
             session: state.session.clone(),
             spec: state.run.clone(),
             episodes: state.ended_episodes.iter().cloned().collect(),
             reflections: state.reflections.iter().cloned().collect(),
             revision: self.revision,
+            plan_revisions,
             started_with_lessons: self.started_with_lessons,
             prefetch: state.prefetch_stats(),
             open: !state.run_over,

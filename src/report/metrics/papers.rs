@@ -343,11 +343,11 @@ fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -
         "words" => (reflections?.words_interval, (reflection_count(), "reflections")),
         "words_deviation" => (reflections?.deviation_interval, (reflection_count(), "reflections")),
         "recall" => {
-            let r = reflections?.revision;
+            let r = reflections?.plan;
             (per_cent(super::wilson(r.retained, r.correct)?), (r.correct, "actions"))
         }
         "precision" => {
-            let r = reflections?.revision;
+            let r = reflections?.plan;
             (per_cent(super::wilson(r.corrected, r.erroneous)?), (r.erroneous, "actions"))
         }
         _ => return None,

@@ -1,5 +1,5 @@
-//! FCRF's measures of reflections: their length (flexibility), and their effect on the next attempt (efficiency),
-//! which [`RevisionCounts`] counts.
+//! FCRF's measures of reflections: their length (flexibility), and what their plans retain and correct (efficiency), which
+//! [`RevisionCounts`] counts.
 
 use super::aggregate::resample_statistic;
 use super::interval::Interval;
@@ -22,12 +22,32 @@ pub struct ReflectionStats {
     pub deviation: f64,
     /// Standard deviation with its interval.
     pub deviation_interval: Interval,
-    /// Share of correct actions that were retained; `None` without a next attempt or a correct action.
+    /// Share of the correct actions of failed attempts that the plans written after them retain; `None` without a plan or
+    /// a correct action.
     pub recall: Option<f64>,
-    /// Share of erroneous actions that were corrected; `None` if there are none.
+    /// Share of erroneous actions that the plans correct; `None` without a plan or an erroneous action.
     pub precision: Option<f64>,
     /// The counts behind both.
+    pub plan: RevisionCounts,
+    /// Both for the plans after each trial (FCRF, figure 5).
+    pub by_trial: Vec<TrialRevision>,
+    /// Like [`Self::recall`], but of what the next attempt retains.
+    pub next_recall: Option<f64>,
+    /// Like [`Self::precision`], but of what the next attempt corrects.
+    pub next_precision: Option<f64>,
+    /// The counts behind those of the next attempt.
     pub revision: RevisionCounts,
+}
+
+/// What the plans written after one trial retain and correct.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TrialRevision {
+    /// The trial, from 1.
+    pub trial: u32,
+    pub recall: Option<f64>,
+    pub precision: Option<f64>,
+    /// The counts behind both.
+    pub plan: RevisionCounts,
 }
 
 fn word_count(reflection: &Reflection) -> usize {
@@ -48,7 +68,8 @@ impl ReflectionStats {
     /// Computes the statistics of these sessions. Returns `None` if there is no reflection and no repeated attempt.
     pub(super) fn from_sessions(sessions: &[SessionMetrics]) -> Option<Self> {
         let mut lengths: Vec<f64> = Vec::new();
-        let mut revision = RevisionCounts::default();
+        let (mut revision, mut plan) = (RevisionCounts::default(), RevisionCounts::default());
+        let mut plans_by_trial: BTreeMap<u32, RevisionCounts> = BTreeMap::new();
         for session in sessions {
             let mut words_by_step: BTreeMap<(u32, u32), usize> = BTreeMap::new();
             // Summaries and contrasts maintain lists or fill a pool; they are not reflections on an attempt.
@@ -60,26 +81,34 @@ impl ReflectionStats {
                     word_count(reflection);
             }
             lengths.extend(words_by_step.values().map(|n| *n as f64));
-            let r = session.revision;
-            revision.pairs += r.pairs;
-            revision.correct += r.correct;
-            revision.retained += r.retained;
-            revision.erroneous += r.erroneous;
-            revision.corrected += r.corrected;
+            revision.add(session.revision);
+            for (trial, counts) in &session.plan_revisions {
+                plan.add(*counts);
+                plans_by_trial.entry(*trial).or_default().add(*counts);
+            }
         }
         if lengths.is_empty() && revision.pairs == 0 {
             return None;
         }
         let (mean_words, deviation) = (mean_length(&lengths), standard_deviation(&lengths));
-        let share = |part: usize, total: usize| (total > 0).then(|| part as f64 / total as f64);
+        let by_trial = plans_by_trial.into_iter().map(|(trial, plan)| TrialRevision {
+            trial,
+            recall: plan.recall(),
+            precision: plan.precision(),
+            plan,
+        });
         Some(Self {
             count: lengths.len(),
             words: mean_words,
             words_interval: resample_statistic(&lengths, self::mean_length),
             deviation,
             deviation_interval: resample_statistic(&lengths, self::standard_deviation),
-            recall: share(revision.retained, revision.correct),
-            precision: share(revision.corrected, revision.erroneous),
+            recall: plan.recall(),
+            precision: plan.precision(),
+            plan,
+            by_trial: by_trial.collect(),
+            next_recall: revision.recall(),
+            next_precision: revision.precision(),
             revision,
         })
     }

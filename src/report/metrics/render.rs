@@ -1,7 +1,8 @@
 //! Renders metrics as text, Markdown and JSON.
 
 use super::{
-    Improvement, Interval, Metrics, PaperComparison, Rates, RowComparison, compare_with_papers, improvement,
+    Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RowComparison,
+    compare_with_papers, improvement,
 };
 use crate::domain::pluralize;
 use crate::text::{escape_markdown, one_line, width};
@@ -175,12 +176,25 @@ fn rates_table(metrics: &Metrics) -> Table {
     Table { head, rows }
 }
 
+/// The tasks solved by trial and, if plans were written, what they retain and correct: the series of FCRF's figure 5.
 fn trials_table(metrics: &Metrics) -> Table {
+    let plans = metrics.reflections.as_ref().map_or(&[][..], |r| &r.by_trial);
     let rows = metrics.by_trial.iter().map(|t| {
         let share = 100.0 * t.solved_so_far as f64 / metrics.all.tasks.max(1) as f64;
-        vec![t.trial.to_string(), t.played.to_string(), t.solved.to_string(), format!("{share:.1}")]
+        let mut row =
+            vec![t.trial.to_string(), t.played.to_string(), t.solved.to_string(), format!("{share:.1}")];
+        if !plans.is_empty() {
+            let plan = plans.iter().find(|plan| plan.trial == t.trial);
+            let per_cent = |part: Option<f64>| format_number(part.map(|x| x * 100.0), 1);
+            row.extend([per_cent(plan.and_then(|p| p.recall)), per_cent(plan.and_then(|p| p.precision))]);
+        }
+        row
     });
-    Table { head: vec!["trial", "tasks played", "newly solved", "solved so far %"], rows: rows.collect() }
+    let mut head = vec!["trial", "tasks played", "newly solved", "solved so far %"];
+    if !plans.is_empty() {
+        head.extend(["recall of its plans %", "precision of its plans %"]);
+    }
+    Table { head, rows: rows.collect() }
 }
 
 fn rounds_table(metrics: &Metrics) -> Table {
@@ -207,7 +221,10 @@ fn aggregates_table(metrics: &Metrics) -> Table {
 
 fn reflections_table(metrics: &Metrics) -> Table {
     let rows = metrics.reflections.as_ref().map_or_else(Vec::new, |r| {
-        let v = r.revision;
+        let per_cent = |part: Option<f64>| format_number(part.map(|x| x * 100.0), 1);
+        let retained = |v: RevisionCounts| format!("{} of {} correct actions", v.retained, v.correct);
+        let corrected = |v: RevisionCounts| format!("{} of {} erroneous actions", v.corrected, v.erroneous);
+        let row = |name: &str, value: Option<f64>, of: String| vec![name.to_owned(), per_cent(value), of];
         vec![
             vec!["reflections".to_owned(), r.count.to_string(), String::new()],
             vec![
@@ -215,16 +232,10 @@ fn reflections_table(metrics: &Metrics) -> Table {
                 format!("{:.1}", r.words),
                 format!("deviation {:.1}", r.deviation),
             ],
-            vec![
-                "recall of experience".to_owned(),
-                format_number(r.recall.map(|x| x * 100.0), 1),
-                format!("{} of {} correct actions", v.retained, v.correct),
-            ],
-            vec![
-                "precision of correction".to_owned(),
-                format_number(r.precision.map(|x| x * 100.0), 1),
-                format!("{} of {} erroneous actions", v.corrected, v.erroneous),
-            ],
+            row("recall of experience", r.recall, retained(r.plan)),
+            row("precision of correction", r.precision, corrected(r.plan)),
+            row("recall in the next attempt", r.next_recall, retained(r.revision)),
+            row("precision in the next attempt", r.next_precision, corrected(r.revision)),
         ]
     });
     Table { head: vec!["reflections", "value", "of"], rows }

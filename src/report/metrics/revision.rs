@@ -1,11 +1,11 @@
-//! How the actions of an attempt change in the next one, by FCRF's labels.
+//! How the actions of a failed attempt change, by FCRF's labels: in the plan written after it, as in the paper, and in
+//! the next attempt (ours).
 //!
-//! The paper doesn't specify how actions are labelled. Here the next attempt is compared with the failed one, by
-//! distinct actions. An action is *correct* if the progress rate rose at it, and *retained* if the next attempt takes
-//! it too. It is *erroneous* if the environment did not accept it or a detector noted a mistake on it, and *corrected*
-//! if the next attempt never makes that mistake again. The numbers thus measure what the agent did with a reflection,
-//! not its text.
+//! The paper doesn't specify how actions are labelled. Here an action is *correct* if the progress rate rose at it. It is
+//! *erroneous* if the environment did not accept it or a detector noted a mistake on it. Actions are compared as distinct
+//! texts.
 
+use super::plan_actions::PlanActions;
 use crate::domain::NoteKind;
 use crate::engine::Episode;
 use serde::Serialize;
@@ -38,27 +38,64 @@ impl AttemptActions {
     }
 }
 
-/// Counts over all pairs of a failed attempt and the next one at the same task.
+/// Counts over pairs of a failed attempt and its revision: the plan written after it, or the next attempt at the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RevisionCounts {
-    /// Pairs of attempts.
+    /// Pairs.
     pub pairs: usize,
     /// Correct actions of the failed attempts.
     pub correct: usize,
-    /// Correct actions that the next attempt took too.
+    /// Correct actions that the revision has too.
     pub retained: usize,
     /// Erroneous actions of the failed attempts.
     pub erroneous: usize,
-    /// Erroneous actions that were not erroneous in the next attempt.
+    /// Erroneous actions that the plan doesn't have, or that are not erroneous in the next attempt.
     pub corrected: usize,
 }
 
 impl RevisionCounts {
-    pub(super) fn add(&mut self, failed: &AttemptActions, next: &AttemptActions) {
-        self.pairs += 1;
-        self.correct += failed.correct.len();
-        self.retained += failed.correct.intersection(&next.all).count();
-        self.erroneous += failed.erroneous.len();
-        self.corrected += failed.erroneous.difference(&next.erroneous).count();
+    /// Counts the actions of a failed attempt that the plan written after it retains and corrects.
+    pub(super) fn from_plan(failed: &AttemptActions, plan: &str) -> Self {
+        let plan = PlanActions::parse(plan);
+        Self {
+            pairs: 1,
+            correct: failed.correct.len(),
+            retained: failed.correct.iter().filter(|action| plan.has(action)).count(),
+            erroneous: failed.erroneous.len(),
+            corrected: failed.erroneous.iter().filter(|action| !plan.has(action)).count(),
+        }
     }
+
+    /// Counts the actions of a failed attempt that the next one retains and corrects.
+    pub(super) fn from_next_attempt(failed: &AttemptActions, next: &AttemptActions) -> Self {
+        Self {
+            pairs: 1,
+            correct: failed.correct.len(),
+            retained: failed.correct.intersection(&next.all).count(),
+            erroneous: failed.erroneous.len(),
+            corrected: failed.erroneous.difference(&next.erroneous).count(),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.pairs += other.pairs;
+        self.correct += other.correct;
+        self.retained += other.retained;
+        self.erroneous += other.erroneous;
+        self.corrected += other.corrected;
+    }
+
+    /// Returns the share of correct actions that were retained; `None` if there are none.
+    pub fn recall(self) -> Option<f64> {
+        share(self.retained, self.correct)
+    }
+
+    /// Returns the share of erroneous actions that were corrected; `None` if there are none.
+    pub fn precision(self) -> Option<f64> {
+        share(self.corrected, self.erroneous)
+    }
+}
+
+fn share(part: usize, total: usize) -> Option<f64> {
+    (total > 0).then(|| part as f64 / total as f64)
 }

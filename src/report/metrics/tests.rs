@@ -1,6 +1,8 @@
 //! The metrics compared with manual calculations, their bounds, and their independence of input order.
 #![allow(clippy::float_cmp, reason = "computed manually, and exact")]
 
+mod plans;
+
 use super::aggregate::{iqm, median};
 use super::*;
 use crate::domain::{
