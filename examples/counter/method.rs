@@ -69,7 +69,7 @@ impl Method for Shortest {
         }
         match plan(state, open) {
             Some(plan) => match plan_lines(plan).nth(open.answered_steps() as usize) {
-                Some(action) => vec![Intent::Propose(action.to_owned())],
+                Some(action) => vec![Intent::Propose { thought: None, action: action.to_owned() }],
                 None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
             },
             // A person continues without the job.

@@ -140,25 +140,20 @@ impl Engine {
     /// Asks the actor for a proposal for the open step or, if the method proposes the action itself, uses that.
     fn request_proposal(&self) -> Vec<Event> {
         let intents = self.policy.method.next(&self.state);
-        match intents.into_iter().find(|intent| matches!(intent, Intent::Propose(_))) {
-            Some(Intent::Propose(action)) => self.propose(action),
+        match intents.into_iter().find(|intent| matches!(intent, Intent::Propose { .. })) {
+            Some(Intent::Propose { thought, action }) => self.propose(thought, action),
             _ => self.ask_actor(),
         }
     }
 
     /// Opens the next step if none is open, and proposes an action without asking the actor. If a person plays, only
     /// opens the step.
-    fn propose(&self, action: String) -> Vec<Event> {
+    fn propose(&self, thought: Option<String>, action: String) -> Vec<Event> {
         let Some(episode) = self.state.open_episode() else { return Vec::new() };
         let (step, _, is_open) = current_step(episode);
         let mut events = if is_open { Vec::new() } else { vec![Event::StepOpened { step }] };
         if self.state.autonomy != Autonomy::Human {
-            events.push(Event::Proposed {
-                step,
-                thought: None,
-                action: Some(action),
-                complaints: Vec::new(),
-            });
+            events.push(Event::Proposed { step, thought, action: Some(action), complaints: Vec::new() });
         }
         events
     }
@@ -270,8 +265,9 @@ impl Engine {
         let step = self.state.episode.as_ref().map_or(0, |e| e.answered_steps());
         let mut events: Vec<Event> = Vec::new();
         for (index, question) in questions.iter().enumerate() {
-            let request =
-                PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
+            // A question that was already answered here is asked with another seed.
+            let retry = self.state.answers_to(*question);
+            let request = PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry };
             for event in self.prompt_events(request, index as u64, staged) {
                 // A text that several prompts of a round share is defined only once.
                 if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
@@ -323,7 +319,7 @@ impl Engine {
         let questions = first_question_round(&intents);
         match intents.into_iter().find(|intent| !is_write_only(intent)) {
             Some(Intent::AskActor) => self.ask_actor(),
-            Some(Intent::Propose(action)) => self.propose(action),
+            Some(Intent::Propose { thought, action }) => self.propose(thought, action),
             Some(Intent::AskMentor(_)) => self.ask_mentor(&questions),
             Some(Intent::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
                 episode: state.next_episode_number(),

@@ -17,8 +17,11 @@ use std::sync::Arc;
 pub enum Intent {
     /// Ask the actor for the next step.
     AskActor,
-    /// Propose this action for the next step without asking the actor.
-    Propose(String),
+    /// Propose this action for the next step without asking the actor, with a thought to show beside it.
+    Propose {
+        thought: Option<String>,
+        action: String,
+    },
     /// Ask the mentor. Consecutive questions form one round and may be asked at the same time.
     AskMentor(Question),
     /// Record this reflection.
@@ -156,7 +159,7 @@ pub struct PromptRequest {
     pub question: Option<Question>,
     /// The step the prompt is for.
     pub step: u32,
-    /// How many times the actor has already been asked for this step; 0 for the mentor.
+    /// How many times the actor has already been asked for this step, or the mentor this question after it.
     pub retry: u32,
 }
 

@@ -281,11 +281,16 @@ impl State {
     /// Returns whether the mentor has answered this question since the last answered step of the episode, or a person
     /// gave up on the question.
     pub fn is_answered(&self, question: Question) -> bool {
-        let Some(episode) = self.episode.as_deref() else { return false };
+        self.answers_to(question) > 0
+    }
+
+    /// Returns how many times that was so.
+    pub(super) fn answers_to(&self, question: Question) -> u32 {
+        let Some(episode) = self.episode.as_deref() else { return 0 };
         let (number, step) = (episode.number, episode.answered_steps());
         let is_current = |r: &&Arc<Reflection>| r.episode == number && r.step == step;
-        let mut recent = self.reflections.iter().rev().take_while(is_current);
-        recent.any(|r| r.kind == question.kind && r.purpose == question.purpose)
+        let recent = self.reflections.iter().rev().take_while(is_current);
+        recent.filter(|r| r.question() == question).count() as u32
     }
 
     /// Returns whether a call to the environment is in flight.

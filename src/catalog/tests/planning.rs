@@ -45,6 +45,22 @@ fn actions_taken(play: &TestRun, episode: u32) -> Vec<String> {
 
 const PLAN: &str = "Here is the plan:\n1. go to fridge 1\n2. dance\n3. > look\nthink: that is all\n";
 
+/// A program in ProgPrompt's form. The apple is in the closed fridge, and the microwave is closed.
+const PROGRAM: &str = "def heat_apple():
+    # 1: fetch the apple
+    go_to('countertop 2')
+    take_from('apple 2', 'countertop 2')
+    assert('apple 2' in 'hands')
+        else: go_to('fridge 1')
+        else: open('fridge 1')
+        else: take_from('apple 2', 'fridge 1')
+    # 2: heat it
+    assert('close' to 'microwave') else: go_to('microwave 1')
+    assert('microwave 1' is 'closed') else: close('microwave 1')
+    heat_with('apple 2', 'microwave 1')
+    # Done
+";
+
 #[test]
 fn an_attempt_costs_one_call_and_follows_the_plan_to_its_end() {
     let mut play = play(run(default_trials("planning")), PLAN);
@@ -63,7 +79,7 @@ fn an_attempt_costs_one_call_and_follows_the_plan_to_its_end() {
     let ended: Vec<_> = state.ended_episodes.iter().map(|e| (e.reason, e.steps, e.calls)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
     let complaints = &state.reflections.last().unwrap().complaints;
-    assert!(complaints.iter().any(|c| c.contains("a thought is not an action")), "{complaints:?}");
+    assert_eq!(*complaints, ["a heading is not an action: Here is the plan:"]);
     assert!(
         state.pool.visible_of_kind(ReflectionKind::Plan).count() <= 1,
         "a plan is discarded when its attempt ends"
@@ -166,4 +182,113 @@ fn only_the_lines_of_a_plan_that_are_actions_are_numbered() {
     let numbers: Vec<Option<u32>> = lines.iter().map(|l| l.0).collect();
     assert_eq!(numbers, [None, Some(1), Some(2), Some(3), None]);
     assert_eq!(lines[1].1, "go to fridge 1");
+}
+
+/// Returns the thought and the action of each step of the first episode.
+fn thoughts_and_actions(play: &TestRun) -> Vec<(Option<String>, String)> {
+    let proposed = play.journal.iter().filter_map(|envelope| match &envelope.event {
+        Event::Proposed { thought, action, .. } => Some((thought.clone(), action.clone().unwrap())),
+        _ => None,
+    });
+    proposed.collect()
+}
+
+#[test]
+fn a_program_checks_its_assertions_and_recovers_if_they_fail() {
+    let mut play = play(run(1), PROGRAM);
+    play.play_script(&mut household(), &[]);
+    let state = play.state();
+    assert_eq!(state.reflections.last().unwrap().complaints, Vec::<String>::new());
+    let thought = |text: &str| Some(text.to_owned());
+    let expected = [
+        (thought("1: fetch the apple"), "go to countertop 2"),
+        (None, "take apple 2 from countertop 2"),
+        (thought("The assertion 'apple 2' in 'hands' failed."), "go to fridge 1"),
+        (None, "open fridge 1"),
+        (None, "take apple 2 from fridge 1"),
+        (thought("2: heat it The assertion 'close' to 'microwave' failed."), "go to microwave 1"),
+        (None, "heat apple 2 with microwave 1"),
+    ];
+    let taken = thoughts_and_actions(&play);
+    assert_eq!(taken, expected.map(|(thought, action)| (thought, action.to_owned())));
+    assert_eq!(state.ended_episodes.last().unwrap().reason, EndReason::PlanEnd);
+    assert_eq!((state.usage.mentor_calls, state.usage.actor_calls), (1, 0));
+}
+
+#[test]
+fn the_lane_numbers_the_actions_of_a_program_and_marks_the_current_one() {
+    let mut confirmed = run(1);
+    confirmed.autonomy = Autonomy::Confirm;
+    let mut play = play(confirmed, PROGRAM);
+    let mut household = household();
+    let mut marked = Vec::new();
+    for _ in 0..7 {
+        play.play_script(&mut household, &[]);
+        let lesson = play.state().pool.visible_of_kind(ReflectionKind::Plan).next().unwrap();
+        let lines = crate::method::numbered_plan_lines(&lesson.text().text);
+        let (_, current) = catalog::current_action(play.state()).unwrap();
+        marked.push(lines.into_iter().find(|(number, _)| *number == Some(current)).unwrap().1);
+        play.command(Command::Approve);
+    }
+    assert_eq!(
+        marked,
+        [
+            "go to countertop 2",
+            "take apple 2 from countertop 2",
+            "else: go to fridge 1",
+            "else: open fridge 1",
+            "else: take apple 2 from fridge 1",
+            "assert('close' to 'microwave') else: go to microwave 1",
+            "heat apple 2 with microwave 1",
+        ]
+    );
+}
+
+#[test]
+fn an_unreadable_plan_says_so_and_is_asked_for_again_with_another_seed() {
+    let mut run = run(1);
+    run.settings.set("ask_again", 2, SettingOrigin::Flag);
+    let mut play = TestRun::new(run);
+    let mut replies = ["I don't know:", "assert(somewhere):", "go to fridge 1"].iter();
+    play.mentor = Box::new(move |_| (*replies.next().unwrap()).to_owned());
+    play.play_script(&mut household(), &[]);
+    assert_eq!(actions_taken(&play, 1), ["go to fridge 1"]);
+    let seeds: std::collections::BTreeSet<u64> = play.prompts.iter().map(|(_, prompt)| prompt.seed).collect();
+    assert_eq!((play.prompts.len(), seeds.len()), (3, 3));
+    let complaints: Vec<String> =
+        play.state().reflections.iter().map(|reflection| reflection.complaints.join("; ")).collect();
+    assert_eq!(
+        complaints,
+        [
+            "a heading is not an action: I don't know:; the reply has no action, so it is not a plan",
+            "an assertion that can't be read: assert(somewhere):; the reply has no action, so it is not a plan",
+            "",
+        ]
+    );
+    // After `ask_again` requests more, the attempt ends.
+    let mut run = self::run(1);
+    run.settings.set("ask_again", 1, SettingOrigin::Flag);
+    let mut play = self::play(run, "I don't know:");
+    play.play_script(&mut household(), &[]);
+    assert_eq!(play.state().usage.mentor_calls, 2);
+    assert_eq!(play.state().ended_episodes.last().unwrap().reason, EndReason::PlanEnd);
+}
+
+#[test]
+fn the_form_of_a_program_is_in_the_words_of_every_environment() {
+    for (env, task_type, example) in [
+        ("household", HEAT, "assert('drawer 1' is 'open') else: open drawer 1"),
+        ("babyai", "GoToObj", "else: go to blue ball 1"),
+        ("pddl", "blockworld", "assert('b2' is 'on the table') else: unstack b2 b3"),
+        ("pddl", "ferry", "assert('docked' is 'north') else: sail south north"),
+        ("elsewhere", "", "assert('[a thing]' is '[state]') else: [the action that brings it about]"),
+    ] {
+        let mut run = run(1);
+        (run.tasks[0].env, run.tasks[0].task_type) = (env.to_owned(), Some(task_type.to_owned()));
+        let mut play = play(run, "look");
+        play.play_script(&mut household(), &[]);
+        let (state, record) = play.prompts.last().unwrap();
+        let body = render(state, record).body();
+        assert!(body.contains(example) && body.contains("assert(CONDITION) else: ACTION"), "{env}: {body}");
+    }
 }
