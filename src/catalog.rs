@@ -80,6 +80,11 @@ pub fn asks_actor(name: &str) -> bool {
     action_source(name) == ActionSource::Actor
 }
 
+/// Returns the method that reflects on the calibration of a run with this method.
+pub fn calibration_method(name: &str) -> &'static MethodEntry {
+    find_method(name).filter(|entry| entry.learns_from_calibration).unwrap_or(CALIBRATION_METHOD)
+}
+
 /// Returns the lesson that the actions of the state's episode are taken from, and the number (from 1) of the one that the
 /// last step takes; see [`MethodEntry::current_action`].
 pub fn current_action(state: &State) -> Option<(&LessonId, u32)> {
@@ -100,12 +105,14 @@ pub fn visible_lane_count(name: &str, state: &State) -> usize {
 /// Returns why the run never calls its mentor, and which setting changes that. Returns `None` if the mentor is called,
 /// or if there is no model to call.
 pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
+    let entry = find_method(&run.method)?;
+    let is_calibrated = calibrates(run) && !entry.learns_from_calibration;
     if !crate::method::is_model(&run.mentor)
-        || calibrates(run) && (CALIBRATION_METHOD.unused_mentor)(run).is_none()
+        || is_calibrated && (CALIBRATION_METHOD.unused_mentor)(run).is_none()
     {
         return None;
     }
-    let UnusedMentor { reason, remedy } = (find_method(&run.method)?.unused_mentor)(run)?;
+    let UnusedMentor { reason, remedy } = (entry.unused_mentor)(run)?;
     Some(format!("the mentor {} will never be called: {reason}; to call it, use {remedy}", run.mentor))
 }
 
@@ -149,7 +156,7 @@ pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy,
 pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, MethodError> {
     let entry = find_method(&spec.method).ok_or_else(|| MethodError::Name(spec.method.clone()))?;
     let mut method: Arc<dyn Method> = (entry.build)(spec)?;
-    if calibrates(spec) {
+    if calibrates(spec) && !entry.learns_from_calibration {
         let calibration = (CALIBRATION_METHOD.build)(spec)?;
         method = Arc::new(WithCalibration { tested: method, calibration });
     }

@@ -4,6 +4,7 @@
 
 mod calibration;
 mod constitution;
+pub mod expel;
 pub mod fcrf;
 mod mentor;
 pub mod omnireflect;
@@ -15,6 +16,7 @@ pub mod settings;
 pub mod sweet_sour;
 
 pub use calibration::WithCalibration;
+pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::{derive_generation, derived_generation, disable_reflections, is_model, switch_model};
 pub use omnireflect::OmniReflect;

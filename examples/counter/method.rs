@@ -32,6 +32,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |_| None,
     model_need: ModelNeed::NoMentor,
     action_source: ActionSource::Plan,
+    learns_from_calibration: false,
     current_action,
     carryover: |_| Carryover::Nothing,
 };

@@ -45,6 +45,10 @@ pub struct MethodEntry {
     pub model_need: ModelNeed,
     /// Where its actions come from, so whether an actor is asked at all.
     pub action_source: ActionSource,
+    /// Whether it plays and reflects on the calibration itself, as its training; otherwise [`CALIBRATION_METHOD`] does.
+    ///
+    /// [`CALIBRATION_METHOD`]: super::CALIBRATION_METHOD
+    pub learns_from_calibration: bool,
     /// Returns the lesson whose lines the actions of this episode are taken from, and the number (from 1) of the one that
     /// the last step takes, counted as in [`numbered_plan_lines`](crate::method::numbered_plan_lines). Lanes of the format
     /// `Actions` mark it. `None` before the first step, and if the method takes no actions from a lesson.

@@ -1,5 +1,6 @@
 //! The entries of the methods.
 
+mod expel;
 mod fcrf;
 mod omnireflect;
 mod planning;
@@ -25,6 +26,7 @@ const BUILT_IN: &[&MethodEntry] = &[
     &fcrf::ENTRY,
     &sweet_sour::ENTRY,
     &planning::ENTRY,
+    &expel::ENTRY,
 ];
 
 /// The method whose prompts methods without their own use.

@@ -25,6 +25,7 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
         settings: super::settings::table(methods, environments),
         default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
+        own_calibration: methods.iter().filter(|e| e.learns_from_calibration).map(|e| e.name).collect(),
         public_examples_env: public_examples_env.map_or("", |entry| entry.name),
     }
 }

@@ -3,6 +3,7 @@
 mod benefit;
 mod calibrated;
 mod exemplars;
+mod expel;
 mod fcrf;
 mod fcrf_material;
 mod mentor;
@@ -33,7 +34,7 @@ fn unknown_methods_are_rejected_with_a_clear_error() {
     let error = build_policy(&test_spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning"
+        "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning, expel"
     );
     let mut omnireflect = test_spec("omnireflect", &[]);
     omnireflect.settings.set("generation", "oracular", SettingOrigin::Flag);
@@ -57,7 +58,10 @@ fn defaults_have_an_origin_and_every_setting_is_listed_once() {
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
     // The papers' numbers of trials, used if none is given.
-    assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
+    assert_eq!(
+        METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(),
+        [1, 1, 15, 5, 4, 5, 1]
+    );
 }
 
 /// Regression: the settings table called the limits of every method those of a paper.

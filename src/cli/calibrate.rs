@@ -7,7 +7,7 @@ use super::error::CliError;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
 use super::{locate, run, setup};
-use crate::catalog::CALIBRATION_METHOD;
+use crate::catalog::{CALIBRATION_METHOD, calibration_method};
 use crate::domain::{Lesson, pluralize};
 use crate::driver::wall_clock_now;
 use crate::engine::State;
@@ -18,13 +18,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Output) -> Result<(), CliError> {
     args.models.apply(&mut config)?;
     args.drive.keys.apply(&mut config)?;
-    if args.how.keys.get(&keys::METHOD).is_some_and(|m| m != CALIBRATION_METHOD.name) {
+    let method = args.how.keys.get(&keys::METHOD).unwrap_or(CALIBRATION_METHOD.name);
+    let learning = calibration_method(method).name;
+    if method != learning {
         return Err(CliError::usage(
-            format!("calibrate: only the method {} writes a constitution", CALIBRATION_METHOD.name),
+            format!("calibrate: only the method {learning} writes a constitution for {method}"),
             "leave out --method; any method can use the constitution with `run --constitution FILE`",
         ));
     }
-    config.set_flag(&keys::METHOD, Some(CALIBRATION_METHOD.name))?;
+    config.set_flag(&keys::METHOD, Some(learning))?;
     let calibration =
         CalibrationOptions { is_calibration_only: true, per_type: args.per_type, explore: args.explore };
     let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&calibration))?;

@@ -4,6 +4,7 @@ use super::args::TaskArgs;
 use super::error::{CliError, CliErrorKind};
 use super::pool::{self, PoolFile, PoolLine, TaskKey};
 use super::worlds::task_selection;
+use crate::catalog::{CALIBRATION_METHOD, calibration_method};
 use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, ReflectionKind, RunSpec, SettingOrigin, Task};
 use crate::driver::worlds;
 use crate::engine::State;
@@ -57,8 +58,15 @@ pub(super) fn add_calibration_tasks(
     let is_symbolic = settings.get(GENERATION) == Generation::Symbolic;
     let explore_is_set =
         settings.0.get(EXPLORE.spec.name).is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
-    if is_symbolic && !explore_is_set {
-        // The rules derive Abstract lessons only from episodes with a goal.
+    // The rules derive Abstract lessons only from episodes with a goal, and other methods don't explore.
+    let explores = calibration_method(&spec.method).name == CALIBRATION_METHOD.name;
+    if !explores && explore_is_set {
+        return Err(CliError::usage(
+            format!("the method {} gathers attempts at tasks with a goal; it doesn't explore", spec.method),
+            "leave out --explore",
+        ));
+    }
+    if !explores || is_symbolic && !explore_is_set {
         settings.set(EXPLORE.spec.name, 0, SettingOrigin::BuiltIn);
     }
     let count = |setting| usize::try_from(settings.get(setting)).unwrap_or(usize::MAX);

@@ -86,10 +86,13 @@ pub(super) fn plan_rerun(
         |l: &&Lesson| (source.clone(), LessonCommand::Load(Box::new(bind_to_task(l, &before, episode))));
     let pool = active_lessons.iter().map(load).collect();
     let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::from_episode(attempt)));
+    let mut successes: Vec<Attempt> = start.successes.values().map(|e| Attempt::from_episode(e)).collect();
+    successes.sort_by_key(|success| success.number);
     let worlds = world_options(config);
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
+    let memory = before.memory.clone();
     run_config.replay_start =
-        Some(Box::new(ReplayStart { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
+        Some(Box::new(ReplayStart { source, attempt, successes, memory, learnt_at: learnt }));
     let unused_mentor = crate::catalog::unused_mentor_reason(&spec);
     let warnings = unused_mentor.into_iter().chain(crate::catalog::unsuited_actor_warning(&spec)).collect();
     Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })

@@ -175,8 +175,8 @@ fn build_spec(
     let reading = config.get(keys::AS);
     let (mut limits, mut settings, mut loop_detector) = catalog::defaults(&method, reading);
     if calibration.is_some() {
-        // OmniReflect reflects on the calibration episodes, no matter which method the tests use.
-        for (name, setting) in catalog::defaults(catalog::CALIBRATION_METHOD.name, reading).1.0 {
+        // OmniReflect reflects on the calibration episodes, unless the method of the tests does so itself.
+        for (name, setting) in catalog::defaults(catalog::calibration_method(&method).name, reading).1.0 {
             settings.0.entry(name).or_insert(setting);
         }
     }
@@ -191,7 +191,7 @@ fn build_spec(
         limits.steps = steps;
     }
     let reflecting_method =
-        if calibration.is_some() { catalog::CALIBRATION_METHOD.name } else { method.as_str() };
+        if calibration.is_some() { catalog::calibration_method(&method).name } else { method.as_str() };
     let mentor = choose_mentor(config, reflecting_method, &settings)?;
     method::derive_generation(&mentor, &mut settings);
     if mentor == "none" && reflecting_method == catalog::CALIBRATION_METHOD.name {

@@ -163,7 +163,16 @@ pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
 /// Whether the last failed attempt is kept. A setting of the methods that can show it.
 pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
     "keep_attempts",
-    "the last failed attempt at each task is kept (needed to show it: `strategy`, `replan`, FCRF's pool)",
+    "the last failed attempt at each task is kept (needed to show it: `strategy`, `replan`, FCRF's pool, ExpeL's comparisons)",
+    true,
+    BuiltIn,
+)
+.if_missing(false);
+
+/// Whether the successful training episodes are kept. A setting of the methods that can show them.
+pub const KEEP_SUCCESSES: TypedSetting<bool> = TypedSetting::switch(
+    "keep_successes",
+    "the successful attempts at training tasks are kept (needed to show them: `recall`, `success_batch`)",
     true,
     BuiltIn,
 )

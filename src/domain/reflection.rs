@@ -57,6 +57,8 @@ pub enum Purpose {
     Build,
     /// Compare a failed with a corrected attempt and find the decisive difference (FCRF's pool).
     Contrast,
+    /// Draw insights from several successful attempts (ExpeL).
+    Extract,
     /// Write the actions of a whole attempt before its first step (planning-only).
     #[serde(rename = "actions")]
     PlanActions,
@@ -163,6 +165,7 @@ impl Question {
             Purpose::Choose => format!("best-fitting {kind}"),
             Purpose::Build => format!("{kind} from reflections"),
             Purpose::Contrast => format!("{kind} from comparison"),
+            Purpose::Extract => format!("{kind} from successes"),
             Purpose::PlanActions => format!("{kind} of actions"),
         }
     }
@@ -208,6 +211,7 @@ impl Purpose {
             Self::Choose => "choose",
             Self::Build => "build",
             Self::Contrast => "contrast",
+            Self::Extract => "extract",
             Self::PlanActions => "actions",
         }
     }

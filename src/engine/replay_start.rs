@@ -20,6 +20,9 @@ pub struct ReplayStart {
     /// The last attempt at the task before the episode, if the original session kept one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Box<Attempt>>,
+    /// The successful attempts at training tasks that the original session kept, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub successes: Vec<Attempt>,
     /// The method's memory.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub memory: Value,
@@ -29,7 +32,7 @@ pub struct ReplayStart {
     pub learnt_at: Vec<(LessonId, u32, u32)>,
 }
 
-/// A finished attempt at a task, in which the agent didn't reach the goal.
+/// A finished attempt at a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The number of the episode.

@@ -5,9 +5,9 @@ use super::{
     PrefetchStats, ReplyTally, TokenRatio, UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CallId, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary, PromptRecord, Question,
-    Reflection, ReflectionKind, RunSpec, Scope, Seq, SettingValue, Stage, Step, StepResult, Task,
-    TokenCounts, TypedSetting, pluralize,
+    Autonomy, CALIBRATION_SETTING, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply,
+    PoolSummary, PromptRecord, Question, Reflection, ReflectionKind, RunSpec, Scope, Seq, SettingValue,
+    Stage, Step, StepResult, Task, TokenCounts, TypedSetting, pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -106,6 +106,10 @@ pub struct State {
     /// tasks get several trials and the setting `keep_attempts` is on; a replay loads the attempt its episode needs.
     #[serde(default)]
     pub attempts: HashTrieMapSync<String, Arc<Episode>>,
+    /// The last successful attempt at each training task, by [`Task::key`]. Kept only if the setting `keep_successes` is
+    /// on.
+    #[serde(default, skip_serializing_if = "HashTrieMapSync::is_empty")]
+    pub successes: HashTrieMapSync<String, Arc<Episode>>,
     /// Calls to models and their usage so far.
     #[serde(default)]
     pub usage: UsageTotals,
@@ -266,15 +270,25 @@ impl State {
         self.attempts.get(&task.key())
     }
 
+    /// Returns whether the run learns from an episode of this role: from calibration if it has any, otherwise from the
+    /// tests. The rerun of a test is no training if the original run had a calibration.
+    pub fn is_training(&self, role: EpisodeRole) -> bool {
+        let calibrates =
+            self.run.as_ref().is_some_and(|run| run.settings.0.contains_key(CALIBRATION_SETTING));
+        role == if calibrates { EpisodeRole::Calibrate } else { EpisodeRole::Test }
+    }
+
     /// Returns an episode by its number: the open or last one, or an earlier attempt that is still kept.
     pub fn episode_by_number(&self, number: u32) -> Option<&Episode> {
         let current = self.episode.as_deref().filter(|e| e.number == number);
         current.or_else(|| {
             if let Some(past) = self.ended_episode(number) {
-                return self.last_attempt(&past.task).map(Arc::as_ref).filter(|e| e.number == number);
+                let kept = [self.last_attempt(&past.task), self.successes.get(&past.task.key())];
+                return kept.into_iter().flatten().map(Arc::as_ref).find(|e| e.number == number);
             }
-            // A replay loads an attempt of another session, which isn't among the ended episodes.
-            self.attempts.values().map(Arc::as_ref).find(|e| e.number == number)
+            // A replay loads attempts of another session, which aren't among the ended episodes.
+            let kept = self.attempts.values().chain(self.successes.values());
+            kept.map(Arc::as_ref).find(|e| e.number == number)
         })
     }
 

@@ -20,7 +20,8 @@ pub fn next_by_task(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
     }
-    start_or_end(entries(state).into_iter().find(|entry| !entry.finished).as_ref())
+    let entries = test_entries(state);
+    start_or_end(entries.iter().find(|entry| !entry.finished))
 }
 
 /// Starts the next task of the current trial, or ends the run: trial by trial over the tasks not yet won, as Reflexion
@@ -29,8 +30,23 @@ pub fn next_by_trial(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
     }
-    let due = entries(state).into_iter().filter(|entry| !entry.finished);
+    next_test_by_trial(state)
+}
+
+/// Starts the next task of the current trial, or ends the run, in a run whose calibration is over or left to the method.
+pub(super) fn next_test_by_trial(state: &State) -> Vec<Intent> {
+    let due = test_entries(state).into_iter().filter(|entry| !entry.finished);
     start_or_end(due.min_by_key(|entry| entry.trials_used).as_ref())
+}
+
+/// Returns the next attempt at a calibration task, for a method that learns from calibration itself: task by task, each
+/// until it is won, at most `trials` times.
+pub(super) fn next_gathering(state: &State, trials: u64) -> Option<Intent> {
+    let run = state.run.as_deref()?;
+    let trials = usize::try_from(trials).unwrap_or(usize::MAX);
+    let entries = entries(state, run.calibration_tasks(), EpisodeRole::Calibrate, trials);
+    let next = entries.into_iter().find(|entry| !entry.finished)?;
+    Some(start(&next, EpisodeRole::Calibrate))
 }
 
 /// Returns the next calibration episode. All of them precede the first test: each task once, those with a goal first,
@@ -50,24 +66,32 @@ fn next_calibration(state: &State) -> Option<Intent> {
 }
 
 fn start_or_end(entry: Option<&TaskEntry<'_>>) -> Vec<Intent> {
-    let Some(TaskEntry { task, next_trial: trial, .. }) = entry else { return vec![Intent::EndRun] };
-    let task = Box::new(Task { goal: String::new(), ..(*task).clone() });
-    vec![Intent::StartEpisode { task, trial: *trial, role: EpisodeRole::Test }]
+    vec![entry.map_or(Intent::EndRun, |entry| start(entry, EpisodeRole::Test))]
 }
 
-/// Returns the task list with the progress of each entry. A task has up to `RunSpec::trials` trials, each only if the
+fn start(entry: &TaskEntry<'_>, role: EpisodeRole) -> Intent {
+    let task = Box::new(Task { goal: String::new(), ..entry.task.clone() });
+    Intent::StartEpisode { task, trial: entry.next_trial, role }
+}
+
+/// Returns the tests with their progress.
+fn test_entries(state: &State) -> Vec<TaskEntry<'_>> {
+    let Some(run) = state.run.as_deref() else { return Vec::new() };
+    entries(state, run.test_tasks(), EpisodeRole::Test, run.trials.max(1) as usize)
+}
+
+/// Returns a part of the task list with the progress of each entry. A task has up to `trials` trials, each only if the
 /// previous one was not won; a task listed twice is played twice. Episodes that a person started out of order are
 /// counted too.
-fn entries(state: &State) -> Vec<TaskEntry<'_>> {
-    let Some(run) = state.run.as_deref() else { return Vec::new() };
+fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: usize) -> Vec<TaskEntry<'a>> {
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
-    for episode in state.ended_episodes.iter().filter(|e| e.role == EpisodeRole::Test) {
+    for episode in state.ended_episodes.iter().filter(|e| e.role == role) {
         played.entry(task_key(&episode.task)).or_default().push(episode.won);
     }
     let mut used_before: HashMap<(&str, &str, u64), usize> = HashMap::new();
     // A rerun of an episode has a single trial, with its original number.
-    let rerun_trial = first_trial_number(run);
-    let trials = rerun_trial.map_or(run.trials.max(1) as usize, |_| 1);
+    let rerun_trial = state.run.as_deref().and_then(first_trial_number);
+    let trials = rerun_trial.map_or(trials.max(1), |_| 1);
     let entry = |task| {
         let key = task_key(task);
         let results = played.get(&key).map_or(&[][..], Vec::as_slice);
@@ -85,7 +109,7 @@ fn entries(state: &State) -> Vec<TaskEntry<'_>> {
             finished,
         }
     };
-    run.test_tasks().iter().map(entry).collect()
+    tasks.iter().map(entry).collect()
 }
 
 fn task_key(task: &Task) -> (&str, &str, u64) {

@@ -11,11 +11,11 @@ pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>
     if truncated == Some(Truncation::Refusal) {
         return read_refusal(text);
     }
-    let is_list = question.purpose == Purpose::Summarise
-        || matches!(
-            question.kind,
-            ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress
-        );
+    let is_of_list_kind =
+        matches!(question.kind, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress);
+    // Other questions about these kinds are answered with operations, which the method parses.
+    let is_list =
+        question.purpose == Purpose::Summarise || (question.purpose == Purpose::Reflect && is_of_list_kind);
     if is_list { read_list(question, text, truncated) } else { read_prose(question, text, truncated) }
 }
 
@@ -60,8 +60,9 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
 }
 
 fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
-    // A plan of actions can be cut only between lines, any other text also after a sentence.
-    let by_sentence = question.purpose != Purpose::PlanActions;
+    // Actions and operations can be cut only between lines, any other text also after a sentence.
+    let has_lines = question.purpose == Purpose::PlanActions || question.kind == ReflectionKind::Abstract;
+    let by_sentence = !has_lines;
     let (complete, rest) = truncated.map_or((text, ""), |_| read::split_truncated_text(text, by_sentence));
     let mut parsed = read::read_free_text(complete);
     // When the question asks for a lesson's number, `Lesson 2: ...` is not just a label: the number is part of the

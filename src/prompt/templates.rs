@@ -28,6 +28,8 @@ pub struct TemplateFiles {
     pub default_method: &'static str,
     /// The method whose layouts the prompts of calibration episodes use, whichever method is tested.
     pub calibration_method: &'static str,
+    /// The methods that use their own layouts for calibration episodes instead.
+    pub own_calibration: Vec<&'static str>,
     /// The names of all methods, environments and settings, which files may refer to.
     pub methods: Vec<&'static str>,
     pub environments: Vec<&'static str>,
@@ -47,6 +49,7 @@ pub const GENERAL_TEXTS: (&str, &str) = ("any.toml", include_str!("templates/any
 pub struct Templates {
     default_method: &'static str,
     calibration_method: &'static str,
+    own_calibration: Vec<&'static str>,
     layouts: BTreeMap<String, Layout>,
     env_texts: Vec<EnvTexts>,
     hash: String,
@@ -99,8 +102,12 @@ pub(super) enum Content {
     Lessons(LessonFilter),
     /// The last attempt at the task that was not won.
     LastAttempt(Option<StoredText>),
-    /// Solved episodes from the environment's file.
-    Examples(Option<StoredText>),
+    /// The newest successful attempts that are kept, oldest first, each with a heading. With the open or last episode, if
+    /// that was won, there are at most as many as the named setting says.
+    RecentSuccesses(Option<StoredText>, String),
+    /// Solved episodes from the environment's file. If a setting is named, the kept successes that are most similar to the
+    /// task come first, up to its value, and take the places of as many examples.
+    Examples(Option<StoredText>, Option<String>),
     /// The first observation and the goal.
     Task(Option<StoredText>),
     /// The answered steps.
@@ -184,7 +191,8 @@ impl Templates {
         upstream_files::add_upstream_texts(&files, program.public_examples_env, &mut env_texts)?;
         let hash = crate::domain::hex(&hash.finalize());
         let TemplateFiles { default_method, calibration_method, .. } = *program;
-        Ok(Self { default_method, calibration_method, layouts, env_texts, hash })
+        let own_calibration = program.own_calibration.clone();
+        Ok(Self { default_method, calibration_method, own_calibration, layouts, env_texts, hash })
     }
 
     /// Replaces the exemplars of neuro-symbolic generation: `lines` maps a kind of reflection to the lines shown in the
@@ -223,7 +231,8 @@ impl Templates {
 
     /// Returns the method whose layouts an episode uses, in a run of this method.
     pub(super) fn layout_method<'a>(&self, method: &'a str, role: EpisodeRole) -> &'a str {
-        if role.is_calibration() { self.calibration_method } else { method }
+        let is_own = !role.is_calibration() || self.own_calibration.contains(&method);
+        if is_own { method } else { self.calibration_method }
     }
 
     /// Returns the layout of a method; methods without their own use the default method's.

@@ -3,7 +3,7 @@
 use crate::Home;
 use serde_json::Value;
 
-const METHODS: [&str; 6] = ["react", "omnireflect", "reflexion", "fcrf", "sweet_sour", "planning"];
+const METHODS: [&str; 7] = ["react", "omnireflect", "reflexion", "fcrf", "sweet_sour", "planning", "expel"];
 
 /// A task of each environment that ends without success when the rules play it for six steps, and words of the prompts about it.
 const TASKS: [(&str, &str, &[&str]); 6] = [
@@ -67,13 +67,14 @@ fn no_prompt_of_any_method_contains_words_of_another_environment() {
 /// The questions that a method asks its mentor, in the order of the first of each.
 #[test]
 fn each_method_asks_the_questions_of_its_paper_in_every_environment() {
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 7] = [
         ("react", &["actor"]),
         ("omnireflect", &["actor", "reflect.error", "reflect.abstract", "reflect.progress"]),
         ("reflexion", &["actor", "reflect.plan"]),
         ("fcrf", &["actor", "reflect.experience", "reflect.plan"]),
         ("sweet_sour", &["actor", "reflect.negative"]),
         ("planning", &["actions.plan"]),
+        ("expel", &["actor", "reflect.plan"]),
     ];
     let home = Home::new();
     for (method, expected) in cases {
@@ -88,6 +89,19 @@ fn each_method_asks_the_questions_of_its_paper_in_every_environment() {
             assert_eq!(asked, expected, "{method} in {task}");
         }
     }
+}
+
+/// Training tasks are played as in calibration, and the insights that the placeholder would be are not operations.
+#[test]
+fn the_training_of_expel_asks_for_plans_and_operations() {
+    let home = Home::new();
+    let prompts = prompts(&home, "household", TASKS[0].1, "expel", &["--calibrate"]);
+    let asked = kinds(&prompts);
+    assert!(asked.contains(&"extract.abstract"), "{asked:?}");
+    assert!(
+        !asked.iter().any(|kind| kind.starts_with("summarise") || kind.starts_with("reflect.error")),
+        "{asked:?}"
+    );
 }
 
 /// Regression: the presets of constitutions were refused without a file, although a run can learn one itself.

@@ -91,6 +91,7 @@ fn a_rerun_keeps_trial_last_attempt_and_method_memory() {
         ("reflexion", &[]),
         ("fcrf", &[]),
         ("sweet_sour", &[]),
+        ("expel", &["--set", "success_batch=1"]),
         ("omnireflect", &["--set", "reflect=never"]),
     ];
     for (method, more) in cases {

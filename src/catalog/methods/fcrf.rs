@@ -54,6 +54,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |run| one_trial(run).filter(|_| run.settings.get(LESSON_POOL) != PoolGrowth::Summary),
     model_need: ModelNeed::Always,
     action_source: ActionSource::Actor,
+    learns_from_calibration: false,
     current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons (one pool of all tasks)".to_owned()),
 };

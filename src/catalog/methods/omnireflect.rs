@@ -56,6 +56,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor,
     model_need: ModelNeed::If(neural_generation),
     action_source: ActionSource::Actor,
+    learns_from_calibration: false,
     current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
 };

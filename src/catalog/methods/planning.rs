@@ -23,6 +23,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |_| None,
     model_need: ModelNeed::Always,
     action_source: ActionSource::Plan,
+    learns_from_calibration: false,
     current_action: planning::current_action,
     carryover: |_| Carryover::Nothing,
 };

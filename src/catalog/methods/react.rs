@@ -27,6 +27,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |run| if calibrates(run) { omnireflect::unused_mentor(run) } else { Some(NEVER_REFLECTS) },
     model_need: ModelNeed::NoMentor,
     action_source: ActionSource::Actor,
+    learns_from_calibration: false,
     current_action: no_current_action,
     carryover: |_| Carryover::Nothing,
 };

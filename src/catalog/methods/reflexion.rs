@@ -53,6 +53,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     model_need: ModelNeed::Always,
     action_source: ActionSource::Actor,
+    learns_from_calibration: false,
     // A plan is used by the next trial of the same task.
     current_action: no_current_action,
     carryover: |_| Carryover::SameTask("plans"),

@@ -64,6 +64,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     model_need: ModelNeed::Always,
     action_source: ActionSource::Actor,
+    learns_from_calibration: false,
     current_action: no_current_action,
     carryover: |run| match run.settings.get(MEMORY_SCOPE) {
         MemoryScope::Task => Carryover::SameTask("memories"),

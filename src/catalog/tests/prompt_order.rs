@@ -102,6 +102,9 @@ fn play_lost_run(
             Question { kind: ReflectionKind::Error, .. } => {
                 format!("[{{'mistake': 'Mistake {count}.', 'solution': 'Remedy {count}.'}}]")
             }
+            Question { purpose: Purpose::Contrast | Purpose::Extract, kind: ReflectionKind::Abstract } => {
+                format!("ADD: Said {count}.")
+            }
             Question { kind: ReflectionKind::Abstract | ReflectionKind::Progress, .. } => {
                 format!("['Said {count}.']")
             }
@@ -119,6 +122,11 @@ fn play_lost_run(
                 String::new(),
             )));
         }
+    }
+    if method == "expel" {
+        let text = LessonText::plain("Look.");
+        let kind = ReflectionKind::Abstract;
+        play.command(Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new())));
     }
     if settings.iter().any(|(_, value)| *value == "symbolic") {
         for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
@@ -172,6 +180,8 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
     let corrected = play_lost_run("fcrf", HEAT, &[("lesson_pool", "summary")], 2, Some(2));
     let memories = play_lost_run("sweet_sour", HEAT, &[("transfer", "always")], 2, None);
     let planned = play_lost_run("planning", HEAT, &[("replan", "attempt")], 2, None);
+    let gathered = play_lost_run("expel", HEAT, &[("calibration", "1"), ("gather_trials", "2")], 2, Some(2));
+    let recalled = play_lost_run("expel", HEAT, &[("success_batch", "1")], 2, Some(2));
     let actual: Vec<(&str, Vec<String>)> = vec![
         ("react", last_prompt_order(&play_lost_run("react", HEAT, &[], 1, None), None)),
         ("reflexion none", last_prompt_order(&strategy("none"), None)),
@@ -214,6 +224,17 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
         ("sweet_sour", last_prompt_order(&memories, None)),
         ("sweet_sour: reflect.positive", last_prompt_order(&memories, reflect(ReflectionKind::Positive))),
         ("sweet_sour: reflect.negative", last_prompt_order(&memories, reflect(ReflectionKind::Negative))),
+        ("expel gathering", last_prompt_order(&gathered, None)),
+        ("expel", last_prompt_order(&recalled, None)),
+        ("expel: reflect.plan", last_prompt_order(&gathered, reflect(ReflectionKind::Plan))),
+        (
+            "expel: contrast.abstract",
+            last_prompt_order(&recalled, ask(ReflectionKind::Abstract, Purpose::Contrast)),
+        ),
+        (
+            "expel: extract.abstract",
+            last_prompt_order(&recalled, ask(ReflectionKind::Abstract, Purpose::Extract)),
+        ),
         (
             "planning: actions.plan",
             last_prompt_order(&planned, ask(ReflectionKind::Plan, Purpose::PlanActions)),

@@ -1,6 +1,6 @@
 //! Helpers for the folds of events; most of them are used by several folds.
 
-use crate::domain::common_settings::{KEEP_ATTEMPTS, KEPT_ATTEMPT, KeptAttempt};
+use crate::domain::common_settings::{KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt};
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
     NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage, Step,
@@ -19,6 +19,9 @@ impl State {
     pub(super) fn apply_replay_start(&mut self, replay_start: &ReplayStart) {
         if let Some(attempt) = &replay_start.attempt {
             self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.to_episode()));
+        }
+        for success in &replay_start.successes {
+            self.successes.insert_mut(success.task.key(), Arc::new(success.to_episode()));
         }
         if !replay_start.memory.is_null() {
             self.memory.clone_from(&replay_start.memory);
@@ -242,11 +245,21 @@ impl State {
 
     /// Moves the last episode out of the state before the next one starts. If tasks get several trials and the setting
     /// `keep_attempts` is on, stores it as the last attempt at its task or, if it was won, removes the stored attempt.
-    /// With `contrast=first` the first failed attempt stays instead.
+    /// With `contrast=first` the first failed attempt stays instead. Stores a successful attempt at a training task if
+    /// `keep_successes` is on.
     pub(super) fn keep_attempt(&mut self) {
-        let is_enabled = self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.get(KEEP_ATTEMPTS));
-        let Some(last) = self.episode.take().filter(|_| is_enabled) else { return };
+        let keeps_successes = self.setting(KEEP_SUCCESSES);
+        let has_trials = keeps_successes || self.run.as_ref().is_some_and(|r| r.trials > 1);
+        let keeps_failures = has_trials && self.setting(KEEP_ATTEMPTS);
+        let Some(last) = self.episode.take() else { return };
         let key = last.task.key();
+        let is_won = last.outcome.as_ref().is_some_and(|outcome| outcome.won);
+        if is_won && keeps_successes && self.is_training(last.role) {
+            self.successes.insert_mut(key.clone(), Arc::clone(&last));
+        }
+        if !keeps_failures {
+            return;
+        }
         match &last.outcome {
             Some(outcome) if !outcome.won => {
                 let keeps_first = self.setting(KEPT_ATTEMPT) == KeptAttempt::First;

@@ -159,7 +159,9 @@ fn parse_action(text: &str) -> (Result<String, Option<String>>, Vec<String>) {
         return (Ok(action), Vec::new());
     }
     let reply = prompt::read_reply(text);
-    (reply.action.ok_or(reply.thought), reply.complaints)
+    // A numbered line may still have its mark: `3. > look`.
+    let action = reply.action.map(|action| action.trim_start_matches(['>', ' ']).to_owned());
+    (action.ok_or(reply.thought), reply.complaints)
 }
 
 /// Returns the action that a call stands for: `take_from('apple 1', 'fridge 1')` is `take apple 1 from fridge 1`. The words

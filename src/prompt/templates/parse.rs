@@ -55,6 +55,10 @@ struct RawSegment {
     #[serde(default)]
     first_number: Option<usize>,
     #[serde(default)]
+    recalled: Option<Spanned<String>>,
+    #[serde(default)]
+    recent: Option<Spanned<String>>,
+    #[serde(default)]
     labels: BTreeMap<ReflectionKind, String>,
     #[serde(default)]
     #[serde(rename = "when")]
@@ -197,7 +201,7 @@ fn check_settings(
     settings: &[SettingSpec],
 ) -> Result<(), TemplateError> {
     let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
-    if let Some(name) = &segment.count_setting {
+    for name in [&segment.count_setting, &segment.recalled, &segment.recent].into_iter().flatten() {
         file.known_name("setting", name.clone(), &names)?;
     }
     let Some(RawCondition { setting, value }) = &segment.condition else { return Ok(()) };
@@ -281,6 +285,15 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         || filter.number_text.is_some()
         || !filter.labels.is_empty();
     let lessons = || Some(Content::Lessons(filter.clone()));
+    let recalled = raw.recalled.map(Spanned::into_inner);
+    if recalled.is_some() && raw.label != "example" || raw.recent.is_some() && raw.label != "attempt" {
+        let reason = "`recalled` belongs to an example, `recent` to an attempt".to_owned();
+        return Err(file.error_at(offset, reason));
+    }
+    let attempts = match raw.recent.map(Spanned::into_inner) {
+        Some(setting) => Content::RecentSuccesses(heading.clone(), setting),
+        None => Content::LastAttempt(heading.clone()),
+    };
     let (label, content) = match raw.label.as_str() {
         "instruction" => (SegmentLabel::Instruction, None),
         "guidance" => (SegmentLabel::Guidance, None),
@@ -289,8 +302,8 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         "error" => (SegmentLabel::Error, lessons()),
         "progress" => (SegmentLabel::Progress, lessons()),
         "memory" => (SegmentLabel::Memory, lessons()),
-        "attempt" => (SegmentLabel::Attempt, Some(Content::LastAttempt(heading))),
-        "example" => (SegmentLabel::Example, Some(Content::Examples(heading))),
+        "attempt" => (SegmentLabel::Attempt, Some(attempts)),
+        "example" => (SegmentLabel::Example, Some(Content::Examples(heading, recalled.clone()))),
         "task" => (SegmentLabel::Task, Some(Content::Task(heading))),
         "steps" => (SegmentLabel::Action, Some(Content::Steps)),
         "rejection" => (SegmentLabel::Rejection, Some(Content::Rejections(heading))),
@@ -325,7 +338,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         (None, None, Some(name)) if raw.heading.is_none() => Content::EnvText(name),
         // Examples that an environment provides for a mentor question, such as failed episodes, each followed by its
         // plan.
-        (Some(Content::Examples(None)), None, Some(name)) => Content::EnvText(name),
+        (Some(Content::Examples(None, None)), None, Some(name)) => Content::EnvText(name),
         (Some(_), ..) => {
             return Err(file.error_at(offset, format!("segment {:?} takes a heading, not a text", raw.label)));
         }

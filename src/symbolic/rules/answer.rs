@@ -13,7 +13,8 @@ pub(in crate::symbolic) fn answer_question(
     question: Question,
 ) -> Vec<ReflectionItem> {
     match (question.purpose, question.kind) {
-        (Purpose::Reflect, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress) => {
+        (Purpose::Reflect, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress)
+        | (Purpose::Extract, ReflectionKind::Abstract) => {
             let intents = reflect(rules, state, episode, NoteRange::WholeEpisode, &[question.kind]);
             intents
                 .into_iter()
@@ -30,7 +31,9 @@ pub(in crate::symbolic) fn answer_question(
         (Purpose::Reflect, ReflectionKind::Negative) => {
             episode_mistakes(rules, episode).into_iter().take(1).map(lesson_to_item).collect()
         }
-        (Purpose::Contrast, ReflectionKind::Lesson) => match state.last_attempt(&episode.task) {
+        (Purpose::Contrast, ReflectionKind::Lesson | ReflectionKind::Abstract) => match state
+            .last_attempt(&episode.task)
+        {
             Some(failed) => episode_mistakes(rules, failed).into_iter().take(1).map(lesson_to_item).collect(),
             None => Vec::new(),
         },

@@ -56,7 +56,7 @@ fn recall_and_precision_are_those_of_the_new_plan_by_trial() {
         "| trial | tasks played | newly solved | solved so far % | recall of its plans % | precision of its plans % |",
         "| 1 | 1 | 0 | 0.0 | 100.0 | 100.0 |",
         "| 2 | 1 | 0 | 0.0 | 0.0 | 0.0 |",
-        "| 3 | 1 | 0 | 0.0 | - | - |",
+        "| 3 | 1 | 0 | 0.0 | \\- | \\- |",
         "| recall of experience | 50.0 | 1 of 2 correct actions |",
         "| precision of correction | 50.0 | 1 of 2 erroneous actions |",
         "| recall in the next attempt | 100.0 | 2 of 2 correct actions |",

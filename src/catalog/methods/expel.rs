@@ -1,0 +1,55 @@
+//! ExpeL (a baseline of FCRF).
+
+use crate::catalog::lane::Lane;
+use crate::catalog::method_entry::{
+    ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action, no_trial_labels,
+};
+use crate::catalog::rules::RULES;
+use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
+use crate::domain::common_settings::LOOP_DETECTOR;
+use crate::domain::{DefaultValue, ReflectionKind};
+use crate::method::expel::settings::SUCCESS_BATCH;
+use crate::method::{Expel, expel};
+use std::sync::Arc;
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: "expel",
+    build: |_| Ok(Arc::new(Expel { rules: RULES })),
+    settings: expel::settings::LIST,
+    templates: &[
+        ("expel.toml", include_str!("../../method/expel/prompts/expel.toml")),
+        ("expel-plan.toml", include_str!("../../method/expel/prompts/expel-plan.toml")),
+        ("expel-contrast.toml", include_str!("../../method/expel/prompts/expel-contrast.toml")),
+        ("expel-extract.toml", include_str!("../../method/expel/prompts/expel-extract.toml")),
+    ],
+    jobs: &[],
+    code_defaults: &[(LOOP_DETECTOR.spec.name, DefaultValue::Switch(true))],
+    // FCRF's comparison has 50, ExpeL's public code 20.
+    step_limits: (50, 20),
+    trials: 1,
+    lanes: &[
+        Lane::plain("Insights", &[ReflectionKind::Abstract]),
+        Lane::plain("Plans", &[ReflectionKind::Plan]),
+    ],
+    empty_lane_text: |_, lane| match lane.kinds {
+        [ReflectionKind::Abstract] => {
+            Some("drawn from training tasks that failed at first, and from several solved ones".to_owned())
+        }
+        [ReflectionKind::Plan] => Some("written after a failed attempt that will be repeated".to_owned()),
+        _ => None,
+    },
+    trial_labels: no_trial_labels,
+    unused_mentor: |run| {
+        let tasks = run.test_tasks().len() as u64;
+        let learns = calibrates(run) || run.trials > 1 || tasks >= run.settings.get(SUCCESS_BATCH);
+        (!learns).then_some(UnusedMentor {
+            reason: "there are no training tasks, one trial, and fewer tasks than success_batch",
+            remedy: "--calibrate or --trials 4",
+        })
+    },
+    model_need: ModelNeed::Always,
+    action_source: ActionSource::Actor,
+    learns_from_calibration: true,
+    current_action: no_current_action,
+    carryover: |_| Carryover::AllTasks("insights and successful attempts".to_owned()),
+};
