@@ -70,7 +70,7 @@ struct DraftBuilder<'a> {
     omitted_lessons: HashSet<LessonId>,
 }
 
-impl<'a> DraftBuilder<'a> {
+impl DraftBuilder<'_> {
     fn add_segment(&mut self, part: &SegmentTemplate, request: &PromptRequest, templates: &Templates) {
         if part.condition.as_ref().is_some_and(|condition| !condition.is_met(self.state)) {
             return;

@@ -91,15 +91,17 @@ fn each_method_asks_the_questions_of_its_paper_in_every_environment() {
     }
 }
 
-/// Training tasks are played as in calibration, and the insights that the placeholder would be are not operations.
+/// Regression: OmniReflect reflected on every calibration, whichever method the run had.
 #[test]
-fn the_training_of_expel_asks_for_plans_and_operations() {
+fn expel_plays_its_training_tasks_itself() {
     let home = Home::new();
     let prompts = prompts(&home, "household", TASKS[0].1, "expel", &["--calibrate"]);
     let asked = kinds(&prompts);
-    assert!(asked.contains(&"extract.abstract"), "{asked:?}");
+    assert_eq!(asked[..2], ["actor", "reflect.plan"]);
     assert!(
-        !asked.iter().any(|kind| kind.starts_with("summarise") || kind.starts_with("reflect.error")),
+        asked
+            .iter()
+            .all(|kind| ["actor", "reflect.plan", "contrast.abstract", "extract.abstract"].contains(kind)),
         "{asked:?}"
     );
 }

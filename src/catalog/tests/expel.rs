@@ -23,7 +23,7 @@ fn run(tasks: &[(&str, &str)], training: u64, settings: &[(&str, u64)]) -> RunSp
         run.settings.set(CALIBRATION_SETTING, training, SettingOrigin::Flag);
     }
     for (name, value) in settings {
-        run.settings.set(*name, *value, SettingOrigin::Flag);
+        run.settings.set(name, *value, SettingOrigin::Flag);
     }
     run
 }

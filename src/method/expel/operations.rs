@@ -60,7 +60,9 @@ pub(super) fn apply(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     };
     operations.sort_by_key(Operation::rank);
     let mut changes = Changes::new(state, reply, complaints);
-    operations.iter().for_each(|operation| changes.apply(operation));
+    for operation in &operations {
+        changes.apply(operation);
+    }
     changes.into_intents()
 }
 
