@@ -26,6 +26,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     unused_mentor: |_| None,
     model_need: ModelNeed::NoMentor,
     action_source: ActionSource::Method,
+    learns_from_calibration: false,
     current_action: no_current_action,
     carryover: |_| Carryover::Nothing,
 };
@@ -47,7 +48,7 @@ impl Method for Greedy {
         let number = |name: &str| open.shown[name].as_u64().unwrap_or(0);
         let rest = number("goal").saturating_sub(number("sum"));
         match STEPS.into_iter().filter(|step| *step <= rest).max() {
-            Some(step) => vec![Intent::Propose(format!("add {step}"))],
+            Some(step) => vec![Intent::Propose { thought: None, action: format!("add {step}") }],
             None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
         }
     }

@@ -7,7 +7,7 @@ use crate::catalog::method_entry::{
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
 use crate::domain::common_settings::LOOP_DETECTOR;
-use crate::domain::{DefaultValue, ReflectionKind};
+use crate::domain::{DefaultValue, ReflectionKind, SettingOrigin};
 use crate::method::expel::settings::SUCCESS_BATCH;
 use crate::method::{Expel, expel};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     // FCRF's comparison has 50, ExpeL's public code 20.
     step_limits: (50, 20),
     trials: 1,
+    limits_origin: SettingOrigin::Paper,
     lanes: &[
         Lane::plain("Insights", &[ReflectionKind::Abstract]),
         Lane::plain("Plans", &[ReflectionKind::Plan]),
