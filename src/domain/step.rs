@@ -1,7 +1,7 @@
 //! Steps of a trajectory and their parts.
 
 use super::setting_words;
-use super::{BreakpointMark, CallId, Note, PartialReply, Seq, Usage};
+use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -165,6 +165,9 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "stops")]
     pub breakpoint_marks: Vec<BreakpointMark>,
+    /// What a person did at it, beside the changes of its texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interventions: Vec<Intervention>,
     /// Partial replies of its calls that a person cancelled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "broken_off")]

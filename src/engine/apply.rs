@@ -4,6 +4,7 @@
 mod breakpoints;
 mod cancelled;
 mod clock;
+mod interventions;
 mod manual_edit;
 mod method_writes;
 mod prefetch;
@@ -402,6 +403,7 @@ impl State {
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
+        self.record_intervention(seq, envelope.cause, &envelope.event);
         self.set_clock(envelope.timestamp);
     }
 

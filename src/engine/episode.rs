@@ -1,6 +1,8 @@
 //! An episode in the state.
 
-use crate::domain::{EpisodeRole, EpisodeSummary, Note, Observation, Seq, Step, Task, TokenCounts};
+use crate::domain::{
+    EpisodeRole, EpisodeSummary, Intervention, Note, Observation, Seq, Step, Task, TokenCounts,
+};
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +56,9 @@ pub struct Episode {
     pub token_counts: TokenCounts,
     /// Whether there was any human intervention.
     pub assisted: bool,
+    /// What a person did before the first step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interventions: Vec<Intervention>,
     /// The summary, once the episode has ended.
     pub outcome: Option<Box<EpisodeSummary>>,
     /// The event that started the episode.

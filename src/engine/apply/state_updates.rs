@@ -302,6 +302,7 @@ impl Episode {
             tokens: 0,
             token_counts: TokenCounts::default(),
             assisted: false,
+            interventions: Vec::new(),
             outcome: None,
             first_seq,
         }

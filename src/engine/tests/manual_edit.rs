@@ -1,8 +1,8 @@
 //! A person's changes to anything but lessons, and their undo.
 
 use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
-use crate::domain::{EndReason, ReflectionKind};
-use crate::engine::{Command, Event, Reply};
+use crate::domain::{EndReason, LessonText, PersonAct, ReflectionKind, Scope};
+use crate::engine::{Command, Event, LessonCommand, Reply};
 
 #[test]
 fn a_run_can_be_changed_only_between_calls() {
@@ -300,4 +300,36 @@ fn undo_after_an_irreversible_action_fails_and_keeps_older_edits() {
     harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
     harness.command(Command::Reflect(ReflectionKind::Error)).unwrap();
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("the mentor was called"));
+}
+
+/// What a person does beside a step's texts is recorded at the step where it happened, and an undo marks it.
+#[test]
+fn interventions_are_recorded_at_their_step() {
+    let mut harness = Harness::with_tasks(1);
+    harness.command(Command::Step).unwrap();
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    let lesson = LessonCommand::Add {
+        kind: ReflectionKind::Error,
+        scope: Scope::Environment,
+        text: LessonText::plain("Be quick."),
+        evidence: String::new(),
+        transition: None,
+        parents: Vec::new(),
+        rule: None,
+    };
+    harness.command(Command::Lesson(lesson)).unwrap();
+    let recorded = |harness: &Harness| {
+        let episode = harness.state().episode.clone().unwrap();
+        let of_steps = episode.steps.iter().map(|s| (s.number, s.interventions.clone()));
+        let all = [(0, episode.interventions.clone())].into_iter().chain(of_steps);
+        let all = all.flat_map(|(step, acts)| acts.into_iter().map(move |act| (step, act)));
+        all.map(|(step, act)| (step, matches!(act.act, PersonAct::Lesson { number: 1, .. }), act.undone))
+            .collect::<Vec<_>>()
+    };
+    let step = harness.state().last_step().map_or(0, |s| s.number);
+    assert_eq!(recorded(&harness), [(step, true, false)]);
+    for is_undone in [true, false, true] {
+        harness.command(if is_undone { Command::Undo } else { Command::Redo }).unwrap();
+        assert_eq!(recorded(&harness), [(step, true, is_undone)]);
+    }
 }
