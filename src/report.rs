@@ -23,7 +23,10 @@ mod transcript;
 mod tests;
 
 pub use by_task::TaskTotals;
-pub use document::reply_source;
+pub use document::{
+    Block, EDITED_BY_PERSON, Line, Section, Span, Tone, not_kept, plain_text, reflection_notes, reply_source,
+    start_section, step_section,
+};
 pub use dropped_text::{DroppedText, dropped_texts};
 pub use html::{EmbedSession, write_html};
 pub use json::render_json;
@@ -36,4 +39,4 @@ pub use reflexion::reflexion_files;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, render_svg};
 pub use tally::{EpisodeRates, Tally};
-pub use transcript::{Transcript, render_transcript};
+pub use transcript::{Transcript, render_transcript, step_lines};

@@ -5,8 +5,9 @@
 
 use super::SessionRecord;
 use super::StepRef;
-use super::document::{Block, Document, EpisodeHead, LessonEntry, Section, Span};
-use crate::domain::{LessonStatus, NoteKind, ReflectionKind, pluralize};
+use super::document::{Block, Document, LessonEntry, Section, Span, Tone, lesson_line, reflection_notes};
+use crate::domain::{LessonStatus, ReflectionKind, pluralize};
+use crate::engine::Episode;
 use std::fmt::Write as _;
 
 /// Writes the next part of a page.
@@ -26,7 +27,7 @@ pub fn write_html<E>(
     embed: Option<&EmbedSession<'_, E>>,
     write: &mut WritePart<'_, E>,
 ) -> Result<(), E> {
-    let document = Document::new(record);
+    let document = Document(record);
     let title = escape(document.title(Some(at)));
     let mut out = String::new();
     let _ = write!(
@@ -39,18 +40,19 @@ pub fn write_html<E>(
         include_str!("html/page.css")
     );
     write_facts(&mut out, &document, at);
-    let count = document.episodes().len();
+    let count = record.episodes.len();
     if count > 1 {
-        write_contents(&mut out, &document);
+        write_contents(&mut out, record);
     }
     write_lessons(&mut out, &document.lessons());
-    for head in document.episodes() {
-        write_heading(&mut out, &head, head.number == at.episode || count == 1);
-        for section in document.sections(&head) {
-            write_section(&mut out, &section, head.number, at);
+    for entry in &record.episodes {
+        let number = entry.episode.number;
+        write_heading(&mut out, &entry.episode, number == at.episode || count == 1);
+        for section in document.sections(entry) {
+            write_section(&mut out, &section, number, at);
             pass_on(&mut out, write)?;
         }
-        document.closing(&head).iter().for_each(|block| write_block(&mut out, block));
+        document.closing(entry).iter().for_each(|block| write_block(&mut out, block));
         out.push_str("</details>\n");
     }
     write_settings(&mut out, &document);
@@ -93,6 +95,7 @@ fn inline<'a>(line: impl IntoIterator<Item = &'a Span<'a>>) -> String {
         Span::Words(text) => text.to_string(),
         Span::Quote(text) => escape(text),
         Span::Code(text) => format!("<code>{}</code>", escape(text)),
+        Span::Person => "a person".to_owned(),
     });
     spans.collect()
 }
@@ -101,19 +104,18 @@ fn anchor(at: StepRef) -> String {
     format!("s{}-{}", at.episode, at.step)
 }
 
-fn write_contents(out: &mut String, document: &Document<'_>) {
+fn write_contents(out: &mut String, record: &SessionRecord) {
     out.push_str(
         "<h2>Episodes</h2>\n<div class=\"wide\"><table>\n<tr><th>no.</th><th>task</th><th>trial</th><th>outcome</th>\
          <th>progress</th></tr>\n",
     );
-    for e in document.episodes() {
+    for e in record.episodes.iter().map(|entry| &*entry.episode) {
         let _ = writeln!(
             out,
-            "<tr><td>{n}</td><td><a href=\"#e{n}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td></tr>",
+            "<tr><td>{n}</td><td><a href=\"#e{n}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(&e.task.id),
             e.trial,
-            escape(&e.verdict),
-            if e.is_assisted { " · assisted" } else { "" },
+            inline(&Block::Outcome(e).line()),
             progress_bar(e.progress),
             n = e.number
         );
@@ -126,23 +128,15 @@ fn progress_bar(progress: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{percent}%\"></i></span> {progress:.2}")
 }
 
-fn write_heading(out: &mut String, e: &EpisodeHead<'_>, is_open: bool) {
+fn write_heading(out: &mut String, e: &Episode, is_open: bool) {
     let _ = writeln!(
         out,
-        "<details class=\"episode\" id=\"e{n}\"{}><summary>Episode {n}: {} · trial {}{} · {}</summary>",
+        "<details class=\"episode\" id=\"e{}\"{}><summary>{} · {}</summary>",
+        e.number,
         if is_open { " open" } else { "" },
-        escape(if e.task.goal.is_empty() { &e.task.id } else { &e.task.goal }),
-        e.trial,
-        e.role,
-        escape(&e.verdict),
-        n = e.number
+        inline(&Block::Heading(e).line()),
+        inline(&Block::Outcome(e).line())
     );
-    if !e.task.goal.is_empty() {
-        let _ = writeln!(out, "<p>Task: {}</p>", escape(&e.task.id));
-    }
-    if e.is_assisted {
-        out.push_str("<p class=\"soft\">Assisted by a person; excluded from all rates.</p>\n");
-    }
 }
 
 fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: StepRef) {
@@ -154,59 +148,47 @@ fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: Step
         "<section class=\"step{}\" id=\"{id}\"{}><a class=\"no\" href=\"#{id}\">{}</a><div>",
         marked.0, marked.1, here.step
     );
-    section.decision.iter().chain(&section.outcome).for_each(|block| write_block(out, block));
+    section.blocks().for_each(|block| write_block(out, block));
     out.push_str("</div></section>\n");
 }
 
 fn write_block(out: &mut String, block: &Block<'_>) {
-    let _ = match block {
-        Block::Note(line) => writeln!(out, "<p class=\"soft\">{}</p>", inline(line)),
-        Block::Thought { text, note } => {
-            let note = match note.trim() {
-                "" => String::new(),
-                note => format!(" <span class=\"soft\">{note}</span>"),
-            };
-            writeln!(out, "<div class=\"think\">{}{note}</div>", escape(text))
-        }
-        Block::Action { is_thought: true, .. } => Ok(()),
-        Block::Action { text, .. } => writeln!(out, "<div class=\"act\">{}</div>", escape(text)),
-        Block::Proposal(text) => {
-            let mark = "<span class=\"soft\">(proposed)</span>";
-            writeln!(out, "<div class=\"act\">{} {mark}</div>", escape(text))
-        }
-        Block::Observation { text, original } => {
-            if let Some(raw) = original.map(escape) {
-                let edited = "edited by a person; the environment said";
-                let _ = writeln!(out, "<p class=\"soft\">{edited}: {raw}</p>");
-            }
-            writeln!(out, "<div class=\"obs\">{}</div>", escape(text))
-        }
-        Block::Progress { before, after } => {
-            let class = if after > before { "good" } else { "bad" };
-            writeln!(out, "<p class=\"{class}\">progress {before:.2} → {after:.2}</p>")
-        }
-        Block::Finding { kind: NoteKind::Mistake, detector, evidence } => {
-            writeln!(out, "<p class=\"bad\">{}: {}</p>", escape(detector), escape(evidence))
-        }
-        // A change of the progress says the same.
-        Block::Finding { .. } => Ok(()),
-        Block::Reflection { name, author, items, notes } => {
-            let title = format!("<b>{name} reflection</b> <span class=\"soft\">by {author}</span>");
-            let _ = writeln!(out, "<div class=\"card\">{title}<ul>");
-            for item in items {
-                let _ = writeln!(out, "<li>{}</li>", inline(item));
-            }
-            out.push_str("</ul>");
-            for note in notes {
-                let _ = write!(out, "<p class=\"soft\">{}</p>", inline(note));
-            }
-            writeln!(out, "</div>")
-        }
-        Block::Remark(text) => writeln!(out, "<div class=\"card\">{}</div>", escape(text)),
-        Block::FailedCall { call, message } => {
-            writeln!(out, "<p class=\"bad\">A call failed ({}): {}</p>", escape(call), escape(message))
-        }
+    let line = inline(&block.line());
+    let mut note = block.note().map_or_else(String::new, |note| format!("({})", inline(&note)));
+    if matches!(block, Block::Proposal(_)) {
+        note.push_str("(proposed)");
+    }
+    let (tag, class) = match (block, block.tone()) {
+        (Block::Thought { .. }, _) => ("div", "think"),
+        (Block::Action { .. } | Block::Proposal(_), _) => ("div", "act"),
+        (Block::Observation { .. }, _) => ("div", "obs"),
+        (Block::Reflection(_) | Block::Remark(_), _) => ("div", "card"),
+        (_, Tone::Good) => ("p", "good"),
+        (_, Tone::Bad) => ("p", "bad"),
+        _ => ("p", "soft"),
     };
+    // An action is a line of its own and needs no frame for code.
+    let line = match block {
+        Block::Action { text, .. } | Block::Proposal(text) => escape(text),
+        Block::Reflection(_) => format!("<b>{line}</b>"),
+        Block::FailedCall { .. } => format!("a call failed: {line}"),
+        _ => line,
+    };
+    let _ = write!(out, "<{tag} class=\"{class}\">{line}");
+    if !note.is_empty() {
+        let _ = write!(out, " <span class=\"soft\">{note}</span>");
+    }
+    if let Block::Reflection(reflection) = block {
+        out.push_str("<ul>");
+        for item in &reflection.items {
+            let _ = writeln!(out, "<li>{}</li>", inline(&lesson_line(&item.text)));
+        }
+        out.push_str("</ul>");
+        for note in reflection_notes(reflection) {
+            let _ = write!(out, "<p class=\"soft\">{}</p>", inline(&note.line()));
+        }
+    }
+    let _ = writeln!(out, "</{tag}>");
 }
 
 fn write_lessons(out: &mut String, all: &[LessonEntry<'_>]) {

@@ -3,8 +3,8 @@
 use super::SessionRecord;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
-    EpisodeSummary, ExecutedAction, JSON_EXPORT_FORMAT, Lesson, Note, Observation, PartialReply, Reflection,
-    RunSpec, Seq, Step, Usage,
+    EpisodeSummary, ExecutedAction, Intervention, JSON_EXPORT_FORMAT, Lesson, Note, Observation,
+    PartialReply, Reflection, RunSpec, Seq, Step, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -52,6 +52,9 @@ struct EpisodeJson<'a> {
     steps: Vec<StepJson<'a>>,
     reflections: Vec<&'a Reflection>,
     failures: Vec<FailureJson<'a>>,
+    /// What a person did before the first step.
+    #[serde(skip_serializing_if = "<[Intervention]>::is_empty")]
+    interventions: &'a [Intervention],
     /// A person's comments on the episode.
     remarks: Vec<&'a str>,
     outcome: Option<&'a EpisodeSummary>,
@@ -94,6 +97,9 @@ struct StepJson<'a> {
     unusable_replies: u32,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
+    /// What a person did at the step, beside the changes of its texts.
+    #[serde(skip_serializing_if = "<[Intervention]>::is_empty")]
+    interventions: &'a [Intervention],
     /// A person's comments on the step.
     remarks: &'a [String],
     lessons_in_prompt: u32,
@@ -154,6 +160,7 @@ fn episode_json<'a>(record: &'a SessionRecord, entry: &'a EpisodeRecord) -> Epis
             .filter(|r: &&Reflection| r.episode == e.number)
             .collect(),
         failures: entry.failures.iter().map(failure_json).collect(),
+        interventions: &e.interventions,
         remarks: record.remarks(e.number),
         outcome: e.outcome.as_deref(),
     }
@@ -189,6 +196,7 @@ fn step_json(s: &Step) -> StepJson<'_> {
         complaints: &s.complaints,
         unusable_replies: s.unusable_replies,
         warnings: &s.warnings,
+        interventions: &s.interventions,
         remarks: &s.remarks,
         lessons_in_prompt: s.lesson_count,
         usage: &s.usage,

@@ -1,15 +1,15 @@
 //! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
 
-use super::SessionRecord;
-use super::document::{Block, Document, EpisodeHead, LessonEntry, Section, Span};
+use super::document::{Block, Document, LessonEntry, Section, Span, lesson_line, reflection_notes};
 use super::record::enum_name;
+use super::{EpisodeRecord, SessionRecord};
 use crate::domain::pluralize;
 use crate::text::{escape_markdown as escape, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
 /// Renders the document. External text is put into code, so that none of it is interpreted as Markdown.
 pub fn render_markdown(record: &SessionRecord) -> String {
-    let document = Document::new(record);
+    let document = Document(record);
     let mut out = format!("# {}\n\n", escape(document.title(None)));
     for group in document.facts() {
         let facts: Vec<String> =
@@ -17,15 +17,15 @@ pub fn render_markdown(record: &SessionRecord) -> String {
         let _ = writeln!(out, "- {}", facts.join(", "));
     }
     let _ = writeln!(out, "- result: {}\n", document.result());
-    if document.episodes().len() > 1 {
-        write_contents(&mut out, &document);
+    if record.episodes.len() > 1 {
+        write_contents(&mut out, record);
     }
-    for head in document.episodes() {
-        write_heading(&mut out, &head);
-        for section in document.sections(&head) {
+    for entry in &record.episodes {
+        write_heading(&mut out, entry);
+        for section in document.sections(entry) {
             write_section(&mut out, &section);
         }
-        for block in document.closing(&head) {
+        for block in document.closing(entry) {
             write_block(&mut out, &block);
             out.push('\n');
         }
@@ -39,6 +39,16 @@ fn inline<'a>(line: impl IntoIterator<Item = &'a Span<'a>>) -> String {
     let spans = line.into_iter().map(|span| match span {
         Span::Words(text) => text.to_string(),
         Span::Quote(text) | Span::Code(text) => code(text),
+        Span::Person => "a person".to_owned(),
+    });
+    spans.collect()
+}
+
+/// Formats a heading, in which only names are code.
+fn heading(line: &[Span<'_>]) -> String {
+    let spans = line.iter().map(|span| match span {
+        Span::Quote(text) => escape(text),
+        other => inline([other]),
     });
     spans.collect()
 }
@@ -47,25 +57,20 @@ fn cell_code(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
 
-fn write_contents(out: &mut String, document: &Document<'_>) {
-    out.push_str("| episode | task | trial | outcome | assisted |\n|---|---|---|---|---|\n");
-    for e in document.episodes() {
+fn write_contents(out: &mut String, record: &SessionRecord) {
+    out.push_str("| episode | task | trial | outcome |\n|---|---|---|---|\n");
+    for entry in &record.episodes {
+        let e = &*entry.episode;
         let (goal, task) = (escape(&e.task.goal), cell_code(&e.task.id));
-        let assisted = if e.is_assisted { "yes" } else { "" };
-        let _ = writeln!(out, "| {} | {goal} {task} | {} | {} | {assisted} |", e.number, e.trial, e.verdict);
+        let outcome = inline(&Block::Outcome(e).line());
+        let _ = writeln!(out, "| {} | {goal} {task} | {} | {outcome} |", e.number, e.trial);
     }
     out.push('\n');
 }
 
-fn write_heading(out: &mut String, e: &EpisodeHead<'_>) {
-    let id = format!("{} {}", escape(&e.task.env), code(&e.task.id));
-    let name = if e.task.goal.is_empty() { id } else { format!("{} ({id})", escape(&e.task.goal)) };
-    let assisted = if e.is_assisted { ", assisted by a person" } else { "" };
-    let _ = writeln!(
-        out,
-        "## Episode {}: {name}, trial {}{}\n\n{}{assisted}\n",
-        e.number, e.trial, e.role, e.verdict
-    );
+fn write_heading(out: &mut String, entry: &EpisodeRecord) {
+    let [title, outcome] = [Block::Heading(&entry.episode), Block::Outcome(&entry.episode)];
+    let _ = writeln!(out, "## {}\n\n{}\n", heading(&title.line()), inline(&outcome.line()));
 }
 
 fn write_section(out: &mut String, section: &Section<'_>) {
@@ -81,31 +86,35 @@ fn write_section(out: &mut String, section: &Section<'_>) {
 }
 
 fn write_block(out: &mut String, block: &Block<'_>) {
-    let _ = match block {
-        Block::Note(line) => writeln!(out, "- {}", inline(line)),
-        Block::Thought { text, note } => writeln!(out, "- thought{note}: {}", code(text)),
-        Block::Action { text, .. } => writeln!(out, "- action: {}", code(text)),
-        Block::Proposal(text) => writeln!(out, "- proposed: {}", code(text)),
-        Block::Observation { text, original } => {
-            if let Some(original) = original {
-                let edited = "The observation was edited by a person; the environment is unchanged. It said:";
-                let _ = writeln!(out, "{edited}\n\n{}\nThe agent sees:\n", markdown_block(original));
+    let note = block.note().map_or_else(String::new, |note| format!(" ({})", inline(&note)));
+    let mark = match block {
+        Block::Observation { text, .. } => {
+            let _ = writeln!(out, "{}", markdown_block(text));
+            if !note.is_empty() {
+                let _ = writeln!(out, "{}\n", note.trim());
             }
-            writeln!(out, "{}", markdown_block(text))
+            return;
         }
-        Block::Progress { before, after } => writeln!(out, "Progress {before:.2} → {after:.2}\n"),
-        Block::Finding { kind, detector, evidence } => {
-            writeln!(out, "- {} {}: {}", enum_name(kind), escape(detector), code(evidence))
+        Block::Remark(text) => {
+            let _ = writeln!(out, "> {}", escape(text));
+            return;
         }
-        Block::Reflection { name, author, items, notes } => {
-            let _ = writeln!(out, "- **{name} reflection** ({author})");
-            items.iter().chain(notes).try_for_each(|line| writeln!(out, "  - {}", inline(line)))
-        }
-        Block::Remark(text) => writeln!(out, "> {}", escape(text)),
-        Block::FailedCall { call, message } => {
-            writeln!(out, "- a call failed ({}): {}", escape(call), code(message))
-        }
+        Block::Thought { .. } => "thought: ",
+        Block::Action { .. } => "action: ",
+        Block::Proposal(_) => "proposed: ",
+        Block::FailedCall { .. } => "a call failed: ",
+        Block::Finding(finding) => &format!("{} ", enum_name(&finding.kind)),
+        Block::Reflection(_) => "**",
+        _ => "",
     };
+    let end = if matches!(block, Block::Reflection(_)) { "**" } else { &note };
+    let _ = writeln!(out, "- {mark}{}{end}", inline(&block.line()));
+    if let Block::Reflection(reflection) = block {
+        let items = reflection.items.iter().map(|item| lesson_line(&item.text));
+        for line in items.chain(reflection_notes(reflection).iter().map(Block::line)) {
+            let _ = writeln!(out, "  - {}", inline(&line));
+        }
+    }
 }
 
 fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {

@@ -1,6 +1,6 @@
 //! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
-use crate::domain::{BranchId, CallId, Lesson, Question, Reflection, RunSpec, Seq, Step, pluralize};
+use crate::domain::{BranchId, CallId, Lesson, Question, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -186,23 +186,9 @@ impl SessionRecord {
         lesson.parents.iter().filter_map(|id| self.final_state.pool.get(id)).map(|l| l.number).collect()
     }
 
-    /// Returns the reflections written after a step.
-    pub fn reflections_after<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Reflection> {
-        step.reflections.iter().filter_map(|i| self.final_state.reflections.get(*i as usize)).map(Arc::as_ref)
-    }
-
     /// Returns a person's remarks on an episode as a whole.
     pub fn remarks(&self, episode: u32) -> Vec<&str> {
         self.final_state.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
-    }
-}
-
-impl FailedCall {
-    /// Describes the call: its role, the question if it was the mentor's, and whether it was given up.
-    pub fn description(&self) -> String {
-        let question = self.question.map_or_else(String::new, |q| format!(", {}", q.name()));
-        let given_up = if self.given_up { ", given up" } else { "" };
-        format!("{}{question}{given_up}", self.failure.source)
     }
 }
 
@@ -210,24 +196,6 @@ impl EpisodeRecord {
     /// Returns the steps of the episode.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.episode.steps.iter().map(Arc::as_ref)
-    }
-
-    /// Describes the outcome in a few words.
-    pub fn verdict(&self) -> String {
-        match &self.episode.outcome {
-            Some(o) if o.won => format!("won after {}", pluralize(o.steps.into(), "step")),
-            Some(o) => {
-                let reason = o.reason.verdict(o.won);
-                format!("{reason} after {}, progress {:.2}", pluralize(o.steps.into(), "step"), o.progress)
-            }
-            None => {
-                format!(
-                    "in progress at step {}, progress {:.2}",
-                    self.episode.answered_steps(),
-                    self.episode.progress
-                )
-            }
-        }
     }
 }
 
@@ -268,11 +236,6 @@ pub(super) fn enum_name(value: &impl serde::Serialize) -> String {
         Ok(other) => other.to_string(),
         Err(_) => String::new(),
     }
-}
-
-/// Formats a count: `once`, `3 times`.
-pub(super) fn format_times(n: u32) -> String {
-    if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
 /// Formats the parents of a lesson as the end of a line about it; empty if it has none.

@@ -315,11 +315,11 @@ fn exports_show_questions_complaints_failed_calls_and_parents() {
     insta::assert_snapshot!("mentor_markdown", render_markdown(&record));
     let page = html_page(&record, StepRef::default(), &files());
     let expected = [
-        "a call failed (mentor, Experience, given up): connection refused",
-        "<b>best-fitting Lesson reflection</b>",
+        "a call failed: mentor (Experience, given up): connection refused; try again",
+        "<b>best-fitting Lesson reflection (mentor)</b>",
         "about the reply: one tip is asked for: the rest was not kept",
         "about the reply: a second action was not read: rest",
-        "asked again because a reply was unusable: once",
+        "1 unusable reply",
         "in 0 prompts, made from lesson 1</td>",
     ];
     for text in expected {
@@ -345,8 +345,8 @@ fn an_action_that_replaces_a_thought_is_shown_in_every_export() {
         "{output}"
     );
     for page in [render_markdown(&record), html_page(&record, StepRef { episode: 1, step: 1 }, &files())] {
-        assert!(page.contains("in place of") && !page.contains("in place of <code>nothing"), "{page}");
-        assert!(!page.contains("in place of `nothing`") && page.contains("dropped from later prompts"));
+        assert!(page.contains("instead of: ") && !page.contains("instead of: <code>nothing"), "{page}");
+        assert!(!page.contains("instead of: `nothing`") && page.contains("dropped from later prompts"));
     }
 }
 
@@ -366,7 +366,7 @@ fn plans_and_lessons_without_a_step_are_shown() {
     let record = record_of(&events);
     let markdown = render_markdown(&record);
     let expected =
-        "```\n\n- **Plan reflection** (rules)\n  - `go, take`\n  - 1 text not kept\n\n### Step 1\n";
+        "```\n\n- **Plan reflection (rules)**\n  - `go, take`\n  - 1 text not kept\n\n### Step 1\n";
     assert!(markdown.contains(expected), "{markdown}");
     let page = html_page(&record, StepRef::default(), &files());
     let steps = page.split("<section").nth(1).unwrap();

@@ -205,7 +205,7 @@ fn a_recording_replays_without_inventing_replies() {
         "--on-error",
         "skip-task",
     ]);
-    assert!(skipped.assert_success().stdout.contains("lost (error)"));
+    assert!(skipped.assert_success().stdout.contains("lost (failed call)"));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn plain_mode_prints_text_without_cursor_movement() {
     assert!(!output.stdout.contains('\u{1b}') && !output.stdout.contains('\r'));
     for words in [
         "your turn, step 1",
-        "(by you)",
+        "(by you, instead of: ",
         "remark  here",
         "no lessons yet",
         "[instruction]",

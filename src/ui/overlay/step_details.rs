@@ -3,7 +3,7 @@
 use crate::catalog::advice_kind;
 use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, format_price};
 use crate::engine::{Effect, Event};
-use crate::report::reply_source;
+use crate::report::{EDITED_BY_PERSON, reply_source};
 use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -89,9 +89,6 @@ fn step_with_open_texts(number: u32, context: &Context<'_>) -> Option<u32> {
     let mut earlier = (1..number).rev().take(MAX_STEPS_BACK);
     earlier.find(|number| context.step(*number).is_some_and(|step| open_text_count(step, context) > 0))
 }
-
-/// The note below texts that a person edited.
-const EDITED_BY_PERSON: &str = "edited by a person";
 
 fn step_lines(step: &Step, context: &Context<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();

@@ -69,7 +69,9 @@ fn a_thought_that_left_the_prompt_says_so() {
     fixture.write(Cause::Person, event);
     let shown = screen_text(&TestScreen::new(fixture, 80, 24).draw());
     assert!(
-        shown.lines().any(|l| l.contains("The stove is hot.") && l.contains("not in the prompt")),
+        shown
+            .lines()
+            .any(|l| l.contains("The stove is hot.") && l.contains("thought dropped from later prompts")),
         "{shown}"
     );
 }

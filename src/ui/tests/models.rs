@@ -87,7 +87,7 @@ fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
     );
     let mut stage = TestScreen::new(f, 120, 36);
     let text = screen_text(&stage.draw());
-    assert!(text.contains("request changed from here on: stop at a newline"), "{text}");
+    assert!(text.contains("request to the actor's server changed: stop at a newline"), "{text}");
     stage.press("i");
     assert!(screen_text(&stage.draw()).contains("unsent      stop at a newline"));
 }

@@ -150,8 +150,7 @@ fn a_partial_reply_is_shown_with_the_next_keys() {
         let mut stage = TestScreen::new(with_cancelled_call(), w, h);
         let shown = screen_text(&stage.draw());
         for words in [
-            "you cancelled the reply:",
-            "about 1221 tokens, estimated",
+            "you cancelled the call (about 1221 tokens, estimated)",
             "I go to the microwave",
             "has no action yet",
             "n ask again   o type an action   L continue without",

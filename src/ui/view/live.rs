@@ -1,6 +1,6 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
-use super::rows::{PaneContent, Row, RowLayout, RowWriter};
+use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
 use crate::catalog::find_job;
 use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step, pluralize};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
@@ -31,7 +31,7 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
     let state: &State = &context.frame.head;
     let number = state.last_step().map_or(0, |s| s.number);
     // A step that has no rows of its own yet gets its number here.
-    let has_rows = |s: &Step| !s.rejections.is_empty() || !s.partial_replies.is_empty() || s.prompt_edited;
+    let has_rows = |s: &Step| !step_rows(s, state, None, layout, context.glyphs).is_empty();
     let is_unnumbered = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && !has_rows(s));
     let mut w = RowWriter::new(if is_unnumbered { number } else { 0 }, layout, context.glyphs);
     let calls = &context.frame.live.calls;

@@ -3,7 +3,7 @@
 
 use super::lanes::without_underline;
 use super::live::live_rows;
-use super::rows::{Offer, PaneContent, Row, RowLayout, reset_rows};
+use super::rows::{Offer, PaneContent, Row, RowLayout, start_rows};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::layout::PaneArea;
@@ -150,9 +150,8 @@ impl RowSource<'_, '_> {
         let Some(episode) = self.context.episode() else { return Arc::default() };
         let glyphs = self.context.glyphs;
         if number == 0 {
-            let text =
-                episode.first_observation.as_ref().map_or("", |r| r.agent_view.as_deref().unwrap_or(&r.raw));
-            return reset_rows(text, self.layout, glyphs).into();
+            let state = self.context.state_for_step(0);
+            return start_rows(episode, state, self.layout, glyphs).into();
         }
         if number > self.last {
             return with_head(live_rows(self.context, self.layout, self.model), self.height, self.context)

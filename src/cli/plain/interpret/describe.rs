@@ -1,6 +1,7 @@
 //! Describes steps and the environment as text.
 
 use crate::engine::State;
+use crate::report::step_lines;
 use std::fmt::Write as _;
 
 /// Describes what the agent may know of the environment.
@@ -33,15 +34,7 @@ pub(super) fn describe_steps(rest: &str, state: &State) -> Result<String, String
     };
     let mut out = String::new();
     for step in (from..=to).filter_map(|n| episode.step(n)) {
-        if let Some(thought) = &step.thought {
-            let _ = writeln!(out, "{:>3} think  {thought}", step.number);
-        }
-        if let Some(action) = step.action() {
-            let _ = writeln!(out, "{:>3} > {action}", step.number);
-        }
-        if let Some(observation) = step.observation() {
-            let _ = writeln!(out, "      {}", observation.trim().replace('\n', "\n      "));
-        }
+        out.push_str(&step_lines(step, episode, state));
     }
     Ok(if out.is_empty() { "no steps yet".to_owned() } else { out })
 }
