@@ -207,6 +207,7 @@ mod display_faults;
 mod displayed_facts;
 mod edited_prompts;
 mod end_card;
+mod every_fact;
 mod failed_questions;
 mod first_use_faults;
 mod fork_from_present;
