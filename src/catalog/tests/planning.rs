@@ -165,7 +165,7 @@ fn the_symbolic_mentor_plans_household_tasks_only() {
     assert!(actions.iter().any(|a| a.starts_with("take apple 1 from ")), "{actions:?}");
     assert!(actions.len() <= run.limits.steps as usize);
     for (mentor, env, reason) in
-        [("none", "household", "there is no mentor"), ("symbolic", "pddl", "task of pddl")]
+        [("none", "household", "there is no mentor"), ("symbolic", "pddl", "tasks of pddl")]
     {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();

@@ -4,12 +4,14 @@ mod branches;
 mod breakpoints;
 mod describe;
 mod help;
+mod screen_only;
 mod status;
 mod summary;
 
 pub(super) use describe::describe_past_step;
 use describe::{describe_steps, describe_world};
 pub(super) use help::HELP;
+use screen_only::screen_only_message;
 pub(super) use status::status_line;
 
 use crate::catalog::kind_of_new_lesson;
@@ -183,33 +185,6 @@ fn model_command(role: ModelRole, model: &str, state: &State) -> Result<Command,
 fn restart_task(state: &State) -> Vec<Command> {
     let begin = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
     begin.into_iter().chain([Command::Step]).collect()
-}
-
-/// Returns what to use instead of a palette action that exists only on the screen.
-fn screen_only_message(word: &str) -> Option<String> {
-    let instead = match word {
-        "previous-mark" | "next-mark" | "marks" | "previous-episode" | "next-episode" | "first"
-        | "last-progress" | "search" => "here: `story N` shows a step",
-        "lesson-up" | "lesson-down" => "here: `move N PLACE`",
-        "lesson-from-override" => "here: `lesson MISTAKE -> SOLUTION`",
-        "override-questions" => {
-            "here: `set override.shown_as own` (as the agent's own action) or `human_edit`"
-        }
-        "result" => "here: `story` and `world`",
-        "compare" => "here: quit, then `retrospect diff A B`",
-        "tasks" => "here: quit, then `retrospect report`",
-        "preview" => "here: `prompt` shows the last prompt sent",
-        "truth" => "here: `world` shows what the agent may know",
-        "export" => "here: quit, then `retrospect export`",
-        "suspend" => "here: Ctrl-Z",
-        "next-pane" | "previous-pane" | "zoom" | "arrange" | "reasoning" | "copy" | "theme" | "mouse"
-        | "redraw" => "resume without --plain",
-        pane if pane.strip_prefix("pane-").is_some_and(|n| n.parse::<u8>().is_ok()) => {
-            "resume without --plain"
-        }
-        _ => return None,
-    };
-    Some(format!("`{word}` needs the screen; {instead}"))
 }
 
 /// Accepts the mentor's newest discarded text that isn't a lesson yet.

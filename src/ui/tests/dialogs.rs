@@ -428,7 +428,7 @@ fn the_external_editor_gets_the_text_and_returns_it() {
 #[test]
 fn an_edit_sends_only_what_changed() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
-    stage.model.focus = Focus::Lanes;
+    (stage.model.focus, stage.model.selected_lane) = (Focus::Lanes, Some(1));
     stage.press("e");
     assert_eq!(stage.press("Enter"), []);
     stage.press("e");
