@@ -2,7 +2,6 @@
 
 use crate::domain::{Author, Intervention, LessonOp, PersonAct, Seq};
 use crate::engine::{Cause, Event, State};
-use std::sync::Arc;
 
 impl State {
     /// Returns what an event that has been folded did, if it is of a kind that a person causes and that changes no text
@@ -55,12 +54,15 @@ impl State {
         }
     }
 
-    /// Edits the interventions at the last step and before the first. Earlier ones can no longer be undone.
-    fn edit_interventions(&mut self, edit: impl FnMut(&mut Intervention)) {
+    /// Edits the interventions that can still be undone: those before the first step and at the last two. The last step
+    /// may have been opened without a prompt, which would have used earlier ones.
+    fn edit_interventions(&mut self, mut edit: impl FnMut(&mut Intervention)) {
         self.edit_episode(|e| {
-            let last = e.steps.len().checked_sub(1).and_then(|index| e.steps.get_mut(index));
-            let of_step = last.into_iter().flat_map(|step| &mut Arc::make_mut(step).interventions);
-            of_step.chain(&mut e.interventions).for_each(edit);
+            let last = e.steps.len() as u32;
+            for number in last.saturating_sub(1)..=last {
+                e.edit_step(number, |s| s.interventions.iter_mut().for_each(&mut edit));
+            }
+            e.interventions.iter_mut().for_each(edit);
         });
     }
 }

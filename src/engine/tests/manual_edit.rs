@@ -1,7 +1,7 @@
 //! A person's changes to anything but lessons, and their undo.
 
 use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
-use crate::domain::{EndReason, LessonText, PersonAct, ReflectionKind, Scope};
+use crate::domain::{Autonomy, EndReason, LessonText, PersonAct, ReflectionKind, Scope};
 use crate::engine::{Command, Event, LessonCommand, Reply};
 
 #[test]
@@ -306,8 +306,10 @@ fn undo_after_an_irreversible_action_fails_and_keeps_older_edits() {
 #[test]
 fn interventions_are_recorded_at_their_step() {
     let mut harness = Harness::with_tasks(1);
+    harness.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
     harness.command(Command::Step).unwrap();
     harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    harness.command(Command::Act("look".to_owned())).unwrap();
     let lesson = LessonCommand::Add {
         kind: ReflectionKind::Error,
         scope: Scope::Environment,
@@ -326,10 +328,12 @@ fn interventions_are_recorded_at_their_step() {
         all.map(|(step, act)| (step, matches!(act.act, PersonAct::Lesson { number: 1, .. }), act.undone))
             .collect::<Vec<_>>()
     };
-    let step = harness.state().last_step().map_or(0, |s| s.number);
-    assert_eq!(recorded(&harness), [(step, true, false)]);
+    assert_eq!(recorded(&harness), [(1, true, false)]);
+    // Without a prompt, the next step doesn't use the lesson.
+    harness.reply_as_env(step_result("You see."));
+    assert_eq!(harness.state().last_step().unwrap().number, 2);
     for is_undone in [true, false, true] {
         harness.command(if is_undone { Command::Undo } else { Command::Redo }).unwrap();
-        assert_eq!(recorded(&harness), [(step, true, is_undone)]);
+        assert_eq!(recorded(&harness), [(1, true, is_undone)]);
     }
 }
