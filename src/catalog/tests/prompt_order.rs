@@ -180,7 +180,7 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
     let corrected = play_lost_run("fcrf", HEAT, &[("lesson_pool", "summary")], 2, Some(2));
     let memories = play_lost_run("sweet_sour", HEAT, &[("transfer", "always")], 2, None);
     let planned = play_lost_run("planning", HEAT, &[("replan", "attempt")], 2, None);
-    let gathered = play_lost_run("expel", HEAT, &[("calibration", "1"), ("gather_trials", "2")], 2, Some(2));
+    let gathered = play_lost_run("expel", HEAT, &[("calibration", "1"), ("gather_trials", "3")], 2, Some(3));
     let recalled = play_lost_run("expel", HEAT, &[("success_batch", "1")], 2, Some(2));
     let actual: Vec<(&str, Vec<String>)> = vec![
         ("react", last_prompt_order(&play_lost_run("react", HEAT, &[], 1, None), None)),

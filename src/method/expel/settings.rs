@@ -32,7 +32,7 @@ pub const SUCCESS_BATCH: TypedSetting<u64> = TypedSetting::number(
     "how many successful attempts at different tasks the mentor draws insights from at once",
     8,
     (1, 1000),
-    Code,
+    BuiltIn,
 );
 
 pub const MAX_INSIGHTS: TypedSetting<u64> = TypedSetting::number(

@@ -20,6 +20,8 @@ enum Claim {
     Together(String, String),
 }
 
+/// Words that aren't a state by themselves.
+const RELATIONS: &[&str] = &["is", "not", "in", "on", "to", "of"];
 const NEAR: &[&str] = &["close", "near", "at", "next"];
 const HELD: &[&str] = &["holding", "held", "carrying", "have"];
 const HANDS: &[&str] = &["hand", "hands", "inventory"];
@@ -54,7 +56,7 @@ impl Condition {
             [object] if has(HANDS) || has(HELD) => Claim::Held(object.clone()),
             [object] if has(NEAR) => Claim::Near(object.clone()),
             [object] => {
-                let state = words.iter().find(|word| !matches!(word.as_str(), "is" | "not"))?;
+                let state = words.iter().find(|word| !RELATIONS.contains(&word.as_str()))?;
                 Claim::Together(object.clone(), state.clone())
             }
             [relation, object] if NEAR.contains(&relation.as_str()) => Claim::Near(object.clone()),
