@@ -97,6 +97,11 @@ impl<'v> Label<'v> {
         format!("{}#{}", self.file.display(), self.row)
     }
 
+    /// Returns whether a task's id is that of a row: `FILE#ROW`.
+    pub fn is_task_id(id: &str) -> bool {
+        id.rsplit_once('#').is_some_and(|(_, row)| row.parse::<usize>().is_ok())
+    }
+
     /// Returns a field of `additional_info`.
     pub fn info(&self, key: &str) -> Option<&'v Value> {
         self.value.get("additional_info")?.get(key)

@@ -17,6 +17,7 @@ mod label_problem;
 mod limits;
 mod listing;
 mod picture;
+mod sentence_splitter;
 mod sentences;
 mod tasks;
 mod tokenizer;

@@ -5,7 +5,7 @@
 use super::forms::think_text;
 use crate::domain::TypedSetting;
 use crate::domain::common_settings::{ACTION_RULE, ActionRule};
-use crate::domain::{EpisodeRole, Step, StepResult};
+use crate::domain::{EpisodeRole, Step, StepResult, Task};
 use crate::engine::{OutgoingAction, State};
 
 /// The interface of a run ([`RunSpec::interface`](crate::domain::RunSpec)).
@@ -37,6 +37,8 @@ pub struct EnvironmentTexts {
     pub short_actions: &'static [&'static str],
     /// A wording that some of its games have instead of that of its examples.
     pub other_wording: Option<OtherWording>,
+    /// Whether the environment of a task answers AgentBoard's request for the admissible actions itself, as a step.
+    pub answers_list_request: fn(&Task) -> bool,
 }
 
 /// A wording into which an environment's examples are rewritten for games that have it.
@@ -66,6 +68,7 @@ pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
     alias: None,
     short_actions: &["look"],
     other_wording: None,
+    answers_list_request: |_| false,
 };
 
 /// Prefixes of the lines that state the goal in a first observation.
@@ -73,9 +76,10 @@ const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal i
 
 /// Returns the text sent to the environment for an action, and the rule that changed it.
 ///
-/// `raw` and `react` send the action unchanged. `agentboard` (methods.md 3.1, 3.4) drops a trailing dot
-/// (`agentboard.dot`), replaces every ` in ` of a `put`, or every ` on ` if it has no ` in `, with ` in/on `
-/// (`agentboard.put`), and answers `check valid actions` with the list instead of a step (`agentboard.check`).
+/// `raw` and `react` send the action unchanged. `agentboard` (methods.md 3.1, 3.4) drops up to two trailing dots
+/// (`agentboard.dot`; its runner drops one, and its environment another), replaces every ` in ` of a `put`, or every ` on `
+/// if it has no ` in `, with ` in/on ` (`agentboard.put`), and answers `check valid actions` with the list
+/// (`agentboard.check`), instead of a step unless the environment of the task has its own answer.
 ///
 /// To an environment whose texts already include AgentBoard's wrapper, every interface sends the action unchanged, except
 /// for the environment's own rules ([`EnvironmentTexts`]).
@@ -138,22 +142,33 @@ fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> Out
             sent = replaced;
         }
     }
-    if sent.ends_with('.') {
+    if let Some(without_dot) = without_dots(&sent) {
         rules.push("agentboard.dot");
-        sent.pop();
+        sent = without_dot.to_owned();
     }
     if sent == CHECK_ACTION {
         rules.push("agentboard.check");
         return OutgoingAction {
             sent: Some(sent),
             rewrite_rule: Some(rules.join("+")),
-            admissible_only: true,
+            admissible_only: !has_own_list(texts, state),
         };
     }
     if rules.is_empty() {
         return unchanged;
     }
     OutgoingAction { sent: Some(sent), rewrite_rule: Some(rules.join("+")), admissible_only: false }
+}
+
+/// Drops a trailing dot, and another one right before it. Returns `None` if there is none.
+fn without_dots(action: &str) -> Option<&str> {
+    let first = action.strip_suffix('.')?.trim();
+    Some(first.strip_suffix('.').unwrap_or(first))
+}
+
+/// Returns whether the environment of the open task answers a request for the admissible actions itself.
+fn has_own_list(texts: &EnvironmentTexts, state: &State) -> bool {
+    state.open_episode().is_some_and(|episode| (texts.answers_list_request)(&episode.task))
 }
 
 /// Returns the observation as shown in prompts, if it differs from the environment's text. During a reset, `result` is
@@ -209,8 +224,8 @@ fn interface_observation(
         _ if texts.has_wrapper => None,
         Interface::React => without_location(raw).map(str::to_owned),
         Interface::Agentboard => {
-            let command = action.trim().trim_end_matches('.');
-            if command == CHECK_ACTION {
+            let command = without_dots(action.trim()).unwrap_or(action.trim());
+            if command == CHECK_ACTION && !has_own_list(texts, state) {
                 let mut list: Vec<&str> = admissible.iter().map(String::as_str).collect();
                 for extra in ["look", CHECK_ACTION] {
                     if !list.contains(&extra) {
@@ -241,12 +256,15 @@ pub fn goal_from_reset(first: &StepResult) -> String {
 }
 
 /// The names of the interfaces.
-pub const INTERFACES: &[&str] = &["raw", "react", "agentboard"];
+pub const INTERFACES: &[&str] = &["raw", "react", AGENTBOARD];
+
+/// The name of AgentBoard's interface.
+pub const AGENTBOARD: &str = "agentboard";
 
 fn current_interface(state: &State) -> Interface {
     match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {
         "react" => Interface::React,
-        "agentboard" => Interface::Agentboard,
+        AGENTBOARD => Interface::Agentboard,
         _ => Interface::Raw,
     }
 }
@@ -269,15 +287,23 @@ fn without_location(raw: &str) -> Option<&str> {
     raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
 }
 
-/// Returns the observation of the last valid `go to`, `open` or `look`. A `look` repeats the observation of the others.
+/// Returns what a `look` repeats: the observation of the last action about going to or opening something that had an
+/// effect, or else the first observation.
 fn last_look_observation(state: &State) -> Option<String> {
     let episode = state.open_episode()?;
     let is_look = |step: &&Step| {
-        let action = step.action().unwrap_or_default().trim();
-        let describes_view =
-            action.starts_with("go to") || action.starts_with("open") || action.starts_with("look");
-        describes_view && step.answer.as_ref().is_some_and(|a| a.valid)
+        let action = step.action().unwrap_or_default();
+        let describes_view = action.contains("go to") || action.contains("open");
+        let had_effect =
+            |step: &Step| step.answer.as_ref().is_some_and(|a| !a.raw.contains("Nothing happens"));
+        describes_view && think_text(action).is_none() && had_effect(step)
     };
     let answered = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
-    answered.into_iter().find(is_look).and_then(|s| s.observation()).map(str::to_owned)
+    let seen = answered.into_iter().find(is_look).and_then(|step| step.observation().map(str::to_owned));
+    seen.or_else(|| {
+        episode
+            .first_observation
+            .as_ref()
+            .map(|first| first.agent_view.as_ref().unwrap_or(&first.raw).clone())
+    })
 }

@@ -1,6 +1,7 @@
 //! The environment `alfworld`.
 
 use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, PLAIN_TEXTS};
 use crate::symbolic::HOUSEHOLD_RULES;
@@ -12,6 +13,7 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
         is_used: alfworld::has_older_wording,
         rewrite_line: alfworld::to_older_wording,
     }),
+    answers_list_request: |task| Label::is_task_id(&task.id),
     ..PLAIN_TEXTS
 };
 

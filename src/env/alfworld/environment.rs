@@ -17,6 +17,32 @@ struct SnapshotData {
     shown: AgentView,
 }
 
+/// What AgentBoard's agents ask for if they don't know what they may do.
+const LIST_REQUEST: &str = "check valid actions";
+
+impl World {
+    /// Answers [`LIST_REQUEST`] in a labelled game as AgentBoard's wrapper does: the game takes no step, but the subgoals are
+    /// searched for in the answer.
+    fn answer_list_request(&mut self) -> StepResult {
+        let mut actions: Vec<&str> = self.commands().collect();
+        actions.extend(
+            ["look", LIST_REQUEST].iter().filter(|extra| !actions.contains(*extra)).collect::<Vec<_>>(),
+        );
+        let observation = format!("Choose an action from these valid actions: {}", actions.join(", "));
+        self.progress.observe(LIST_REQUEST, &observation);
+        let won = self.is_won();
+        StepResult {
+            observation,
+            reward: f64::from(u8::from(won)),
+            progress: self.progress.rate(won),
+            done: won,
+            won,
+            valid: true,
+            ..StepResult::default()
+        }
+    }
+}
+
 impl Environment for World {
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: true, deterministic: true, listing_cost: ListingCost::Free }
@@ -24,7 +50,7 @@ impl Environment for World {
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         let observation = self.restart()?.to_owned();
-        self.progress.reset();
+        self.progress.reset(&observation);
         let shown = self.shown.reset(&observation);
         let won = self.is_won();
         Ok(StepResult {
@@ -40,9 +66,12 @@ impl Environment for World {
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
+        if self.progress.has_label() && action.trim() == LIST_REQUEST {
+            return Ok(self.answer_list_request());
+        }
         let reply = self.play(action)?;
         let (observation, valid, won) = (reply.feedback.to_owned(), reply.accepted, reply.won);
-        self.progress.observe(&observation);
+        self.progress.observe(action, &observation);
         let (shown, truth) = if valid {
             let shown = self.shown.observe(action.trim(), &observation);
             (shown, self.truth.change_patch(self.truth_source()))

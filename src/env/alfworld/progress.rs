@@ -2,6 +2,8 @@
 //!
 //! Each pattern is searched for in every observation and stays matched; the order doesn't matter. The rate is hits / (n
 //! + 1), and 1 if the goal holds. Both wordings of placing are recognized ("put ... in/on", "move ... to").
+//!
+//! The patterns of a label are searched for in the text that AgentBoard's wrapper shows, whichever interface the run has.
 
 use super::subgoals::{Subgoal, Subgoals};
 use super::targets::{Targets, TaskType};
@@ -23,6 +25,8 @@ enum Pattern {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     patterns: Vec<(Pattern, bool)>,
+    /// What AgentBoard's wrapper answers to `look`; `None` if the patterns aren't those of a label.
+    view: Option<String>,
 }
 
 impl Progress {
@@ -39,25 +43,47 @@ impl Progress {
             Some(TaskType::PickCoolThenPlaceInRecep) => Some(Pattern::Treat("cool", object)),
             Some(TaskType::PickTwoObjAndPlace) => Some(Pattern::Place(object, targets.receptacle.clone())),
         };
-        Self { patterns: [see, pick].into_iter().chain(last).map(|pattern| (pattern, false)).collect() }
+        let patterns = [see, pick].into_iter().chain(last).map(|pattern| (pattern, false)).collect();
+        Self { patterns, view: None }
     }
 
     /// Measures progress by the subgoals of a label.
     pub(super) fn from_subgoals(Subgoals(all): Subgoals) -> Self {
-        Self { patterns: all.into_iter().map(|subgoal| (Pattern::Label(subgoal), false)).collect() }
+        let patterns = all.into_iter().map(|subgoal| (Pattern::Label(subgoal), false)).collect();
+        Self { patterns, view: Some(String::new()) }
     }
 
-    /// Clears the matches.
-    pub(super) fn reset(&mut self) {
+    /// Returns whether progress is measured by a label.
+    pub(super) fn has_label(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Clears the matches. `intro` is the first observation.
+    pub(super) fn reset(&mut self, intro: &str) {
         for (_, met) in &mut self.patterns {
             *met = false;
         }
+        if let Some(view) = &mut self.view {
+            let room = intro.split_once("\n\n").map_or(intro, |(_, rest)| rest);
+            room.lines().next().unwrap_or_default().clone_into(view);
+        }
     }
 
-    /// Searches an observation for every pattern.
-    pub(super) fn observe(&mut self, observation: &str) {
+    /// Searches the observation of an action for every pattern.
+    pub(super) fn observe(&mut self, action: &str, observation: &str) {
+        let shown = match &mut self.view {
+            None => observation,
+            Some(view) => {
+                if (action.contains("go to") || action.contains("open"))
+                    && !observation.contains("Nothing happens")
+                {
+                    observation.clone_into(view);
+                }
+                without_location(if action.trim() == "look" { view } else { observation })
+            }
+        };
         for (pattern, met) in &mut self.patterns {
-            *met = *met || pattern.matches(observation);
+            *met = *met || pattern.matches(shown);
         }
     }
 
@@ -93,6 +119,12 @@ impl Pattern {
     }
 }
 
+/// Drops the first sentence of an arrival, which games of the data version 2.1.1 begin with a number of the place.
+fn without_location(observation: &str) -> &str {
+    let rest = observation.starts_with("You arrive at loc ").then(|| observation.split_once(". ")).flatten();
+    rest.map_or(observation, |(_, rest)| rest)
+}
+
 /// Returns the text after the first `prefix <number>`.
 fn after_number<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     text.match_indices(prefix).find_map(|(at, _)| after_number_at(&text[at..], prefix))
@@ -103,4 +135,33 @@ fn after_number_at<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let rest = text.strip_prefix(prefix)?;
     let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     (after.len() < rest.len()).then_some(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: the texts of the data version 2.1.1 kept a prefix that AgentBoard removes.
+    #[test]
+    fn a_label_sees_what_agentboard_shows() {
+        let subgoals = |pattern: &str| Subgoals::compile(&[pattern.to_owned()]).unwrap();
+        let desk = "You arrive at loc 3. On the desk 1, you see a mug 2.";
+        // Columns: pattern, actions with the game's answers, whether the pattern is met.
+        let cases: [(&str, &[(&str, &str)], bool); 6] = [
+            ("^On the desk", &[("go to desk 1", desk)], true),
+            ("You arrive at loc", &[("go to desk 1", desk)], false),
+            ("^You are here", &[("look", "You are facing nothing.")], true),
+            ("facing nothing", &[("look", "You are facing nothing.")], false),
+            ("^You are here", &[("open it", "Nothing happens."), ("look", "")], true),
+            ("^On the desk 1, you see a mug", &[("go to desk 1", desk), ("look", "")], true),
+        ];
+        for (pattern, steps, met) in cases {
+            let mut progress = Progress::from_subgoals(subgoals(pattern));
+            progress.reset("-= Welcome =-\n\nYou are here.\n\nYour task is to: look.");
+            for (action, answer) in steps {
+                progress.observe(action, answer);
+            }
+            assert_eq!(progress.rate(false) > 0.0, met, "{pattern} {steps:?}");
+        }
+    }
 }

@@ -63,6 +63,10 @@ fn extra_words_are_ignored() {
         "Pick up ball1 at rooma with arm left. ",
         "pick ball1 rooma left",
         "pick(ball1, rooma, left)",
+        // A full stop inside the line ends a sentence.
+        "Pick up ball1 at rooma with arm left. Then carry it over.",
+        "Pick up ball1. At rooma. With arm left. ",
+        "Pick up ball1 at rooma with arm left. , Move from rooma to roomb. ",
         "I PICK the ball1, which is in rooma: left!",
         "ball1 rooma left pick",
         "pick ball1 rooma left right roomb",

@@ -1,10 +1,12 @@
-//! Splits an action's text into words at the same places as AgentBoard's tokenizer (NLTK's Treebank rules).
+//! Splits an action's text into words at the same places as AgentBoard's tokenizer (NLTK's Treebank rules, applied to each
+//! sentence).
 //!
 //! Spaces, brackets and most punctuation separate words; hyphens stay inside words; a full stop separates only at the
-//! very end; a comma or colon before a digit doesn't separate. Plain ASCII texts without quotation marks are split in
+//! end of a sentence; a comma or colon before a digit doesn't separate. Plain ASCII texts without quotation marks are split in
 //! one pass; other texts go through the tokenizer's rules one by one ([`tokenize_by_rules`]). Both agree on texts that
 //! both can read.
 
+use super::sentence_splitter::sentences;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
@@ -12,11 +14,19 @@ use std::sync::LazyLock;
 /// [`tokenize_by_rules`].
 pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
     out.clear();
-    let bytes = text.as_bytes();
-    if !bytes.iter().all(|&byte| byte.is_ascii() && !matches!(byte, b'\'' | b'"' | b'`')) {
+    if !text.bytes().all(|byte| byte.is_ascii() && !matches!(byte, b'\'' | b'"' | b'`')) {
         return false;
     }
+    for (offset, sentence) in sentences(text) {
+        tokenize_sentence(sentence.as_bytes(), offset, out);
+    }
+    true
+}
+
+/// Writes the words of a sentence to `out`, as byte ranges of the text in which the sentence begins at `offset`.
+fn tokenize_sentence(bytes: &[u8], offset: usize, out: &mut Vec<(u32, u32)>) {
     let stop = final_period(bytes);
+    let mut push = |from: usize, to: usize| out.push(((offset + from) as u32, (offset + to) as u32));
     let mut start = 0;
     let mut at = 0;
     // The rule that separates a comma or colon also consumes the next character, which is then not examined again.
@@ -48,21 +58,20 @@ pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
             }
         };
         if start < at {
-            out.push((start as u32, at as u32));
+            push(start, at);
         }
         if cut > 0 {
-            out.push((at as u32, (at + cut) as u32));
+            push(at, at + cut);
         }
         at += cut.max(1);
         start = at;
     }
     if start < at {
-        out.push((start as u32, at as u32));
+        push(start, at);
     }
-    true
 }
 
-/// Returns the offset of the full stop that ends the text: no other before it, and only closing brackets and spaces
+/// Returns the offset of the full stop that ends a sentence: no other before it, and only closing brackets and spaces
 /// after it.
 fn final_period(bytes: &[u8]) -> Option<usize> {
     let blank = |byte: &u8| matches!(byte, b' ' | 0x09..=0x0d | 0x1c..=0x1f);
@@ -122,6 +131,10 @@ static APOSTROPHE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"'(\w+
 
 /// Splits a lower-case text into words by applying all rules.
 pub(super) fn tokenize_by_rules(text: &str) -> Vec<String> {
+    sentences(text).flat_map(|(_, sentence)| tokenize_sentence_by_rules(sentence)).collect()
+}
+
+fn tokenize_sentence_by_rules(text: &str) -> Vec<String> {
     let [opening, middle, clipped] = &*RULES;
     let mut text = apply_rules(opening, text.to_owned());
     if let Some(apostrophe) = &*APOSTROPHE {
@@ -184,7 +197,9 @@ mod tests {
             ),
             ("pick(ball1, rooma, left)", &["pick", "(", "ball1", ",", "rooma", ",", "left", ")"]),
             ("put-away r1 in boot.)", &["put-away", "r1", "in", "boot", ".", ")"]),
-            ("stack b1. on b2", &["stack", "b1.", "on", "b2"]),
+            ("stack b1. on b2", &["stack", "b1", ".", "on", "b2"]),
+            ("stack b1.on b2", &["stack", "b1.on", "b2"]),
+            ("“stack b1. on b2", &["“", "stack", "b1", ".", "on", "b2"]),
             ("stack b1...b2..", &["stack", "b1", "...", "b2", ".."]),
             ("move 1,2 a,b a,:b", &["move", "1,2", "a", ",", "b", "a", ",", ":b"]),
             ("a,", &["a", ","]),

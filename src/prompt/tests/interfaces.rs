@@ -50,6 +50,10 @@ fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
     for (action, expected) in [
         ("go to desk 1", outgoing(None, None, false)),
         ("go to desk 1.", outgoing(Some("go to desk 1"), Some("agentboard.dot"), false)),
+        // Regression: only one of two dots was dropped.
+        ("go to desk 1..", outgoing(Some("go to desk 1"), Some("agentboard.dot"), false)),
+        ("go to desk 1 . ", outgoing(Some("go to desk 1"), Some("agentboard.dot"), false)),
+        ("go to desk 1...", outgoing(Some("go to desk 1."), Some("agentboard.dot"), false)),
         (
             "put cd 1 in desk 1.",
             outgoing(Some("put cd 1 in/on desk 1"), Some("agentboard.put+agentboard.dot"), false),
@@ -74,6 +78,16 @@ fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
             "On the countertop 2, you see a mug 1, and a apple 1.",
         ]
     );
+    // Regression: a `look` before anything was gone to or opened showed the game's answer.
+    let mut agentboard = play_with_interface("agentboard");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    agentboard.play_script(&mut household, &["look.", "open the fridge", "look"]);
+    let episode = agentboard.state().open_episode().unwrap();
+    let first = episode.first_observation.as_ref().unwrap().agent_view.as_deref();
+    assert!(first.is_some_and(|text| text.starts_with("You are in the middle of a room.")), "{first:?}");
+    for step in [1, 3] {
+        assert_eq!(episode.step(step).unwrap().observation(), first, "step {step}");
+    }
     let react = play_with_interface("react");
     assert_eq!(
         crate::catalog::rewrite_action(react.state(), "put cd 1 in desk 1."),

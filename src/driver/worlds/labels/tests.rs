@@ -54,6 +54,37 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
     assert!((best - 1.0 / 3.0).abs() < 1e-12, "one of two patterns, and a slot for the end: {best}");
 }
 
+/// AgentBoard's wrapper answers `look` and `check valid actions` itself, and searches its answers for subgoals.
+#[test]
+fn alfworld_labels_search_the_text_that_agentboard_shows() {
+    let dir = tempfile::tempdir().unwrap();
+    let game = crate::env::household::generate(&"easy/heat/23".parse().unwrap()).unwrap();
+    let folder = dir.path().join("json_2.1.1/valid_unseen/pick_heat-Mug/trial_1");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("game.tw-pddl"), game.game_json).unwrap();
+    let mut label = alfworld_label("pick_heat-Mug/trial_1");
+    label["subgoals"] = json!([
+        "^You are in the middle",
+        "^Choose an action .*, look, check valid actions$",
+        "^On the|^The "
+    ]);
+    let options = TaskOptions { data: Some(dir.path().to_owned()), ..TaskOptions::default() };
+    let task = select_tasks("alfworld", &write_list(dir.path(), &[label]), &options).unwrap().remove(0);
+    let mut world = open(&task, &options).unwrap();
+    world.reset().unwrap();
+    let quarters = |progress: f64| (progress * 4.0).round() as u8;
+    // The game's own answer to `look` says nothing about the middle of the room.
+    assert_eq!(quarters(world.step("look").unwrap().progress), 1);
+    let before = world.admissible().unwrap();
+    let listed = world.step("check valid actions").unwrap();
+    assert!(listed.valid && listed.observation.starts_with("Choose an action from these valid actions: "));
+    assert_eq!((quarters(listed.progress), world.admissible().unwrap()), (2, before.clone()));
+    let place = before.iter().find(|action| action.starts_with("go to ")).unwrap();
+    world.step(place).unwrap();
+    let seen = world.step("look").unwrap();
+    assert_eq!(quarters(seen.progress), 2, "{}", seen.observation);
+}
+
 #[test]
 fn babyai_labels_are_found_by_number_and_checked() {
     let dir = tempfile::tempdir().unwrap();
