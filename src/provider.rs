@@ -35,6 +35,9 @@ pub struct Request {
     pub refresh_cache: bool,
     /// Sampling parameters of this request that differ from the endpoint's.
     pub sampling: SamplingOverrides,
+    /// The token limit of a reply that needs more room than others of its role. It is tried if the configured limit is
+    /// smaller; where the server rejects it, the configured one applies.
+    pub long_reply_tokens: Option<u32>,
     /// A reply cut off by the token limit is delivered as it is, without a second request with a larger limit (setting
     /// `accept_truncated`).
     pub accept_truncated: bool,

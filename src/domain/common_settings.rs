@@ -68,8 +68,12 @@ pub const ACCEPT_TRUNCATED: TypedSetting<bool> = TypedSetting::switch(
 )
 .with_code_default(DefaultValue::Switch(true));
 
-pub const THOUGHTS_SENT: TypedSetting<bool> =
-    TypedSetting::switch("thoughts_sent", "thoughts are sent to the environment as actions", true, Code);
+pub const THOUGHTS_SENT: TypedSetting<bool> = TypedSetting::switch(
+    "thoughts_sent",
+    "thoughts are sent to the environment as actions; with the interface agentboard only if set",
+    true,
+    Code,
+);
 
 pub const MAX_MOVES: TypedSetting<u64> = TypedSetting::number(
     "max_moves",
@@ -202,6 +206,17 @@ pub const SUMMARY_KEEPS: TypedSetting<u64> = TypedSetting::number(
     "a summary with less than this percentage of the list's lessons is not used: the old list stays; 0: any summary is used",
     20,
     (0, 100),
+    BuiltIn,
+)
+.if_missing(0);
+
+/// The token limit of a summary's reply. A setting of the methods that summarise lists: one of 100 rules takes some 3,000
+/// tokens. Sessions without it had no larger limit.
+pub const SUMMARY_TOKENS: TypedSetting<u64> = TypedSetting::number(
+    "summary_tokens",
+    "maximum tokens of a summary, if that is more than the mentor's `max_tokens` allows; at most half of context_tokens; 0: as for other questions",
+    4096,
+    (0, 16_000_000),
     BuiltIn,
 )
 .if_missing(0);

@@ -208,6 +208,9 @@ pub struct PromptRecord {
     /// Sampling parameters that a person set, as returned by [`super::Settings::sampling_overrides`].
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub sampling: Map<String, Value>,
+    /// The token limit of a reply that is longer than others of its role; 0: that of the role.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub summary_tokens: u32,
     #[serde(default, skip_serializing_if = "TextForms::is_first")]
     pub text_forms: TextForms,
     pub segments: Vec<SegmentRecord>,

@@ -311,6 +311,8 @@ impl RunSpec {
         match setting.map(|setting| setting.origin) {
             Some(SettingOrigin::Flag) => " (by a flag)",
             Some(SettingOrigin::Config) => " (by the configuration)",
+            Some(SettingOrigin::Paper) => " (by the paper)",
+            Some(SettingOrigin::Code) => " (by the public code)",
             _ => " (by a person)",
         }
     }
@@ -335,6 +337,10 @@ impl RunSpec {
                 }
                 Some(value) => value,
             };
+            let long = u64::from(record.summary_tokens);
+            if param.name == "max_tokens" && value.as_u64().is_some_and(|tokens| tokens < long) {
+                return Some(format!("{} {long} (for a summary)", param.name));
+            }
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),
                 other => match other.as_f64().filter(|_| increase > 0.0 && param.name == "temperature") {
@@ -440,6 +446,8 @@ mod tests {
             (json!(64), SettingOrigin::Flag, "max_tokens 64 (by a flag)"),
             (json!(64), SettingOrigin::Config, "max_tokens 64 (by the configuration)"),
             (json!(64), SettingOrigin::Person, "max_tokens 64 (by a person)"),
+            (json!(64), SettingOrigin::Paper, "max_tokens 64 (by the paper)"),
+            (json!(64), SettingOrigin::Code, "max_tokens 64 (by the public code)"),
             // The setting was changed after the request.
             (json!(65), SettingOrigin::Flag, "max_tokens 64 (by a person)"),
         ];

@@ -24,6 +24,7 @@ pub(super) fn build_request(record: &PromptRecord, rendered: Prompt, accept_trun
         newline_stop_check: (record.role == ModelRole::Actor).then_some(NEWLINE_STOP_CHECK),
         refresh_cache: false,
         sampling: sampling_overrides(record),
+        long_reply_tokens: (record.summary_tokens > 0).then_some(record.summary_tokens),
         accept_truncated,
     }
 }

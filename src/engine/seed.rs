@@ -2,7 +2,8 @@
 //! replay.
 
 use super::State;
-use crate::domain::{ModelRole, PromptRecord, RunSpec};
+use crate::domain::common_settings::{CONTEXT_TOKENS, SUMMARY_TOKENS};
+use crate::domain::{ModelRole, PromptRecord, Purpose, Question, RunSpec};
 
 /// The setting with the original session of a replayed episode.
 pub const SOURCE_SESSION_SETTING: &str = "from.session";
@@ -63,10 +64,21 @@ impl State {
         Some(trial.saturating_sub(1).saturating_mul(tasks).saturating_add(first))
     }
 
-    /// Sets a prompt's seed and the sampling parameters that a person chose.
+    /// Sets a prompt's seed and the sampling parameters that are settings of the run.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
+        prompt.summary_tokens = self.summary_tokens(prompt.question);
         prompt.sampling =
             self.run.as_deref().map(|r| r.settings.sampling_overrides(prompt.role)).unwrap_or_default();
         prompt.seed = self.seed_for(prompt);
+    }
+
+    /// Returns the token limit for the reply to a question, if it asks for a summary, else 0. A model that has room for a
+    /// prompt of `context_tokens` has room for a reply of half as many.
+    fn summary_tokens(&self, question: Option<Question>) -> u32 {
+        if question.is_none_or(|question| question.purpose != Purpose::Summarise) {
+            return 0;
+        }
+        let tokens = self.setting(SUMMARY_TOKENS).min(self.setting(CONTEXT_TOKENS) / 2);
+        u32::try_from(tokens).unwrap_or(u32::MAX)
     }
 }

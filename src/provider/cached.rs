@@ -72,9 +72,12 @@ impl CachedProvider {
             part(stop.as_bytes());
         }
         part(b"");
-        // Hashed only if set, so that entries written before this setting existed are still found.
+        // Hashed only if set, so that entries written before these settings existed are still found.
         if request.accept_truncated {
             part(b"accept truncated");
+        }
+        if let Some(tokens) = request.long_reply_tokens {
+            part(format!("long reply {tokens}").as_bytes());
         }
         for segment in &request.prompt.segments {
             part(format!("{:?}", segment.message_role).as_bytes());

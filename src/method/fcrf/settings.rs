@@ -1,7 +1,9 @@
 //! FCRF's settings.
 
 use crate::domain::SettingOrigin::Paper;
-use crate::domain::common_settings::{EMPTY_ACTION, KEEP_ATTEMPTS, KEPT_ATTEMPT, SUMMARY_KEEPS};
+use crate::domain::common_settings::{
+    EMPTY_ACTION, KEEP_ATTEMPTS, KEPT_ATTEMPT, SUMMARY_KEEPS, SUMMARY_TOKENS,
+};
 use crate::domain::{SettingSpec, TypedSetting, setting_words};
 use crate::method::reflexion::settings::{MEMORY, REFLECT_AFTER_LAST};
 
@@ -14,6 +16,7 @@ pub const LIST: &[SettingSpec] = &[
     LESSON_POOL.spec,
     KEPT_ATTEMPT.spec,
     SUMMARY_KEEPS.spec,
+    SUMMARY_TOKENS.spec,
     MEMORY.spec,
     REFLECT_AFTER_LAST.spec,
     EMPTY_ACTION.spec,

@@ -1,7 +1,7 @@
 //! OmniReflect's settings.
 
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
-use crate::domain::common_settings::{PROGRESS_LESSONS, SUMMARY_KEEPS};
+use crate::domain::common_settings::{PROGRESS_LESSONS, SUMMARY_KEEPS, SUMMARY_TOKENS};
 use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
@@ -13,6 +13,7 @@ pub const LIST: &[SettingSpec] = &[
     PROGRESS_LESSONS.spec,
     S_FREQ.spec,
     SUMMARY_KEEPS.spec,
+    SUMMARY_TOKENS.spec,
     SUMMARY_AFTER_CALIBRATION.spec,
     REFLECT_AT_END.spec,
     KIND_ABSTRACT.spec,

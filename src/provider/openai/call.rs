@@ -83,8 +83,18 @@ struct DoubledLimit {
 }
 
 impl TentativeQuirks {
-    /// Returns the learned quirks with these changes applied.
-    fn applied_to(&self, mut learned: LearnedQuirks, wanted: u32, prompt: u64) -> LearnedQuirks {
+    /// Returns the learned quirks with these changes applied. `long` is the limit of a reply that needs more room.
+    fn applied_to(
+        &self,
+        mut learned: LearnedQuirks,
+        wanted: u32,
+        long: Option<u32>,
+        prompt: u64,
+    ) -> LearnedQuirks {
+        if let Some(long) = long.filter(|long| *long > wanted) {
+            let raised = learned.raised_limits.entry(wanted).or_insert(long);
+            *raised = long.max(*raised);
+        }
         learned.skip_newline_stop |= self.skip_newline_stop;
         learned.match_stops_locally |= self.match_stops_locally;
         learned.without_stream |= self.without_stream;
@@ -307,7 +317,8 @@ impl Call {
 
     /// Returns the learned quirks with the changes that this call tries.
     fn effective_quirks(&self, trial: &TentativeQuirks) -> LearnedQuirks {
-        trial.applied_to(self.quirks.learned(), self.wanted_max_tokens(), self.estimate_prompt_tokens())
+        let (wanted, long) = (self.wanted_max_tokens(), self.request.long_reply_tokens);
+        trial.applied_to(self.quirks.learned(), wanted, long, self.estimate_prompt_tokens())
     }
 
     async fn send(
@@ -913,7 +924,8 @@ impl Call {
                 limit.saturating_mul(2)
             ));
         }
-        if truncated.is_some() {
+        // What a long reply needs says nothing about the others.
+        if truncated.is_some() || self.request.long_reply_tokens.is_some() {
             return;
         }
         let wanted = self.wanted_max_tokens();
