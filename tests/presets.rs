@@ -1,5 +1,5 @@
-//! Runs every row of the papers' tables as a preset: the run starts and calls its mentor as often as the row's settings
-//! say.
+//! Runs every row of the papers' tables as a preset: the run starts, sends the paper's sampling parameters, and calls its
+//! mentor as often as the row's settings say.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
@@ -61,7 +61,9 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         let mut args = vec!["run", "--env", "household", "--task", "easy/put/1", "--headless", "--json"];
         args.extend(["--preset", &row.preset, "--trials", &trials, "--max-steps", &steps]);
         args.extend(["--actor", "openai:tiny", "--mentor", "openai:tiny", "--base-url", &server.base]);
-        if row.starts_with_lessons {
+        if !row.calibration.is_empty() {
+            args.extend(["--calibrate", "--per-type", "1"]);
+        } else if row.starts_with_lessons {
             args.extend(["--constitution", "pool.jsonl"]);
         }
         let output = run_program(&args);
@@ -71,6 +73,22 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         let summary = lines.last().unwrap();
         let (kind, episodes) = (&summary["type"], &summary["episodes"]);
         assert_eq!((kind, episodes), (&Value::from("summary"), &Value::from(TRIALS)), "{}", row.preset);
+        let settings = &lines[0]["settings"];
+        for (name, value) in
+            row.settings.iter().chain(&row.calibration).filter(|(name, _)| *name != "per_type")
+        {
+            assert_eq!(&settings[name]["value"], value, "{}: {name}", row.preset);
+            assert_eq!(settings[name]["origin"], "paper", "{}: {name}", row.preset);
+        }
+        for request in &server.requests()[before..] {
+            for (name, value) in row.sampling() {
+                assert_eq!(request.body[name].as_f64(), value.as_f64(), "{}: {name}", row.preset);
+            }
+        }
+        // How often a calibration asks is tested elsewhere.
+        if !row.calibration.is_empty() {
+            continue;
+        }
         let actor = if row.method == "planning" { 0 } else { TRIALS * STEPS };
         assert_eq!(summary["calls"], actor + mentor_calls_per_run(row), "{}", row.preset);
         assert_eq!(
@@ -79,10 +97,5 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
             "{}",
             row.preset
         );
-        let settings = &lines[0]["settings"];
-        for (name, value) in &row.settings {
-            assert_eq!(&settings[name]["value"], value, "{}: {name}", row.preset);
-            assert_eq!(settings[name]["origin"], "paper", "{}: {name}", row.preset);
-        }
     }
 }

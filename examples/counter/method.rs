@@ -21,6 +21,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     templates: &[("shortest.toml", include_str!("shortest.toml"))],
     jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
     code_defaults: &[],
+    code_sampling: &[],
     step_limits: (300, 300),
     trials: 1,
     limits_origin: SettingOrigin::BuiltIn,

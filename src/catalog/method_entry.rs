@@ -25,6 +25,8 @@ pub struct MethodEntry {
     /// The public code's values for settings that other methods have too; used with `--as paper` as well, since the paper
     /// doesn't say.
     pub code_defaults: &'static [(&'static str, DefaultValue)],
+    /// The sampling parameters in the public code, by the names of their settings (`actor.top_p`); used with `--as code`.
+    pub code_sampling: &'static [(&'static str, DefaultValue)],
     /// The step limit of an episode as in the paper, and as in the public code.
     pub step_limits: (u32, u32),
     /// Trials per task if none are given.

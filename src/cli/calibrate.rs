@@ -62,7 +62,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
 /// Adds the constitution of a session to a pool file.
 fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<(), CliError> {
     let mut pool = PoolFile::read(file)?;
-    let lessons: Vec<&Lesson> = state.pool.all().filter(|l| pool::is_constitution(l)).collect();
+    let lessons: Vec<&Lesson> = state.pool.all().filter(|l| l.is_in_constitution()).collect();
     let at = wall_clock_now();
     let mut lines: Vec<PoolLine> =
         lessons.iter().flat_map(|l| pool::missing_lines(&pool, at, &state.session, l)).collect();

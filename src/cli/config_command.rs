@@ -1,7 +1,7 @@
 //! `config init` and `config show`.
 
 use super::args::{self, ConfigVerb};
-use super::config::{Config, ENTRIES, ValueOrigin, sample_file};
+use super::config::{Config, ENTRIES, ValueOrigin, describe_preset, sample_file};
 use super::error::{CliError, CliErrorKind};
 use super::models::redact_header_values;
 use super::output::Output;
@@ -38,7 +38,9 @@ pub(super) fn run_config_verb(
                 .iter()
                 .map(|r| {
                     json!({"preset": r.preset, "source": r.source(), "label": r.label, "method": r.method,
-                        "trials": r.trials, "steps": r.steps, "pool": r.starts_with_lessons, "settings": r.settings})
+                        "trials": r.trials, "steps": r.steps, "pool": r.starts_with_lessons, "settings": r.settings,
+                        "calibration": r.calibration, "advisor": r.advisor, "environments": r.environments(),
+                        "sampling": r.sampling().collect::<std::collections::BTreeMap<_, _>>()})
                 })
                 .collect();
             out.print_json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
@@ -92,11 +94,11 @@ pub(super) fn run_config_verb(
                 "presets (run --preset NAME); built-in ones are rows of the papers' tables, settings only:",
             )?;
             for row in crate::report::metrics::published_results() {
-                out.print_line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
+                out.print_line(&format!("  {}", describe_preset(row)))?;
             }
             for (name, settings) in &config.presets {
                 let settings: Vec<String> = settings.iter().map(|(n, v)| format!("{n}={v}")).collect();
-                out.print_line(&format!("  {name:<28} {}: {}", config.file.display(), settings.join(" ")))?;
+                out.print_line(&format!("  {name:<33} {}: {}", config.file.display(), settings.join(" ")))?;
             }
             Ok(())
         }

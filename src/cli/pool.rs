@@ -281,13 +281,6 @@ pub(super) fn is_pool(path: &Path) -> bool {
     bounded::read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'))
 }
 
-/// Returns whether a lesson belongs to the constitution: active Abstract and Error lessons with environment scope.
-pub(super) fn is_constitution(lesson: &Lesson) -> bool {
-    matches!(lesson.kind, ReflectionKind::Abstract | ReflectionKind::Error)
-        && lesson.scope == Scope::Environment
-        && lesson.is_active()
-}
-
 /// Returns the commands that load the constitution of a pool file (its active Abstract and Error lessons with
 /// environment scope), or the lessons of a plain text file, one per line: `mistake -> solution` is an Error lesson,
 /// anything else an Abstract one. Skips empty lines and lines that begin with `#`; strips a list marker (`- ` or `* `).
@@ -301,7 +294,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
     if text.trim_start().starts_with('{') {
         let pool = PoolFile::read(path)?;
         let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
-        let lessons: Vec<_> = pool.lessons().filter(|l| is_constitution(l)).map(load).collect();
+        let lessons: Vec<_> = pool.lessons().filter(|l| l.is_in_constitution()).map(load).collect();
         if lessons.is_empty() {
             return Err(CliError::new(
                 CliErrorKind::File,

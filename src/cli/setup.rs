@@ -1,12 +1,13 @@
 //! Builds everything that a run needs from flags and configuration.
 
+mod sampling;
 mod templates;
 
 pub(super) use templates::{check_templates, load_templates};
 
 use super::args::{MethodArgs, TaskArgs};
 use super::calibration_setup::{self, CalibrationOptions};
-use super::config::{Config, ValueOrigin, find_entry, keys};
+use super::config::{Config, ValueOrigin, find_entry, keys, preset_warnings};
 use super::error::{CliError, CliErrorKind};
 use super::settings::{
     check_assignment, not_of_this_method, parse_assignment, setting_origin, split_set_flag,
@@ -14,7 +15,7 @@ use super::settings::{
 use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
-use crate::domain::common_settings::OverriddenThought;
+use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, ShownAs, Task, pluralize,
     sampling_param,
@@ -25,6 +26,7 @@ use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
 use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode};
+use crate::prompt::interface::AGENTBOARD;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,6 +72,15 @@ pub(super) fn plan_run_with_calibration(
                  `retrospect calibrate --out FILE` writes them",
             ));
         }
+        if !row.calibration.is_empty() && calibration.is_none() {
+            return Err(CliError::usage(
+                format!(
+                    "--preset {} decides how the constitution is learned, but none is learned in this run",
+                    row.preset
+                ),
+                "add --calibrate",
+            ));
+        }
     }
     let worlds = world_options(config);
     let env = config.get(keys::ENV);
@@ -80,6 +91,7 @@ pub(super) fn plan_run_with_calibration(
         worlds::select_tasks(env, &task_selection(env, task_args), &worlds)?
     };
     let mut spec = build_spec(config, method_args, tasks, calibration)?;
+    sampling::apply_prescribed_sampling(config, row, &mut spec)?;
     if let Some(calibration) = calibration {
         calibration_setup::add_calibration_tasks(
             &mut spec,
@@ -117,6 +129,7 @@ pub(super) fn plan_run_with_calibration(
         let lessons = pluralize(unbound as u64, "lesson");
         warnings.push(format!("skipped {lessons} about tasks that are not in this run"));
     }
+    warnings.extend(row.into_iter().flat_map(|row| preset_warnings(row, &spec)));
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
@@ -180,12 +193,14 @@ fn build_spec(
             settings.0.entry(name).or_insert(setting);
         }
     }
-    apply_preset(config, method_args.preset.as_deref(), reading, &mut settings, &mut limits)?;
+    let env = tasks.first().map_or_else(|| config.get(keys::ENV), |task| task.env.as_str());
+    apply_preset(config, method_args.preset.as_deref(), (reading, env), &mut settings, &mut limits)?;
     for text in &method_args.set {
         let (name, text) = split_set_flag(text, "r_freq=5")?;
         let value = parse_assignment(name, text)?;
         set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
+    withhold_thoughts(config.get(keys::INTERFACE), &mut settings);
     method::apply_limits(&settings, &mut limits, &mut loop_detector);
     if let Some(steps) = method_args.max_steps {
         limits.steps = steps;
@@ -230,6 +245,16 @@ fn build_spec(
     Ok(spec)
 }
 
+/// Keeps thoughts from the environment under the interface of AgentBoard, whose agents do so, unless somebody has decided on
+/// it. Environments differ in whether they accept a thought, so sent ones would count as valid in some only.
+fn withhold_thoughts(interface: &str, settings: &mut Settings) {
+    let name = THOUGHTS_SENT.spec.name;
+    let is_default = settings.0.get(name).is_some_and(|setting| setting.origin == THOUGHTS_SENT.spec.origin);
+    if interface == AGENTBOARD && is_default {
+        settings.set(name, false, SettingOrigin::Code);
+    }
+}
+
 /// Records the options of all environments that the run has tasks of, `--env` or not: the tasks must be opened in the
 /// same way later, after a resume or to verify the session.
 fn record_environment_options(spec: &mut RunSpec, config: &Config) {
@@ -266,13 +291,17 @@ fn check_sampling(spec: &RunSpec) -> Result<(), CliError> {
 pub(super) fn apply_preset(
     config: &Config,
     name: Option<&str>,
-    reading: PaperOrCode,
+    (reading, env): (PaperOrCode, &str),
     settings: &mut Settings,
     limits: &mut Limits,
 ) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
     if let Some(row) = config.built_in_preset(Some(name)) {
-        for (setting, value) in &row.settings {
+        // A run without calibration doesn't have the settings of one.
+        let of_calibration = row.calibration.iter().filter(|(name, _)| settings.0.contains_key(*name));
+        let of_calibration: Vec<(&str, &Value)> =
+            of_calibration.map(|(name, value)| (name.as_str(), value)).collect();
+        for (setting, value) in row.settings_in(env).into_iter().chain(of_calibration) {
             set_setting(settings, setting, value, SettingOrigin::Paper)?;
         }
         // Where the paper says 50 steps, the public code stops at 49; `--as code` keeps the code's limit.

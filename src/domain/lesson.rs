@@ -210,6 +210,13 @@ impl Lesson {
     pub fn is_active(&self) -> bool {
         matches!(self.status, LessonStatus::On | LessonStatus::Pinned)
     }
+
+    /// Returns whether it belongs to the constitution: active Abstract and Error lessons with environment scope.
+    pub fn is_in_constitution(&self) -> bool {
+        matches!(self.kind, ReflectionKind::Abstract | ReflectionKind::Error)
+            && self.scope == Scope::Environment
+            && self.is_active()
+    }
 }
 
 impl LessonOp {

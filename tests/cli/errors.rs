@@ -80,6 +80,12 @@ fn every_error_says_where_and_what_to_do() {
         (&["run", "--set", "context_tokens=4294967296"], 2, "usage", &["from 1 to 16000000"]),
         (&["run", "--set", "max_moves=4294967296"], 2, "usage", &["at most 4294967295"]),
         (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]", "fcrf-1"]),
+        (
+            &["run", "--preset", "omnireflect-5-factor-3", "--constitution", "c.txt"],
+            2,
+            "usage",
+            &["decides how the constitution is learned", "--calibrate"],
+        ),
         (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is for method fcrf, not react"]),
         (
             &["run", "--preset", "omnireflect-3-neural"],

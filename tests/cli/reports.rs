@@ -40,6 +40,30 @@ fn a_preset_sets_the_values_of_its_table_row_and_flags_override_it() {
     assert_eq!(listed.matches("omnireflect-1-symbolic").count(), 2);
 }
 
+/// Regression: a preset said nowhere that its figures are about another environment, or that another model wrote them.
+#[test]
+fn a_preset_says_where_it_cannot_reproduce_its_row() {
+    let home = Home::new();
+    let listed = home.run(&["config", "show"]).assert_success().stdout;
+    let described = |name: &str| listed.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+    assert!(described("sweet-and-sour-1 ").ends_with("(scienceworld, which is not available here)"));
+    assert!(described("omnireflect-1-react").ends_with("(alfworld, babyai, pddl)"));
+    let model = ["--actor", "openai:m", "--mentor", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1"];
+    let warnings = |preset: &str, extra: &[&str]| {
+        let mut args =
+            vec!["run", "--preset", preset, "--task", "easy/put/1", "--max-steps", "2", "--dry-run"];
+        args.extend(model);
+        args.extend(extra);
+        home.run(&args).assert_success().stderr
+    };
+    let text = warnings("sweet-and-sour-1", &["--trials", "1"]);
+    assert!(text.contains("is for scienceworld; the paper has no figures for household"), "{text}");
+    let text = warnings("omnireflect-1-advisor-qwen", &["--calibrate"]);
+    assert!(text.contains("Qwen3-4B writes the constitution in the paper, openai:gpt-4o here"), "{text}");
+    let text = warnings("omnireflect-1-advisor-gpt-4", &["--calibrate"]);
+    assert!(!text.contains("writes the constitution"), "{text}");
+}
+
 /// The second episode starts with the first one's lessons; rerun alone, it repeats the same steps.
 #[test]
 fn a_rerun_starts_with_the_same_lessons_and_repeats_the_episode() {

@@ -1,6 +1,6 @@
 //! FCRF.
 
-use super::reflexion::CODE_DEFAULTS as CODE;
+use super::reflexion::{CODE_DEFAULTS as CODE, CODE_SAMPLING};
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{
     ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action,
@@ -34,6 +34,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     jobs: &[],
     code_defaults: CODE_DEFAULTS,
+    code_sampling: CODE_SAMPLING,
     step_limits: (50, 49),
     trials: 5,
     limits_origin: SettingOrigin::Paper,

@@ -42,6 +42,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     jobs: &[],
     code_defaults: &[],
+    code_sampling: &[],
     step_limits: (50, 50),
     trials: 1,
     limits_origin: SettingOrigin::Paper,

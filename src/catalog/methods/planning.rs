@@ -14,6 +14,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     templates: &[("planning-plan.toml", include_str!("../../method/planning/prompts/planning-plan.toml"))],
     jobs: &[],
     code_defaults: &[],
+    code_sampling: &[],
     step_limits: (50, 50),
     trials: 5,
     limits_origin: SettingOrigin::Paper,

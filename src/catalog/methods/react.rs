@@ -6,8 +6,8 @@ use crate::catalog::method_entry::{
 };
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
-use crate::domain::SettingOrigin;
 use crate::domain::common_settings::EMPTY_ACTION;
+use crate::domain::{DefaultValue, SettingOrigin};
 use crate::method::ReAct;
 use std::sync::Arc;
 
@@ -18,6 +18,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     templates: &[("react.toml", include_str!("../../method/react/prompts/react.toml"))],
     jobs: &[],
     code_defaults: &[],
+    code_sampling: &[
+        ("actor.top_p", DefaultValue::Number(1)),
+        ("actor.max_tokens", DefaultValue::Number(100)),
+    ],
     step_limits: (50, 49),
     trials: 1,
     limits_origin: SettingOrigin::Paper,

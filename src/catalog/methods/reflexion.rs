@@ -20,6 +20,14 @@ pub(super) const CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
     (WARMER.spec.name, DefaultValue::Switch(true)),
 ];
 
+/// Reflexion's public code sends the same parameters with every request, of the actor and of the mentor.
+pub(super) const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
+    ("actor.top_p", DefaultValue::Number(1)),
+    ("actor.max_tokens", DefaultValue::Number(256)),
+    ("mentor.top_p", DefaultValue::Number(1)),
+    ("mentor.max_tokens", DefaultValue::Number(256)),
+];
+
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "reflexion",
     build: |_| Ok(Arc::new(Reflexion { rules: RULES })),
@@ -30,6 +38,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     jobs: &[],
     code_defaults: CODE_DEFAULTS,
+    code_sampling: CODE_SAMPLING,
     step_limits: (50, 49),
     // Its shipped logs and OmniReflect's comparison have 15.
     trials: 15,

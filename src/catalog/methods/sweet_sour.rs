@@ -30,6 +30,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     jobs: &[],
     code_defaults: &[],
+    code_sampling: &[],
     step_limits: (50, 50),
     // The paper allows up to four attempts.
     trials: 4,

@@ -87,7 +87,15 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
         for reading in readings {
             let (mut limits, mut settings, _) = catalog::defaults(name, reading);
             // Skip presets that don't apply to this method.
-            if setup::apply_preset(config, preset, reading, &mut settings, &mut limits).is_err() {
+            if setup::apply_preset(
+                config,
+                preset,
+                (reading, config.get(keys::ENV)),
+                &mut settings,
+                &mut limits,
+            )
+            .is_err()
+            {
                 continue;
             }
             let spec = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };

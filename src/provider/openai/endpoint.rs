@@ -302,6 +302,17 @@ impl Endpoint {
         extra.or(configured).filter(|_| !self.omit.contains(name))
     }
 
+    /// Returns whether the profile leaves a sampling parameter as it is by default. Only then does a paper's or a public
+    /// code's value replace it: what a profile changes or omits is a fact about the server.
+    pub fn has_default(&self, param: &str) -> bool {
+        let field = if param == "max_tokens" { self.effective_max_tokens_field().name() } else { param };
+        let is_unchanged = match param {
+            "max_tokens" => self.sampling.max_tokens.is_none() && !self.extra.contains_key(field),
+            _ => self.sampling_number(param) == Self::new("", "").sampling_number(param),
+        };
+        is_unchanged && !self.omit.contains(field)
+    }
+
     /// Returns the server's host and port, for display.
     pub fn host(&self) -> &str {
         let after = self.base_url.split_once("://").map_or(self.base_url.as_str(), |p| p.1);

@@ -1,11 +1,11 @@
 //! The figures published in the papers, and which of them a run can be compared with.
 
 use super::{Interval, Metrics};
-use crate::catalog::{self, ModelNeed, find_environment, find_method};
+use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
 use crate::domain::common_settings::{
     ASK_AGAIN, COMMON_SETTINGS, CONTEXT_TOKENS, LEAST_REPLY, MENTOR_AT_ONCE, WARMER,
 };
-use crate::domain::{RunSpec, Task};
+use crate::domain::{RunSpec, Task, pluralize};
 use crate::method::PaperOrCode;
 use crate::method::omnireflect::settings::PER_TYPE;
 use serde::{Deserialize, Serialize};
@@ -32,10 +32,18 @@ pub struct PaperRow {
     pub trials: u32,
     /// Maximum steps per episode.
     pub steps: u32,
-    /// The run starts with a constitution, learned from one calibration task of each type.
+    /// The run starts with a constitution, learned from calibration tasks of each type (one, unless `calibration` says
+    /// otherwise).
     #[serde(default)]
     #[serde(rename = "pool")]
     pub starts_with_lessons: bool,
+    /// The model that wrote the constitution, as the paper names it; `None` if the row has none or the run's own mentor
+    /// writes it.
+    #[serde(default)]
+    pub advisor: Option<String>,
+    /// The settings of the calibration that writes the constitution, by name.
+    #[serde(default)]
+    pub calibration: BTreeMap<String, Value>,
     /// Why no run can be compared with this row, if there is such a reason.
     #[serde(default)]
     pub caveat: Option<String>,
@@ -52,6 +60,12 @@ struct Paper {
     title: String,
     tasks: BTreeMap<String, usize>,
     split: Option<String>,
+    /// The sampling parameters of all its requests, by name.
+    #[serde(default)]
+    sampling: BTreeMap<String, Value>,
+    /// Settings of all its rows in an environment, by its name.
+    #[serde(default)]
+    environments: BTreeMap<String, BTreeMap<String, Value>>,
     /// The paper truncates figures instead of rounding them.
     #[serde(default)]
     #[serde(rename = "cuts")]
@@ -96,6 +110,31 @@ impl PaperRow {
         self.task_count(figure).map(|total| is_possible_share(figure.4, total, truncates))
     }
 
+    /// Returns the paper's sampling parameters, by name.
+    pub fn sampling(&self) -> impl Iterator<Item = (&'static str, &'static Value)> {
+        let sampling = PAPERS.papers.get(&self.paper).map(|paper| &paper.sampling);
+        sampling.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Returns the settings that define the row in an environment, by name.
+    pub fn settings_in(&self, env: &str) -> BTreeMap<&str, &Value> {
+        let of_paper = PAPERS.papers.get(&self.paper).and_then(|paper| paper.environments.get(env));
+        let all = of_paper.into_iter().flatten().chain(&self.settings);
+        all.map(|(name, value)| (name.as_str(), value)).collect()
+    }
+
+    /// Returns the environments that the row's figures are about.
+    pub fn environments(&self) -> BTreeSet<&str> {
+        self.figures.iter().map(|figure| figure.0.as_str()).collect()
+    }
+
+    /// Returns whether a mentor is the model that wrote the row's constitution in the paper, or the row names none. The
+    /// names of models differ between servers, so the paper's only has to occur in the mentor's.
+    pub fn is_advisor(&self, mentor: &str) -> bool {
+        let mentor = mentor.to_lowercase();
+        self.advisor.as_ref().is_none_or(|advisor| mentor.contains(&advisor.to_lowercase()))
+    }
+
     fn split(&self) -> Option<&'static str> {
         PAPERS.papers.get(&self.paper)?.split.as_deref()
     }
@@ -112,7 +151,7 @@ impl PaperRow {
             reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
         reasons.extend(self.lesson_difference(metrics, spec));
-        reasons.extend(self.setting_differences(spec));
+        reasons.extend(self.setting_differences(spec, env));
         reasons.extend(self.caveat.clone());
         reasons
     }
@@ -152,41 +191,65 @@ impl PaperRow {
             (false, false) => "no lessons",
         };
         if self.starts_with_lessons {
-            let is_same = calibrates && !metrics.started_with_lessons && spec.settings.get(PER_TYPE) == 1;
-            return (!is_same).then(|| {
-                format!(
-                    "a constitution from one calibration task of each type in the paper, {here} here (`--calibrate` \
-                     makes one, with per_type 1)"
-                )
+            let per_type = self.calibration.get(PER_TYPE.spec.name).and_then(Value::as_u64).unwrap_or(1);
+            let is_same =
+                calibrates && !metrics.started_with_lessons && spec.settings.get(PER_TYPE) == per_type;
+            if !is_same {
+                return Some(format!(
+                    "a constitution from {} of each type in the paper, {here} here (`--calibrate` makes one, with \
+                     per_type {per_type})",
+                    pluralize(per_type, "calibration task")
+                ));
+            }
+            let advisor = self.advisor.as_ref().filter(|_| !self.is_advisor(&spec.mentor));
+            return advisor.map(|advisor| {
+                let mentor = spec.mentor.strip_prefix("openai:").unwrap_or(&spec.mentor);
+                format!("a constitution by {advisor} in the paper, by {mentor} here")
             });
         }
         (calibrates || metrics.started_with_lessons)
             .then(|| format!("no lessons at the start in the paper, {here} here"))
     }
 
+    /// Returns the settings of a calibration in which the rows with a constitution differ, except the number of tasks, which
+    /// [`Self::lesson_difference`] compares.
+    fn calibration_settings(&self) -> impl Iterator<Item = &str> {
+        let rows = published_results().iter().filter(|_| self.starts_with_lessons);
+        let names = rows.flat_map(|row| row.calibration.keys()).map(String::as_str);
+        names.filter(|name| *name != PER_TYPE.spec.name)
+    }
+
     /// Compares every setting that has an influence on the result: with the row's value, or else with the method's default, be
     /// it the paper's or the public code's.
-    fn setting_differences(&self, spec: &RunSpec) -> Vec<String> {
-        let mut reasons = Vec::new();
+    fn setting_differences(&self, spec: &RunSpec, env: &str) -> Vec<String> {
+        let (mut reasons, settings) = (Vec::new(), self.settings_in(env));
         let defaults =
             [PaperOrCode::Paper, PaperOrCode::Code].map(|source| catalog::defaults(&self.method, source).1);
+        let calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
         let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
         let shared = COMMON_SETTINGS.iter().filter(|setting| !WITHOUT_INFLUENCE.contains(&setting.name));
         let names: BTreeSet<&str> = own
             .iter()
             .chain(shared)
             .map(|setting| setting.name)
-            .chain(self.settings.keys().map(String::as_str))
+            .chain(settings.keys().copied())
+            .chain(self.calibration_settings())
             .collect();
         for name in names {
             let here = spec.settings.0.get(name).map(|setting| &setting.value);
-            let in_paper = match (self.settings.get(name), here) {
+            let in_paper = match (settings.get(name).copied().or_else(|| self.calibration.get(name)), here) {
                 (Some(value), _) => Some(value),
                 // A session of an earlier version doesn't have a newer setting.
                 (None, None) => None,
                 (None, Some(here)) => {
-                    let known = defaults.iter().filter_map(|settings| settings.0.get(name)).map(|s| &s.value);
-                    let known: Vec<&Value> = known.collect();
+                    let mut known: Vec<&Value> = defaults
+                        .iter()
+                        .filter_map(|settings| settings.0.get(name))
+                        .map(|s| &s.value)
+                        .collect();
+                    if known.is_empty() {
+                        known.extend(calibration.0.get(name).map(|setting| &setting.value));
+                    }
                     known.first().filter(|_| !known.contains(&here)).copied()
                 }
             };

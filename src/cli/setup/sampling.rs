@@ -1,0 +1,42 @@
+//! The sampling parameters that a paper or a public code prescribes.
+
+use crate::catalog::find_method;
+use crate::cli::config::{Config, keys};
+use crate::cli::error::CliError;
+use crate::cli::models::resolve_endpoint;
+use crate::domain::{ModelRole, RunSpec, SettingOrigin, sampling_param};
+use crate::method::PaperOrCode;
+use crate::report::metrics::PaperRow;
+use serde_json::Value;
+
+/// Sets the sampling parameters of a row's paper, and with `--as code` those of the method's public code, for the roles
+/// that a model has. What a person has set and what a server's profile changes or omits stays.
+pub(super) fn apply_prescribed_sampling(
+    config: &Config,
+    row: Option<&PaperRow>,
+    spec: &mut RunSpec,
+) -> Result<(), CliError> {
+    let roles = [ModelRole::Actor, ModelRole::Mentor];
+    let of_paper = row.into_iter().flat_map(PaperRow::sampling).flat_map(|(name, value)| {
+        roles.map(|role| (format!("{}.{name}", role.name()), value.clone(), SettingOrigin::Paper))
+    });
+    let is_code = config.get(keys::AS) == PaperOrCode::Code;
+    let entry = find_method(&spec.method).filter(|_| is_code);
+    let of_code = entry.into_iter().flat_map(|entry| entry.code_sampling);
+    let of_code = of_code.map(|(name, value)| ((*name).to_owned(), value.to_json(), SettingOrigin::Code));
+    // The row of a paper that compares with a method has its own parameters for it, so they come first.
+    let all: Vec<(String, Value, SettingOrigin)> = of_paper.chain(of_code).collect();
+    for role in roles {
+        let Some(model) = spec.provider_spec(role).strip_prefix("openai:") else { continue };
+        let endpoint = resolve_endpoint(config, role, model, None)?;
+        for (name, value, origin) in &all {
+            let is_free = !spec.settings.0.contains_key(name);
+            if sampling_param(name).is_some_and(|(of, param)| of == role && endpoint.has_default(param.name))
+                && is_free
+            {
+                spec.settings.set(name, value.clone(), *origin);
+            }
+        }
+    }
+    Ok(())
+}
