@@ -7,6 +7,7 @@
 mod aggregate;
 mod attempts;
 mod collect;
+mod constitution;
 mod interval;
 mod papers;
 mod plan_actions;
@@ -21,6 +22,7 @@ mod tests;
 pub use aggregate::{Aggregate, Improvement, improvement};
 pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
 pub use collect::{MetricsCollector, SessionMetrics};
+pub use constitution::{ConstitutionSize, ConstitutionStats};
 pub use interval::{Interval, wilson};
 pub use papers::{
     PaperComparison, PaperRow, PublishedFigure, RowComparison, compare_with_papers, is_possible_share,
@@ -65,7 +67,7 @@ pub struct Metrics {
     /// By difficulty, as given in a label file; unlabelled ALFWorld tasks as AgentBoard labels them: `put` is easy, all
     /// others are hard.
     pub by_difficulty: BTreeMap<String, Rates>,
-    /// Number of tasks first solved in each trial.
+    /// The results of each trial, and what they cost.
     pub by_trial: Vec<TrialTotals>,
     /// Number of solved tasks by the number of reflection rounds before the success.
     pub by_round: BTreeMap<u32, usize>,
@@ -73,6 +75,8 @@ pub struct Metrics {
     pub aggregate: Option<Aggregate>,
     /// Length, recall and precision of the reflections.
     pub reflections: Option<ReflectionStats>,
+    /// The size of the constitution, and the mentor's replies.
+    pub constitution: Option<ConstitutionStats>,
     /// Tokens of all episodes by who counted them (server, proxy, estimate, ...), and the cost of the calls.
     #[serde(rename = "counted")]
     pub token_counts: TokenCounts,
@@ -145,6 +149,7 @@ impl Metrics {
             by_round,
             aggregate: Aggregate::from_attempts(&unassisted),
             reflections: ReflectionStats::from_sessions(&sessions),
+            constitution: ConstitutionStats::from_sessions(&sessions),
             token_counts: sessions
                 .iter()
                 .flat_map(|s| &s.episodes)

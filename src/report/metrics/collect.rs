@@ -1,5 +1,6 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
+use super::ConstitutionSize;
 use super::revision::{AttemptActions, RevisionCounts};
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, Purpose, Reflection, ReflectionKind, RunSpec, Task,
@@ -24,6 +25,8 @@ pub struct SessionMetrics {
     pub plan_revisions: BTreeMap<u32, RevisionCounts>,
     /// The session started with lessons from a file.
     pub started_with_lessons: bool,
+    /// The constitution at the end.
+    pub constitution: ConstitutionSize,
     pub prefetch: PrefetchStats,
     /// The run has not ended.
     pub open: bool,
@@ -101,6 +104,7 @@ impl MetricsCollector {
             revision: self.revision,
             plan_revisions,
             started_with_lessons: self.started_with_lessons,
+            constitution: ConstitutionSize::from_state(&state),
             prefetch: state.prefetch_stats(),
             open: !state.run_over,
             mentor_called: state.usage.mentor_calls > 0,

@@ -62,7 +62,7 @@ impl Rates {
 }
 
 /// The results of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrialTotals {
     /// The trial, from 1.
     pub trial: u32,
@@ -72,6 +72,11 @@ pub struct TrialTotals {
     pub solved: usize,
     /// Tasks solved in it or before.
     pub solved_so_far: usize,
+    /// Mean model calls per task, in this trial and before.
+    #[serde(rename = "calls_a_task_so_far")]
+    pub calls_per_task_so_far: f64,
+    /// Mean steps of its episodes.
+    pub steps: f64,
 }
 
 impl TrialTotals {
@@ -84,7 +89,17 @@ impl TrialTotals {
                 let solved = tasks.iter().filter(|t| t.solved_in == Some(trial)).count();
                 so_far += solved;
                 let played = tasks.iter().filter(|t| t.episodes.iter().any(|e| e.trial == trial)).count();
-                Self { trial, played, solved, solved_so_far: so_far }
+                let episodes = || tasks.iter().flat_map(|t| &t.episodes);
+                let calls = episodes().filter(|e| e.trial <= trial).map(|e| u64::from(e.calls)).sum::<u64>();
+                let steps = mean(episodes().filter(|e| e.trial == trial).map(|e| f64::from(e.steps)));
+                Self {
+                    trial,
+                    played,
+                    solved,
+                    solved_so_far: so_far,
+                    calls_per_task_so_far: calls as f64 / tasks.len().max(1) as f64,
+                    steps: steps.unwrap_or(0.0),
+                }
             })
             .collect()
     }

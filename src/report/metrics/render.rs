@@ -1,8 +1,8 @@
 //! Renders metrics as text, Markdown and JSON.
 
 use super::{
-    Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RowComparison,
-    compare_with_papers, improvement,
+    ConstitutionStats, Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RowComparison,
+    TrialTotals, compare_with_papers, improvement,
 };
 use crate::domain::pluralize;
 use crate::text::{escape_markdown, one_line, width};
@@ -49,9 +49,15 @@ pub fn render_metrics(all: &[Metrics], format: Format, paper: bool) -> String {
         if metrics.reflections.is_some() {
             write_table(&mut out, format, &reflections_table(metrics));
         }
+        if let Some(constitution) = &metrics.constitution {
+            write_table(&mut out, format, &constitution_table(constitution));
+        }
         if paper {
             write_published(&mut out, format, metrics);
         }
+    }
+    if all.len() > 1 {
+        write_table(&mut out, format, &efficiency_table(all));
     }
     for (first, second, improvement) in improvements(all) {
         let _ = match improvement {
@@ -180,9 +186,8 @@ fn rates_table(metrics: &Metrics) -> Table {
 fn trials_table(metrics: &Metrics) -> Table {
     let plans = metrics.reflections.as_ref().map_or(&[][..], |r| &r.by_trial);
     let rows = metrics.by_trial.iter().map(|t| {
-        let share = 100.0 * t.solved_so_far as f64 / metrics.all.tasks.max(1) as f64;
-        let mut row =
-            vec![t.trial.to_string(), t.played.to_string(), t.solved.to_string(), format!("{share:.1}")];
+        let mut row = vec![t.trial.to_string(), t.played.to_string(), t.solved.to_string()];
+        row.extend(trial_point(metrics, t));
         if !plans.is_empty() {
             let plan = plans.iter().find(|plan| plan.trial == t.trial);
             let per_cent = |part: Option<f64>| format_number(part.map(|x| x * 100.0), 1);
@@ -190,11 +195,53 @@ fn trials_table(metrics: &Metrics) -> Table {
         }
         row
     });
-    let mut head = vec!["trial", "tasks played", "newly solved", "solved so far %"];
+    let mut head = vec!["trial", "tasks played", "newly solved"];
+    head.extend(POINT_HEAD);
     if !plans.is_empty() {
         head.extend(["recall of its plans %", "precision of its plans %"]);
     }
     Table { head, rows: rows.collect() }
+}
+
+/// The columns of [`trial_point`].
+const POINT_HEAD: [&str; 3] = ["solved so far %", "calls/task so far", "steps/episode"];
+
+/// Returns what a trial and those before it achieved, and at what cost.
+fn trial_point(metrics: &Metrics, trial: &TrialTotals) -> [String; 3] {
+    let share = 100.0 * trial.solved_so_far as f64 / metrics.all.tasks.max(1) as f64;
+    [format!("{share:.1}"), format!("{:.1}", trial.calls_per_task_so_far), format!("{:.1}", trial.steps)]
+}
+
+/// Returns success against calls, one series per configuration (OmniReflect, figure on call efficiency).
+fn efficiency_table(all: &[Metrics]) -> Table {
+    let rows = all.iter().flat_map(|metrics| {
+        metrics.by_trial.iter().map(|trial| {
+            let mut row = vec![metrics.label.clone(), trial.trial.to_string()];
+            row.extend(trial_point(metrics, trial));
+            row
+        })
+    });
+    let mut head = vec!["call efficiency", "trial"];
+    head.extend(POINT_HEAD);
+    Table { head, rows: rows.collect() }
+}
+
+fn constitution_table(stats: &ConstitutionStats) -> Table {
+    let share = |part: usize| {
+        let share = stats.share_of_replies(part).map(|share| 100.0 * share);
+        (format_number(share, 1), format!("{part} of {} replies", stats.replies))
+    };
+    let row = |name: &str, (value, of): (String, String)| vec![name.to_owned(), value, of];
+    let per_session = |value: f64| (format!("{value:.1}"), "mean over sessions".to_owned());
+    let progress = (format!("{:.1}", stats.progress_per_episode), "mean over episodes".to_owned());
+    let rows = vec![
+        row("Abstract lessons at the end", per_session(stats.abstract_lessons)),
+        row("Error lessons at the end", per_session(stats.error_lessons)),
+        row("Progress items written", progress),
+        row("replies partly unreadable %", share(stats.malformed)),
+        row("replies wholly unreadable %", share(stats.unreadable)),
+    ];
+    Table { head: vec!["constitution", "value", "of"], rows }
 }
 
 fn rounds_table(metrics: &Metrics) -> Table {

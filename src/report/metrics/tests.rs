@@ -10,6 +10,7 @@ use crate::domain::{
     ReflectionItem, ReflectionKind, SettingOrigin, Task,
 };
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 fn task(id: &str, kind: &str) -> Task {
     let task_type = Some(kind.to_owned());
@@ -256,10 +257,10 @@ fn some_published_figures_are_impossible() {
 #[test]
 fn every_row_of_figures_has_a_unique_preset_name() {
     let mut names: Vec<&str> = published_results().iter().map(|r| r.preset.as_str()).collect();
-    assert_eq!(names.len(), 35);
+    assert_eq!(names.len(), 42);
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 35);
+    assert_eq!(names.len(), 42);
     assert!(published_results().iter().all(|r| r.figures.iter().all(|c| (0.0..=500.0).contains(&c.4))));
 }
 
@@ -368,10 +369,20 @@ fn published_figures_are_shown_only_where_everything_agrees() {
         published_beside(session)
     };
     let levels = || Level::test_split().map(|(level, seed)| format!("{}/{seed}", level.name));
+    // AgentBoard's accounting of thoughts is the papers' in BabyAI and PDDL.
     let (figures, differences) = react(whole_benchmark("babyai", levels(), 30), |_, _| {});
+    assert!(
+        figures.is_empty() && differences.contains("thoughts_count false in the paper, true here"),
+        "{differences}"
+    );
+    let as_agentboard = |_: &mut SessionMetrics, run: &mut RunSpec| {
+        run.settings.set("thoughts_count", false, SettingOrigin::Paper);
+        run.settings.set("thoughts_sent", false, SettingOrigin::Paper);
+    };
+    let (figures, differences) = react(whole_benchmark("babyai", levels(), 30), as_agentboard);
     assert_eq!(figures, [24.6, 45.2, 31.2], "{differences}");
     assert!(
-        differences.lines().all(|line| line.starts_with("a constitution from one calibration task")),
+        differences.lines().all(|line| line.starts_with("a constitution from 1 calibration task of")),
         "{differences}"
     );
     let others = whole_benchmark("babyai", (0..112).map(|seed| format!("GoToRedBall/{seed}")), 30);
@@ -518,4 +529,98 @@ proptest! {
         let again = single_group(permuted);
         prop_assert_eq!(serde_json::to_string(&metrics).unwrap(), serde_json::to_string(&again).unwrap());
     }
+}
+
+/// Returns the figures for ALFWorld of the tables 1, 4 and 5 beside a calibrated run of ReAct.
+fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64)> {
+    let mut run = spec();
+    (run.method, run.trials, run.mentor) = ("react".to_owned(), 1, mentor.to_owned());
+    run.settings = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper).1;
+    for (name, setting) in crate::catalog::defaults("omnireflect", crate::method::PaperOrCode::Paper).1.0 {
+        run.settings.0.entry(name).or_insert(setting);
+    }
+    let mut session = alfworld_benchmark();
+    run.tasks = session.episodes.iter().map(|episode| episode.task.clone()).collect();
+    run.settings.set(crate::domain::CALIBRATION_SETTING, 6, SettingOrigin::Flag);
+    for (name, value) in settings {
+        run.settings.set(name, value.clone(), SettingOrigin::Paper);
+    }
+    session.spec = Some(Arc::new(run));
+    let rows = compare_with_papers(&single_group(vec![session])).unwrap();
+    let figures = rows.into_iter().flat_map(|row| row.figures).filter(|figure| figure.model == "GPT-4");
+    figures.map(|figure| (figure.source, figure.published)).collect()
+}
+
+/// Regression: the three advisors' rows were shown alike, and the ablations of a constitution had none.
+#[test]
+fn figures_of_a_constitution_depend_on_who_wrote_it_and_from_what() {
+    let row = |table: &str, figure: f64| (format!("OmniReflect, {table}"), figure);
+    let cases: [(&str, &[(&str, Value)], Vec<(String, f64)>); 7] = [
+        ("openai:qwen3-4b-instruct", &[], vec![row("Table 1", 93.8)]),
+        ("openai:google/gemini-2.0-flash", &[], vec![row("Table 1", 94.8)]),
+        ("openai:gpt-4o", &[], vec![row("Table 1", 96.3), row("Table 4", 96.3)]),
+        ("openai:llama", &[], vec![]),
+        ("openai:gpt-4o", &[("kind_abstract", json!(false))], vec![row("Table 4", 92.5)]),
+        ("openai:gpt-4o", &[("kind_error", json!(false))], vec![row("Table 4", 90.6)]),
+        ("openai:gpt-4o", &[("per_type", json!(5))], vec![row("Table 5", 98.5)]),
+    ];
+    for (mentor, settings, figures) in cases {
+        assert_eq!(advised_figures(mentor, settings), figures, "{mentor} {settings:?}");
+    }
+}
+
+#[test]
+fn constitution_counts_lessons_and_replies_that_could_not_be_read() {
+    let mut session_metrics = three_reflexion_tasks();
+    let reply = |kind, items: &[&str], complaints: &[&str]| {
+        let item =
+            |words: &&str| ReflectionItem { text: LessonText::plain(*words), ..ReflectionItem::default() };
+        let items = items.iter().map(item).collect();
+        let complaints = complaints.iter().map(|words| (*words).to_owned()).collect();
+        let reflection = Reflection::new(kind, crate::domain::Author::Mentor, (1, 10), items);
+        Arc::new(Reflection { complaints, ..reflection })
+    };
+    session_metrics.reflections = vec![
+        reply(ReflectionKind::Abstract, &["one"], &[]),
+        reply(ReflectionKind::Error, &["one"], &["not a list"]),
+        reply(ReflectionKind::Error, &[], &["nothing could be read"]),
+        reply(ReflectionKind::Progress, &["one", "two", "three"], &[]),
+        // An empty list is a good answer.
+        reply(ReflectionKind::Error, &[], &[]),
+    ];
+    session_metrics.constitution = ConstitutionSize { abstract_lessons: 4, error_lessons: 1 };
+    let episodes = session_metrics.episodes.len() as f64;
+    let other = SessionMetrics { session: "t".to_owned(), ..three_reflexion_tasks() };
+    let metrics = single_group(vec![session_metrics, other]);
+    let stats = metrics.constitution.as_ref().unwrap();
+    assert_eq!((stats.abstract_lessons, stats.error_lessons), (2.0, 0.5), "means over two sessions");
+    assert_eq!((stats.replies, stats.malformed, stats.unreadable), (5, 2, 1));
+    assert!((stats.progress_per_episode - 3.0 / (2.0 * episodes)).abs() < 1e-12);
+    let text = render_metrics(&[metrics], Format::Text, false);
+    assert!(text.contains("replies partly unreadable %") && text.contains("40.0   2 of 5 replies"), "{text}");
+    let none = single_group(vec![three_reflexion_tasks()]);
+    assert_eq!(none.constitution, None);
+}
+
+/// OmniReflect's figure on call efficiency: success against calls, by trial.
+#[test]
+fn each_trial_has_its_cost() {
+    let reflexion = three_reflexion_tasks();
+    let calls =
+        |last: u32| -> u32 { reflexion.episodes.iter().filter(|e| e.trial <= last).map(|e| e.calls).sum() };
+    let expected: Vec<f64> = (1..=3).map(|trial| f64::from(calls(trial)) / 3.0).collect();
+    let one_trial = SessionMetrics {
+        session: "t".to_owned(),
+        spec: Some(Arc::new(RunSpec { trials: 1, ..spec() })),
+        episodes: reflexion.episodes.iter().filter(|e| e.trial == 1).cloned().collect(),
+        ..SessionMetrics::default()
+    };
+    let all = Metrics::from_sessions(vec![reflexion, one_trial]);
+    let costs: Vec<f64> = all[0].by_trial.iter().map(|trial| trial.calls_per_task_so_far).collect();
+    assert_eq!(costs, expected);
+    let text = render_metrics(&all, Format::Text, false);
+    let series: Vec<&str> =
+        text.lines().skip_while(|line| !line.contains("call efficiency")).take(5).collect();
+    assert_eq!(series.iter().filter(|line| line.contains("trials=15")).count(), 3, "{text}");
+    assert_eq!(series.iter().filter(|line| line.contains("trials=1]")).count(), 1, "{text}");
 }
