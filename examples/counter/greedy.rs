@@ -17,6 +17,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     templates: &[],
     jobs: &[],
     code_defaults: &[],
+    code_sampling: &[],
     step_limits: (300, 300),
     trials: 1,
     limits_origin: SettingOrigin::BuiltIn,

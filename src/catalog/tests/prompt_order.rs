@@ -3,7 +3,7 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SegmentOrigin,
+    LessonText, MessageRole, Purpose, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SegmentOrigin,
     SettingOrigin, StepResult,
 };
 use crate::engine::{Command, LessonCommand, State};
@@ -12,11 +12,19 @@ use crate::prompt::render;
 const HEAT: &str = "pick_heat_then_place_in_recep";
 const PUT: &str = "pick_and_place_simple";
 
-/// A row of the table in docs/PROMPTS.md: a prompt's name, its segment order, and the paper's.
+/// A row of the table in docs/PROMPTS.md: a prompt's name, its segment order, which of them are its system message, and the
+/// paper's order.
 struct Row {
     name: String,
-    order: Vec<String>,
+    order: Order,
     paper: Vec<String>,
+}
+
+/// The segment labels of a prompt in order, and those of its system message.
+#[derive(Debug, PartialEq)]
+struct Order {
+    all: Vec<String>,
+    system: Vec<String>,
 }
 
 fn documented_orders() -> Vec<Row> {
@@ -29,15 +37,16 @@ fn documented_orders() -> Vec<Row> {
     rows.map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let name = cells[0].trim_end_matches('`').to_owned();
-        Row { name, order: labels(cells[1]), paper: labels(cells[2]) }
+        let order = Order { all: labels(cells[1]), system: labels(cells[2]) };
+        Row { name, order, paper: labels(cells[3]) }
     })
     .collect()
 }
 
 /// Returns the segment labels of a prompt in order; consecutive equal ones are merged.
-fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<String> {
+fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Order {
     let prompt = render(state, record);
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut system): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for segment in prompt.segments.iter().filter(|s| !s.text.trim().is_empty()) {
         let lesson = match &segment.origin {
             SegmentOrigin::Lesson { id, .. } => state.pool.get(id),
@@ -69,11 +78,14 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
             (SegmentLabel::Instruction, _) if segment.text.contains("Task type:") => "type".to_owned(),
             (label, _) => label.name().to_owned(),
         };
+        if segment.message_role == MessageRole::System && system.last() != Some(&name) {
+            system.push(name.clone());
+        }
         if names.last() != Some(&name) {
             names.push(name);
         }
     }
-    names
+    Order { all: names, system }
 }
 
 /// Plays a run of up to `trials` trials of three steps. All are lost except trial number `won`. The mentor gives a
@@ -128,7 +140,7 @@ fn play_lost_run(
         let kind = ReflectionKind::Abstract;
         play.command(Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new())));
     }
-    if settings.iter().any(|(_, value)| *value == "symbolic") {
+    if settings.iter().any(|(name, value)| *value == "symbolic" || *name == "constitution") {
         for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
             let command =
                 LessonCommand::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
@@ -158,7 +170,7 @@ fn play_lost_run(
 }
 
 /// Returns the segment order of the last prompt to the actor, or to the mentor with this question.
-fn last_prompt_order(play: &TestRun, question: Option<Question>) -> Vec<String> {
+fn last_prompt_order(play: &TestRun, question: Option<Question>) -> Order {
     let prompt = play.prompts.iter().rfind(|(_, p)| p.question == question);
     let (state, record) = prompt.unwrap_or_else(|| panic!("{question:?} was never asked"));
     segment_order(state, record)
@@ -174,6 +186,7 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
     let neuro_symbolic = play_lost_run("omnireflect", HEAT, &neuro_settings, 1, None);
     let symbolic =
         play_lost_run("omnireflect", HEAT, &[("generation", "symbolic"), ("reflect", "never")], 1, None);
+    let advised = play_lost_run("react", HEAT, &[("constitution", "yes")], 1, None);
     let strategy = |word| play_lost_run("reflexion", HEAT, &[("strategy", word)], 3, None);
     let (plans, in_depth) = (strategy("reflexion"), play_lost_run("fcrf", HEAT, &[], 2, None));
     let simple = play_lost_run("fcrf", PUT, &[("k_table", "code")], 3, None);
@@ -182,8 +195,9 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
     let planned = play_lost_run("planning", HEAT, &[("replan", "attempt")], 2, None);
     let gathered = play_lost_run("expel", HEAT, &[("calibration", "1"), ("gather_trials", "3")], 2, Some(3));
     let recalled = play_lost_run("expel", HEAT, &[("success_batch", "1")], 2, Some(2));
-    let actual: Vec<(&str, Vec<String>)> = vec![
+    let actual: Vec<(&str, Order)> = vec![
         ("react", last_prompt_order(&play_lost_run("react", HEAT, &[], 1, None), None)),
+        ("react with a constitution", last_prompt_order(&advised, None)),
         ("reflexion none", last_prompt_order(&strategy("none"), None)),
         ("reflexion last-attempt", last_prompt_order(&strategy("last-attempt"), None)),
         ("reflexion reflexion", last_prompt_order(&plans, None)),
@@ -244,14 +258,14 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
     let wrong: Vec<String> = actual
         .iter()
         .filter(|(name, order)| !table.iter().any(|row| row.name == *name && row.order == *order))
-        .map(|(name, order)| format!("| `{name}` | {} |", order.join(", ")))
+        .map(|(name, order)| format!("| `{name}` | {} | {} |", order.all.join(", "), order.system.join(", ")))
         .collect();
     assert!(wrong.is_empty(), "docs/PROMPTS.md has another order for:\n{}", wrong.join("\n"));
     for row in &table {
         assert!(actual.iter().any(|(name, _)| *name == row.name), "no prompt is called {}", row.name);
-        let mut ours = row.order.iter();
+        let mut ours = row.order.all.iter();
         let in_order = row.paper.iter().all(|part| ours.any(|o| o == part));
-        assert!(in_order, "{}: {:?} is not in the order of {:?}", row.name, row.order, row.paper);
+        assert!(in_order, "{}: {:?} is not in the order of {:?}", row.name, row.order.all, row.paper);
     }
     assert_eq!(table.len(), actual.len());
 }
