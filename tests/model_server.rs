@@ -391,6 +391,174 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
     });
 }
 
+/// Regression: `--as code` and presets changed settings, but sent the program's own sampling parameters.
+#[test]
+fn the_public_code_and_the_papers_decide_what_is_sampled() {
+    const ACTOR: &str = "--actor=openai:tiny";
+    const MENTOR: &str = "--mentor=openai:tiny";
+    let names = ["top_p", "top_k", "repetition_penalty", "max_tokens"];
+    let paper = json!([0.7, 50, 1, 256]);
+    // Columns: arguments, the actor's parameters, the mentor's.
+    let cases: [(&[&str], Value, Value); 7] = [
+        (&["--method=react", "--as=code", ACTOR], json!([1, null, null, 100]), Value::Null),
+        (&["--method=react", ACTOR], json!([0.7, null, null, 256]), Value::Null),
+        (
+            &["--method=reflexion", "--as=code", "--trials=1", ACTOR, MENTOR],
+            json!([1, null, null, 256]),
+            json!([1, null, null, 256]),
+        ),
+        (&["--preset=omnireflect-1-neural", ACTOR, MENTOR], paper.clone(), json!([0.7, 50, 1, 1024])),
+        // The paper's comparison with Reflexion had the paper's parameters.
+        (
+            &["--preset=omnireflect-1-reflexion", "--as=code", "--trials=1", ACTOR, MENTOR],
+            paper,
+            json!([0.7, 50, 1, 256]),
+        ),
+        // What a person sets, or a profile says about the server, stays.
+        (
+            &["--preset=omnireflect-1-react", "--set=actor.top_p=0.5", "--profile=picky", ACTOR],
+            json!([0.5, null, 1, 64]),
+            Value::Null,
+        ),
+        (&["--method=react", "--as=code", "--profile=picky", ACTOR], json!([1, null, null, 64]), Value::Null),
+    ];
+    block_on(async {
+        for (extra, actor, mentor) in cases {
+            let home = Home::new();
+            std::fs::create_dir_all(home.path("config")).unwrap();
+            let profile = "[models.picky]\nomit = [\"top_k\"]\nmax_tokens = 64\n";
+            std::fs::write(home.path("config/config.toml"), profile).unwrap();
+            let server = Server::start(vec![complete_reply("inventory")]).await;
+            let mut args =
+                vec!["run", "--task", "easy/put/1", "--max-steps", "1", "--headless", "--base-url"];
+            args.push(&server.base);
+            args.extend(extra);
+            let (code, output) = home.run(&args, &[]).await;
+            assert_eq!(code, 0, "{output}");
+            let sent = |body: &Value| Value::from(names.map(|name| body[name].clone()).to_vec());
+            let same = |sent: &Value, expected: &Value| {
+                let numbers = |list: &Value| -> Vec<Option<f64>> {
+                    list.as_array().unwrap().iter().map(Value::as_f64).collect()
+                };
+                numbers(sent) == numbers(expected)
+            };
+            let requests: Vec<Value> =
+                server.requests().into_iter().map(|request| sent(&request.body)).collect();
+            assert!(same(&requests[0], &actor), "{extra:?}: {requests:?}");
+            let of_mentor = requests.get(1);
+            assert_eq!(of_mentor.is_some(), !mentor.is_null(), "{extra:?}: {requests:?}");
+            assert!(of_mentor.is_none_or(|sent| same(sent, &mentor)), "{extra:?}: {requests:?}");
+        }
+    });
+}
+
+/// Regression: a summary of a long list was cut off at the limit of short lists.
+#[test]
+fn only_summaries_have_room_for_a_long_list() {
+    let list = || complete_reply("['Open a drawer first.', 'Heat food in a microwave.']");
+    let too_long = "{\"error\":{\"message\":\"This model's maximum context length is 4096 tokens. However, you requested \
+                    4796 tokens.\",\"code\":\"context_length_exceeded\"}}";
+    let refused = || plain_response(400, "", too_long);
+    // Two steps with a reflection after each, then the summary.
+    let (actor, mentor) = (256, 1024);
+    let steps = [actor, mentor, actor, mentor];
+    let cases: [(&[&str], bool, &[u64]); 5] = [
+        (&[], false, &[4096]),
+        (&["--set", "summary_tokens=0"], false, &[mentor]),
+        (&["--set", "context_tokens=6000"], false, &[3000]),
+        (&["--set", "mentor.max_tokens=5000"], false, &[5000]),
+        // A server with a small context still gets the question.
+        (&[], true, &[4096, mentor]),
+    ];
+    block_on(async {
+        for (extra, is_small, summary) in cases {
+            let mut scripts = vec![list(), list(), list(), list()];
+            scripts.extend(is_small.then(refused));
+            scripts.push(list());
+            let server = Server::start(scripts).await;
+            let mut args =
+                vec!["run", "--task", "easy/put/1", "--max-steps", "2", "--headless", "--actor=openai:m"];
+            args.extend(["--mentor=openai:m", "--method=omnireflect", "--base-url", &server.base]);
+            for setting in ["r_freq=1", "s_freq=1", "kind_error=false", "kind_progress=false"] {
+                args.extend(["--set", setting]);
+            }
+            args.extend(extra);
+            let home = Home::new();
+            let (code, output) = home.run(&args, &[]).await;
+            assert_eq!(code, 0, "{output}");
+            let sent: Vec<u64> = server
+                .requests()
+                .iter()
+                .map(|request| request.body["max_tokens"].as_u64().unwrap())
+                .collect();
+            let mut expected = steps.to_vec();
+            expected.extend(summary);
+            if extra.contains(&"mentor.max_tokens=5000") {
+                (expected[1], expected[3]) = (5000, 5000);
+            }
+            assert_eq!(sent, expected, "{extra:?}: {output}");
+        }
+    });
+}
+
+/// In BabyAI and PDDL, OmniReflect's ReAct agents have AgentBoard's prompts, whose agents keep their thoughts to themselves.
+#[test]
+fn thoughts_count_in_the_papers_presets_as_in_their_environment() {
+    block_on(async {
+        for (task, extra, requests) in [
+            (["household", "easy/put/1"], &[][..], 2),
+            (["babyai", "GoToRedBall/1"], &[], 8),
+            (["pddl", "gripper/easy/1"], &[], 8),
+            // A person's word counts.
+            (["babyai", "GoToRedBall/1"], &["--set", "thoughts_count=true"], 2),
+        ] {
+            let server = Server::start(vec![complete_reply("think: I'm not sure.")]).await;
+            let mut args = vec!["run", "--env", task[0], "--task", task[1], "--max-steps", "2", "--headless"];
+            args.extend([
+                "--preset",
+                "omnireflect-1-react",
+                "--actor",
+                "openai:m",
+                "--base-url",
+                &server.base,
+            ]);
+            args.extend(extra);
+            let home = Home::new();
+            let (code, output) = home.run(&args, &[]).await;
+            assert_eq!((code, server.requests().len()), (0, requests), "{task:?} {extra:?}: {output}");
+        }
+    });
+}
+
+/// Regression: a thought was valid in one environment and not in another.
+#[test]
+fn no_thought_reaches_an_environment_under_agentboards_interface() {
+    block_on(async {
+        for (task, thought) in [
+            (["household", "easy/put/1"], "think: hm"),
+            (["babyai", "GoToRedBall/1"], "think: I should check what I can do"),
+            (["pddl", "gripper/easy/1"], "think: move rooma roomb"),
+        ] {
+            let server = Server::start(vec![complete_reply(thought)]).await;
+            let mut args = vec!["run", "--env", task[0], "--task", task[1], "--max-steps", "1", "--json"];
+            args.extend(["--interface", "agentboard", "--method", "react", "--actor", "openai:m"]);
+            args.extend(["--base-url", &server.base]);
+            let home = Home::new();
+            let (code, output) = home.run(&args, &[]).await;
+            assert_eq!(code, 0, "{output}");
+            let lines = output.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            let steps: Vec<Value> = lines.filter(|line| line["type"] == "step").collect();
+            assert_eq!(
+                (&steps[0]["valid"], &steps[0]["observation"]),
+                (&json!(true), &json!("")),
+                "{output}"
+            );
+            let summary = output.lines().rev().find(|line| line.contains(r#""type":"summary""#)).unwrap();
+            assert!(!summary.contains(r#""grounding_accuracy":0"#), "{summary}");
+        }
+    });
+}
+
 /// Regression: `doctor` reported OK for servers whose models never finished a reply in a run.
 #[test]
 fn the_doctor_says_what_a_reasoning_model_needs() {
