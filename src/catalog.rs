@@ -21,7 +21,7 @@ pub use extension::Extension;
 pub use generation::check_generation;
 pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};
 pub use method_entry::{
-    ActionSource, Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_current_action,
+    ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by, no_current_action,
     no_trial_labels,
 };
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};

@@ -160,3 +160,19 @@ fn messages_and_help_name_this_program() {
     let (_, _, note) = home.try_run(&["sessions"], "");
     assert_contains(&note, &["`counter run` starts one"]);
 }
+
+/// Regression: only rows of the papers' tables could be presets of the program.
+#[test]
+fn a_preset_of_the_method_is_offered_and_used() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "14", "--preset", "shortest-ascending", "--headless"];
+    let said = home.run(&run, "");
+    let (first, _) = said.split_once("The sum is 1.").unwrap_or_else(|| panic!("{said}"));
+    assert!(first.contains("add 1") && !first.contains("add 5\n"), "{said}");
+    assert_contains(&home.run(&["config", "show"], ""), &["shortest-ascending", "small numbers first"]);
+    let shown: serde_json::Value =
+        serde_json::from_str(&home.run(&["config", "show", "--json"], "")).unwrap();
+    assert_eq!(shown["method_presets"][0]["settings"]["order"], "smallest-first");
+    let (_, _, errors) = home.try_run(&[&run[..], &["--method", "greedy"]].concat(), "");
+    assert_contains(&errors, &["--preset shortest-ascending is for method shortest, not greedy"]);
+}

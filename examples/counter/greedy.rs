@@ -14,6 +14,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     name: "greedy",
     build: |_| Ok(Arc::new(Greedy)),
     settings: &[],
+    presets: &[],
     templates: &[],
     jobs: &[],
     code_defaults: &[],

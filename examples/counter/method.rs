@@ -3,7 +3,8 @@
 
 use crate::environment::STEPS;
 use retrospect::catalog::{
-    ActionSource, Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels,
+    ActionSource, Carryover, JobEntry, Lane, LaneFormat, MethodEntry, MethodPreset, ModelNeed,
+    no_trial_labels,
 };
 use retrospect::domain::{
     EndReason, Job, JobProgress, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
@@ -18,6 +19,13 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     name: "shortest",
     build: |_| Ok(Arc::new(Shortest)),
     settings: &[ORDER.spec],
+    presets: &[MethodPreset {
+        name: "shortest-ascending",
+        meaning: "small numbers first, at most 20 additions",
+        trials: 1,
+        steps: 20,
+        settings: &[(ORDER.spec.name, Order::SmallestFirst.as_default())],
+    }],
     templates: &[("shortest.toml", include_str!("shortest.toml"))],
     jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
     code_defaults: &[],

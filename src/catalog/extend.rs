@@ -3,6 +3,7 @@
 use super::extension::{self, Extension};
 use super::method_entry::MethodEntry;
 use super::{environments, methods, settings, templates};
+use crate::domain::common_settings::COMMON_SETTINGS;
 use crate::env::{EnvironmentOption, OptionValues};
 use crate::prompt::{TemplateError, Templates};
 use std::collections::BTreeSet;
@@ -38,6 +39,9 @@ pub enum ExtensionError {
     /// The default of an option isn't allowed.
     #[error("the option {option}: its default must be at least {minimum}")]
     DefaultTooSmall { option: &'static str, minimum: u64 },
+    /// A preset has a value that its method doesn't accept.
+    #[error("the preset {preset} of the method {method}: {reason}")]
+    Preset { method: &'static str, preset: &'static str, reason: String },
     /// A prompt template can't be parsed.
     #[error(transparent)]
     Template(#[from] TemplateError),
@@ -60,8 +64,10 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     check_names("environment", environments.iter().map(|entry| entry.name))?;
     check_names("job", methods.iter().flat_map(|entry| entry.jobs).map(|job| job.name))?;
     check_names("setting", settings::table(&methods, &environments).iter().map(|setting| setting.name))?;
+    check_names("preset", methods.iter().flat_map(|entry| entry.presets).map(|preset| preset.name))?;
     for method in &methods {
         check_lanes(method)?;
+        check_presets(method)?;
     }
     for EnvironmentOption { name: option, values, .. } in environments.iter().flat_map(|entry| entry.options)
     {
@@ -94,6 +100,21 @@ fn check_names<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> 
     for name in names {
         if !known.insert(name) {
             return Err(ExtensionError::Duplicate { what, name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the presets of a method set only what it has, to values that are allowed.
+fn check_presets(method: &MethodEntry) -> Result<(), ExtensionError> {
+    for preset in method.presets {
+        let error =
+            |reason: String| ExtensionError::Preset { method: method.name, preset: preset.name, reason };
+        for (name, value) in preset.settings {
+            let mut known = COMMON_SETTINGS.iter().chain(method.settings);
+            let spec = known.find(|spec| spec.name == *name);
+            let spec = spec.ok_or_else(|| error(format!("the method has no setting {name:?}")))?;
+            spec.validate(&value.to_json()).map_err(|why| error(format!("setting {name}: {why}")))?;
         }
     }
     Ok(())

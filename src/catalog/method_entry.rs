@@ -18,6 +18,8 @@ pub struct MethodEntry {
     pub build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
     /// Its own settings.
     pub settings: &'static [SettingSpec],
+    /// Its presets (`--preset`). The rows of the papers' tables are presets of their own (`report/metrics/papers.toml`).
+    pub presets: &'static [MethodPreset],
     /// Its prompt templates, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
     /// The jobs it may have computed.
@@ -70,6 +72,20 @@ impl MethodEntry {
     pub fn trials_origin(&self) -> SettingOrigin {
         if self.trials > 1 { self.limits_origin } else { SettingOrigin::BuiltIn }
     }
+}
+
+/// A named group of values for a method's settings, with a number of trials and a step limit.
+pub struct MethodPreset {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it is for, in a few words.
+    pub meaning: &'static str,
+    /// Trials per task.
+    pub trials: u32,
+    /// Maximum steps per episode.
+    pub steps: u32,
+    /// Values by the names of the settings: those of the method, and those of every run.
+    pub settings: &'static [(&'static str, DefaultValue)],
 }
 
 /// A job of a method.

@@ -20,7 +20,7 @@ mod truncated;
 use super::fixture::test_spec;
 use super::*;
 use crate::domain::SettingOrigin;
-use crate::domain::{SettingSpec, TypedSetting};
+use crate::domain::{DefaultValue, SettingSpec, TypedSetting};
 use crate::env::{EnvironmentOption, OptionValues};
 use crate::method::{self, PaperOrCode};
 
@@ -91,12 +91,27 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     const EMPTY: &[Lane] = &[Lane::plain("Own", &[])];
     const CLASH: SettingSpec = TypedSetting::number("examples", "", 9, (0, 9), SettingOrigin::BuiltIn).spec;
     let template = |text: &'static str| MethodEntry { templates: vec![("own.toml", text)].leak(), ..entry() };
+    const SMALL: MethodPreset =
+        MethodPreset { name: "small", meaning: "", trials: 1, steps: 9, settings: &[] };
+    let preset = |name: &'static str, setting: &'static str| {
+        let settings = vec![(setting, DefaultValue::Number(9))].leak();
+        MethodEntry { presets: vec![MethodPreset { name, settings, ..SMALL }].leak(), ..entry() }
+    };
     let job = JobEntry { name: "job", label: "", compute: |_, _| Ok(Value::Null) };
     let jobs: &'static [JobEntry] = vec![JobEntry { ..job }, job].leak();
     let cases = [
         (MethodEntry { name: "react", ..entry() }, "there are two methods named \"react\""),
         (MethodEntry { settings: &[CLASH], ..entry() }, "there are two settings named \"examples\""),
         (MethodEntry { jobs, ..entry() }, "there are two jobs named \"job\""),
+        (
+            preset("small", "exmples"),
+            "the preset small of the method own: the method has no setting \"exmples\"",
+        ),
+        (preset("small", "examples"), "the preset small of the method own: setting examples: "),
+        (
+            MethodEntry { presets: vec![SMALL, SMALL].leak(), ..entry() },
+            "there are two presets named \"small\"",
+        ),
         (MethodEntry { lanes, ..entry() }, "method own: two lanes show lessons of the kind"),
         (MethodEntry { lanes: EMPTY, ..entry() }, "method own: the lane \"Own\" shows no kind of lesson"),
         (template("method = "), "own.toml:1: "),

@@ -1,16 +1,17 @@
 //! `config init` and `config show`.
 
 use super::args::{self, ConfigVerb};
-use super::config::{Config, ENTRIES, ValueOrigin, describe_preset, sample_file};
+use super::config::{Config, ENTRIES, ValueOrigin, program_presets, sample_file};
 use super::error::{CliError, CliErrorKind};
 use super::models::redact_header_values;
 use super::output::Output;
-use crate::domain::SAMPLING_PARAMS;
+use crate::domain::{SAMPLING_PARAMS, Settings};
 use crate::files;
 use crate::provider::openai::Profile;
 use crate::text::with_program_name;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Runs `config init` or `config show`.
 pub(super) fn run_config_verb(
@@ -40,10 +41,18 @@ pub(super) fn run_config_verb(
                     json!({"preset": r.preset, "source": r.source(), "label": r.label, "method": r.method,
                         "trials": r.trials, "steps": r.steps, "pool": r.starts_with_lessons, "settings": r.settings,
                         "calibration": r.calibration, "advisor": r.advisor, "environments": r.environments(),
-                        "sampling": r.sampling().collect::<std::collections::BTreeMap<_, _>>()})
+                        "sampling": r.sampling().collect::<BTreeMap<_, _>>()})
                 })
                 .collect();
-            out.print_json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
+            let of_methods = program_presets().iter().filter(|preset| preset.row.is_none());
+            let of_methods: Vec<Value> = of_methods
+                .map(|preset| {
+                    json!({"preset": preset.name, "meaning": preset.meaning, "method": preset.method,
+                        "trials": preset.trials, "steps": preset.steps,
+                        "settings": preset.settings_in("", &Settings::default()).into_iter().collect::<BTreeMap<_, _>>()})
+                })
+                .collect();
+            out.print_json(&json!({"paper_presets": papers, "method_presets": of_methods, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
         }
         ConfigVerb::Show { json: false } => {
             let state = if config.file.is_file() {
@@ -91,10 +100,10 @@ pub(super) fn run_config_verb(
             }
             out.print_line("")?;
             out.print_line(
-                "presets (run --preset NAME); built-in ones are rows of the papers' tables, settings only:",
+                "presets (run --preset NAME); built-in ones are rows of the papers' tables, settings only, and those of methods:",
             )?;
-            for row in crate::report::metrics::published_results() {
-                out.print_line(&format!("  {}", describe_preset(row)))?;
+            for preset in program_presets() {
+                out.print_line(&format!("  {:<33} {}", preset.name, preset.meaning))?;
             }
             for (name, settings) in &config.presets {
                 let settings: Vec<String> = settings.iter().map(|(n, v)| format!("{n}={v}")).collect();

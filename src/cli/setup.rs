@@ -60,23 +60,24 @@ pub(super) fn plan_run_with_calibration(
 ) -> Result<Plan, CliError> {
     task_args.apply(config)?;
     method_args.keys.apply(config)?;
-    let row = config.built_in_preset(method_args.preset.as_deref());
-    if let Some(row) = row {
-        config.apply_preset_row(row)?;
+    let preset = config.built_in_preset(method_args.preset.as_deref());
+    let row = preset.and_then(|preset| preset.row);
+    if let Some(preset) = preset {
+        config.apply_program_preset(preset)?;
         let has_lessons =
             method_args.pool.is_some() || method_args.constitution.is_some() || calibration.is_some();
-        if row.starts_with_lessons && !has_lessons {
+        if preset.starts_with_lessons() && !has_lessons {
             return Err(CliError::usage(
-                format!("--preset {} needs initial lessons, but none were given", row.preset),
+                format!("--preset {} needs initial lessons, but none were given", preset.name),
                 "learn them in this run with --calibrate, or load some with --pool FILE or --constitution FILE; \
                  `retrospect calibrate --out FILE` writes them",
             ));
         }
-        if !row.calibration.is_empty() && calibration.is_none() {
+        if row.is_some_and(|row| !row.calibration.is_empty()) && calibration.is_none() {
             return Err(CliError::usage(
                 format!(
                     "--preset {} decides how the constitution is learned, but none is learned in this run",
-                    row.preset
+                    preset.name
                 ),
                 "add --calibrate",
             ));
@@ -296,19 +297,16 @@ pub(super) fn apply_preset(
     limits: &mut Limits,
 ) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
-    if let Some(row) = config.built_in_preset(Some(name)) {
-        // A run without calibration doesn't have the settings of one.
-        let of_calibration = row.calibration.iter().filter(|(name, _)| settings.0.contains_key(*name));
-        let of_calibration: Vec<(&str, &Value)> =
-            of_calibration.map(|(name, value)| (name.as_str(), value)).collect();
-        for (setting, value) in row.settings_in(env).into_iter().chain(of_calibration) {
-            set_setting(settings, setting, value, SettingOrigin::Paper)?;
+    if let Some(preset) = config.built_in_preset(Some(name)) {
+        for (setting, value) in preset.settings_in(env, settings) {
+            set_setting(settings, setting, value, preset.origin())?;
         }
         // Where the paper says 50 steps, the public code stops at 49; `--as code` keeps the code's limit.
-        if reading == PaperOrCode::Paper || row.steps != 50 {
-            limits.steps = row.steps;
+        let keeps_code_limit = reading == PaperOrCode::Code && preset.row.is_some() && preset.steps == 50;
+        if !keeps_code_limit {
+            limits.steps = preset.steps;
         }
-        settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
+        settings.set("preset", preset.name, SettingOrigin::Flag);
         return Ok(());
     }
     for (setting, value) in config.preset_settings(name)? {

@@ -146,7 +146,7 @@ fn plan_from_choices(
     }
     // Ignore settings changed for a method that is no longer selected.
     let row = config.built_in_preset(method_args.preset.as_deref());
-    let method = row.map_or_else(|| config.get(keys::METHOD).to_owned(), |r| r.method.clone());
+    let method = row.map_or_else(|| config.get(keys::METHOD).to_owned(), |preset| preset.method.to_owned());
     method_args.set.retain(|pair| {
         let spec =
             SETTINGS.iter().find(|s| pair.strip_prefix(s.name).is_some_and(|rest| rest.starts_with('=')));

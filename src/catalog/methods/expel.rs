@@ -25,6 +25,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     jobs: &[],
     code_defaults: &[(LOOP_DETECTOR.spec.name, DefaultValue::Switch(true))],
     code_sampling: &[],
+    presets: &[],
     // FCRF's comparison has 50, ExpeL's public code 20.
     step_limits: (50, 20),
     trials: 1,

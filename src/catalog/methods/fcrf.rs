@@ -23,6 +23,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "fcrf",
     build: |_| Ok(Arc::new(Fcrf { rules: RULES })),
     settings: fcrf::settings::LIST,
+    presets: &[],
     templates: &[
         ("fcrf.toml", include_str!("../../method/fcrf/prompts/fcrf.toml")),
         ("fcrf-experience.toml", include_str!("../../method/fcrf/prompts/fcrf-experience.toml")),

@@ -20,6 +20,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "omnireflect",
     build: |run| Ok(Arc::new(OmniReflect::for_run(run, RULES)?)),
     settings: omnireflect::settings::LIST,
+    presets: &[],
     templates: &[
         ("omnireflect.toml", include_str!("../../method/omnireflect/prompts/omnireflect.toml")),
         (

@@ -11,6 +11,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "planning",
     build: |run| Ok(Arc::new(Planning::for_run(run, RULES)?)),
     settings: planning::settings::LIST,
+    presets: &[],
     templates: &[("planning-plan.toml", include_str!("../../method/planning/prompts/planning-plan.toml"))],
     jobs: &[],
     code_defaults: &[],

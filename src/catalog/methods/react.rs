@@ -15,6 +15,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "react",
     build: |_| Ok(Arc::new(ReAct { rules: RULES })),
     settings: &[EMPTY_ACTION.spec],
+    presets: &[],
     templates: &[("react.toml", include_str!("../../method/react/prompts/react.toml"))],
     jobs: &[],
     code_defaults: &[],

@@ -32,6 +32,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "reflexion",
     build: |_| Ok(Arc::new(Reflexion { rules: RULES })),
     settings: reflexion::settings::LIST,
+    presets: &[],
     templates: &[
         ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
         ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),

@@ -17,6 +17,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweet_sour",
     build: |_| Ok(Arc::new(SweetSour { rules: RULES })),
     settings: sweet_sour::settings::LIST,
+    presets: &[],
     templates: &[
         ("sweet_sour.toml", include_str!("../../method/sweet_sour/prompts/sweet_sour.toml")),
         (

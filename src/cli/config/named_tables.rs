@@ -1,6 +1,6 @@
 //! Profiles of model servers, presets of settings, and lists of strings in the configuration.
 
-use super::{CliError, Config, Profile};
+use super::{CliError, Config, Profile, program_presets};
 use serde_json::Value;
 
 impl Config {
@@ -53,11 +53,7 @@ impl Config {
                 format!("--preset {name:?}: no such preset"),
                 format!(
                     "built in: {}{own_presets}; define your own as a table [preset.{name}] of settings in {}",
-                    crate::report::metrics::published_results()
-                        .iter()
-                        .map(|r| r.preset.as_str())
-                        .collect::<Vec<_>>()
-                        .join(", "),
+                    program_presets().iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
                     self.file.display()
                 ),
             )

@@ -1,26 +1,108 @@
-//! Built-in presets: rows of the papers' tables, as far as settings can express them.
+//! Presets of the program: rows of the papers' tables, as far as settings can express them, and those that the entries of
+//! methods declare.
 
 use super::{Config, ValueOrigin, keys};
-use crate::catalog::find_environment;
+use crate::catalog::{METHODS, find_environment};
 use crate::cli::error::CliError;
-use crate::domain::RunSpec;
+use crate::domain::{RunSpec, SettingOrigin, Settings};
 use crate::report::metrics::{PaperRow, published_results};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
-/// Finds a row by its preset name.
-pub(in crate::cli) fn find_preset_row(name: &str) -> Option<&'static PaperRow> {
-    published_results().iter().find(|r| r.preset == name)
+/// A preset that the program brings along.
+#[derive(Debug, PartialEq)]
+pub(in crate::cli) struct ProgramPreset {
+    pub(in crate::cli) name: &'static str,
+    /// What it is: for a row its paper, table and label, and the environments of its figures.
+    pub(in crate::cli) meaning: String,
+    pub(in crate::cli) method: &'static str,
+    pub(in crate::cli) trials: u32,
+    pub(in crate::cli) steps: u32,
+    /// The row of a paper's table that it is, if it is one.
+    pub(in crate::cli) row: Option<&'static PaperRow>,
+    /// Its settings, without those of the row.
+    own_settings: Vec<(&'static str, Value)>,
 }
 
-/// Returns a row's preset with its source and the environments of its figures.
-pub(in crate::cli) fn describe(row: &PaperRow) -> String {
+impl ProgramPreset {
+    /// The origin of its values; those of a method's preset count as configured.
+    pub(in crate::cli) fn origin(&self) -> SettingOrigin {
+        if self.row.is_some() { SettingOrigin::Paper } else { SettingOrigin::Config }
+    }
+
+    /// Whether the run starts with lessons, which the person has to name.
+    pub(in crate::cli) fn starts_with_lessons(&self) -> bool {
+        self.row.is_some_and(|row| row.starts_with_lessons)
+    }
+
+    /// Returns the settings for an environment; those of a calibration only if `settings` has them already, since a run
+    /// without one doesn't.
+    pub(in crate::cli) fn settings_in(&self, env: &str, settings: &Settings) -> Vec<(&'static str, &Value)> {
+        let own = self.own_settings.iter().map(|(name, value)| (*name, value));
+        let of_row = self.row.into_iter().flat_map(|row| {
+            let calibration = row.calibration.iter().map(|(name, value)| (name.as_str(), value));
+            row.settings_in(env)
+                .into_iter()
+                .chain(calibration.filter(|(name, _)| settings.0.contains_key(*name)))
+        });
+        own.chain(of_row).collect()
+    }
+}
+
+/// Names a row's paper, table and label, and the environments of its figures.
+fn describe(row: &PaperRow) -> String {
     let known = |env: &&str| find_environment(env).is_some();
     let (here, elsewhere): (Vec<&str>, Vec<&str>) = row.environments().into_iter().partition(known);
     let elsewhere = elsewhere.into_iter().map(|env| format!("{env}, which is not available here"));
     let environments: Vec<String> = here.into_iter().map(str::to_owned).chain(elsewhere).collect();
-    format!("{:<33} {}: {} ({})", row.preset, row.source(), row.label, environments.join(", "))
+    format!("{}: {} ({})", row.source(), row.label, environments.join(", "))
+}
+
+static PRESETS: LazyLock<Vec<ProgramPreset>> = LazyLock::new(|| {
+    let of_papers = published_results().iter().map(|row| ProgramPreset {
+        name: &row.preset,
+        meaning: describe(row),
+        method: &row.method,
+        trials: row.trials,
+        steps: row.steps,
+        row: Some(row),
+        own_settings: Vec::new(),
+    });
+    let declared = METHODS.iter().flat_map(|entry| entry.presets.iter().map(move |preset| (entry, preset)));
+    let of_methods = declared.map(|(entry, preset)| ProgramPreset {
+        name: preset.name,
+        meaning: preset.meaning.to_owned(),
+        method: entry.name,
+        trials: preset.trials,
+        steps: preset.steps,
+        row: None,
+        own_settings: preset.settings.iter().map(|(name, value)| (*name, value.to_json())).collect(),
+    });
+    of_papers.chain(of_methods).collect()
+});
+
+/// Returns the presets of the program: first those of the papers.
+pub(in crate::cli) fn program_presets() -> &'static [ProgramPreset] {
+    &PRESETS
+}
+
+/// Finds a preset of the program by its name.
+pub(in crate::cli) fn find_program_preset(name: &str) -> Option<&'static ProgramPreset> {
+    program_presets().iter().find(|preset| preset.name == name)
+}
+
+/// Checks that no method declares a preset with the name of a paper's row.
+///
+/// # Errors
+/// Returns a description of the first preset whose name is taken.
+pub(in crate::cli) fn check_presets() -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    let taken = program_presets().iter().find(|preset| !names.insert(preset.name));
+    taken.map_or(Ok(()), |preset| {
+        Err(format!("there are two presets named {:?}; choose another name", preset.name))
+    })
 }
 
 /// Returns what keeps a run with a preset from reproducing its row: an environment without figures, or a constitution by
@@ -54,44 +136,47 @@ pub(in crate::cli) fn warnings(row: &PaperRow, spec: &RunSpec) -> Vec<String> {
     warnings
 }
 
-/// Returns the long help of `--preset`, with all built-in presets.
+/// Returns the long help of `--preset`, with all presets of the program.
 pub fn help() -> String {
     let mut text = String::from(
         "Named group of settings: a row of a paper's table or `[preset.P]` of the configuration file. Flags override a \
          preset. Model, environment and split are not part of it.\n\nBuilt-in presets:\n",
     );
-    for row in published_results() {
+    for preset in program_presets() {
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  {}", describe(row));
+        let _ = writeln!(text, "  {:<33} {}", preset.name, preset.meaning);
     }
     text
 }
 
 impl Config {
-    /// Returns the built-in preset of this name, unless the file has a preset of the same name.
-    pub(in crate::cli) fn built_in_preset(&self, name: Option<&str>) -> Option<&'static PaperRow> {
-        name.filter(|n| !self.presets.contains_key(*n)).and_then(find_preset_row)
+    /// Returns the program's preset of this name, unless the file has a preset of the same name.
+    pub(in crate::cli) fn built_in_preset(&self, name: Option<&str>) -> Option<&'static ProgramPreset> {
+        name.filter(|n| !self.presets.contains_key(*n)).and_then(find_program_preset)
     }
 
-    /// Applies method and trials of a row unless flags set them.
+    /// Applies method and trials of a preset unless flags set them.
     ///
     /// # Errors
     /// Fails with a usage [`CliError`] if a flag names another method.
-    pub(in crate::cli) fn apply_preset_row(&mut self, row: &'static PaperRow) -> Result<(), CliError> {
-        if self.is_set_by_flag(&keys::METHOD) && self.get(keys::METHOD) != row.method {
+    pub(in crate::cli) fn apply_program_preset(
+        &mut self,
+        preset: &'static ProgramPreset,
+    ) -> Result<(), CliError> {
+        if self.is_set_by_flag(&keys::METHOD) && self.get(keys::METHOD) != preset.method {
             return Err(CliError::usage(
                 format!(
                     "--preset {} is for method {}, not {}",
-                    row.preset,
-                    row.method,
+                    preset.name,
+                    preset.method,
                     self.get(keys::METHOD)
                 ),
                 "leave out --method, or choose another preset",
             ));
         }
-        self.values.insert(keys::METHOD.name, (json!(row.method), ValueOrigin::Preset(&row.preset)));
+        self.values.insert(keys::METHOD.name, (json!(preset.method), ValueOrigin::Preset(preset.name)));
         if !self.is_set_by_flag(&keys::TRIALS) {
-            self.values.insert(keys::TRIALS.name, (json!(row.trials), ValueOrigin::Preset(&row.preset)));
+            self.values.insert(keys::TRIALS.name, (json!(preset.trials), ValueOrigin::Preset(preset.name)));
         }
         Ok(())
     }

@@ -3,14 +3,13 @@
 use crate::catalog;
 use crate::catalog::{SETTINGS, environments_with_setting, methods_with_setting};
 use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
-use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, keys};
+use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, keys, program_presets};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::DefaultValue;
 use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{Limits, RunSpec, SettingOrigin};
 use crate::method::PaperOrCode;
-use crate::report::metrics::published_results;
 use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
 use serde_json::Value;
 
@@ -46,7 +45,7 @@ struct Suggestions {
 impl Suggestions {
     fn new(config: &Config) -> Self {
         let configured = config.preset_names().map(str::to_owned);
-        let built_in = published_results().iter().map(|r| r.preset.clone());
+        let built_in = program_presets().iter().map(|preset| preset.name.to_owned());
         let mut presets: Vec<String> =
             [NO_PRESET.to_owned()].into_iter().chain(configured).chain(built_in).collect();
         let mut seen = std::collections::HashSet::new();
@@ -77,10 +76,10 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     let without_preset = catalog::METHOD_NAMES.iter().map(|name| (None, *name));
     let configured =
         config.preset_names().flat_map(|p| catalog::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
-    let built_in = published_results()
+    let built_in = program_presets()
         .iter()
-        .filter(|r| config.built_in_preset(Some(&r.preset)).is_some())
-        .map(|r| (Some(r.preset.as_str()), r.method.as_str()));
+        .filter(|preset| config.built_in_preset(Some(preset.name)).is_some())
+        .map(|preset| (Some(preset.name), preset.method));
     let offered = &Suggestions::new(config);
     let mut all = Vec::new();
     for (preset, name) in without_preset.chain(configured).chain(built_in) {
@@ -161,10 +160,10 @@ impl SettingsContext<'_> {
 
     fn preset_row(&self) -> SettingRow {
         let summary = match (self.preset, self.config.built_in_preset(self.preset)) {
-            (Some(name), Some(row)) if row.starts_with_lessons => {
-                format!("{name}, {}: {}; needs a pool or a constitution", row.source(), row.label)
+            (Some(name), Some(row)) if row.starts_with_lessons() => {
+                format!("{name}, {}; needs a pool or a constitution", row.meaning)
             }
-            (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
+            (Some(name), Some(row)) => format!("{name}, {}", row.meaning),
             (Some(_), None) => "settings from the configuration file".to_owned(),
             (None, _) => "the settings behind one row of a paper's results table, or your own".to_owned(),
         };
@@ -186,11 +185,13 @@ impl SettingsContext<'_> {
         let is_default = catalog::defaults(&self.spec.method, reading).0.steps == steps;
         let entry = catalog::find_method(&self.spec.method);
         let default_origin = entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(reading));
+        let preset_origin =
+            self.config.built_in_preset(self.preset).map_or(SettingOrigin::Config, |preset| preset.origin());
         SettingRow {
             name: STEPS.to_owned(),
             label: "steps".to_owned(),
             value: steps.to_string(),
-            origin: if is_default { default_origin } else { SettingOrigin::Paper },
+            origin: if is_default { default_origin } else { preset_origin },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
             summary: MAX_STEPS.spec.meaning.to_owned(),
             environments: Vec::new(),
@@ -209,7 +210,7 @@ impl SettingsContext<'_> {
             _ => config.display(entry),
         };
         let origin = match row {
-            Some(_) if is_method || is_trials => SettingOrigin::Paper,
+            Some(row) if is_method || is_trials => row.origin(),
             None if is_trials && self.has_default_trials() => {
                 let entry = catalog::find_method(&spec.method);
                 entry.map_or(SettingOrigin::BuiltIn, catalog::MethodEntry::trials_origin)
