@@ -48,7 +48,6 @@ pub use run::{
     Autonomy, CALIBRATION_SETTING, EXPLORATION_SETTING, EndReason, EpisodeStats, EpisodeSummary,
     JSON_EXPORT_FORMAT, Limits, RunSpec, Setting, SettingOrigin, Settings,
 };
-pub use run_limit::RunLimit;
 pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
 };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A limit that is changed like a setting, but that the engine reads from a field of [`RunSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunLimit {
+enum RunLimit {
     Steps,
     Moves,
     WallSeconds,
@@ -15,7 +15,7 @@ pub enum RunLimit {
 
 impl RunLimit {
     /// Returns the limit with the name of this setting, or `None` for every other setting.
-    pub fn named(setting: &str) -> Option<Self> {
+    fn named(setting: &str) -> Option<Self> {
         let all = [
             (MAX_STEPS.spec.name, Self::Steps),
             (MAX_MOVES.spec.name, Self::Moves),
