@@ -290,7 +290,7 @@ impl Component for BranchTree {
         let pending = self.pending_label.take();
         match result {
             Err(why) if !self.branches.is_empty() => {
-                self.error = Some(why);
+                self.error = Some(context.advice(&why).into_owned());
                 // Restore the typed text so that it can be corrected.
                 if let Some(input) = pending.filter(|_| self.label_input.is_none()) {
                     self.select(&input.branch);
@@ -328,10 +328,10 @@ impl Component for BranchTree {
         if tree_rows.is_empty() {
             let loading = context.cancellable_work_text("loading branches ...", WorkKind::Branches);
             let (role, words) = match &self.loaded {
-                Some(Err(why)) => (Role::Bad, why),
-                _ => (Role::Muted, &loading),
+                Some(Err(why)) => (Role::Bad, context.advice(why)),
+                _ => (Role::Muted, loading.into()),
             };
-            return put_lines(&paragraph((role, ""), role, words, inside.width), inside, canvas);
+            return put_lines(&paragraph((role, ""), role, &words, inside.width), inside, canvas);
         }
         let columns = row::Columns::for_rows(tree_rows, inside.width);
         let header = inside.height.min(1);

@@ -286,7 +286,8 @@ impl Component for CompareDialog {
                 put_line(&[(Role::Muted, words)], inside, canvas);
             }
             Stage::Failed(why) => {
-                let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, why, columns);
+                let why = context.advice(why);
+                let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, &why, columns);
                 let high = lines(screen.width.saturating_sub(4).min(196)).len() as u16;
                 let inside = compare_window("Compare", high, mode).draw(context, screen, canvas);
                 Scroll::default().draw(&lines(inside.width), inside, canvas);

@@ -3,6 +3,7 @@
 use super::LineAction;
 use crate::domain::pluralize;
 use crate::engine::{Command, State};
+use crate::text::with_program_name;
 use std::fmt::Write as _;
 
 /// Interprets a command about breakpoints; returns `None` for any other word.
@@ -16,7 +17,7 @@ pub(super) fn parse_breakpoint_line(
         if rest.is_empty() {
             return Ok(LineAction::Print(format!(
                 "missing argument; usage: {word} CONDITION\n{}",
-                crate::breakpoint::hint("")
+                with_program_name(&crate::breakpoint::hint(""))
             )));
         }
         // The engine rejects an invalid condition, with a message.
