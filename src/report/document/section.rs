@@ -189,11 +189,12 @@ fn early_reflections<'a>(
 /// Returns what is said about a reflection below its items: about its prompt, its reply, and what was not kept.
 pub fn reflection_notes(reflection: &Reflection) -> Vec<Block<'_>> {
     let mut notes: Vec<Block<'_>> = Vec::new();
+    // In place of items, so before everything else.
+    let is_empty = reflection.items.is_empty() && reflection.author == Author::Mentor;
+    notes.extend(is_empty.then_some(Block::NoItems));
     notes.extend(reflection.prompt_edited.then_some(Block::PromptEdited));
     notes.extend(reflection.reply_source.as_deref().map(Block::ReplySource));
     notes.extend(reflection.complaints.iter().map(|complaint| Block::Complaint(complaint)));
-    let is_empty = reflection.items.is_empty() && reflection.author == Author::Mentor;
-    notes.extend(is_empty.then_some(Block::NoItems));
     let dropped = reflection.dropped.len();
     notes.extend((dropped > 0).then_some(Block::NotKept(dropped)));
     notes
