@@ -142,9 +142,9 @@ fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> Out
             sent = replaced;
         }
     }
-    if let Some(without_dot) = without_dots(&sent) {
+    if let Some(length) = without_dots(&sent).map(str::len) {
         rules.push("agentboard.dot");
-        sent = without_dot.to_owned();
+        sent.truncate(length);
     }
     if sent == CHECK_ACTION {
         rules.push("agentboard.check");
@@ -160,7 +160,7 @@ fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> Out
     OutgoingAction { sent: Some(sent), rewrite_rule: Some(rules.join("+")), admissible_only: false }
 }
 
-/// Drops a trailing dot, and another one right before it. Returns `None` if there is none.
+/// Drops a trailing dot, blanks before it, and another one right before them. Returns `None` if there is none.
 fn without_dots(action: &str) -> Option<&str> {
     let first = action.strip_suffix('.')?.trim();
     Some(first.strip_suffix('.').unwrap_or(first))

@@ -144,16 +144,18 @@ mod tests {
     /// Regression: the texts of the data version 2.1.1 kept a prefix that AgentBoard removes.
     #[test]
     fn a_label_sees_what_agentboard_shows() {
+        /// A pattern, actions with the game's answers, and whether the pattern is met.
+        type Case = (&'static str, &'static [(&'static str, &'static str)], bool);
+        const DESK: &str = "You arrive at loc 3. On the desk 1, you see a mug 2.";
+
         let subgoals = |pattern: &str| Subgoals::compile(&[pattern.to_owned()]).unwrap();
-        let desk = "You arrive at loc 3. On the desk 1, you see a mug 2.";
-        // Columns: pattern, actions with the game's answers, whether the pattern is met.
-        let cases: [(&str, &[(&str, &str)], bool); 6] = [
-            ("^On the desk", &[("go to desk 1", desk)], true),
-            ("You arrive at loc", &[("go to desk 1", desk)], false),
+        let cases: [Case; 6] = [
+            ("^On the desk", &[("go to desk 1", DESK)], true),
+            ("You arrive at loc", &[("go to desk 1", DESK)], false),
             ("^You are here", &[("look", "You are facing nothing.")], true),
             ("facing nothing", &[("look", "You are facing nothing.")], false),
             ("^You are here", &[("open it", "Nothing happens."), ("look", "")], true),
-            ("^On the desk 1, you see a mug", &[("go to desk 1", desk), ("look", "")], true),
+            ("^On the desk 1, you see a mug", &[("go to desk 1", DESK), ("look", "")], true),
         ];
         for (pattern, steps, met) in cases {
             let mut progress = Progress::from_subgoals(subgoals(pattern));

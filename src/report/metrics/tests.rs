@@ -555,17 +555,18 @@ fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64
 #[test]
 fn figures_of_a_constitution_depend_on_who_wrote_it_and_from_what() {
     let row = |table: &str, figure: f64| (format!("OmniReflect, {table}"), figure);
-    let cases: [(&str, &[(&str, Value)], Vec<(String, f64)>); 7] = [
-        ("openai:qwen3-4b-instruct", &[], vec![row("Table 1", 93.8)]),
-        ("openai:google/gemini-2.0-flash", &[], vec![row("Table 1", 94.8)]),
-        ("openai:gpt-4o", &[], vec![row("Table 1", 96.3), row("Table 4", 96.3)]),
-        ("openai:llama", &[], vec![]),
-        ("openai:gpt-4o", &[("kind_abstract", json!(false))], vec![row("Table 4", 92.5)]),
-        ("openai:gpt-4o", &[("kind_error", json!(false))], vec![row("Table 4", 90.6)]),
-        ("openai:gpt-4o", &[("per_type", json!(5))], vec![row("Table 5", 98.5)]),
+    type Case = (&'static str, Vec<(&'static str, Value)>, Vec<(String, f64)>);
+    let cases: [Case; 7] = [
+        ("openai:qwen3-4b-instruct", vec![], vec![row("Table 1", 93.8)]),
+        ("openai:google/gemini-2.0-flash", vec![], vec![row("Table 1", 94.8)]),
+        ("openai:gpt-4o", vec![], vec![row("Table 1", 96.3), row("Table 4", 96.3)]),
+        ("openai:llama", vec![], vec![]),
+        ("openai:gpt-4o", vec![("kind_abstract", json!(false))], vec![row("Table 4", 92.5)]),
+        ("openai:gpt-4o", vec![("kind_error", json!(false))], vec![row("Table 4", 90.6)]),
+        ("openai:gpt-4o", vec![("per_type", json!(5))], vec![row("Table 5", 98.5)]),
     ];
     for (mentor, settings, figures) in cases {
-        assert_eq!(advised_figures(mentor, settings), figures, "{mentor} {settings:?}");
+        assert_eq!(advised_figures(mentor, &settings), figures, "{mentor} {settings:?}");
     }
 }
 
