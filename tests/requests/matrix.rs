@@ -1,0 +1,242 @@
+//! Each method in each environment: how often actor and mentor are called, with which sampling, what their prompts contain
+//! in which order, and what later attempts remember.
+
+use crate::stand_in::{Exchange, StandIn};
+use crate::{WORLDS, World, play};
+use serde_json::{Value, json};
+
+/// A method with the settings of its public code, or of a row of its paper.
+struct Expected {
+    method: &'static str,
+    args: &'static [&'static str],
+    /// Failed attempts at one task, of [`STEPS`] steps each.
+    trials: usize,
+    actor_calls: usize,
+    mentor_calls: usize,
+    /// The outline of the last prompt to the actor, and to the mentor; see [`outline`].
+    actor: &'static str,
+    mentor: &'static str,
+    /// What the requests say about sampling. OmniReflect's is in its section 4.1, the others' in their public code.
+    actor_sampling: Value,
+    mentor_sampling: Value,
+}
+
+const STEPS: usize = 3;
+
+fn expected() -> Vec<Expected> {
+    let omnireflect = json!({
+        "temperature": 0.0, "top_p": 0.7, "top_k": 50, "repetition_penalty": 1.0, "max_tokens": 256, "stop": ["\n"],
+    });
+    let code = json!({"temperature": 0.0, "top_p": 1.0, "max_tokens": 256, "stop": ["\n"]});
+    let code_mentor = json!({"temperature": 0.0, "top_p": 1.0, "max_tokens": 256});
+    vec![
+        Expected {
+            method: "react",
+            args: &["--as", "code"],
+            trials: 1,
+            actor_calls: STEPS,
+            mentor_calls: 0,
+            actor: "system: instruction; user: examples, task, steps, cue",
+            mentor: "",
+            actor_sampling: json!({"temperature": 0.0, "top_p": 1.0, "max_tokens": 100, "stop": ["\n"]}),
+            mentor_sampling: Value::Null,
+        },
+        Expected {
+            method: "reflexion",
+            args: &["--as", "code"],
+            trials: 5,
+            actor_calls: 5 * STEPS,
+            // The code reflects after the last trial as well.
+            mentor_calls: 5,
+            actor: "system: instruction; user: examples, memory, task, steps, cue",
+            mentor: "system: instruction; user: failures, task, steps, outcome, memory, cue",
+            actor_sampling: code.clone(),
+            mentor_sampling: code_mentor.clone(),
+        },
+        Expected {
+            method: "omnireflect",
+            args: &["--preset", "omnireflect-1-neural"],
+            trials: 1,
+            actor_calls: STEPS,
+            // Three kinds after the first step; the next are due after the eleventh.
+            mentor_calls: 3,
+            actor: "system: instruction, memory, examples; user: task, steps, cue",
+            mentor: "system: instruction; user: memory, task, steps, cue",
+            actor_sampling: omnireflect.clone(),
+            mentor_sampling: omnireflect,
+        },
+        Expected {
+            method: "fcrf",
+            args: &["--as", "code"],
+            trials: 3,
+            actor_calls: 3 * STEPS,
+            mentor_calls: 6,
+            actor: "system: instruction; user: examples, memory, task, steps, cue",
+            mentor: "system: instruction; user: failures, task, steps, outcome, memory, cue",
+            actor_sampling: code,
+            mentor_sampling: code_mentor,
+        },
+        Expected {
+            method: "sweet_sour",
+            args: &["--preset", "sweet-and-sour-2"],
+            trials: 3,
+            actor_calls: 3 * STEPS,
+            mentor_calls: 3,
+            actor: "system: instruction; user: examples, memory, task, steps, cue",
+            mentor: "system: instruction; user: memory, task, steps, outcome, cue",
+            actor_sampling: Value::Null,
+            mentor_sampling: Value::Null,
+        },
+        Expected {
+            method: "planning",
+            args: &["--preset", "fcrf-1-planning"],
+            trials: 2,
+            actor_calls: 0,
+            mentor_calls: 2,
+            actor: "",
+            mentor: "system: instruction; user: examples, task, cue",
+            actor_sampling: Value::Null,
+            mentor_sampling: Value::Null,
+        },
+    ]
+}
+
+/// Starts a server that acts as an environment's actor, and numbers the mentor's replies.
+fn server_for(world: &'static World, method: &str) -> StandIn {
+    let is_list = method == "omnireflect";
+    let plan = (method == "planning").then(|| world.actions.join("\n"));
+    StandIn::start(move |model, _, earlier| match (model, &plan) {
+        ("actor", _) => world.actions[earlier % world.actions.len()].to_owned(),
+        (_, Some(plan)) => plan.clone(),
+        _ if is_list => format!("[\"Rule {} of the mentor.\"]", earlier + 1),
+        _ => format!("Rule {} of the mentor.", earlier + 1),
+    })
+}
+
+/// Returns the parts of a prompt in order, with the role of the message in which each begins.
+fn outline(exchange: &Exchange, world: &World, goal: &str) -> String {
+    let text = exchange.text();
+    let task = text.rfind(goal).unwrap_or_else(|| panic!("the goal {goal:?} is missing:\n{text}"));
+    let after_task = |words: &str| text[task..].find(words).map(|at| task + at);
+    let mut parts = vec![
+        ("instruction", Some(0)),
+        ("examples", text.find("Solved tasks ")),
+        ("failures", text.find("attempts, each followed by")),
+        ("memory", text.find("of the mentor.")),
+        ("task", Some(task)),
+        ("steps", after_task(&format!("> {}\n", world.actions[0]))),
+        ("outcome", after_task("STATUS: FAIL")),
+        ("cue", Some(text.trim_end().len() - 1)),
+    ];
+    parts.retain(|(_, at)| at.is_some());
+    parts.sort_by_key(|(_, at)| *at);
+    let (mut outline, mut begins) = (String::new(), 0);
+    for (role, content) in exchange.messages() {
+        let ends = begins + content.len();
+        let here = parts.iter().filter(|(_, at)| (begins..ends).contains(&at.unwrap()));
+        let names: Vec<&str> = here.map(|(name, _)| *name).collect();
+        let separator = if outline.is_empty() { "" } else { "; " };
+        outline += &format!("{separator}{role}: {}", names.join(", "));
+        begins = ends;
+    }
+    outline
+}
+
+/// Returns the goal as the last prompt says it.
+fn goal_of(exchanges: &[Exchange]) -> String {
+    let text = exchanges[0].text();
+    let goal = text.rsplit("Your task is to: ").next().unwrap();
+    goal.lines().next().unwrap().trim().to_owned()
+}
+
+#[test]
+fn every_method_sends_the_requests_of_its_paper_in_every_environment() {
+    let mut problems = Vec::new();
+    for world in &WORLDS {
+        for expected in expected() {
+            let (trials, steps) = (expected.trials.to_string(), STEPS.to_string());
+            let server = server_for(world, expected.method);
+            let own = ["--method", expected.method, "--trials", &trials, "--max-steps", &steps];
+            let exchanges = play(&server, world, &[&own, expected.args].concat());
+            let (actor, mentor): (Vec<_>, Vec<_>) = exchanges.iter().partition(|e| e.is_actor());
+            let goal = goal_of(&exchanges);
+            let mut check = |what: &str, is: String, should: String| {
+                if is != should {
+                    let place = format!("{} in {}", expected.method, world.task);
+                    problems.push(format!("{place}: {what}\n  is     {is}\n  should {should}"));
+                }
+            };
+            check("actor calls", actor.len().to_string(), expected.actor_calls.to_string());
+            check("mentor calls", mentor.len().to_string(), expected.mentor_calls.to_string());
+            let last = |all: &[&Exchange]| all.last().map_or(String::new(), |e| outline(e, world, &goal));
+            check("actor prompt", last(&actor), expected.actor.to_owned());
+            check("mentor prompt", last(&mentor), expected.mentor.to_owned());
+            for exchange in &actor {
+                check("actor sampling", exchange.sampling().to_string(), expected.actor_sampling.to_string());
+            }
+            for exchange in &mentor {
+                check(
+                    "mentor sampling",
+                    exchange.sampling().to_string(),
+                    expected.mentor_sampling.to_string(),
+                );
+            }
+        }
+    }
+    problems.dedup();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The numbers of the mentor's replies that a prompt contains, in order.
+fn remembered(exchange: &Exchange) -> Vec<usize> {
+    let text = exchange.text();
+    let rules = text.match_indices("Rule ").filter_map(|(at, _)| {
+        let (number, rest) = text[at + 5..].split_once(' ')?;
+        rest.starts_with("of the mentor.").then(|| number.parse().unwrap())
+    });
+    rules.collect()
+}
+
+/// Plays some attempts and returns what the first prompt of each remembers.
+fn memories(method: &'static str, trials: usize, args: &[&str]) -> Vec<Vec<usize>> {
+    let world = &WORLDS[0];
+    let (trials, steps) = (trials.to_string(), STEPS.to_string());
+    let own = ["--method", method, "--trials", &trials, "--max-steps", &steps];
+    let exchanges = play(&server_for(world, method), world, &[&own, args].concat());
+    exchanges.iter().filter(|e| e.is_actor()).step_by(STEPS).map(remembered).collect()
+}
+
+#[test]
+fn an_attempt_remembers_what_the_papers_say() {
+    // Reflexion's code shows the last three plans.
+    assert_eq!(
+        memories("reflexion", 5, &["--as", "code"]),
+        [vec![], vec![1], vec![1, 2], vec![1, 2, 3], vec![2, 3, 4]]
+    );
+    // FCRF's memories have the experience and the plan of each attempt.
+    assert_eq!(
+        memories("fcrf", 5, &["--as", "code"]),
+        [vec![], vec![1, 2], vec![1, 2, 3, 4], vec![1, 2, 3, 4, 5, 6], vec![3, 4, 5, 6, 7, 8]]
+    );
+    // Sweet&Sour's long-term memory has no limit in the paper.
+    assert_eq!(
+        memories("sweet_sour", 4, &["--preset", "sweet-and-sour-2"]),
+        [vec![], vec![1], vec![1, 2], vec![1, 2, 3]]
+    );
+    assert_eq!(memories("react", 1, &[]), [Vec::<usize>::new()]);
+}
+
+/// Abstract and Error lessons stay; a Progress lesson is replaced by the next one (Algorithm 1 keeps it for the episode).
+#[test]
+fn a_constitution_grows_within_an_episode() {
+    let world = &WORLDS[0];
+    let args =
+        ["--method", "omnireflect", "--set", "generation=neural", "--set", "r_freq=2", "--max-steps", "4"];
+    let exchanges = play(&server_for(world, "omnireflect"), world, &args);
+    let prompts: Vec<Vec<usize>> = exchanges.iter().filter(|e| e.is_actor()).map(remembered).collect();
+    let mut sorted = prompts.clone();
+    sorted.iter_mut().for_each(|rules| rules.sort_unstable());
+    assert!(sorted[0].is_empty(), "{prompts:?}");
+    assert_eq!(sorted[1], [1, 2, 3], "{prompts:?}");
+    assert_eq!(sorted[3].len(), 5, "two of each lasting kind, and the newer Progress: {prompts:?}");
+}

@@ -1,0 +1,103 @@
+//! A stand-in for a model server: it records every request in the order of arrival and replies from a script.
+
+use crate::http::{Listener, Response};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+
+/// A request that was sent, with the reply it got.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) body: Value,
+    pub(crate) reply: String,
+}
+
+/// What the server replies to a request.
+pub(crate) struct Reply {
+    pub(crate) text: String,
+    /// The reply was cut off by its token limit.
+    pub(crate) is_cut: bool,
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self { text, is_cut: false }
+    }
+}
+
+/// A running server; dropping it stops it.
+pub(crate) struct StandIn {
+    listener: Listener,
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+}
+
+impl Exchange {
+    /// The name of the model that was asked; the tests name actor and mentor `actor` and `mentor`.
+    pub(crate) fn model(&self) -> &str {
+        self.body["model"].as_str().unwrap()
+    }
+
+    pub(crate) fn is_actor(&self) -> bool {
+        self.model() == "actor"
+    }
+
+    /// The messages as pairs of role and content.
+    pub(crate) fn messages(&self) -> Vec<(&str, &str)> {
+        let messages = self.body["messages"].as_array().unwrap();
+        messages.iter().map(|m| (m["role"].as_str().unwrap(), m["content"].as_str().unwrap())).collect()
+    }
+
+    /// All messages, one after the other.
+    pub(crate) fn text(&self) -> String {
+        self.messages().into_iter().map(|(_, content)| content).collect()
+    }
+
+    /// What the body says beside model and messages, without what belongs to the transport.
+    pub(crate) fn sampling(&self) -> Value {
+        let transport = ["model", "messages", "stream", "stream_options", "seed"];
+        let body = self.body.as_object().unwrap().clone();
+        Value::Object(body.into_iter().filter(|(name, _)| !transport.contains(&&**name)).collect())
+    }
+}
+
+impl StandIn {
+    /// Starts a server that replies with `reply(model, text of the prompt, requests to this model before)`.
+    pub(crate) fn start<R: Into<Reply>>(
+        reply: impl Fn(&str, &str, usize) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let exchanges = Arc::new(Mutex::new(Vec::<Exchange>::new()));
+        let log = exchanges.clone();
+        let listener = Listener::start(move |request| {
+            assert_eq!(request.authorization, "", "no key is sent unless the user has one");
+            if request.method != "POST" || !request.path.ends_with("/chat/completions") {
+                return Response::Json(404, "", json!({"error": {"message": "no such path"}}).to_string());
+            }
+            let mut exchange =
+                Exchange { body: serde_json::from_slice(&request.body).unwrap(), reply: String::new() };
+            let mut log = log.lock().unwrap();
+            let earlier = log.iter().filter(|e| e.model() == exchange.model()).count();
+            let answer = reply(exchange.model(), &exchange.text(), earlier).into();
+            exchange.reply.clone_from(&answer.text);
+            log.push(exchange);
+            Response::Stream("", stream(&answer))
+        });
+        Self { listener, exchanges }
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/v1", self.listener.address())
+    }
+
+    /// Returns the exchanges since the last call.
+    pub(crate) fn take(&self) -> Vec<Exchange> {
+        std::mem::take(&mut *self.exchanges.lock().unwrap())
+    }
+}
+
+fn stream(reply: &Reply) -> Vec<String> {
+    let end = if reply.is_cut { "length" } else { "stop" };
+    let content = json!({"choices": [{"index": 0, "delta": {"content": reply.text}}]});
+    let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": end}]});
+    [content.to_string(), last.to_string(), "[DONE]".to_owned()]
+        .map(|data| format!("data: {data}\n\n"))
+        .into()
+}
