@@ -472,7 +472,8 @@ fn only_summaries_have_room_for_a_long_list() {
     ];
     block_on(async {
         for (extra, is_small, summary) in cases {
-            let mut scripts = vec![list(), list(), list(), list()];
+            let action = || complete_reply("inventory");
+            let mut scripts = vec![action(), list(), action(), list()];
             scripts.extend(is_small.then(refused));
             scripts.push(list());
             let server = Server::start(scripts).await;

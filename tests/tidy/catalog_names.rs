@@ -31,7 +31,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("pddl", "pddl", "the language, not the environment"),
     ("provider/rules", "*", "the rule-based actor knows the built-in environments"),
     ("catalog/generation.rs", "omnireflect", "checks what its generation needs"),
-    ("report/metrics/papers.rs", "omnireflect", "its calibration is available to every method"),
+    ("report/metrics/papers", "omnireflect", "its calibration is available to every method"),
     ("catalog/unused_mentor.rs", "reflexion", "methods that reflect after each attempt share a setting"),
     ("cli/calibration_setup.rs", "omnireflect", "its calibration is available to every method"),
     ("journal/import", "reflexion", "the format of a run directory"),

@@ -1,0 +1,185 @@
+//! What keeps a run from being compared with a row of a paper's table.
+
+use super::{PAPERS, PaperRow, published_results};
+use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
+use crate::domain::common_settings::{
+    ASK_AGAIN, COMMON_SETTINGS, CONTEXT_TOKENS, LEAST_REPLY, MENTOR_AT_ONCE, WARMER,
+};
+use crate::domain::{RunSpec, Task, pluralize};
+use crate::method::PaperOrCode;
+use crate::method::omnireflect::settings::PER_TYPE;
+use crate::report::metrics::Metrics;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl PaperRow {
+    /// Returns why a run with this specification doesn't correspond to this row; empty if it does.
+    pub(super) fn differences(&self, metrics: &Metrics, spec: &RunSpec, env: &str) -> Vec<String> {
+        let mut reasons = role_differences(spec);
+        reasons.extend(self.task_differences(metrics, env));
+        if spec.trials != self.trials {
+            reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
+        }
+        // The public code of Reflexion and FCRF runs 49 steps where the papers say 50.
+        if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
+            reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
+        }
+        reasons.extend(self.lesson_difference(metrics, spec));
+        reasons.extend(self.setting_differences(spec, env));
+        reasons.extend(self.caveat.clone());
+        reasons
+    }
+
+    /// Compares the tasks with those of the paper: the same split, and all of it.
+    fn task_differences(&self, metrics: &Metrics, env: &str) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let tasks: BTreeMap<String, &Task> =
+            metrics.attempts.iter().map(|a| (a.task.key(), &a.task)).collect();
+        let facts = find_environment(env).map(|entry| &entry.task_facts);
+        let split = self.split();
+        let outside = match (facts.and_then(|facts| facts.is_published), split) {
+            (Some(is_published), _) => tasks.values().filter(|task| !is_published(task)).count(),
+            (None, Some(split)) if facts.is_some_and(|facts| facts.split_in_id) => {
+                tasks.values().filter(|task| !is_in_split(&task.id, split)).count()
+            }
+            _ => 0,
+        };
+        let published = PAPERS.papers.get(&self.paper).and_then(|paper| paper.tasks.get(env)).copied();
+        if outside > 0 {
+            let name = split
+                .filter(|_| facts.is_some_and(|facts| facts.split_in_id))
+                .map_or_else(|| "the tasks of the benchmark".to_owned(), |split| format!("tasks of {split}"));
+            reasons.push(format!("{name} in the paper, {outside} of {} tasks here are others", tasks.len()));
+        } else if let Some(total) = published.filter(|total| *total != tasks.len()) {
+            reasons.push(format!("{total} tasks in the paper, {} here", tasks.len()));
+        }
+        reasons
+    }
+
+    /// Compares the lessons at the start: none, or a constitution from one calibration task of each type.
+    fn lesson_difference(&self, metrics: &Metrics, spec: &RunSpec) -> Option<String> {
+        let calibrates = !spec.calibration_tasks().is_empty();
+        let here = match (metrics.started_with_lessons, calibrates) {
+            (true, _) => "lessons from a file",
+            (false, true) => "a constitution from this run's calibration",
+            (false, false) => "no lessons",
+        };
+        if self.starts_with_lessons {
+            let per_type = self.calibration.get(PER_TYPE.spec.name).and_then(Value::as_u64).unwrap_or(1);
+            let is_same =
+                calibrates && !metrics.started_with_lessons && spec.settings.get(PER_TYPE) == per_type;
+            if !is_same {
+                return Some(format!(
+                    "a constitution from {} of each type in the paper, {here} here (`--calibrate` makes one, with \
+                     per_type {per_type})",
+                    pluralize(per_type, "calibration task")
+                ));
+            }
+            let advisor = self.advisor.as_ref().filter(|_| !self.is_advisor(&spec.mentor));
+            return advisor.map(|advisor| {
+                let mentor = spec.mentor.strip_prefix("openai:").unwrap_or(&spec.mentor);
+                format!("a constitution by {advisor} in the paper, by {mentor} here")
+            });
+        }
+        (calibrates || metrics.started_with_lessons)
+            .then(|| format!("no lessons at the start in the paper, {here} here"))
+    }
+
+    /// Returns the settings of a calibration in which the rows with a constitution differ, except the number of tasks, which
+    /// [`Self::lesson_difference`] compares.
+    fn calibration_settings(&self) -> impl Iterator<Item = &str> {
+        let rows = published_results().iter().filter(|_| self.starts_with_lessons);
+        let names = rows.flat_map(|row| row.calibration.keys()).map(String::as_str);
+        names.filter(|name| *name != PER_TYPE.spec.name)
+    }
+
+    /// Compares every setting that has an influence on the result: with the row's value, or else with the method's default, be
+    /// it the paper's or the public code's.
+    fn setting_differences(&self, spec: &RunSpec, env: &str) -> Vec<String> {
+        let (mut reasons, settings) = (Vec::new(), self.settings_in(env));
+        let defaults =
+            [PaperOrCode::Paper, PaperOrCode::Code].map(|source| catalog::defaults(&self.method, source).1);
+        let calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
+        let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
+        let shared = COMMON_SETTINGS.iter().filter(|setting| !WITHOUT_INFLUENCE.contains(&setting.name));
+        let names: BTreeSet<&str> = own
+            .iter()
+            .chain(shared)
+            .map(|setting| setting.name)
+            .chain(settings.keys().copied())
+            .chain(self.calibration_settings())
+            .collect();
+        for name in names {
+            let here = spec.settings.0.get(name).map(|setting| &setting.value);
+            let in_paper = match (settings.get(name).copied().or_else(|| self.calibration.get(name)), here) {
+                (Some(value), _) => Some(value),
+                // A session of an earlier version doesn't have a newer setting.
+                (None, None) => None,
+                (None, Some(here)) => {
+                    let mut known: Vec<&Value> = defaults
+                        .iter()
+                        .filter_map(|settings| settings.0.get(name))
+                        .map(|s| &s.value)
+                        .collect();
+                    if known.is_empty() {
+                        known.extend(calibration.0.get(name).map(|setting| &setting.value));
+                    }
+                    known.first().filter(|_| !known.contains(&here)).copied()
+                }
+            };
+            if let Some(value) = in_paper.filter(|value| here != Some(*value)) {
+                let here = here.map_or_else(|| "not set".to_owned(), ToString::to_string);
+                reasons.push(format!("{name} {value} in the paper, {here} here").replace('"', ""));
+            }
+        }
+        reasons
+    }
+}
+
+/// Settings that change how a run is carried out, but not what is measured.
+const WITHOUT_INFLUENCE: &[&str] = &[
+    CONTEXT_TOKENS.spec.name,
+    MENTOR_AT_ONCE.spec.name,
+    ASK_AGAIN.spec.name,
+    LEAST_REPLY.spec.name,
+    WARMER.spec.name,
+];
+
+/// In the papers, actor and mentor are language models; what stands in for one isn't comparable.
+fn role_differences(spec: &RunSpec) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !is_called_model(&spec.actor) {
+        reasons.push(format!("a language model acts in the paper, {} here", describe_role(&spec.actor)));
+    }
+    let needs_mentor = match find_method(&spec.method).map(|entry| entry.model_need) {
+        Some(ModelNeed::Always) => true,
+        Some(ModelNeed::If(reason)) => reason(&spec.settings).is_some(),
+        _ => false,
+    };
+    if needs_mentor && !is_called_model(&spec.mentor) {
+        reasons.push(format!("a language model reflects in the paper, {} here", describe_role(&spec.mentor)));
+    }
+    reasons
+}
+
+/// Returns whether a model was called. Replies of a recording may be anybody's.
+fn is_called_model(name: &str) -> bool {
+    name.starts_with("openai:")
+}
+
+/// Names who acts or reflects without being a model.
+fn describe_role(name: &str) -> String {
+    match name {
+        _ if name.starts_with("recorded:") => "a recording".to_owned(),
+        "rules" => "the built-in rules".to_owned(),
+        "human" => "a person".to_owned(),
+        "symbolic" => "the symbolic rules".to_owned(),
+        "none" => "nobody".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Returns whether an id is in a split: it is a path that contains the split's folder, whatever precedes it.
+fn is_in_split(id: &str, split: &str) -> bool {
+    id.split(['/', '\\']).any(|part| part == split)
+}
