@@ -88,6 +88,11 @@ impl Episode {
         self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
     }
 
+    /// Returns how much the progress rate has risen since the first observation.
+    pub fn progress_gain(&self) -> f64 {
+        (self.progress - self.first_observation.as_ref().map_or(0.0, |first| first.progress)).max(0.0)
+    }
+
     /// Returns the number of steps that have an observation.
     pub fn answered_steps(&self) -> u32 {
         let len = self.steps.len() as u32;

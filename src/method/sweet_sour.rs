@@ -100,15 +100,20 @@ impl SweetSour {
     }
 }
 
-/// Returns the reward over all attempts so far. Returns `None` if the memory already includes the last attempt.
+/// Returns the reward over all attempts so far; like that of a memory, it is the progress made where progress marks the
+/// subgoals. Returns `None` if the memory already includes the last attempt.
 fn carried_reward(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
     let counted_episode = state.memory.get("episode").and_then(serde_json::Value::as_u64);
     if counted_episode == Some(u64::from(episode.number)) || !state.setting(REWARD_CARRIES) {
         return None;
     }
+    let of_episode = match state.setting(SUBGOAL) {
+        Subgoal::Progress => episode.progress_gain(),
+        Subgoal::Reward => episode.total_reward(),
+    };
     let earlier_reward = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-    Some(serde_json::json!({ "episode": episode.number, "reward": earlier_reward + episode.total_reward() }))
+    Some(serde_json::json!({ "episode": episode.number, "reward": earlier_reward + of_episode }))
 }
 
 /// Returns whether the last step reached a subgoal: the progress rate, or the reward, is higher than before it.

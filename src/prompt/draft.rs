@@ -125,15 +125,8 @@ impl DraftBuilder<'_> {
         match fact {
             Fact::TaskType => episode.task.task_type.clone(),
             Fact::Trial => Some(episode.trial.to_string()),
-            Fact::TotalReward => {
-                let memory = &self.state.memory;
-                let earlier = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-                // Once the episode has ended, its reward is already part of the total in memory.
-                let last_counted = memory.get("episode").and_then(serde_json::Value::as_u64);
-                let is_counted = last_counted == Some(u64::from(episode.number));
-                let current = if is_counted { 0.0 } else { episode.total_reward() };
-                Some(round_to_thousandths(earlier + current).to_string())
-            }
+            Fact::TotalReward => Some(self.total_with_earlier(episode.total_reward())),
+            Fact::TotalProgressGain => Some(self.total_with_earlier(episode.progress_gain())),
             Fact::ProgressGain => {
                 let step = episode.last_step()?;
                 let earlier = step.number.checked_sub(1).and_then(|n| episode.step(n)?.answer.as_ref());
@@ -145,6 +138,16 @@ impl DraftBuilder<'_> {
                 Some(round_to_thousandths(answer.reward).to_string())
             }
         }
+    }
+
+    /// Adds what the method carried over from earlier episodes to the total of this one.
+    fn total_with_earlier(&self, of_episode: f64) -> String {
+        let memory = &self.state.memory;
+        let earlier = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+        // Once the episode has ended, its reward is already part of the total in memory.
+        let last_counted = memory.get("episode").and_then(serde_json::Value::as_u64);
+        let is_counted = last_counted == Some(u64::from(self.episode.number));
+        round_to_thousandths(if is_counted { earlier } else { earlier + of_episode }).to_string()
     }
 
     fn add_text(&mut self, part: &SegmentTemplate, text: &StoredText) {

@@ -150,6 +150,8 @@ pub(super) enum Fact {
     TotalReward,
     /// How much the last step raised the progress rate.
     ProgressGain,
+    /// As [`Self::TotalReward`], where the reward is how much the progress rate rose.
+    TotalProgressGain,
 }
 
 /// A condition on a setting.

@@ -2,7 +2,7 @@
 //! yields no events.
 
 use crate::domain::common_settings::{ACCEPT_TRUNCATED, ASK_AGAIN, EMPTY_ACTION, LEAST_REPLY};
-use crate::domain::{Author, EndReason, FailureKind, ModelRole, Stage, Truncation, Usage};
+use crate::domain::{Author, EndReason, FailureKind, ModelRole, Purpose, Stage, Truncation, Usage};
 use crate::engine::advance::episode_end;
 use crate::engine::{
     Cause, Computed, Effect, Engine, Event, Failure, MentorReply, ParsedActorReply, PauseReason,
@@ -155,7 +155,11 @@ impl Engine {
                         events.push((Cause::Model, Event::Proposed { step, thought, action, complaints }));
                     }
                 } else if let Some(question) = prompt.question {
-                    let rejected = self.rejected_truncation(*truncated);
+                    // A summary replaces a list, so one that was cut off is never used.
+                    let rejected = match question.purpose {
+                        Purpose::Summarise => *truncated,
+                        _ => self.rejected_truncation(*truncated),
+                    };
                     let mut parsed = (self.policy.parse_mentor_reply)(question, text, rejected);
                     if let (Some(truncation), None) = (truncated, rejected) {
                         let by = truncation.name();

@@ -360,17 +360,22 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
     })
 }
 
+/// The facts, by their names in templates.
+const FACTS: [(&str, Fact); 6] = [
+    ("task_type", Fact::TaskType),
+    ("trial", Fact::Trial),
+    ("reward", Fact::Reward),
+    ("total_reward", Fact::TotalReward),
+    ("progress_gain", Fact::ProgressGain),
+    ("total_progress_gain", Fact::TotalProgressGain),
+];
+
 fn parse_fact(name: &str) -> Result<Fact, String> {
-    match name {
-        "task_type" => Ok(Fact::TaskType),
-        "trial" => Ok(Fact::Trial),
-        "reward" => Ok(Fact::Reward),
-        "total_reward" => Ok(Fact::TotalReward),
-        "progress_gain" => Ok(Fact::ProgressGain),
-        other => {
-            Err(format!("unknown fact {other:?}; expected one of task_type, trial, reward, total_reward"))
-        }
-    }
+    let found = FACTS.iter().find(|(known, _)| *known == name).map(|(_, fact)| *fact);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = FACTS.iter().map(|(known, _)| *known).collect();
+        format!("unknown fact {name:?}; expected one of {}", names.join(", "))
+    })
 }
 
 struct File<'a> {
