@@ -21,8 +21,8 @@ mod tests;
 
 pub use aggregate::{Aggregate, Improvement, improvement};
 pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
-pub use collect::{MetricsCollector, SessionMetrics};
-pub use constitution::{ConstitutionSize, ConstitutionStats};
+pub use collect::{ConstitutionSize, MetricsCollector, SessionMetrics};
+pub use constitution::ConstitutionStats;
 pub use interval::{Interval, wilson};
 pub use papers::{
     PaperComparison, PaperRow, PublishedFigure, RowComparison, compare_with_papers, is_possible_share,

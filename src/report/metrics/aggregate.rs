@@ -212,7 +212,7 @@ fn all_scores(table: &[&TaskScores<1>]) -> Vec<f64> {
 }
 
 fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
-    super::rates::mean(numbers).unwrap_or(0.0)
+    super::interval::mean(numbers).unwrap_or(0.0)
 }
 
 /// Returns the mean without the lowest and the highest quarter, each rounded down to whole scores (`trim_mean` of

@@ -1,13 +1,30 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
-use super::ConstitutionSize;
 use super::revision::{AttemptActions, RevisionCounts};
 use crate::domain::{
-    Author, EpisodeRole, EpisodeSummary, Purpose, Reflection, ReflectionKind, RunSpec, Task,
+    Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, Task,
 };
 use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The number of lessons in the constitution at the end of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConstitutionSize {
+    pub abstract_lessons: usize,
+    pub error_lessons: usize,
+}
+
+impl ConstitutionSize {
+    fn from_state(state: &State) -> Self {
+        let is_listed = |lesson: &&Lesson| lesson.is_in_constitution();
+        let count = |kind| state.pool.active_of_kind(kind).filter(is_listed).count();
+        Self {
+            abstract_lessons: count(ReflectionKind::Abstract),
+            error_lessons: count(ReflectionKind::Error),
+        }
+    }
+}
 
 /// The data of a session that the metrics use.
 #[derive(Clone, Debug, Default)]

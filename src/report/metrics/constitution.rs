@@ -1,28 +1,9 @@
 //! The size of the constitution, and how many of the mentor's replies could be read (OmniReflect, A.2).
 
-use super::SessionMetrics;
-use super::rates::mean;
-use crate::domain::{Author, Lesson, ReflectionKind};
-use crate::engine::State;
+use super::interval::mean;
+use super::{ConstitutionSize, SessionMetrics};
+use crate::domain::{Author, ReflectionKind};
 use serde::Serialize;
-
-/// The number of lessons in the constitution at the end of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConstitutionSize {
-    pub abstract_lessons: usize,
-    pub error_lessons: usize,
-}
-
-impl ConstitutionSize {
-    pub(super) fn from_state(state: &State) -> Self {
-        let is_listed = |lesson: &&Lesson| lesson.is_in_constitution();
-        let count = |kind| state.pool.active_of_kind(kind).filter(is_listed).count();
-        Self {
-            abstract_lessons: count(ReflectionKind::Abstract),
-            error_lessons: count(ReflectionKind::Error),
-        }
-    }
-}
 
 /// What a mentor wrote, and the constitution that came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

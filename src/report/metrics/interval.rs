@@ -35,3 +35,10 @@ pub(super) fn percentiles(value: f64, mut resampled: Vec<f64>) -> Interval {
     let at = |share: f64| resampled.get(((last as f64) * share).round() as usize).copied().unwrap_or(value);
     Interval { value, low: at(0.025), high: at(0.975) }
 }
+
+/// Returns the mean of some numbers. They are added in ascending order, so that the input order has no effect.
+pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = numbers.into_iter().collect();
+    all.sort_by(f64::total_cmp);
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}

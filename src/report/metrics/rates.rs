@@ -1,7 +1,9 @@
 //! Shares and means over tasks.
 
+use super::interval::mean;
 use super::{Interval, TaskAttempts, wilson};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Rates of a set of tasks; means are `None` if there is nothing to average.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,13 +30,6 @@ pub struct Rates {
     /// Mean tokens per task, over all its trials.
     #[serde(rename = "tokens_a_task")]
     pub tokens_per_task: Option<f64>,
-}
-
-/// Returns the mean of some numbers. They are added in ascending order, so that the input order has no effect.
-pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut all: Vec<f64> = numbers.into_iter().collect();
-    all.sort_by(f64::total_cmp);
-    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
 impl Rates {
@@ -80,27 +75,26 @@ pub struct TrialTotals {
 }
 
 impl TrialTotals {
-    /// Returns one row per trial.
+    /// Returns one row for each trial that was played. Their numbers come from files, so nothing may grow with them.
     pub(super) fn from_attempts(tasks: &[TaskAttempts]) -> Vec<Self> {
-        let trials = tasks.iter().flat_map(|t| &t.episodes).map(|e| e.trial).max().unwrap_or(0);
-        let mut so_far = 0;
-        (1..=trials)
-            .map(|trial| {
-                let solved = tasks.iter().filter(|t| t.solved_in == Some(trial)).count();
-                so_far += solved;
-                let played = tasks.iter().filter(|t| t.episodes.iter().any(|e| e.trial == trial)).count();
-                let episodes = || tasks.iter().flat_map(|t| &t.episodes);
-                let calls = episodes().filter(|e| e.trial <= trial).map(|e| u64::from(e.calls)).sum::<u64>();
-                let steps = mean(episodes().filter(|e| e.trial == trial).map(|e| f64::from(e.steps)));
-                Self {
-                    trial,
-                    played,
-                    solved,
-                    solved_so_far: so_far,
-                    calls_per_task_so_far: calls as f64 / tasks.len().max(1) as f64,
-                    steps: steps.unwrap_or(0.0),
-                }
-            })
-            .collect()
+        let episodes = || tasks.iter().flat_map(|t| &t.episodes);
+        let trials: BTreeSet<u32> = episodes().map(|e| e.trial).collect();
+        let (mut solved_so_far, mut calls) = (0, 0);
+        let row = |trial| {
+            let solved = tasks.iter().filter(|t| t.solved_in == Some(trial)).count();
+            let played = tasks.iter().filter(|t| t.episodes.iter().any(|e| e.trial == trial)).count();
+            let of_trial = || episodes().filter(|e| e.trial == trial);
+            solved_so_far += solved;
+            calls += of_trial().map(|e| u64::from(e.calls)).sum::<u64>();
+            Self {
+                trial,
+                played,
+                solved,
+                solved_so_far,
+                calls_per_task_so_far: calls as f64 / tasks.len().max(1) as f64,
+                steps: mean(of_trial().map(|e| f64::from(e.steps))).unwrap_or(0.0),
+            }
+        };
+        trials.into_iter().map(row).collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use super::aggregate::resample_statistic;
 use super::interval::Interval;
-use super::rates::mean;
+use super::interval::mean;
 use super::{RevisionCounts, SessionMetrics};
 use crate::domain::{Purpose, Reflection};
 use serde::Serialize;

@@ -53,7 +53,7 @@ fn recall_and_precision_are_those_of_the_new_plan_by_trial() {
 
     let text = render_metrics(&all, Format::Markdown, false);
     for row in [
-        "| trial | tasks played | newly solved | solved so far % | recall of its plans % | precision of its plans % |",
+        "| trial | tasks played | newly solved | solved so far % | calls/task so far | steps/episode | recall of its plans % | precision of its plans % |",
         "| 1 | 1 | 0 | 0.0 | 100.0 | 100.0 |",
         "| 2 | 1 | 0 | 0.0 | 0.0 | 0.0 |",
         "| 3 | 1 | 0 | 0.0 | \\- | \\- |",
