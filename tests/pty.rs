@@ -49,7 +49,7 @@ fn a_session_can_be_stepped_through_and_quit() {
     // A smaller window has another layout, with the same contents.
     window.master.resize(PtySize { rows: 16, cols: 60, pixel_width: 0, pixel_height: 0 }).unwrap();
     window.terminal.lock().unwrap().screen_mut().set_size(16.try_into().unwrap(), 60.try_into().unwrap());
-    window.wait_for("[Error");
+    window.wait_for("[Abstract");
     window.press("q");
     window.wait_for("PAUSED");
     window.press("q");

@@ -104,6 +104,9 @@ fn a_screen_of_a_method_without_an_actor_mentions_no_prompt_and_no_call() {
     );
     window.press("\x1b");
     window.wait_until_gone("proposal of step 2");
+    // One level back: from the past to the present.
+    window.press("q");
+    window.wait_until_gone("PAST step 1");
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0);
 }

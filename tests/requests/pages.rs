@@ -108,7 +108,7 @@ const QUESTIONS: [(&str, &str, &str); 15] = [
         "1: The closed drawers were never opened; open each of them before leaving it.",
     ),
     (
-        "attempt that reached the goal",
+        "The lesson:",
         "Lesson for the pool",
         "The failed attempt visited open places only; the other opened a drawer before it left it.",
     ),
@@ -134,7 +134,7 @@ const QUESTIONS: [(&str, &str, &str); 15] = [
          At drawer 2 it should have opened the drawer. Next time: open drawer 2, take the dishsponge, move it to garbagecan 1.",
     ),
     (
-        "Answer with the actions from here on",
+        "Answer with the program from here on",
         "Plan of all actions",
         "# find the dishsponge\ngo to drawer 2\nopen drawer 2\ntake dishsponge 1 from drawer 2\n\
          assert('dishsponge 1' in 'hands') else: take dishsponge 1 from drawer 2\n# throw it away\ngo to garbagecan 1\n\
@@ -216,6 +216,7 @@ fn the_pages_of_the_methods_show_what_is_sent() {
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(&path, format!("{before}{BEGIN}{new}{END}{after}")).unwrap();
         } else {
+            assert!(new.contains("---- reply"), "{} shows no exchange", page.file);
             assert_eq!(old, new, "{} is out of date: UPDATE=1 cargo test --test requests pages", page.file);
         }
     }

@@ -50,7 +50,7 @@ const RUNS: [Prepared; 12] = [
     Prepared {
         args: &["--preset", "omnireflect-1-advisor-gpt-4", "--only", "1", "--constitution", "lessons.jsonl"],
         row: "ReAct with a constitution by GPT-4, one calibration task per type",
-        says: "a constitution from one calibration task of each type in the paper, lessons from a file here",
+        says: "a constitution from 1 calibration task of each type in the paper, lessons from a file here",
     },
     Prepared {
         args: &[

@@ -96,7 +96,7 @@ fn classify(prompt: &str) -> Question {
         Question::Mistakes
     } else if prompt.contains("a Python list of strings") {
         Question::List
-    } else if prompt.contains("Answer with the actions from here on") {
+    } else if prompt.contains("Answer with the program from here on") {
         Question::Plan
     } else if prompt.contains("Your task is to") {
         Question::Prose

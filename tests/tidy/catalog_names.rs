@@ -17,7 +17,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("method/expel", "reflexion", "it gathers attempts as Reflexion does, by the same settings"),
     ("method/expel", "omnireflect", "its training tasks are those of the calibration, by the same setting"),
     ("method/mentor.rs", "omnireflect", "its settings say who reflects, and when"),
-    ("method/planning.rs", "household", "what its stand-in plans"),
     ("env/{name}", "*", "a folder for each environment"),
     ("env/alfworld", "pddl", "the language of its games, and the names of their files"),
     ("env/alfworld", "household", "a hint for those who don't have its data"),
