@@ -75,11 +75,13 @@ fn a_constitution_is_written_loaded_and_warned_about() {
     let (_, err) = test(&["--method", "react", "--task", calibration_task, "--constitution", "c.jsonl"]);
     assert!(err.contains("warning: c.jsonl") && err.contains(calibration_task), "{err}");
 
-    // Symbolic lessons are exemplars; a run with them records another hash of its templates.
-    let (plain, _) = test(&["--method", "react"]);
-    let (with_exemplars, _) = test(&["--method", "react", "--exemplars", "c.jsonl"]);
-    let templates = |lines: &[Value]| lines[0]["settings"]["templates"]["value"].clone();
-    assert_ne!(templates(&plain), templates(&with_exemplars));
+    // Symbolic lessons are exemplars; a run that can show them records another hash of its templates.
+    let templates = |args: &[&str]| test(args).0[0]["settings"]["templates"]["value"].clone();
+    for (method, can_show) in [("react", false), ("omnireflect", true)] {
+        let plain = templates(&["--method", method]);
+        let with_exemplars = templates(&["--method", method, "--exemplars", "c.jsonl"]);
+        assert_eq!(plain != with_exemplars, can_show, "{method}");
+    }
     let (_, err, code) = home.run(&["run", "--exemplars", "nothing.jsonl", "--headless"]);
     assert!(code != 0 && err.contains("nothing.jsonl"), "{err}");
 }

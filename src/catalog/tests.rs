@@ -15,6 +15,7 @@ mod reflexion;
 mod runs;
 mod summary_approval;
 mod sweet_sour;
+mod template_hash;
 mod truncated;
 
 use super::fixture::test_spec;

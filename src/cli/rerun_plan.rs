@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::locate;
-use super::setup::{Plan, build_run_config, check_templates};
+use super::setup::{Plan, build_run_config, check_templates, record_templates};
 use super::worlds::world_options;
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin,
@@ -73,10 +73,9 @@ pub(super) fn plan_rerun(
             spec.settings.set(name, u64::from(episode.role == role), SettingOrigin::Flag);
         }
     }
-    // Templates that differ from those of the session are an error unless accepted; then their hash is recorded.
-    if let Some(hash) = check_templates(&spec, config, accept_prompts)? {
-        spec.settings.set("templates", hash, SettingOrigin::Flag);
-    }
+    // Templates that differ from those of the session are an error unless accepted.
+    check_templates(run, config, accept_prompts)?;
+    record_templates(&mut spec, config)?;
     let source = format!("{session}#{number}");
     // `start` is taken after the previous episode has ended: its attempt is stored and its lessons of scope episode are
     // gone.

@@ -38,10 +38,10 @@ pub(super) fn resume_session(
     options: ResumeOptions,
 ) -> Result<Resumed, CliError> {
     let worlds = world_options(config);
-    let (mut cli_error, mut new_templates_hash) = (None, None);
+    let (mut cli_error, mut new_templates) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
         let run_config = check_templates(spec, config, options.accepts_prompts).and_then(|other| {
-            new_templates_hash = other;
+            new_templates = other;
             check_changes(spec, &options.changes)?;
             let mut run_config = build_run_config(spec, config, &worlds, typing)?;
             run_config.policy.is_attended = options.attended;
@@ -54,10 +54,7 @@ pub(super) fn resume_session(
         })
     });
     let resumed = resumed.map_err(|error| cli_error.unwrap_or_else(|| error.into()))?;
-    if let Some(hash) = new_templates_hash {
-        resumed.handle.send(Command::ChangeSetting { name: "templates".to_owned(), value: hash.into() });
-    }
-    for (name, value) in options.changes {
+    for (name, value) in new_templates.into_iter().chain(options.changes) {
         resumed.handle.send(Command::ChangeSetting { name, value });
     }
     Ok(resumed)

@@ -11,7 +11,9 @@ use super::output::Output;
 use super::pool::PoolFile;
 use super::printer::{EventPrinter, PrintMode};
 use super::reflexion;
-use super::setup::{Plan, check_first_task_playable, plan_run_with_calibration, session_meta};
+use super::setup::{
+    Plan, check_first_task_playable, plan_run_with_calibration, record_templates, session_meta,
+};
 use crate::catalog::{Carryover, METHODS, MethodEntry, find_method};
 use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
@@ -40,6 +42,7 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
         reflexion::bind_to_tasks(&mut plans, &plan.spec);
         plan.lessons.extend(plans);
         out.print_note(&reflexion::skip_finished(&results, &mut plan.spec)?);
+        record_templates(&mut plan.spec, &config)?;
     }
     let task_warnings = plan.spec.tasks.iter().flat_map(worlds::warnings);
     for warning in task_warnings.chain(plan.warnings.iter().cloned()) {
@@ -159,12 +162,13 @@ fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
     Some(format!("{kept_per_task} of task {} (listed twice)", repeated.id))
 }
 
-/// Returns the spec of a run of one task, with the seeds that the task has in the whole run.
-fn single_task_spec(run: &RunSpec, number: usize, task: &Task) -> RunSpec {
-    let mut spec = RunSpec { tasks: vec![task.clone()], ..run.clone() };
-    let first = run.settings.number(SEED_EPISODE_SETTING, 1).max(1);
+/// Returns the plan of a run of one task, with the seeds that the task has in the whole run.
+fn single_task_plan(config: &Config, plan: &Plan, number: usize, task: &Task) -> Result<Plan, CliError> {
+    let mut spec = RunSpec { tasks: vec![task.clone()], ..plan.spec.clone() };
+    let first = plan.spec.settings.number(SEED_EPISODE_SETTING, 1).max(1);
     spec.settings.set(SEED_EPISODE_SETTING, first.saturating_add(number as u64), SettingOrigin::Flag);
-    spec
+    record_templates(&mut spec, config)?;
+    Ok(Plan { spec, ..plan.clone() })
 }
 
 /// How a session ended.
@@ -248,9 +252,10 @@ fn run_parallel(
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(task) = plan.spec.tasks.get(number) else { break };
-                    let task_plan = Plan { spec: single_task_spec(&plan.spec, number, task), ..plan.clone() };
-                    let result =
-                        run_one(config, &task_plan, breaks, mode, root, out, Some(number as u64 + 1));
+                    let result = match single_task_plan(config, plan, number, task) {
+                        Ok(plan) => run_one(config, &plan, breaks, mode, root, out, Some(number as u64 + 1)),
+                        Err(error) => SessionResult { ending: Err(error), state: None, dir: None },
+                    };
                     let stop = matches!(result.ending, Ok(Ending::Interrupted) | Err(_));
                     results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
                     if stop {

@@ -7,7 +7,9 @@ use super::headless::ScreenSession;
 use super::host_services::host_services;
 use super::locate::{self, OpenedSession};
 use super::output::Output;
-use super::setup::{Plan, build_run_config, check_first_task_playable, load_templates, session_meta};
+use super::setup::{
+    Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
+};
 use super::{args, bounded, headless};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING_DELAY};
@@ -113,8 +115,7 @@ pub(super) fn show_session(
 fn prompt_templates(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
     let current = load_templates(config).ok()?;
     let head = handle.store.head();
-    let is_current =
-        driven || head.run.as_ref().is_some_and(|r| r.settings.text("templates", "") == current.hash());
+    let is_current = driven || head.run.as_ref().is_some_and(|run| are_templates_current(run, &current));
     is_current.then(|| Arc::new(current))
 }
 

@@ -3,7 +3,7 @@
 mod sampling;
 mod templates;
 
-pub(super) use templates::{check_templates, load_templates};
+pub(super) use templates::{are_templates_current, check_templates, load_templates, record_templates};
 
 use super::args::{MethodArgs, TaskArgs};
 use super::calibration_setup::{self, CalibrationOptions};
@@ -103,6 +103,7 @@ pub(super) fn plan_run_with_calibration(
         )?;
     }
     record_environment_options(&mut spec, config);
+    record_templates(&mut spec, config)?;
     catalog::check_generation(&spec, &load_templates(config)?).map_err(|why| {
         CliError::usage(
             why,
@@ -221,9 +222,6 @@ fn build_spec(
             settings.set(key.name, word, setting_origin(config.origin(&key)));
         }
     }
-    // Resuming with different templates must be noticed, so their hash is recorded.
-    let prompts = load_templates(config)?;
-    settings.set("templates", prompts.hash(), setting_origin(config.origin(&keys::PROMPTS)));
     let actor = config.get(keys::ACTOR).to_owned();
     models::record_servers(config, &actor, &mentor, &mut settings)?;
     let spec = RunSpec {
@@ -398,12 +396,14 @@ fn assemble_run_config(
             driver_error
         })
     };
+    let mut recorded_settings = models::server_settings_to_record(spec, config);
+    recorded_settings.push(templates::templates_setting(spec, &templates, config));
     let built =
         RunConfig::from_spec_with(spec, templates, open, typing_delay, find_recording, create_provider).map(
             |run_config| RunConfig {
                 reply_override: Some(models::reply_override(spec, config)),
                 prefetch: config.get(keys::PREFETCH),
-                recorded_settings: models::server_settings_to_record(spec, config),
+                recorded_settings,
                 ..run_config
             },
         );

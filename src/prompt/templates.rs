@@ -6,6 +6,7 @@
 
 mod env_texts;
 mod parse;
+mod run_hash;
 mod upstream_files;
 
 use super::interface::OtherWording;
@@ -52,6 +53,7 @@ pub struct Templates {
     own_calibration: Vec<&'static str>,
     layouts: BTreeMap<String, Layout>,
     env_texts: Vec<EnvTexts>,
+    /// SHA-256 of all files, in hexadecimal.
     hash: String,
 }
 
@@ -78,6 +80,8 @@ pub(super) struct StoredText {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     pub(super) segments: Vec<SegmentTemplate>,
+    /// [`text_hash`] of the file.
+    pub(super) source_hash: String,
 }
 
 /// One segment entry of a layout.
@@ -184,10 +188,8 @@ impl Templates {
         }
         let mut hash = Sha256::new();
         for (name, text) in &files {
-            for part in [name, text] {
-                hash.update((part.len() as u64).to_le_bytes());
-                hash.update(part.as_bytes());
-            }
+            add_part(&mut hash, name);
+            add_part(&mut hash, text);
         }
         let (layouts, mut env_texts) = parse::parse_all(&files, program)?;
         upstream_files::add_upstream_texts(&files, program.public_examples_env, &mut env_texts)?;
@@ -206,10 +208,8 @@ impl Templates {
         for (kind, lines) in lines {
             let name = exemplars_name(kind);
             let text = format!("{EXEMPLARS_HEADING}{lines}");
-            for part in [name.as_str(), &text] {
-                hash.update((part.len() as u64).to_le_bytes());
-                hash.update(part.as_bytes());
-            }
+            add_part(&mut hash, &name);
+            add_part(&mut hash, &text);
             let text = StoredText::new(&text);
             for env_texts in &mut self.env_texts {
                 // Those of single task types would win over it.
@@ -226,11 +226,6 @@ impl Templates {
         self.env_texts(&task.env).text(&exemplars_name(kind), task).is_some()
     }
 
-    /// Returns the SHA-256 of all files in use, in hexadecimal.
-    pub fn hash(&self) -> &str {
-        &self.hash
-    }
-
     /// Returns the method whose layouts an episode uses, in a run of this method.
     pub(super) fn layout_method<'a>(&self, method: &'a str, role: EpisodeRole) -> &'a str {
         let is_own = !role.is_calibration() || self.own_calibration.contains(&method);
@@ -239,7 +234,7 @@ impl Templates {
 
     /// Returns the layout of a method; methods without their own use the default method's.
     pub(super) fn layout(&self, method: &str) -> &Layout {
-        static NONE: Layout = Layout { segments: Vec::new() };
+        static NONE: Layout = Layout { segments: Vec::new(), source_hash: String::new() };
         self.layouts.get(method).or_else(|| self.layouts.get(self.default_method)).unwrap_or(&NONE)
     }
 
@@ -254,6 +249,12 @@ impl Templates {
         let named = self.env_texts.iter().find(|w| w.envs.iter().any(|e| e == env));
         named.or_else(|| self.env_texts.iter().find(|w| w.envs.is_empty())).unwrap_or(&NONE)
     }
+}
+
+/// Adds a text to a hash, with its length, so that two texts are never the same as their concatenation.
+fn add_part(hash: &mut Sha256, part: &str) {
+    hash.update((part.len() as u64).to_le_bytes());
+    hash.update(part.as_bytes());
 }
 
 /// The heading above the exemplars.

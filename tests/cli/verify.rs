@@ -94,7 +94,7 @@ fn a_resume_with_other_templates_needs_confirmation() {
     let mine = prompts.to_str().unwrap();
     let rejected = home.run(&["resume", "--last", "-q", "--prompts", mine]);
     assert_eq!(rejected.code, 2, "{}", rejected.stderr);
-    for words in ["built into the version", mine, "--accept-prompts"] {
+    for words in ["built into the version", mine, "--prompts builtin", "--accept-prompts"] {
         assert!(rejected.stderr.contains(words), "{words:?} is not in {}", rejected.stderr);
     }
     // The rejected resume didn't change the session; it still resumes with the original templates.
@@ -104,7 +104,25 @@ fn a_resume_with_other_templates_needs_confirmation() {
     // From now on the run uses the accepted templates.
     let built_in = home.run(&["resume", "--last", "-q"]);
     assert_eq!(built_in.code, 2, "{}", built_in.stderr);
+    assert!(built_in.stderr.contains("--prompts DIR"), "{}", built_in.stderr);
     home.run(&["resume", "--last", "-q", "--prompts", mine]).assert_success();
+}
+
+/// The hint names only what a person can do: no folder contains the templates of another version.
+#[test]
+fn a_resume_after_a_change_of_the_builtin_templates_offers_to_accept_them() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=3"]);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    let (before, after) = text.split_once("\"templates\":{\"value\":\"").unwrap();
+    std::fs::write(&trunk, format!("{before}\"templates\":{{\"value\":\"{}{}", "0".repeat(64), &after[64..]))
+        .unwrap();
+    let rejected = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(rejected.code, 2, "{}", rejected.stderr);
+    assert!(rejected.stderr.contains("--accept-prompts"), "{}", rejected.stderr);
+    assert!(!rejected.stderr.contains("--prompts"), "{}", rejected.stderr);
+    home.run(&["resume", "--last", "-q", "--accept-prompts"]).assert_success();
 }
 
 #[test]

@@ -98,8 +98,10 @@ fn neuro_symbolic_questions_show_exemplars_and_a_pool_replaces_them() {
     }
     let custom = vec![(ReflectionKind::Abstract, "- Mine.\n".to_owned())];
     let with_custom = crate::catalog::builtin_templates().with_exemplars(custom.clone());
-    assert_ne!(with_custom.hash(), crate::catalog::builtin_templates().hash());
-    assert_eq!(with_custom.hash(), crate::catalog::builtin_templates().with_exemplars(custom).hash());
+    let run = test_spec("omnireflect", &[("easy/put/1", "put")]);
+    let hash = with_custom.hash_for(&run);
+    assert_ne!(hash, crate::catalog::builtin_templates().hash_for(&run));
+    assert_eq!(hash, crate::catalog::builtin_templates().with_exemplars(custom).hash_for(&run));
     assert!(example(with_custom.clone(), ReflectionKind::Abstract).ends_with(":\n- Mine.\n"));
     assert_eq!(
         example(with_custom, ReflectionKind::Error),

@@ -4,12 +4,39 @@ use crate::cli::bounded;
 use crate::cli::calibration_setup;
 use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::domain::{RunSpec, SettingOrigin};
+use crate::cli::settings::setting_origin;
+use crate::domain::{RunSpec, Setting, SettingOrigin};
 use crate::prompt::Templates;
+use serde_json::Value;
 use std::path::Path;
 
+/// The setting that records the hash of the texts that a run can show.
+const TEMPLATES_SETTING: &str = "templates";
+
+/// Returns the setting, with its name, that records which texts a run can show with these templates.
+pub(super) fn templates_setting(spec: &RunSpec, templates: &Templates, config: &Config) -> (String, Setting) {
+    let origin = setting_origin(config.origin(&keys::PROMPTS));
+    (TEMPLATES_SETTING.to_owned(), Setting { value: templates.hash_for(spec).into(), origin })
+}
+
+/// Records in a run which texts it can show: resuming it with others must be noticed.
+///
+/// # Errors
+/// Fails with a [`CliError`] if the templates can't be loaded.
+pub(in crate::cli) fn record_templates(spec: &mut RunSpec, config: &Config) -> Result<(), CliError> {
+    let (name, setting) = templates_setting(spec, &load_templates(config)?, config);
+    spec.settings.0.insert(name, setting);
+    Ok(())
+}
+
+/// Returns whether a run was started with the texts of `current`.
+pub(in crate::cli) fn are_templates_current(spec: &RunSpec, current: &Templates) -> bool {
+    current.matches(spec, spec.settings.text(TEMPLATES_SETTING, ""))
+}
+
 /// Checks that a run can be resumed with the current templates. Returns `None` if they are those that it was started
-/// with. If they differ and are `accepted` (`--accept-prompts`), returns their hash, which the caller must record.
+/// with. If they differ and are `accepted` (`--accept-prompts`), returns the change of the setting that the caller must
+/// record.
 ///
 /// # Errors
 /// Fails with a usage [`CliError`] if they differ and aren't accepted.
@@ -17,36 +44,38 @@ pub(in crate::cli) fn check_templates(
     spec: &RunSpec,
     config: &Config,
     accepted: bool,
-) -> Result<Option<String>, CliError> {
+) -> Result<Option<(String, Value)>, CliError> {
     // A run without a record of its templates can't be compared.
-    let Some(recorded) = spec.settings.0.get("templates") else { return Ok(None) };
-    let recorded_hash = recorded.value.as_str().unwrap_or_default();
-    let folder = config.get(keys::PROMPTS);
+    let Some(recorded) = spec.settings.0.get(TEMPLATES_SETTING) else { return Ok(None) };
     let current = load_templates(config)?;
-    if current.hash() == recorded_hash {
+    if are_templates_current(spec, &current) {
         return Ok(None);
     }
+    let current_hash = current.hash_for(spec);
     if accepted {
-        return Ok(Some(current.hash().to_owned()));
+        return Ok(Some((TEMPLATES_SETTING.to_owned(), current_hash.into())));
     }
-    let short = |hash: &str| hash.chars().take(12).collect::<String>();
     let recorded_source = match recorded.origin {
         SettingOrigin::BuiltIn => "built into the version that started it",
+        SettingOrigin::Person => "accepted later",
         _ => "from a folder",
     };
-    let current_source = match folder.filter(|f| !is_builtin(f)) {
-        Some(folder) => folder.display().to_string(),
-        None => "built in".to_owned(),
+    let folder = config.get(keys::PROMPTS).filter(|folder| !is_builtin(folder));
+    let current_source = folder.as_ref().map_or_else(|| "built in".to_owned(), |f| f.display().to_string());
+    let originals = match (recorded.origin, folder) {
+        (SettingOrigin::BuiltIn, None) => "use the version of the program that started it",
+        (SettingOrigin::BuiltIn, Some(_)) => "use the built-in templates (--prompts builtin)",
+        _ => "use the original templates (--prompts DIR)",
     };
+    let short = |hash: &str| hash.chars().take(12).collect::<String>();
     Err(CliError::usage(
         format!(
             "this run was started with prompt templates {} ({recorded_source}), but the current ones are {} \
              ({current_source})",
-            short(recorded_hash),
-            short(current.hash())
+            short(recorded.value.as_str().unwrap_or_default()),
+            short(&current_hash)
         ),
-        "use the original templates (--prompts DIR, or --prompts builtin), or continue with the current ones: \
-         --accept-prompts",
+        format!("{originals}, or continue with the current ones: --accept-prompts"),
     ))
 }
 

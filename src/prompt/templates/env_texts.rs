@@ -51,6 +51,12 @@ impl Example {
         let text = StoredText::new(text);
         Self { types, own_types_only: false, other_text: text.clone(), text }
     }
+
+    /// Returns what decides which prompts show the example, and the hash of its text.
+    pub(super) fn identity(&self) -> impl Iterator<Item = &str> {
+        let own = if self.own_types_only { "only" } else { "" };
+        self.types.iter().map(String::as_str).chain([own, &*self.text.hash])
+    }
 }
 
 impl EnvTexts {

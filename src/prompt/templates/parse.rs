@@ -7,6 +7,7 @@ use super::{
 };
 use crate::domain::{DefaultValue, MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel, SettingSpec};
 use crate::prompt::interface::OtherWording;
+use crate::prompt::text_hash;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
@@ -148,7 +149,7 @@ pub(super) fn parse_all(
                     question_key(&method, &question)
                 }
             };
-            layouts.insert(key, Layout { segments: parts });
+            layouts.insert(key, Layout { segments: parts, source_hash: text_hash(text) });
         }
     }
     check_names_of_texts(files, &defined_texts, &shown_texts, program)?;

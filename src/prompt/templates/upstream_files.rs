@@ -146,7 +146,8 @@ mod tests {
             "shown verbatim, whatever the game's wording"
         );
         assert_eq!(shown_examples(&templates, "pick_heat_then_place_in_recep"), ["H0\n", "P1\n"]);
-        assert_ne!(templates.hash(), crate::catalog::builtin_templates().hash());
+        let run = crate::catalog::fixture::test_spec("react", &[("easy/put/1", "put")]);
+        assert_ne!(templates.hash_for(&run), crate::catalog::builtin_templates().hash_for(&run));
     }
 
     #[test]

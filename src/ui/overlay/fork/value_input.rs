@@ -350,14 +350,15 @@ fn run_spec(shown: &State) -> Result<RunSpec, String> {
     shown.run.as_deref().cloned().ok_or_else(|| "no run has started at that point".to_owned())
 }
 
-/// Returns the run with another method: settings a person chose stay, the rest are the new method's defaults.
+/// Returns the run with another method: settings a person chose stay, the rest are the new method's defaults. The hash of
+/// the prompt templates is that of the old method's; the driver records the new one.
 fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     let (_, mut settings, loop_detector) = defaults(method, PaperOrCode::default());
     let kept = |name: &str| settings.0.contains_key(name) || !SETTINGS.iter().any(|s| s.name == name);
     let old = spec.settings.0.into_iter().filter(|(name, s)| {
         use crate::domain::SettingOrigin::{Config, Flag, Person};
         let chosen = matches!(s.origin, Config | Flag | Person);
-        kept(name) && (chosen || !SETTINGS.iter().any(|known| known.name == name))
+        name != "templates" && kept(name) && (chosen || !SETTINGS.iter().any(|known| known.name == name))
     });
     let old: Vec<_> = old.collect();
     settings.0.extend(old);
