@@ -60,6 +60,17 @@ pub(super) fn resume_session(
     Ok(resumed)
 }
 
+/// Returns a warning for each recorded setting of a resumed run that has an invalid value, unless it is changed now.
+pub(super) fn setting_warnings(resumed: &Resumed, changes: &[(String, Value)]) -> Vec<String> {
+    let run = resumed.initial_state.run.as_deref().cloned();
+    let valid = run.map(|mut run| {
+        run.settings.0.retain(|name, _| changes.iter().all(|(changed, _)| changed != name));
+        run
+    });
+    let invalid = valid.map_or_else(Vec::new, |run| settings::invalid_settings(&run));
+    invalid.into_iter().map(|why| format!("warning: {why}")).collect()
+}
+
 /// Checks that the models of a run support the changed sampling parameters.
 fn check_changes(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliError> {
     for (name, value) in changes {
@@ -91,13 +102,13 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     let attended = on_screen || (!is_headless && args.screen.plain);
     let typing = if on_screen { TYPING_DELAY } else { Duration::ZERO };
     let guard = guard_session_signals()?;
-    let options = ResumeOptions { attended, accepts_prompts: args.accept_prompts, changes };
+    let options = ResumeOptions { attended, accepts_prompts: args.accept_prompts, changes: changes.clone() };
     let resumed = resume_session(&config, (&dir, &branch), typing, options)?;
     close_on_signal(&guard, &resumed.handle);
-    if let Some(torn) = &resumed.cut_off_tail {
-        out.print_note(&format!("{}: {torn}", dir.display()));
+    for notice in resumed.cut_off_tail.iter().cloned().chain(setting_warnings(&resumed, &changes)) {
+        out.print_note(&format!("{}: {notice}", dir.display()));
         if on_screen {
-            resumed.handle.store.signal(Signal::Notice(torn.clone()));
+            resumed.handle.store.signal(Signal::Notice(notice));
         }
     }
     if args.no_breaks {

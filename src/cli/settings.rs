@@ -39,13 +39,28 @@ pub(super) fn parse_assignment(name: &str, text: &str) -> Result<Value, CliError
 /// # Errors
 /// The same as [`parse_assignment`].
 pub(super) fn check_assignment(name: &str, value: &Value) -> Result<(), CliError> {
+    if sampling_param(name).is_none() && find_setting(name).is_none() {
+        return Err(CliError::usage(unknown_setting_message(name), NAMES_HINT));
+    }
+    describe_invalid(name, value).map_or(Ok(()), |why| Err(CliError::usage(why, NAMES_HINT)))
+}
+
+/// Describes what is wrong with the recorded settings of a run: where a value has the wrong type or is an unknown word, the
+/// program uses its default instead. Names that this version doesn't know are skipped.
+pub(super) fn invalid_settings(run: &RunSpec) -> Vec<String> {
+    run.settings.0.iter().filter_map(|(name, setting)| describe_invalid(name, &setting.value)).collect()
+}
+
+/// Returns name, value and what is allowed, if a setting or sampling parameter doesn't allow the value.
+pub(super) fn describe_invalid(name: &str, value: &Value) -> Option<String> {
     let checked = match (sampling_param(name), find_setting(name)) {
         (Some((_, param)), _) => param.validate(value),
         (None, Some(spec)) => spec.validate(value),
-        (None, None) => return Err(CliError::usage(unknown_setting_message(name), NAMES_HINT)),
+        (None, None) if name == MAX_STEPS.spec.name => MAX_STEPS.spec.validate(value),
+        (None, None) => Ok(()),
     };
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    checked.map_err(|why| invalid_value(name, &text, &why))
+    checked.err().map(|why| invalid_value_text(name, &text, &why))
 }
 
 /// Parses an assignment in a run that has started: unlike a new run it knows its method, and it has settings that can't
@@ -84,7 +99,11 @@ pub(super) fn not_of_this_method(name: &str) -> CliError {
 }
 
 fn invalid_value(name: &str, text: &str, why: &str) -> CliError {
-    CliError::usage(format!("setting {name} = {text}: {why}"), NAMES_HINT)
+    CliError::usage(invalid_value_text(name, text, why), NAMES_HINT)
+}
+
+fn invalid_value_text(name: &str, text: &str, why: &str) -> String {
+    format!("setting {name} = {text}: {why}")
 }
 
 /// Returns the beginnings of all values of `--set` for a run: `NAME=` of each setting and each sampling parameter.

@@ -13,7 +13,7 @@ use crate::catalog::{
     DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting,
 };
 use crate::domain::Task;
-use crate::driver::worlds;
+use crate::driver::{Signal, worlds};
 use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
 use crate::text::with_program_name;
@@ -93,6 +93,9 @@ pub(super) fn choose_and_run(
                 resume::ResumeOptions { attended: true, ..resume::ResumeOptions::default() },
             )?;
             headless::close_on_signal(&guard, &resumed.handle);
+            for warning in resume::setting_warnings(&resumed, &[]) {
+                resumed.handle.store.signal(Signal::Notice(warning));
+            }
             let shown = ScreenSession {
                 handle: &resumed.handle,
                 thread: Some(resumed.thread),

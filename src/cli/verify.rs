@@ -5,7 +5,7 @@
 //!
 //! Two kinds of differences are reported but are not failures: differences of a rebuilt environment that a person
 //! accepted, and notes, reflections and lessons that this version's rules derive differently (rules change between
-//! versions).
+//! versions). Without the environment or the method, the rest is checked, and the last line says what wasn't.
 
 mod accepted;
 mod check;
@@ -47,6 +47,8 @@ struct VerifyReport {
     /// Notes, reflections and lessons that this version's rules derive differently.
     #[serde(rename = "drawn_otherwise")]
     recomputed_differently: Vec<String>,
+    /// Why notes, reflections and lessons could not be recomputed.
+    not_recomputed: Vec<String>,
     problems: Vec<String>,
 }
 
@@ -115,6 +117,9 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         for world in &report.unavailable_worlds {
             out.print_line(&format!("not compared: {world}"))?;
         }
+        for reason in &report.not_recomputed {
+            out.print_line(&format!("not recomputed: {}", crate::text::one_line(reason)))?;
+        }
         for difference in &report.accepted {
             out.print_line(&format!("accepted: {}", crate::text::one_line(difference)))?;
         }
@@ -126,10 +131,8 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         }
         if report.observations == 0 {
             out.print_line(PROMPTS_ONLY)?;
-        } else if report.problems.is_empty() && report.unavailable_worlds.is_empty() {
-            out.print_line(&success_line(&report))?;
         } else if report.problems.is_empty() {
-            out.print_line("no problems, but some environments were not compared")?;
+            out.print_line(&success_line(&report))?;
         }
     }
     let nothing_compared = report.observations == 0 && !report.unavailable_worlds.is_empty();
@@ -205,12 +208,22 @@ fn verify_branch(
     })?;
     own.drawn += check.recomputation.compared;
     own.recomputed_differently.append(&mut check.recomputation.differing);
+    own.not_recomputed.append(&mut check.recomputation.obstacles);
     *report = own;
     Ok(())
 }
 
 /// Returns the last line if there are no problems.
 fn success_line(report: &VerifyReport) -> String {
+    match (report.unavailable_worlds.is_empty(), report.not_recomputed.is_empty()) {
+        (true, true) => {}
+        (false, true) => return "no problems, but some environments were not compared".to_owned(),
+        (true, false) => return "no problems, but notes and lessons were not recomputed".to_owned(),
+        (false, false) => {
+            return "no problems, but some environments were not compared, and notes and lessons not recomputed"
+                .to_owned();
+        }
+    }
     let mut exceptions = Vec::new();
     if !report.accepted.is_empty() {
         exceptions.push(pluralize(report.accepted.len() as u64, "accepted environment difference"));

@@ -126,6 +126,46 @@ fn a_resume_after_a_change_of_the_builtin_templates_offers_to_accept_them() {
 }
 
 #[test]
+fn recorded_settings_that_are_not_allowed_are_named() {
+    let cases = [
+        ("context_tokens", "8192", "\"lots\"", "lots: expected a whole number from 1 to 16000000"),
+        ("reflect", "\"conditions\"", "\"sometimes\"", "sometimes: expected conditions, periodic, never"),
+        ("kind_error", "true", "3", "3: expected true or false"),
+        ("generation", "\"symbolic\"", "\"psychic\"", "psychic: expected symbolic, neural, neuro-symbolic"),
+    ];
+    for (name, value, invalid, words) in cases {
+        let home = Home::new();
+        home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=3"]);
+        let session = home.session();
+        let trunk = session.join("branches/trunk.jsonl");
+        let original = std::fs::read_to_string(&trunk).unwrap();
+        let recorded = |value: &str| format!("\"{name}\":{{\"value\":{value},");
+        assert!(original.contains(&recorded(value)), "{name}");
+        std::fs::write(&trunk, original.replacen(&recorded(value), &recorded(invalid), 1)).unwrap();
+        let report = home.run(&["verify", session.to_str().unwrap()]);
+        let expected = format!("setting {name} = {words}");
+        assert_eq!(report.code, 1, "{}", report.stdout);
+        assert!(report.stdout.contains(&format!("PROBLEM event 1: {expected}")), "{}", report.stdout);
+        assert!(!report.stdout.contains("OK:"), "{}", report.stdout);
+        let is_playable = name != "generation";
+        assert_eq!(
+            !report.stdout.contains("not recomputed: unknown generation"),
+            is_playable,
+            "{}",
+            report.stdout
+        );
+        let resumed = home.run(&["resume", "--last", "-q"]);
+        if is_playable {
+            let resumed = resumed.assert_success();
+            assert!(resumed.stderr.contains(&format!("warning: {expected}")), "{}", resumed.stderr);
+        } else {
+            assert_ne!(resumed.code, 0, "no method can play it");
+            assert!(resumed.stderr.contains("psychic"), "{}", resumed.stderr);
+        }
+    }
+}
+
+#[test]
 fn every_changed_journal_field_is_detected() {
     // Kind of the changed event, text replaced once in the first such line, its replacement, and part of the report.
     let cases: &[(&str, &str, &str, &str)] = &[

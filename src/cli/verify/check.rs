@@ -4,6 +4,7 @@ use super::VerifyReport;
 use super::accepted::AcceptedDifferences;
 use super::difference::describe_difference;
 use super::recomputation::Recomputation;
+use crate::cli::settings::{describe_invalid, invalid_settings};
 use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
 use crate::driver::worlds;
 use crate::engine::{Envelope, Event, State, episode_end};
@@ -79,7 +80,11 @@ impl BranchCheck {
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
                 problems.push(format!("the stored text doesn't have the hash {hash}"));
             }
-            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.recomputation.start(spec),
+            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => {
+                problems.extend(invalid_settings(spec));
+                self.recomputation.start(spec);
+            }
+            Event::SettingChanged { name, value } => problems.extend(describe_invalid(name, value)),
             Event::EpisodeStarted { task, .. } => {
                 report.episodes += 1;
                 (self.pending_action, self.pending_reply) = (None, None);

@@ -20,6 +20,8 @@ pub(super) struct Recomputation {
     pub(super) compared: usize,
     /// Descriptions of the differences.
     pub(super) differing: Vec<String>,
+    /// Why nothing can be recomputed, for each run of which this is so.
+    pub(super) obstacles: Vec<String>,
     /// The ids of lessons contain it.
     branch: Option<BranchId>,
 }
@@ -32,10 +34,17 @@ impl Recomputation {
 
     /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
-        // A method that this version doesn't know can't be recomputed, nor what another program has decided.
-        self.policy = match imported_format(spec) {
-            Some(_) => None,
-            None => catalog::build_policy(spec, Arc::new(catalog::builtin_templates())).ok(),
+        let policy = match imported_format(spec) {
+            Some(format) => Err(format!("another program decided what this imported {format} run contains")),
+            None => catalog::build_policy(spec, Arc::new(catalog::builtin_templates()))
+                .map_err(|error| error.to_string()),
+        };
+        self.policy = match policy {
+            Ok(policy) => Some(policy),
+            Err(reason) => {
+                self.obstacles.push(format!("{}{reason}", self.branch_prefix()));
+                None
+            }
         };
     }
 
