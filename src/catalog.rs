@@ -5,7 +5,6 @@ mod environment_entry;
 mod environments;
 mod extend;
 mod extension;
-mod generation;
 mod lane;
 mod method_entry;
 mod methods;
@@ -18,7 +17,6 @@ pub use environment_entry::{EnvironmentEntry, ExportTask, TaskFacts, difficulty_
 pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
-pub use generation::check_generation;
 pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};
 pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by, no_current_action,
@@ -114,6 +112,19 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     }
     let UnusedMentor { reason, remedy } = (entry.unused_mentor)(run)?;
     Some(format!("the mentor {} will never be called: {reason}; to call it, use {remedy}", run.mentor))
+}
+
+/// Checks that the templates have the texts that the methods of a run can't do without.
+///
+/// # Errors
+/// Returns which texts are missing for which environment.
+pub fn check_texts(run: &RunSpec, templates: &Templates) -> Result<(), String> {
+    let Some(entry) = find_method(&run.method) else { return Ok(()) };
+    (entry.check_texts)(run, templates)?;
+    if calibrates(run) && !entry.learns_from_calibration {
+        (CALIBRATION_METHOD.check_texts)(run, templates)?;
+    }
+    Ok(())
 }
 
 /// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand: it

@@ -23,6 +23,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     trials: 1,
     limits_origin: SettingOrigin::BuiltIn,
     lanes: &[],
+    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, _| None,
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,

@@ -34,6 +34,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     trials: 1,
     limits_origin: SettingOrigin::BuiltIn,
     lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
+    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, lane| {
         (lane.kinds == [ReflectionKind::Plan]).then(|| "computed before the first step".to_owned())
     },

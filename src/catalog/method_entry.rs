@@ -7,6 +7,7 @@ use crate::domain::{
 };
 use crate::engine::{Method, State};
 use crate::method::{MethodError, PaperOrCode};
+use crate::prompt::Templates;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -38,6 +39,9 @@ pub struct MethodEntry {
     pub limits_origin: SettingOrigin,
     /// Its lanes in screen order. After them follows one for all other kinds of lessons.
     pub lanes: &'static [Lane],
+    /// Checks that the templates have the texts that a run with this method can't do without, in all of its environments;
+    /// otherwise returns which are missing.
+    pub check_texts: fn(&RunSpec, &Templates) -> Result<(), String>,
     /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
     pub empty_lane_text: fn(&RunSpec, &Lane) -> Option<String>,
     /// Adds to the trial number (such as `trial 2/5`) what the method does in this trial; longest form first. The last

@@ -1,7 +1,7 @@
 //! Which settings keep a run from calling its mentor.
 
 use crate::domain::RunSpec;
-use crate::method::reflexion::settings::REFLECT_AFTER_LAST;
+use crate::domain::common_settings::REFLECT_AFTER_LAST;
 
 /// Why a method never calls the mentor, and which flag or setting changes that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

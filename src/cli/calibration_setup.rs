@@ -4,12 +4,12 @@ use super::args::TaskArgs;
 use super::error::{CliError, CliErrorKind};
 use super::pool::{self, PoolFile, PoolLine, TaskKey};
 use super::worlds::task_selection;
-use crate::catalog::{CALIBRATION_METHOD, calibration_method};
+use crate::catalog::{CALIBRATION_METHOD, ModelNeed, calibration_method};
+use crate::domain::common_settings::{EXPLORE, PER_TYPE};
 use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, ReflectionKind, RunSpec, SettingOrigin, Task};
 use crate::driver::worlds;
 use crate::engine::State;
 use crate::env::TaskOptions;
-use crate::method::omnireflect::settings::{EXPLORE, GENERATION, Generation, PER_TYPE};
 use crate::prompt::{Templates, forms};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -55,7 +55,8 @@ pub(super) fn add_calibration_tasks(
             settings.set(setting.spec.name, value, SettingOrigin::Flag);
         }
     }
-    let is_symbolic = settings.get(GENERATION) == Generation::Symbolic;
+    let rules_reflect =
+        matches!(CALIBRATION_METHOD.model_need, ModelNeed::If(reason) if reason(settings).is_none());
     let explore_is_set =
         settings.0.get(EXPLORE.spec.name).is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
     // The rules derive Abstract lessons only from episodes with a goal, and other methods don't explore.
@@ -66,7 +67,7 @@ pub(super) fn add_calibration_tasks(
             "leave out --explore",
         ));
     }
-    if !explores || is_symbolic && !explore_is_set {
+    if !explores || rules_reflect && !explore_is_set {
         settings.set(EXPLORE.spec.name, 0, SettingOrigin::BuiltIn);
     }
     let count = |setting| usize::try_from(settings.get(setting)).unwrap_or(usize::MAX);

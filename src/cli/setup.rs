@@ -104,7 +104,7 @@ pub(super) fn plan_run_with_calibration(
     }
     record_environment_options(&mut spec, config);
     record_templates(&mut spec, config)?;
-    catalog::check_generation(&spec, &load_templates(config)?).map_err(|why| {
+    catalog::check_texts(&spec, &load_templates(config)?).map_err(|why| {
         CliError::usage(
             why,
             "name a pool file written by `retrospect calibrate --mentor symbolic --out FILE` with --exemplars, or set \

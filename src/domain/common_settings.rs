@@ -182,6 +182,42 @@ pub const KEEP_SUCCESSES: TypedSetting<bool> = TypedSetting::switch(
 )
 .if_missing(false);
 
+/// How many plans a prompt shows. A setting of the methods whose mentor writes plans; read by the prompt templates.
+pub const MEMORY: TypedSetting<u64> = TypedSetting::number(
+    "memory",
+    "how many of the newest plans of the task are shown",
+    3,
+    (0, MAX_NUMBER),
+    Code,
+);
+
+/// Whether a plan is written after the last trial. A setting of the methods that reflect between trials.
+pub const REFLECT_AFTER_LAST: TypedSetting<bool> = TypedSetting::switch(
+    "reflect_after_last",
+    "a plan is written after the last trial too, although no trial uses it",
+    false,
+    Paper,
+)
+.with_code_default(DefaultValue::Switch(true));
+
+/// A setting of the methods that learn from a calibration.
+pub const PER_TYPE: TypedSetting<u64> = TypedSetting::number(
+    "per_type",
+    "calibration: tasks of each type to learn from (1, 3 and 5 in the paper)",
+    1,
+    (0, 1000),
+    Paper,
+);
+
+/// A setting of the method that plays the calibration of the others.
+pub const EXPLORE: TypedSetting<u64> = TypedSetting::number(
+    "explore",
+    "calibration: how many of these tasks of each type are also explored without a goal; if rules reflect, 0 unless set, because they learn nothing from exploring",
+    1,
+    (0, 1000),
+    BuiltIn,
+);
+
 setting_words! {
     /// Which failed attempt at a task is kept.
     pub enum KeptAttempt {

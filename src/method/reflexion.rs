@@ -4,10 +4,11 @@
 pub mod settings;
 
 use super::{mentor, schedule};
+use crate::domain::common_settings::REFLECT_AFTER_LAST;
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
-use settings::{REFLECT_AFTER_LAST, STRATEGY, Strategy};
+use settings::{STRATEGY, Strategy};
 
 /// The method `reflexion`.
 pub struct Reflexion {

@@ -34,6 +34,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Insights", &[ReflectionKind::Abstract]),
         Lane::plain("Plans", &[ReflectionKind::Plan]),
     ],
+    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, lane| match lane.kinds {
         [ReflectionKind::Abstract] => {
             Some("drawn from training tasks that failed at first, and from several solved ones".to_owned())

@@ -44,6 +44,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Lessons", &[ReflectionKind::Lesson]),
         Lane::plain("Plan", &[ReflectionKind::Plan]),
     ],
+    check_texts: |_, _| Ok(()),
     empty_lane_text: |run, lane| match lane.kinds {
         [ReflectionKind::Experience] => {
             disabled_by(run, EXPERIENCE).or_else(|| Some(AFTER_FAILED_TRIAL.to_owned()))

@@ -6,12 +6,12 @@ use crate::catalog::method_entry::{
 };
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
-use crate::domain::Settings;
-use crate::domain::{ReflectionKind, RunSpec, SettingOrigin};
+use crate::domain::{ReflectionKind, RunSpec, SettingOrigin, Settings, Task};
 use crate::method::omnireflect::settings::{
     GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
 };
 use crate::method::{OmniReflect, omnireflect};
+use crate::prompt::Templates;
 use std::sync::Arc;
 
 pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS];
@@ -48,6 +48,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trials: 1,
     limits_origin: SettingOrigin::Paper,
     lanes: LANES,
+    check_texts: check_exemplars,
     empty_lane_text: |run, lane| match lane.kinds {
         [ReflectionKind::Abstract] => disabled_by(run, KIND_ABSTRACT),
         [ReflectionKind::Error] => disabled_by(run, KIND_ERROR),
@@ -62,6 +63,23 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
 };
+
+/// Checks that neuro-symbolic generation differs from neural generation: in every environment of the run the mentor is shown
+/// examples of reflections that rules wrote (`papers/omnireflect.txt` 2.2).
+fn check_exemplars(run: &RunSpec, templates: &Templates) -> Result<(), String> {
+    if run.settings.get(GENERATION) != Generation::NeuroSymbolic {
+        return Ok(());
+    }
+    let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
+    let has_any = |task: &Task| kinds.iter().any(|kind| templates.has_exemplars(task, *kind));
+    match run.tasks.iter().find(|task| !has_any(task)) {
+        None => Ok(()),
+        Some(task) => Err(format!(
+            "{}=neuro-symbolic shows the mentor examples of reflections that rules wrote, but the templates of {} have none",
+            GENERATION.spec.name, task.env
+        )),
+    }
+}
 
 /// See [`MethodEntry::unused_mentor`].
 pub(super) fn unused_mentor(run: &RunSpec) -> Option<UnusedMentor> {

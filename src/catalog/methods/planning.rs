@@ -20,6 +20,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trials: 5,
     limits_origin: SettingOrigin::Paper,
     lanes: &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
+    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, _| Some("no plan yet: the mentor writes one before step 1".to_owned()),
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,

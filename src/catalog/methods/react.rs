@@ -27,6 +27,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trials: 1,
     limits_origin: SettingOrigin::Paper,
     lanes: omnireflect::LANES,
+    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, _| None,
     trial_labels: no_trial_labels,
     unused_mentor: |run| if calibrates(run) { omnireflect::unused_mentor(run) } else { Some(NEVER_REFLECTS) },

@@ -1,10 +1,8 @@
 //! ExpeL's settings.
 
 use crate::domain::SettingOrigin::{BuiltIn, Code};
-use crate::domain::common_settings::{KEEP_ATTEMPTS, KEEP_SUCCESSES};
+use crate::domain::common_settings::{KEEP_ATTEMPTS, KEEP_SUCCESSES, MEMORY, PER_TYPE};
 use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting};
-use crate::method::omnireflect::settings::PER_TYPE;
-use crate::method::reflexion::settings::MEMORY;
 
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] = &[

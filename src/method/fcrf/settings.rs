@@ -2,10 +2,9 @@
 
 use crate::domain::SettingOrigin::Paper;
 use crate::domain::common_settings::{
-    EMPTY_ACTION, KEEP_ATTEMPTS, KEPT_ATTEMPT, SUMMARY_KEEPS, SUMMARY_TOKENS,
+    EMPTY_ACTION, KEEP_ATTEMPTS, KEPT_ATTEMPT, MEMORY, REFLECT_AFTER_LAST, SUMMARY_KEEPS, SUMMARY_TOKENS,
 };
 use crate::domain::{SettingSpec, TypedSetting, setting_words};
-use crate::method::reflexion::settings::{MEMORY, REFLECT_AFTER_LAST};
 
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] = &[

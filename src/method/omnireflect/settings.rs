@@ -1,7 +1,7 @@
 //! OmniReflect's settings.
 
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
-use crate::domain::common_settings::{PROGRESS_LESSONS, SUMMARY_KEEPS, SUMMARY_TOKENS};
+use crate::domain::common_settings::{EXPLORE, PER_TYPE, PROGRESS_LESSONS, SUMMARY_KEEPS, SUMMARY_TOKENS};
 use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
@@ -104,19 +104,3 @@ pub const KIND_ERROR: TypedSetting<bool> =
 
 pub const KIND_PROGRESS: TypedSetting<bool> =
     TypedSetting::switch("kind_progress", "Progress reflections are written", true, Paper);
-
-pub const PER_TYPE: TypedSetting<u64> = TypedSetting::number(
-    "per_type",
-    "calibration: tasks of each type to learn from (1, 3 and 5 in the paper)",
-    1,
-    (0, 1000),
-    Paper,
-);
-
-pub const EXPLORE: TypedSetting<u64> = TypedSetting::number(
-    "explore",
-    "calibration: how many of these tasks of each type are also explored without a goal; if rules reflect, 0 unless set, because they learn nothing from exploring",
-    1,
-    (0, 1000),
-    BuiltIn,
-);

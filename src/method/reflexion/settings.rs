@@ -1,8 +1,8 @@
-//! Reflexion's settings. Most of them are also those of methods with the same runner.
+//! Reflexion's settings.
 
-use crate::domain::SettingOrigin::{Code, Paper};
-use crate::domain::common_settings::{EMPTY_ACTION, KEEP_ATTEMPTS};
-use crate::domain::{DefaultValue, MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
+use crate::domain::SettingOrigin::Code;
+use crate::domain::common_settings::{EMPTY_ACTION, KEEP_ATTEMPTS, MEMORY, REFLECT_AFTER_LAST};
+use crate::domain::{SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] =
@@ -26,21 +26,3 @@ pub const STRATEGY: TypedSetting<Strategy> = Strategy::setting(
     Strategy::Reflexion,
     Code,
 );
-
-/// How many plans a prompt shows. Read by the prompt templates.
-pub const MEMORY: TypedSetting<u64> = TypedSetting::number(
-    "memory",
-    "how many of the newest plans of the task are shown",
-    3,
-    (0, MAX_NUMBER),
-    Code,
-);
-
-/// Whether a plan is written after the last trial.
-pub const REFLECT_AFTER_LAST: TypedSetting<bool> = TypedSetting::switch(
-    "reflect_after_last",
-    "a plan is written after the last trial too, although no trial uses it",
-    false,
-    Paper,
-)
-.with_code_default(DefaultValue::Switch(true));

@@ -3,11 +3,10 @@
 use super::{PAPERS, PaperRow, published_results};
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
 use crate::domain::common_settings::{
-    ASK_AGAIN, COMMON_SETTINGS, CONTEXT_TOKENS, LEAST_REPLY, MENTOR_AT_ONCE, WARMER,
+    ASK_AGAIN, COMMON_SETTINGS, CONTEXT_TOKENS, LEAST_REPLY, MENTOR_AT_ONCE, PER_TYPE, WARMER,
 };
 use crate::domain::{RunSpec, Task, pluralize};
 use crate::method::PaperOrCode;
-use crate::method::omnireflect::settings::PER_TYPE;
 use crate::report::metrics::Metrics;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
