@@ -9,7 +9,7 @@ mod rules;
 mod source_tree;
 mod violations;
 
-use rules::{Findings, MODULE_DEPENDENCIES};
+use rules::{Findings, MODULE_DEPENDENCIES, PARENT_ITEMS, upward_dependencies};
 use source_tree::{SourceTree, root, sources};
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,6 +36,29 @@ fn modules_depend_only_as_the_table_allows() {
 #[test]
 fn the_table_allows_no_dependency_that_is_not_used() {
     assert_none(&FINDINGS.unused_dependencies());
+}
+
+#[test]
+fn the_table_has_no_circle() {
+    assert_none(&upward_dependencies(MODULE_DEPENDENCIES, PARENT_ITEMS));
+    // In the order of the page, too.
+    let page = include_str!("../../docs/ARCHITECTURE.md");
+    let named: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let checked: Vec<&str> = MODULE_DEPENDENCIES.iter().map(|(module, _)| *module).collect();
+    assert_eq!(named, checked);
+}
+
+#[test]
+fn a_circle_in_the_table_is_found() {
+    let circle: &[(&str, &[&str])] = &[("a", &["c"]), ("b", &["a"]), ("c", &["b"])];
+    assert_eq!(upward_dependencies(circle, &[]), ["a uses c, which is not above it in the table"]);
+    let nested: &[(&str, &[&str])] = &[("a/b", &[]), ("a", &["a/b"])];
+    assert_eq!(
+        upward_dependencies(nested, &[("a/b", &["Item"])]).len(),
+        1,
+        "the nested module uses its parent"
+    );
 }
 
 #[test]
