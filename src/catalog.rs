@@ -31,7 +31,7 @@ pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
-use crate::domain::{Job, JobProgress, LessonId, RunSpec, StepResult};
+use crate::domain::{Autonomy, Job, JobProgress, LessonId, RunSpec, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -78,6 +78,25 @@ pub fn asks_actor(name: &str) -> bool {
     action_source(name) == ActionSource::Actor
 }
 
+/// Returns whether a run ever asks its actor: for its method's actions, for those of a person who plays, or in a calibration
+/// by another method.
+pub fn run_asks_actor(run: &RunSpec) -> bool {
+    asks_actor(&run.method) || run.autonomy == Autonomy::Human || has_other_calibration(run)
+}
+
+/// Returns the roles that a run has, each with who fills it: without `actor` if none is asked, without `mentor` if the method
+/// has none.
+pub fn run_roles(run: &RunSpec) -> impl Iterator<Item = (&'static str, &str)> {
+    let actor = run_asks_actor(run).then_some(("actor", run.actor.as_str()));
+    let has_mentor = !has_no_mentor(&run.method) || has_other_calibration(run);
+    actor.into_iter().chain(has_mentor.then_some(("mentor", run.mentor.as_str())))
+}
+
+/// Returns whether [`CALIBRATION_METHOD`] plays the calibration of a run with another method.
+fn has_other_calibration(run: &RunSpec) -> bool {
+    calibrates(run) && find_method(&run.method).is_some_and(|entry| !entry.learns_from_calibration)
+}
+
 /// Returns the method that reflects on the calibration of a run with this method.
 pub fn calibration_method(name: &str) -> &'static MethodEntry {
     find_method(name).filter(|entry| entry.learns_from_calibration).unwrap_or(CALIBRATION_METHOD)
@@ -104,9 +123,8 @@ pub fn visible_lane_count(name: &str, state: &State) -> usize {
 /// or if there is no model to call.
 pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     let entry = find_method(&run.method)?;
-    let is_calibrated = calibrates(run) && !entry.learns_from_calibration;
     if !crate::method::is_model(&run.mentor)
-        || is_calibrated && (CALIBRATION_METHOD.unused_mentor)(run).is_none()
+        || has_other_calibration(run) && (CALIBRATION_METHOD.unused_mentor)(run).is_none()
     {
         return None;
     }
@@ -130,7 +148,7 @@ pub fn check_texts(run: &RunSpec, templates: &Templates) -> Result<(), String> {
 /// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand: it
 /// would only look around until the step limit.
 pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
-    if run.actor != "rules" || !asks_actor(&run.method) {
+    if run.actor != "rules" || !run_asks_actor(run) {
         return None;
     }
     let is_unsuited = |name: &&str| find_environment(name).is_some_and(|entry| !entry.suits_rule_based_actor);
@@ -167,7 +185,7 @@ pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy,
 pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, MethodError> {
     let entry = find_method(&spec.method).ok_or_else(|| MethodError::Name(spec.method.clone()))?;
     let mut method: Arc<dyn Method> = (entry.build)(spec)?;
-    if calibrates(spec) && !entry.learns_from_calibration {
+    if has_other_calibration(spec) {
         let calibration = (CALIBRATION_METHOD.build)(spec)?;
         method = Arc::new(WithCalibration { tested: method, calibration });
     }

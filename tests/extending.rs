@@ -134,7 +134,10 @@ fn settings_of_the_method_are_checked_and_used() {
 fn a_method_without_an_actor_gets_no_advice_about_one() {
     let home = Home(tempfile::tempdir().unwrap());
     let run = ["run", "--env", "counter", "--task", "14", "--method", "greedy"];
-    assert_contains(&home.run(&[&run[..], &["--headless"]].concat(), ""), &["The sum is 14."]);
+    let said = home.run(&[&run[..], &["--headless"]].concat(), "");
+    assert_contains(&said, &["The sum is 14.", "greedy, 1 task, seed"]);
+    let reported = home.run(&["report", &home.session()], "");
+    assert!(!reported.contains("actor"), "{reported}");
     let said = home.run(&[&run[..], &["--plain"]].concat(), "step\nr\nquit\n");
     assert_contains(&said, &["the method chose this action itself"]);
     let asked =

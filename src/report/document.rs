@@ -9,6 +9,7 @@ mod section;
 
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef, Tally};
+use crate::catalog::run_roles;
 use crate::domain::Lesson;
 pub(super) use block::lesson_line;
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, not_kept, plain_text, reply_source};
@@ -51,12 +52,10 @@ impl<'a> Document<'a> {
         let mut facts = vec![vec![("session", quote(&record.session))]];
         facts.extend(record.branch.as_ref().map(|b| vec![("branch", quote(b.display_name()))]));
         if let Some(spec) = &record.spec {
-            facts.push(vec![
-                ("method", quote(&spec.method)),
-                ("actor", quote(&spec.actor)),
-                ("mentor", quote(&spec.mentor)),
-                ("interface", quote(&spec.interface)),
-            ]);
+            let mut run = vec![("method", quote(&spec.method))];
+            run.extend(run_roles(spec).map(|(role, who)| (role, quote(who))));
+            run.push(("interface", quote(&spec.interface)));
+            facts.push(run);
             facts.push(vec![
                 ("seed", words(spec.seed.to_string())),
                 ("trials", words(spec.trials.to_string())),

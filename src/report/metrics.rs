@@ -33,7 +33,7 @@ pub use reflections::{ReflectionStats, TrialRevision};
 pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 
-use crate::catalog::has_no_mentor;
+use crate::catalog::{run_asks_actor, run_roles};
 use crate::domain::{EpisodeRole, RunSpec, Settings, TokenCounts};
 use crate::engine::{PrefetchStats, first_trial_number};
 use serde::Serialize;
@@ -45,7 +45,7 @@ use std::sync::Arc;
 pub struct Metrics {
     /// Method, actor and mentor, in words.
     pub label: String,
-    /// The actor is the rule-based actor or a recording, so the numbers don't measure a model.
+    /// An actor is asked, and it is the rule-based actor or a recording, so the numbers don't measure a model.
     #[serde(rename = "stand_in")]
     pub has_stand_in_actor: bool,
     /// The mentor is a recording, so its replies are not a model's answers to this run.
@@ -127,7 +127,8 @@ impl Metrics {
             }
             groups.into_iter().map(|(k, g)| (k, Rates::from_tasks(&g))).collect()
         };
-        let (actor, mentor) = spec.as_ref().map_or(("", ""), |s| (s.actor.as_str(), s.mentor.as_str()));
+        let actor_is_stand_in = |spec: &RunSpec| is_stand_in(&spec.actor) && run_asks_actor(spec);
+        let mentor_is_stand_in = spec.as_ref().is_some_and(|s| is_stand_in(&s.mentor));
         let calibration_count =
             |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
         let mut by_round = BTreeMap::new();
@@ -136,8 +137,8 @@ impl Metrics {
         }
         Self {
             label: label(spec.as_deref()),
-            has_stand_in_actor: is_stand_in(actor),
-            has_stand_in_mentor: is_stand_in(mentor) && sessions.iter().any(|s| s.mentor_called),
+            has_stand_in_actor: spec.as_deref().is_some_and(actor_is_stand_in),
+            has_stand_in_mentor: mentor_is_stand_in && sessions.iter().any(|s| s.mentor_called),
             sessions: sessions.iter().map(|s| s.session.clone()).collect(),
             open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
@@ -165,8 +166,8 @@ impl Metrics {
 /// What must be equal for two sessions to be aggregated, by name.
 type Configuration = BTreeMap<String, String>;
 
-/// Returns the configuration of a session: everything but the tasks, the seed, the preset's name and the settings
-/// `from.*`, which record the run's origin.
+/// Returns the configuration of a session: everything but the tasks, the seed, the preset's name, who would fill a role that
+/// the run doesn't have, and the settings `from.*`, which record the run's origin.
 fn configuration(session: &SessionMetrics) -> Configuration {
     let mut all = Configuration::new();
     if let Some(spec) = session.spec.as_deref() {
@@ -176,8 +177,6 @@ fn configuration(session: &SessionMetrics) -> Configuration {
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let fields = [
             ("method", spec.method.clone()),
-            ("actor", spec.actor.clone()),
-            ("mentor", spec.mentor.clone()),
             ("interface", spec.interface.clone()),
             ("trials", spec.trials.to_string()),
             ("first_trial", first_trial_number(spec).unwrap_or(1).to_string()),
@@ -186,6 +185,7 @@ fn configuration(session: &SessionMetrics) -> Configuration {
             ("wall_seconds", limit(spec.limits.wall_seconds)),
         ];
         all.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+        all.extend(run_roles(spec).map(|(role, who)| (role.to_owned(), who.to_owned())));
     }
     let pool = if session.started_with_lessons { "given" } else { "empty" };
     all.insert("pool".to_owned(), pool.to_owned());
@@ -197,19 +197,18 @@ fn is_stand_in(role: &str) -> bool {
     role == "rules" || role.starts_with("recorded:")
 }
 
-/// Describes method, actor and mentor in words, naming everything that is not a model as such.
+/// Describes the method and the run's roles in words, naming everything that is not a model as such.
 fn label(spec: Option<&RunSpec>) -> String {
     let Some(spec) = spec else { return "session without a run".to_owned() };
-    let role = |name: &str| match name {
+    let describe = |name: &str| match name {
         "rules" => "rule-based (a stand-in, not a model)".to_owned(),
         "symbolic" => "symbolic rules (not a model)".to_owned(),
         recorded if recorded.starts_with("recorded:") => format!("{recorded} (a recording, not a model)"),
         "human" => "a person".to_owned(),
         other => other.to_owned(),
     };
-    let mentor =
-        if has_no_mentor(&spec.method) { String::new() } else { format!(", mentor {}", role(&spec.mentor)) };
-    format!("{}, actor {}{mentor}", spec.method, role(&spec.actor))
+    let roles = run_roles(spec).map(|(role, who)| format!(", {role} {}", describe(who)));
+    [spec.method.clone()].into_iter().chain(roles).collect()
 }
 
 /// Adds to equal labels whatever differs among their configurations. Every label states its own values, so that none

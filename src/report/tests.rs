@@ -373,6 +373,22 @@ fn plans_and_lessons_without_a_step_are_shown() {
     assert!(steps.contains("id=\"s1-0\"") && steps.contains("<li>go, take</li>"), "{steps}");
 }
 
+/// Regression: the pages and the transcript of a method that never asks an actor named one.
+#[test]
+fn only_roles_that_a_run_has_are_facts() {
+    let with_method = |method: &str| {
+        let session = SESSION.replace(r#""method":"omnireflect""#, &format!(r#""method":"{method}""#));
+        let events = events_of(&session);
+        (render_transcript(&events), render_markdown(&record_of(&events)))
+    };
+    let (transcript, markdown) = with_method("planning");
+    assert!(transcript.starts_with("planning with mentor symbolic, 1 task, seed 0\n"), "{transcript}");
+    assert!(markdown.contains("- method: `planning`, mentor: `symbolic`, interface"), "{markdown}");
+    let (transcript, markdown) = with_method("react");
+    assert!(transcript.starts_with("react with actor rules, 1 task, seed 0\n"), "{transcript}");
+    assert!(markdown.contains("- method: `react`, actor: `rules`, interface"), "{markdown}");
+}
+
 /// Regression: journals of old versions can contain counts near `u64::MAX`; every command that reported such a session
 /// panicked.
 #[test]

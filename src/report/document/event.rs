@@ -2,6 +2,7 @@
 
 use super::block::{Block, EDITED_BY_PERSON, Line, quote, words};
 use super::section::{cancelled_call, executed, findings, observed, thought_fate, undecided};
+use crate::catalog::run_roles;
 use crate::domain::{Author, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
 use crate::engine::{Episode, Event, PauseReason, State};
 use std::borrow::Cow;
@@ -144,9 +145,11 @@ fn of_last_step<'a>(
 }
 
 fn run_line(spec: &RunSpec) -> Line<'_> {
-    let RunSpec { method, actor, mentor, seed, .. } = spec;
+    let roles: Vec<String> = run_roles(spec).map(|(role, who)| format!("{role} {who}")).collect();
+    let with = if roles.is_empty() { "," } else { " with" };
     let tasks = pluralize(spec.tasks.len() as u64, "task");
-    vec![quote(format!("{method} with actor {actor}, mentor {mentor}, {tasks}, seed {seed}"))]
+    let facts = roles.into_iter().chain([tasks, format!("seed {}", spec.seed)]);
+    vec![quote(format!("{}{with} {}", spec.method, facts.collect::<Vec<_>>().join(", ")))]
 }
 
 /// Returns a person's edit of a text. The step is written with its edited text only where it isn't written yet.

@@ -445,6 +445,42 @@ fn a_recorded_mentor_counts_as_a_stand_in_only_if_called() {
     }
 }
 
+/// Regression: runs of a method that never asks an actor, or that has no mentor, were described with one, and those that
+/// differed only there were not aggregated.
+#[test]
+fn only_roles_that_a_run_has_are_named() {
+    let label_of = |spec: RunSpec| {
+        let sessions = ["rules", "openai:m"].map(|unused| {
+            let actor = if spec.actor.is_empty() { unused } else { &*spec.actor };
+            let spec = RunSpec { actor: actor.to_owned(), ..spec.clone() };
+            SessionMetrics {
+                session: unused.to_owned(),
+                spec: Some(Arc::new(spec)),
+                ..three_reflexion_tasks()
+            }
+        });
+        let all = Metrics::from_sessions(sessions.into());
+        assert_eq!(all.len(), 1, "{:?}", all.iter().map(|m| &m.label).collect::<Vec<_>>());
+        let text = render_metrics(&all, Format::Text, false);
+        (all[0].label.clone(), text.contains("The actor is a stand-in"))
+    };
+    let planning = RunSpec {
+        method: "planning".to_owned(),
+        actor: String::new(),
+        mentor: "openai:m".to_owned(),
+        ..spec()
+    };
+    assert_eq!(label_of(planning.clone()), ("planning, mentor openai:m".to_owned(), false));
+    // Another method plays the calibration, and asks the actor.
+    let mut calibrated = RunSpec { actor: "rules".to_owned(), ..planning };
+    calibrated.tasks = vec![task("a", "heat"), task("b", "heat")];
+    calibrated.settings.set("calibration", 1, SettingOrigin::Flag);
+    let actor = "actor rule-based (a stand-in, not a model)";
+    assert_eq!(label_of(calibrated), (format!("planning, {actor}, mentor openai:m"), true));
+    let react = RunSpec { method: "react".to_owned(), actor: "rules".to_owned(), ..spec() };
+    assert_eq!(label_of(react), (format!("react, {actor}"), true));
+}
+
 /// Regression: a label said only how its configuration differs from the first one, so the first had no distinction.
 #[test]
 fn labels_of_one_method_state_what_distinguishes_them() {

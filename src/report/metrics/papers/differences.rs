@@ -147,7 +147,7 @@ const WITHOUT_INFLUENCE: &[&str] = &[
 /// In the papers, actor and mentor are language models; what stands in for one isn't comparable.
 fn role_differences(spec: &RunSpec) -> Vec<String> {
     let mut reasons = Vec::new();
-    if !is_called_model(&spec.actor) {
+    if catalog::run_asks_actor(spec) && !is_called_model(&spec.actor) {
         reasons.push(format!("a language model acts in the paper, {} here", describe_role(&spec.actor)));
     }
     let needs_mentor = match find_method(&spec.method).map(|entry| entry.model_need) {
