@@ -266,9 +266,14 @@ pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<Pa
         }
     }
     if is_import(path) {
+        let what = if path.is_dir() {
+            "an imported run can't be continued or changed: it has nothing to replay"
+        } else {
+            "an exported report or another program's log can't be continued or changed"
+        };
         return Err(CliError::new(
             CliErrorKind::Session,
-            format!("{text}: an exported report or another program's log can't be continued or changed"),
+            format!("{text}: {what}"),
             "name a session's folder; `retrospect open` shows this one",
         ));
     }

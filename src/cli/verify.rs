@@ -42,6 +42,9 @@ struct VerifyReport {
     /// Environments that could not be opened here; their observations were not compared.
     #[serde(rename = "unopened")]
     unavailable_worlds: Vec<String>,
+    /// The run was imported, so its environment isn't known.
+    #[serde(rename = "imported")]
+    is_imported: bool,
     /// Differences that a person accepted.
     accepted: Vec<String>,
     /// Notes, reflections and lessons that this version's rules derive differently.
@@ -119,6 +122,9 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         }
         for reason in &report.not_recomputed {
             out.print_line(&format!("not recomputed: {}", crate::text::one_line(reason)))?;
+        }
+        if report.is_imported {
+            out.print_line(NOTHING_TO_REPLAY)?;
         }
         for difference in &report.accepted {
             out.print_line(&format!("accepted: {}", crate::text::one_line(difference)))?;
@@ -239,6 +245,9 @@ fn success_line(report: &VerifyReport) -> String {
     }
     format!("OK: journal, prompts and world agree, except for {}", exceptions.join(" and "))
 }
+
+/// What is said about an imported run; it is no failure, since nothing can change it.
+const NOTHING_TO_REPLAY: &str = "an imported run has nothing to replay: its environment is unknown";
 
 /// The last line if no environment was compared.
 const PROMPTS_ONLY: &str = "prompts only: no environment was compared";

@@ -10,6 +10,7 @@ use crate::driver::worlds;
 use crate::engine::{Envelope, Event, State, episode_end};
 use crate::env::Environment;
 use crate::env::TaskOptions;
+use crate::journal::import::imported_format;
 use crate::prompt::{body_hash, interface, read, render};
 use crate::text::truncate;
 use std::sync::Arc;
@@ -261,6 +262,10 @@ impl BranchCheck {
 
     fn open_world(&self, task: &Task, report: &mut VerifyReport) -> Option<Box<dyn Environment>> {
         let options = match &self.state.run {
+            Some(run) if imported_format(run).is_some() => {
+                report.is_imported = true;
+                return None;
+            }
             Some(run) => self.options.with_recorded(&run.settings),
             None => self.options.clone(),
         };

@@ -50,6 +50,8 @@ struct LoggedAttempt {
 
 /// The method of the runs, and the name of the format.
 const METHOD: &str = "reflexion";
+/// The name of what the files don't say: the actor and the environment.
+const UNKNOWN: &str = "unknown";
 /// The maximum number of steps in a log; one of the public code's has some 6,600.
 const MAX_STEPS: usize = 200_000;
 /// Maximum size of a file, in bytes.
@@ -132,7 +134,7 @@ impl Importer for ReflexionRun {
         settings.set(FORMAT_SETTING, METHOD, SettingOrigin::BuiltIn);
         let spec = RunSpec {
             method: METHOD.to_owned(),
-            actor: "unknown".to_owned(),
+            actor: UNKNOWN.to_owned(),
             mentor: "none".to_owned(),
             interface: "raw".to_owned(),
             tasks: tasks.values().cloned().collect(),
@@ -269,7 +271,7 @@ fn tasks(trials: &[Trial]) -> BTreeMap<usize, Task> {
         let logs = trials.iter().filter_map(|trial| trial.log.as_ref()?.get(&index));
         let mut goals = logs.filter_map(|attempt| goal_of(&attempt.first_observation));
         tasks.entry(index).or_insert_with(|| Task {
-            env: "reflexion".to_owned(),
+            env: UNKNOWN.to_owned(),
             id: format!("env_{index}"),
             goal: goals.next().unwrap_or_default(),
             task_type: None,

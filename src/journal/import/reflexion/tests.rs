@@ -64,7 +64,8 @@ fn a_run_directory_becomes_a_session() {
         ("env_0", 2, 2, 2, true, EndReason::Won),
     ];
     assert_eq!(facts, expected);
-    assert_eq!(ended[0].task.goal, "put a kettle on the stove");
+    let task = &ended[0].task;
+    assert_eq!((task.env.as_str(), task.goal.as_str()), ("unknown", "put a kettle on the stove"));
     let spec = state.run.as_deref().unwrap();
     assert_eq!((spec.method.as_str(), imported_format(spec)), ("reflexion", Some("reflexion")));
     assert_eq!(ended.iter().map(|e| e.assisted).collect::<Vec<_>>(), [false, false, true]);
@@ -92,7 +93,7 @@ fn results_without_logs_give_episodes_without_steps() {
     // Who wrote the plans of trials that are missing, and when, isn't known.
     let (read, state) = fold(&import(&[("env_results_trial_7.json", RESULTS[0].as_bytes())]).unwrap());
     let plan = state.pool.all().next().unwrap();
-    assert_eq!((plan.origin, plan.task_key.as_deref()), (LessonOrigin::File, Some("reflexion\nenv_0\n0")));
+    assert_eq!((plan.origin, plan.task_key.as_deref()), (LessonOrigin::File, Some("unknown\nenv_0\n0")));
     assert_eq!(state.ended_episodes[0].trial, 8);
     let warnings = read.events.iter().filter(|e| matches!(e.event, Event::Warned { .. })).count();
     assert_eq!(warnings, 1);
