@@ -24,7 +24,7 @@ mod tests;
 
 pub use by_task::TaskTotals;
 pub use document::{
-    Block, EDITED_BY_PERSON, Line, Section, Span, Tone, not_kept, plain_text, reflection_notes, reply_source,
+    Block, EDITED_BY_PERSON, Line, Section, Span, Tone, lesson_line, not_kept, plain_text, reflection_notes,
     start_section, step_section,
 };
 pub use dropped_text::{DroppedText, dropped_texts};

@@ -171,7 +171,6 @@ fn write_block(out: &mut String, block: &Block<'_>) {
     let line = match block {
         Block::Action { text, .. } | Block::Proposal(text) => escape(text),
         Block::Reflection(_) => format!("<b>{line}</b>"),
-        Block::FailedCall { .. } => format!("a call failed: {line}"),
         _ => line,
     };
     let _ = write!(out, "<{tag} class=\"{class}\">{line}");

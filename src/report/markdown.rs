@@ -102,7 +102,6 @@ fn write_block(out: &mut String, block: &Block<'_>) {
         Block::Thought { .. } => "thought: ",
         Block::Action { .. } => "action: ",
         Block::Proposal(_) => "proposed: ",
-        Block::FailedCall { .. } => "a call failed: ",
         Block::Finding(finding) => &format!("{} ", enum_name(&finding.kind)),
         Block::Reflection(_) => "**",
         _ => "",

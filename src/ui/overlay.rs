@@ -21,5 +21,5 @@ mod prompt_view;
 pub mod registry;
 mod runs;
 mod search;
-mod step_details;
+pub(in crate::ui) mod step_details;
 mod summary_review;

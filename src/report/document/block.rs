@@ -161,9 +161,7 @@ impl<'a> Block<'a> {
                 vec![quote(*text)]
             }
             Block::Progress { before, after } => vec![words(format!("progress {before:.2} → {after:.2}"))],
-            Block::Finding(note) => {
-                vec![quote(note.detector.replace('_', " ")), words(": "), code(&note.evidence)]
-            }
+            Block::Finding(note) => vec![detector_name(note), words(": "), code(&note.evidence)],
             Block::Reflection(reflection) => {
                 let name = reflection.question().name();
                 vec![words(format!("{name} reflection (")), author_name(reflection.author), words(")")]
@@ -181,6 +179,18 @@ impl<'a> Block<'a> {
             }
             Block::FailedCall { failure, question, given_up } => failed_call(failure, *question, *given_up),
             Block::Notice(line) | Block::Run(line) => line.clone(),
+        }
+    }
+
+    /// Returns the words for a narrow place: a finding without its evidence, and of growing progress only the new rate, which
+    /// `format_rate` formats.
+    pub fn short_line(&self, format_rate: impl Fn(f64) -> String) -> Line<'a> {
+        match self {
+            Block::Finding(note) => vec![detector_name(note)],
+            Block::Progress { before, after } if after > before => {
+                vec![words(format!("progress {}", format_rate(*after)))]
+            }
+            _ => self.line(),
         }
     }
 
@@ -216,6 +226,7 @@ impl<'a> Block<'a> {
             | Block::Complaint(_) => Tone::Warning,
             Block::Progress { before, after } if after > before => Tone::Good,
             Block::Finding(Note { kind: NoteKind::Progress, .. }) => Tone::Good,
+            Block::Finding(Note { kind: NoteKind::Fact, .. }) => Tone::Neutral,
             Block::Progress { .. } | Block::Finding(_) | Block::FailedCall { .. } => Tone::Bad,
             _ => Tone::Neutral,
         }
@@ -334,12 +345,23 @@ fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'st
     line
 }
 
+/// Names the detector of a note.
+fn detector_name(note: &Note) -> Span<'static> {
+    quote(note.detector.replace('_', " "))
+}
+
 /// Names the call: its role, the question if it was the mentor's, and whether it was given up; then what happened.
 fn failed_call(failure: &Failure, question: Option<Question>, given_up: bool) -> Line<'_> {
     let question = question.map(Question::name);
     let about: Vec<String> = question.into_iter().chain(given_up.then(|| "given up".to_owned())).collect();
     let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
-    let mut line = vec![quote(&failure.source), words(about), words(": "), quote(&failure.message)];
+    let mut line = vec![
+        words("a call failed: "),
+        quote(&failure.source),
+        words(about),
+        words(": "),
+        quote(&failure.message),
+    ];
     if !failure.hint.is_empty() {
         line.extend([words("; "), quote(&failure.hint)]);
     }
@@ -347,7 +369,7 @@ fn failed_call(failure: &Failure, question: Option<Question>, given_up: bool) ->
 }
 
 /// Returns the text of a lesson, with its solution.
-pub(in crate::report) fn lesson_line(text: &LessonText) -> Line<'static> {
+pub fn lesson_line(text: &LessonText) -> Line<'static> {
     let solution = text.solution.iter().flat_map(|solution| [words(" → "), quote(solution.clone())]);
     [quote(text.text.clone())].into_iter().chain(solution).collect()
 }
@@ -359,7 +381,7 @@ pub fn not_kept(count: usize) -> String {
 
 /// Describes the source of a reply that no model produced in this run; `from` is `recorded:NAME` or `cache`, as in the
 /// journal.
-pub fn reply_source(from: &str) -> String {
+fn reply_source(from: &str) -> String {
     match from.strip_prefix("recorded:") {
         Some(session) => format!("recorded reply from session {session}"),
         None => "cached reply".to_owned(),

@@ -1,9 +1,11 @@
 //! The details of one step, with the full texts that the panes shorten.
 
 use crate::catalog::advice_kind;
-use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, format_price};
+use crate::domain::{FailureKind, Note, PromptRecord, Reflection, Seq, Step, Usage, format_price};
 use crate::engine::{Effect, Event};
-use crate::report::{EDITED_BY_PERSON, reply_source};
+use crate::report::{
+    Block, Section, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
+};
 use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -49,29 +51,34 @@ impl StepDetails {
         draft.solution = dropped.text.solution.clone().unwrap_or_default();
         Response::request(Request::AcceptAsLesson { draft, evidence: dropped.evidence() })
     }
+}
 
-    fn lines(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
-        let Some(episode) = context.episode() else { return Vec::new() };
-        let Some(step) = context.step(self.number) else {
-            let text = episode.first_observation.as_ref().map_or("", |r| r.raw.as_str());
-            let mut lines = paragraph((Role::Muted, ""), Role::Observation, text, columns);
-            lines.extend(failure_lines(self.number, context, columns));
-            return lines;
-        };
-        let mut lines = step_lines(step, context, columns);
-        if let Some(other) = step_with_open_texts(self.number, context).filter(|other| *other != self.number)
-        {
-            let count = context.step(other).map_or(0, |step| open_text_count(step, context));
-            let key =
-                context.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson).unwrap_or_default();
-            let words = match count {
-                1 => format!("1 text at step {other}; {key} adds it as a lesson"),
-                _ => format!("{count} texts at step {other}; {key} adds them as lessons"),
-            };
-            lines.extend(paragraph((Role::Muted, &padded_label("dropped")), Role::Muted, &words, columns));
+/// Returns the rows of the details of a step, or of the start of the episode for step 0.
+pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u16) -> Vec<Line> {
+    let state = context.state_for_step(number);
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+    let step = context.step(number).map(AsRef::as_ref);
+    let mut details = Details { context, step, columns, lines: Vec::new() };
+    let Some(step) = step else {
+        for block in start_section(episode, state).blocks() {
+            details.write_block(block);
         }
-        lines
+        details.write_failures(number);
+        return details.lines;
+    };
+    details.write_step(step, &step_section(step, episode, state));
+    details.write_failures(number);
+    details.write("cost", Role::Muted, &cost_text(&step.usage));
+    if let Some(other) = step_with_open_texts(number, context).filter(|other| *other != number) {
+        let count = context.step(other).map_or(0, |step| open_text_count(step, context));
+        let key = context.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson).unwrap_or_default();
+        let words = match count {
+            1 => format!("1 text at step {other}; {key} adds it as a lesson"),
+            _ => format!("{count} texts at step {other}; {key} adds them as lessons"),
+        };
+        details.write("dropped", Role::Muted, &words);
     }
+    details.lines
 }
 
 /// Returns the step whose dropped texts the details of step `number` offer: the step itself, else for a step without an
@@ -90,151 +97,136 @@ fn step_with_open_texts(number: u32, context: &Context<'_>) -> Option<u32> {
     earlier.find(|number| context.step(*number).is_some_and(|step| open_text_count(step, context) > 0))
 }
 
-fn step_lines(step: &Step, context: &Context<'_>, columns: u16) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut add = |name: &str, role: Role, text: &str| {
-        lines.extend(paragraph((Role::Muted, &padded_label(name)), role, text, columns));
-    };
-    for (proposal, reason) in &step.rejections {
-        add("rejected", Role::Muted, proposal);
-        add("because", Role::Person, reason);
+/// Lays out the blocks of a step in full, and what only the details show: raw replies, dropped texts, costs.
+struct Details<'a> {
+    context: &'a Context<'a>,
+    /// `None` before the first step.
+    step: Option<&'a Step>,
+    columns: u16,
+    lines: Vec<Line>,
+}
+
+impl Details<'_> {
+    fn write(&mut self, label: &str, role: Role, text: &str) {
+        let label = format!("{label:<12}");
+        self.lines.extend(paragraph((Role::Muted, &label), role, text, self.columns));
     }
-    for partial in &step.partial_replies {
-        add(
-            "cancelled",
-            Role::Person,
-            &partial.describe_cost().map_or("by a person".to_owned(), |c| format!("by a person; {c}")),
-        );
-        for (label, words) in [("reasoning", &partial.reasoning), ("partial", &partial.text)] {
-            if !words.trim().is_empty() {
-                add(label, Role::Muted, words.trim());
+
+    fn write_step(&mut self, step: &Step, section: &Section<'_>) {
+        let mut replies = actor_replies(step, self.context);
+        let read = replies.pop_if(|reply| reply.unusable_reason.is_none());
+        // Only what was read with complaints differs from what the blocks say.
+        let mut read = read.filter(|_| !step.complaints.is_empty());
+        for block in section.blocks() {
+            if matches!(block, Block::Complaint(_))
+                && let Some(reply) = read.take()
+            {
+                self.write("reply", Role::Muted, &reply.text);
+            }
+            self.write_block(block);
+            match block {
+                Block::UnusableReplies(_) => self.write_unusable(&replies),
+                Block::Observation { .. } => self.write_answer(step),
+                _ => {}
             }
         }
-    }
-    if step.prompt_edited {
-        add("prompt", Role::Person, "edited by a person before it was sent");
-    }
-    for (reply, why) in unusable_replies(step, context) {
-        add("reply", Role::Muted, &reply);
-        add("unusable", Role::Warning, &why);
-    }
-    if !step.complaints.is_empty()
-        && let Some(reply) = actor_replies(step, context).pop()
-    {
-        add("reply", Role::Muted, &reply);
-    }
-    if let Some(thought) = &step.thought {
-        add("think", Role::Thought, thought);
-        if step.thought_edited {
-            add("", Role::Person, EDITED_BY_PERSON);
+        let is_written = |note: &&Note| {
+            section.blocks().any(|b| matches!(b, Block::Finding(n) if std::ptr::eq(*n, *note)))
+        };
+        for note in step.notes.iter().filter(|note| !is_written(note)) {
+            self.write_block(&Block::Finding(note));
         }
     }
-    if let Some(proposed) = &step.proposed {
-        add("proposed", Role::Proposal, proposed);
-    }
-    for complaint in &step.complaints {
-        add("ignored", Role::Warning, complaint);
-    }
-    if let Some(done) = &step.executed {
-        add("executed", if step.is_person_action() { Role::Person } else { Role::Action }, &done.action);
-        if let Some(sent) = &done.sent {
-            add("sent as", Role::Action, sent);
-        }
-        if let Some(rule) = &done.rewrite_rule {
-            add("by rule", Role::Muted, rule);
+
+    fn write_unusable(&mut self, replies: &[ActorReply]) {
+        for ActorReply { text, unusable_reason } in replies {
+            let Some(reason) = unusable_reason else { continue };
+            self.write("reply", Role::Muted, text);
+            self.write_block(&Block::AskedAgain(reason));
         }
     }
-    if let Some(answer) = &step.answer {
-        add("observation", Role::Observation, &answer.raw);
-        if let Some(seen) = &answer.agent_view {
-            add("shown as", Role::Observation, seen);
-        }
-        if answer.edited {
-            add("", Role::Person, "edited by a person: the agent reads this; the environment didn't change");
+
+    /// Writes what else the environment answered.
+    fn write_answer(&mut self, step: &Step) {
+        let Some(answer) = &step.answer else { return };
+        // The block of an edited observation has the environment's own text.
+        if answer.agent_view.is_some() && !answer.edited {
+            self.write("environment", Role::Observation, &answer.raw);
         }
         let valid = if answer.valid { "valid" } else { "not valid" };
-        add("", Role::Muted, &format!("{valid}, reward {}, progress {:.2}", answer.reward, answer.progress));
+        let text = format!("{valid}, reward {}, progress {:.2}", answer.reward, answer.progress);
+        self.write("", Role::Muted, &text);
     }
-    for note in &step.notes {
-        let role = match note.kind {
-            NoteKind::Progress => Role::Good,
-            NoteKind::Mistake => Role::Bad,
-            NoteKind::Fact => Role::Muted,
-        };
-        add("noted", role, &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
+
+    fn write_block(&mut self, block: &Block<'_>) {
+        let (label, role) = label_and_role(block);
+        self.write(label, role, &plain_text(&block.line()));
+        if let Some(note) = block.note() {
+            self.write("", Role::Person, &plain_text(&note));
+        }
+        if let Block::Reflection(reflection) = block {
+            self.write_reflection(reflection);
+        }
     }
-    let mut texts = dropped_texts_of(step, context);
-    for index in &step.reflections {
-        let Some(reflection) = context.state_for_step(step.number).reflections.get(*index as usize) else {
-            continue;
-        };
-        let name = reflection.question().name();
-        for (place, item) in reflection.items.iter().enumerate() {
-            let solution = item.text.solution.as_ref().map(|s| format!(" {} {s}", context.glyphs.solution));
-            let words = format!("{}{}", item.text.text, solution.unwrap_or_default());
-            add(if place == 0 { &name } else { "" }, Role::Reflection, &words);
+
+    /// Writes the items and notes of a reflection, and the texts that were not kept.
+    fn write_reflection(&mut self, reflection: &Reflection) {
+        for item in &reflection.items {
+            let text = format!("{} {}", self.context.glyphs.new_lesson, plain_text(&lesson_line(&item.text)));
+            self.write("", Role::Reflection, &text);
         }
-        for complaint in &reflection.complaints {
-            add("ignored", Role::Warning, &format!("{name}: {complaint}"));
+        for note in reflection_notes(reflection) {
+            self.write_block(&note);
         }
-        for text in &reflection.dropped {
-            let solution = text.solution.as_ref().map(|s| format!(" {} {s}", context.glyphs.solution));
-            add("dropped", Role::Muted, &format!("{}{}", text.text, solution.unwrap_or_default()));
-            if let Some(number) = texts.next().and_then(|text| text.lesson(&context.frame.head)) {
-                add("", Role::Person, &format!("added as lesson {number}"));
+        let texts = self.step.into_iter().flat_map(|step| dropped_texts_of(step, self.context));
+        let texts: Vec<_> = texts.filter(|text| std::ptr::eq(text.reflection, reflection)).collect();
+        for (place, text) in reflection.dropped.iter().enumerate() {
+            self.write("dropped", Role::Muted, &plain_text(&lesson_line(text)));
+            if let Some(number) = texts.get(place).and_then(|text| text.lesson(&self.context.frame.head)) {
+                self.write("", Role::Person, &format!("added as lesson {number}"));
             }
         }
     }
-    for remark in &step.remarks {
-        add("remark", Role::Person, remark);
+
+    /// Writes the failed calls that await a decision at a step, with their partial replies.
+    fn write_failures(&mut self, number: u32) {
+        let state = self.context.displayed_state();
+        let here = |prompt: &PromptRecord| {
+            prompt.step == number && state.open_episode().is_some_and(|open| open.number == prompt.episode)
+        };
+        for (effect, failure) in state.failed_calls() {
+            if !matches!(effect, Effect::Ask { prompt, .. } if here(prompt)) {
+                continue;
+            }
+            self.write_block(&Block::FailedCall { failure, question: effect.question(), given_up: false });
+            if !failure.partial_text.is_empty() {
+                self.write_block(&Block::PartialText("answer", &failure.partial_text));
+            }
+        }
     }
-    if let Some(from) = &step.reply_source {
-        add("from", Role::Person, &reply_source(from));
-    }
-    for setting in &step.setting_deviations {
-        add("unsent", Role::Warning, setting);
-    }
-    for warning in &step.warnings {
-        add("warning", Role::Warning, warning);
-    }
-    lines.extend(failure_lines(step.number, context, columns));
-    lines.extend(paragraph(
-        (Role::Muted, &padded_label("cost")),
-        Role::Muted,
-        &cost_text(&step.usage),
-        columns,
-    ));
-    lines
 }
 
-fn padded_label(word: &str) -> String {
-    format!("{word:<12}")
-}
-
-/// Returns the failed calls that await a decision at a step, with their partial replies.
-fn failure_lines(number: u32, context: &Context<'_>, columns: u16) -> Vec<Line> {
-    let state = context.displayed_state();
-    let here = |prompt: &PromptRecord| {
-        prompt.step == number && state.open_episode().is_some_and(|open| open.number == prompt.episode)
+/// Returns the label of a block's row and the colour of its text. Without a label, its words say what it is.
+fn label_and_role(block: &Block<'_>) -> (&'static str, Role) {
+    let tone_role = match block.tone() {
+        Tone::Neutral => Role::Muted,
+        Tone::Person => Role::Person,
+        Tone::Warning => Role::Warning,
+        Tone::Good => Role::Good,
+        Tone::Bad => Role::Bad,
     };
-    let mut lines = Vec::new();
-    for (effect, failure) in state.failed_calls() {
-        if !matches!(effect, Effect::Ask { prompt, .. } if here(prompt)) {
-            continue;
-        }
-        let question = effect.question().map_or_else(String::new, |q| format!(" ({})", q.name()));
-        let words = format!("{}{question}: {}", failure.source, failure.message);
-        lines.extend(paragraph((Role::Muted, &padded_label("failed")), Role::Bad, &words, columns));
-        if !failure.partial_text.is_empty() {
-            lines.extend(paragraph(
-                (Role::Muted, &padded_label("partial")),
-                Role::Text,
-                &failure.partial_text,
-                columns,
-            ));
-        }
+    match block {
+        Block::Thought { .. } => ("think", Role::Thought),
+        Block::Proposal(_) => ("proposed", Role::Proposal),
+        Block::Action { decision: Some(_), .. } => ("executed", Role::Person),
+        Block::Action { decision: None, .. } => ("executed", Role::Action),
+        Block::SentAs { .. } => ("", Role::Action),
+        Block::Observation { .. } => ("observation", Role::Observation),
+        Block::Finding(_) => ("noted", tone_role),
+        Block::Reflection(_) => ("reflected", Role::Reflection),
+        Block::Remark(_) => ("remark", tone_role),
+        _ => ("", tone_role),
     }
-    lines
 }
 
 /// Describes tokens and who counted them, time and price.
@@ -259,40 +251,36 @@ fn cost_text(usage: &Usage) -> String {
 /// Maximum number of a step's events to search.
 const MAX_EVENTS: u64 = 1000;
 
-/// Returns the actor's replies in a step, in order.
-fn actor_replies(step: &Step, context: &Context<'_>) -> Vec<String> {
-    replies_with_reasons(step, context).into_iter().map(|(reply, _)| reply).collect()
+/// A journaled reply of the actor.
+struct ActorReply {
+    text: String,
+    /// Set if another one was requested because this one could not be used.
+    unusable_reason: Option<String>,
 }
 
-/// Returns the unusable replies, each with the reason.
-fn unusable_replies(step: &Step, context: &Context<'_>) -> Vec<(String, String)> {
-    if step.unusable_replies == 0 {
-        return Vec::new();
+/// Returns the actor's replies in a step, in order; none if they say no more than the step itself.
+fn actor_replies(step: &Step, context: &Context<'_>) -> Vec<ActorReply> {
+    let mut replies: Vec<ActorReply> = Vec::new();
+    if step.unusable_replies == 0 && step.complaints.is_empty() {
+        return replies;
     }
-    replies_with_reasons(step, context).into_iter().filter_map(|(reply, why)| Some((reply, why?))).collect()
-}
-
-/// Returns the actor's journaled replies, each with the reason for a retry, if there was one.
-fn replies_with_reasons(step: &Step, context: &Context<'_>) -> Vec<(String, Option<String>)> {
-    let timeline = &context.frame.timeline;
     let mut actors = Vec::new();
-    let mut replies: Vec<(String, Option<String>)> = Vec::new();
     let before = Seq(step.first_seq.0.saturating_sub(1));
     let last = Seq(step.last_seq.0.min(step.first_seq.0 + MAX_EVENTS));
-    for envelope in timeline.events_between(before, last).unwrap_or_default() {
+    for envelope in context.frame.timeline.events_between(before, last).unwrap_or_default() {
         match &envelope.event {
             Event::PromptSent { prompt } if prompt.question.is_none() => actors.push(prompt.call),
             Event::ReplyReceived { call, text, .. } if actors.contains(call) => {
-                replies.push((text.clone(), None));
+                replies.push(ActorReply { text: text.clone(), unusable_reason: None });
             }
             Event::AskedAgain { unusable_reason: Some(why), .. } => {
                 if let Some(last) = replies.last_mut() {
-                    last.1 = Some(why.clone());
+                    last.unusable_reason = Some(why.clone());
                 }
             }
             Event::CallFailed { call, failure } if failure.kind == Some(FailureKind::Unusable) => {
                 if let Some(last) = replies.last_mut().filter(|_| actors.contains(call)) {
-                    last.1 = Some(failure.message.clone());
+                    last.unusable_reason = Some(failure.message.clone());
                 }
             }
             _ => {}
@@ -331,7 +319,7 @@ impl Component for StepDetails {
         };
         let page = Page { title: &title, columns: 96, mode: self.mode(context), scroll: &self.scroll };
         page.draw(context, screen, canvas, |columns| {
-            self.cache.get_or_make(context, columns, |columns| self.lines(context, columns))
+            self.cache.get_or_make(context, columns, |columns| detail_lines(self.number, context, columns))
         });
     }
 }

@@ -1,5 +1,6 @@
-//! The same facts in the same words: transcript, Markdown, HTML and the story show every kind of block.
+//! The same facts in the same words: transcript, Markdown, HTML, the story and the step details show every kind of block.
 
+use super::{Fixture, TestScreen};
 use crate::domain::PersonAct;
 use crate::engine::{Envelope, State};
 use crate::report::{
@@ -7,7 +8,9 @@ use crate::report::{
     start_section, step_section, write_html,
 };
 use crate::ui::glyphs::UNICODE;
+use crate::ui::overlay::step_details::detail_lines;
 use crate::ui::view::rows::{PaneContent, Row, RowLayout, start_rows, step_rows};
+use crate::ui::widget::window::Line;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -75,7 +78,8 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
 const TRANSCRIPT: u8 = 1;
 const PAGES: u8 = 2;
 const STORY: u8 = 4;
-const ALL: u8 = TRANSCRIPT | PAGES | STORY;
+const DETAILS: u8 = 8;
+const ALL: u8 = TRANSCRIPT | PAGES | STORY | DETAILS;
 
 /// Kind of block, its words, and the formats that show it; what isn't in all of them has its reason beside it. `PERSON`
 /// is `you` in a terminal and `a person` on a page.
@@ -93,8 +97,8 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("partial text", "answer so far: go to the", ALL),
     ("edited prompt", "PERSON edited its prompt", ALL),
     // A step counts them; the event has the reason.
-    ("unusable replies", "1 unusable reply", PAGES | STORY),
-    ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT),
+    ("unusable replies", "1 unusable reply", PAGES | STORY | DETAILS),
+    ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT | DETAILS),
     ("warning", "warning: the server is slow", ALL),
     ("changed request", "request to the actor's server changed: stop: it cut off", ALL),
     ("thought", "The stove is hot.", ALL),
@@ -112,22 +116,22 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("observation", "A clean shelf.", ALL),
     ("observation", "edited by a person", ALL),
     // The story's row is short; the step details show the text.
-    ("observation", "A dusty shelf.", TRANSCRIPT | PAGES),
+    ("observation", "A dusty shelf.", TRANSCRIPT | PAGES | DETAILS),
     // At the right edge of the story, in subgoals.
-    ("progress", "progress 0.00 -> 0.50", TRANSCRIPT | PAGES),
+    ("progress", "progress 0.00 -> 0.50", TRANSCRIPT | PAGES | DETAILS),
     ("progress", "+ progress", STORY),
     ("progress", "progress 0.50 -> 0.25", ALL),
     ("finding", "wrong appliance", ALL),
     // The step details show the evidence.
-    ("finding", "wrong appliance: stoveburner 1 is hot", TRANSCRIPT | PAGES),
+    ("finding", "wrong appliance: stoveburner 1 is hot", TRANSCRIPT | PAGES | DETAILS),
     ("reflection", "Went to a stove.", ALL),
     ("reflection", "Go and take.", ALL),
     // The lanes show author and solution.
-    ("reflection", "Error reflection (rules)", TRANSCRIPT | PAGES),
-    ("reflection", "Went to a stove. -> Heat in a microwave.", TRANSCRIPT | PAGES),
+    ("reflection", "Error reflection (rules)", TRANSCRIPT | PAGES | DETAILS),
+    ("reflection", "Went to a stove. -> Heat in a microwave.", TRANSCRIPT | PAGES | DETAILS),
     ("no items", "no usable items", ALL),
     // The story's offer counts the texts that haven't become lessons.
-    ("not kept", "2 texts not kept", TRANSCRIPT | PAGES),
+    ("not kept", "2 texts not kept", TRANSCRIPT | PAGES | DETAILS),
     // Lanes and pages list the lessons of a method.
     ("lesson of a method", "lesson 1 added (Advice): Look first.", TRANSCRIPT),
     ("lesson change", "PERSON taught lesson 2 (Error): Stoves burn. -> Use a microwave.", ALL),
@@ -140,11 +144,11 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("run change", "run changed: omnireflect, actor openai:big, mentor symbolic", ALL),
     ("summary", "rejected lines of the summary: 1", ALL),
     // A step doesn't know the watch's condition at that time.
-    ("hit", "watch 1: nothing happened three times", PAGES | STORY),
+    ("hit", "watch 1: nothing happened three times", PAGES | STORY | DETAILS),
     ("hit", "watch 1 `nothing 3`: nothing happened three times", TRANSCRIPT),
     ("remark", "here it goes wrong", ALL),
-    // Beside the story's live rows while it waits; the state doesn't keep it longer.
-    ("failed call", "actor: connection refused; try again", TRANSCRIPT | PAGES),
+    // Beside the story's live rows and in the step details while it waits; the state doesn't keep it longer.
+    ("failed call", "a call failed: actor: connection refused; try again", TRANSCRIPT | PAGES),
 ];
 
 fn story(state: &State) -> String {
@@ -156,6 +160,20 @@ fn story(state: &State) -> String {
     }
     let text = |row: Row| row.pieces.into_iter().chain(row.tail).map(|(_, text)| text).collect::<String>();
     rows.into_iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+fn details(events: &[Arc<Envelope>]) -> String {
+    let mut fixture = Fixture::empty();
+    for envelope in events {
+        fixture.write(envelope.cause, envelope.event.clone());
+    }
+    let steps = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    let lines = stage.with_context(|_, _, _, context| {
+        (0..=steps).flat_map(|number| detail_lines(number, context, 200)).collect::<Vec<_>>()
+    });
+    let text = |line: Line| line.into_iter().map(|(_, text)| text).collect::<String>();
+    lines.into_iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
 fn html(events: &[Arc<Envelope>]) -> String {
@@ -188,6 +206,7 @@ fn every_format_shows_every_fact() {
         (PAGES, "a person", "Markdown", markdown.replace(['\\'], "")),
         (PAGES, "a person", "HTML", html(&events)),
         (STORY, "you", "story", story(&state)),
+        (DETAILS, "you", "step details", details(&events)),
     ];
     for (format, person, name, output) in outputs {
         let output = output.replace('→', "->");

@@ -89,7 +89,8 @@ fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
     let text = screen_text(&stage.draw());
     assert!(text.contains("request to the actor's server changed: stop at a newline"), "{text}");
     stage.press("i");
-    assert!(screen_text(&stage.draw()).contains("unsent      stop at a newline"));
+    let change = "            request to the actor's server changed: stop at a newline";
+    assert!(screen_text(&stage.draw()).contains(change));
 }
 
 #[test]

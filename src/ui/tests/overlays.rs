@@ -266,7 +266,7 @@ fn an_open_step_follows_what_comes_and_the_width() {
     stage.fixture.propose(None, Some("open drawer 9"));
     stage.press("i");
     let before = screen_text(&stage.draw());
-    assert!(before.contains("proposed    open drawer 9") && !before.contains("done "), "{before}");
+    assert!(before.contains("proposed    open drawer 9") && !before.contains("executed"), "{before}");
     stage.fixture.execute("open drawer 9", DecidedBy::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
     let after = screen_text(&stage.draw());
     assert!(after.contains("executed    open drawer 9") && after.contains("spoon 7"), "{after}");

@@ -185,7 +185,10 @@ fn a_partial_reply_is_shown_with_the_next_keys() {
     assert!(screen_text(&stage.draw()).contains("I go to the microwave"));
     stage.press("i");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("by a person; about 1221 tokens") && shown.contains("It must be hot."), "{shown}");
+    assert!(
+        shown.contains("you cancelled the call (about 1221 tokens") && shown.contains("It must be hot."),
+        "{shown}"
+    );
 }
 
 /// Regression: after the retry, nothing showed that a person had edited the prompt.

@@ -3,7 +3,7 @@
 
 use super::{MAX_CANCELLED_ROWS, Offer, PaneContent, Row, RowLayout, RowWriter, kind_role};
 use crate::domain::ThoughtDisposition;
-use crate::domain::{NoteKind, Reflection, Stage, Step, format_price, pluralize};
+use crate::domain::{Reflection, Stage, Step, format_price, pluralize};
 use crate::engine::State;
 use crate::report::{Block, EDITED_BY_PERSON, Section, Tone, plain_text, reflection_notes};
 use crate::text::{one_line, width};
@@ -80,18 +80,12 @@ impl BlockWriter<'_, '_> {
                 self.write_proposal_facts();
             }
             Block::Proposal(_) => self.write_marked((Role::Muted, glyphs.off), Role::Muted, &line),
-            Block::Progress { before, after } if after > before => {
-                let text = format!("+ progress {}", progress_text(*after, self.state));
-                self.rows.push_tail(Role::Good, &text);
+            // The step details show the evidence and the rate before.
+            Block::Progress { .. } | Block::Finding(_) => {
+                let ((role, mark), _) = tone_mark(block.tone(), glyphs);
+                let text = plain_text(&block.short_line(|rate| progress_text(rate, self.state)));
+                self.rows.push_tail(role, &format!("{mark} {text}"));
             }
-            // The step details show the evidence.
-            Block::Finding(note) => {
-                let name = note.detector.replace('_', " ");
-                let is_mistake = note.kind == NoteKind::Mistake;
-                let (role, mark) = if is_mistake { (Role::Bad, glyphs.mistake) } else { (Role::Good, "+") };
-                self.rows.push_tail(role, &format!("{mark} {name}"));
-            }
-            Block::Progress { .. } => self.rows.push_tail(Role::Bad, &line),
             Block::ThoughtDropped(_) => self.rows.push_tail(Role::Person, &line),
             Block::SentAs { .. } | Block::NotRun => self.rows.push_tail(Role::Muted, &line),
             Block::PartialText(..) => {
