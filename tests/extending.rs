@@ -105,7 +105,8 @@ fn a_run_computes_its_job_forks_verifies_and_exports() {
     assert_contains(&home.run(&["report", &session], ""), &["shortest", "counter"]);
     let page = home.0.path().join("page.html").display().to_string();
     home.run(&["export", &session, "--format", "html", "-o", &page], "");
-    assert_contains(&std::fs::read_to_string(&page).unwrap(), &["reach 14", "add 5"]);
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert_contains(&page, &["reach 14", "add 5", "<code>counter open FILE.html</code>"]);
 }
 
 /// The rules of the environment note a mistake and teach what to do instead, with a built-in method.

@@ -8,6 +8,7 @@ use super::StepRef;
 use super::document::{Block, Document, LessonEntry, Section, Span, Tone, lesson_line, reflection_notes};
 use crate::domain::{LessonStatus, ReflectionKind, pluralize};
 use crate::engine::Episode;
+use crate::text::program_name;
 use std::fmt::Write as _;
 
 /// Writes the next part of a page.
@@ -57,9 +58,11 @@ pub fn write_html<E>(
     }
     write_settings(&mut out, &document);
     if let Some(embed) = embed {
-        out.push_str(
-            "<p class=\"soft\">This page contains the session's journal: <code>retrospect open FILE.html</code> opens it \
-             again, read-only.</p>\n",
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">This page contains the session's journal: <code>{} open FILE.html</code> opens it again, \
+             read-only.</p>",
+            escape(program_name())
         );
         pass_on(&mut out, write)?;
         embed(write)?;
