@@ -213,8 +213,11 @@ fn settings_for_interpretations_and_ablations_work() {
 
 #[test]
 fn the_reward_accumulates_over_episodes_if_reward_carries_is_on() {
-    for (carries, expected) in [(true, "Total reward: 1.75\n"), (false, "Total reward: 0.75\n")] {
+    for (carries, subgoal, expected) in
+        [(true, "reward", "Total reward: 1.75\n"), (false, "reward", "Total reward: 0.75\n")]
+    {
         let mut run = run(1);
+        run.settings.set("subgoal", subgoal, SettingOrigin::Flag);
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);
         let mut play = play(run);

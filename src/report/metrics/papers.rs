@@ -127,7 +127,14 @@ impl PaperRow {
     /// names of models differ between servers, so the paper's only has to occur in the mentor's.
     pub fn is_advisor(&self, mentor: &str) -> bool {
         let mentor = mentor.to_lowercase();
-        self.advisor.as_ref().is_none_or(|advisor| mentor.contains(&advisor.to_lowercase()))
+        self.advisor.as_ref().is_none_or(|advisor| {
+            let rest = mentor.split_once(&advisor.to_lowercase()).map(|(_, rest)| rest);
+            // `gpt-4o` is the paper's GPT-4; `gpt-4.1` and `gpt-4o-mini` are other models.
+            rest.is_some_and(|rest| {
+                let is_other_version = rest.starts_with(|c: char| c == '.' || c.is_ascii_digit());
+                !is_other_version && !["mini", "nano", "lite"].iter().any(|size| rest.contains(size))
+            })
+        })
     }
 
     fn split(&self) -> Option<&'static str> {

@@ -300,7 +300,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
 
     type Edit = fn(&mut SessionMetrics, &mut RunSpec);
     let reflexion = [82.8, 94.0, 84.1];
-    let cases: [(&str, Edit, &[f64], &str); 13] = [
+    let cases: [(&str, Edit, &[f64], &str); 16] = [
         ("as in the paper", |_, _| {}, &reflexion, ""),
         ("as in the public code", |_, run| run.limits.steps = 49, &reflexion, ""),
         ("fewer trials", |_, run| run.trials = 2, &[], "trials 15 in the paper, 2 here"),
@@ -319,9 +319,27 @@ fn published_figures_are_shown_only_where_everything_agrees() {
         ),
         (
             "a setting without influence",
-            |_, run| run.settings.set("context_tokens", 4096, SettingOrigin::Flag),
+            |_, run| run.settings.set("mentor_at_once", false, SettingOrigin::Flag),
             &reflexion,
             "",
+        ),
+        (
+            "less context",
+            |_, run| run.settings.set("context_tokens", 1800, SettingOrigin::Flag),
+            &[],
+            "context_tokens 8192 in the paper, 1800 here",
+        ),
+        (
+            "another temperature",
+            |_, run| run.settings.set("actor.temperature", 2, SettingOrigin::Flag),
+            &[],
+            "actor.temperature 0 in the paper, 2 here",
+        ),
+        (
+            "other prompts",
+            |_, run| run.settings.set("templates", "0123", SettingOrigin::Flag),
+            &[],
+            "prompts or exemplars of a file here",
         ),
         (
             "another method",

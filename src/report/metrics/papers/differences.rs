@@ -1,11 +1,9 @@
 //! What keeps a run from being compared with a row of a paper's table.
 
-use super::{PAPERS, PaperRow, published_results};
+use super::{PAPERS, PaperRow};
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
-use crate::domain::common_settings::{
-    ASK_AGAIN, COMMON_SETTINGS, CONTEXT_TOKENS, LEAST_REPLY, MENTOR_AT_ONCE, PER_TYPE, WARMER,
-};
-use crate::domain::{RunSpec, Task, pluralize};
+use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
+use crate::domain::{ModelRole, RunSpec, SettingOrigin, Task, pluralize};
 use crate::method::PaperOrCode;
 use crate::report::metrics::Metrics;
 use serde_json::Value;
@@ -25,6 +23,8 @@ impl PaperRow {
         }
         reasons.extend(self.lesson_difference(metrics, spec));
         reasons.extend(self.setting_differences(spec, env));
+        reasons.extend(self.sampling_differences(spec));
+        reasons.extend(prompt_difference(spec));
         reasons.extend(self.caveat.clone());
         reasons
     }
@@ -84,12 +84,33 @@ impl PaperRow {
             .then(|| format!("no lessons at the start in the paper, {here} here"))
     }
 
-    /// Returns the settings of a calibration in which the rows with a constitution differ, except the number of tasks, which
-    /// [`Self::lesson_difference`] compares.
+    /// Returns the settings of the method that plays the calibration of a row with a constitution, except the number of
+    /// tasks, which [`Self::lesson_difference`] compares.
     fn calibration_settings(&self) -> impl Iterator<Item = &str> {
-        let rows = published_results().iter().filter(|_| self.starts_with_lessons);
-        let names = rows.flat_map(|row| row.calibration.keys()).map(String::as_str);
-        names.filter(|name| *name != PER_TYPE.spec.name)
+        let settings = CALIBRATION_METHOD.settings.iter().filter(|_| self.starts_with_lessons);
+        settings.map(|setting| setting.name).filter(|name| *name != PER_TYPE.spec.name)
+    }
+
+    /// Compares the sampling parameters with the paper's, or with temperature 0 if it names none. What the server doesn't take
+    /// isn't compared: the paper's own models don't take all of them.
+    fn sampling_differences(&self, spec: &RunSpec) -> Vec<String> {
+        let zero = Value::from(0);
+        let mut in_paper: BTreeMap<&str, &Value> = self.sampling().collect();
+        in_paper.entry("temperature").or_insert(&zero);
+        let mut reasons = Vec::new();
+        for (role, provider) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
+            let endpoint = spec.settings.0.get(&format!("{}.sampling", role.name()));
+            let endpoint = endpoint.filter(|_| is_called_model(provider)).map(|setting| &setting.value);
+            for (name, value) in &in_paper {
+                let full_name = format!("{}.{name}", role.name());
+                let of_run = spec.settings.0.get(&full_name).map(|setting| &setting.value);
+                let here = of_run.or_else(|| endpoint?.get(name)).filter(|here| !here.is_null());
+                if let Some(here) = here.filter(|here| here.as_f64() != value.as_f64()) {
+                    reasons.push(format!("{full_name} {value} in the paper, {here} here"));
+                }
+            }
+        }
+        reasons
     }
 
     /// Compares every setting that has an influence on the result: with the row's value, or else with the method's default, be
@@ -100,10 +121,12 @@ impl PaperRow {
             [PaperOrCode::Paper, PaperOrCode::Code].map(|source| catalog::defaults(&self.method, source).1);
         let calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
         let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
-        let shared = COMMON_SETTINGS.iter().filter(|setting| !WITHOUT_INFLUENCE.contains(&setting.name));
+        let shared = COMMON_SETTINGS.iter().filter(|setting| setting.name != MENTOR_AT_ONCE.spec.name);
+        let of_environment = find_environment(env).map_or(&[][..], |entry| entry.settings);
         let names: BTreeSet<&str> = own
             .iter()
             .chain(shared)
+            .chain(of_environment)
             .map(|setting| setting.name)
             .chain(settings.keys().copied())
             .chain(self.calibration_settings())
@@ -135,14 +158,11 @@ impl PaperRow {
     }
 }
 
-/// Settings that change how a run is carried out, but not what is measured.
-const WITHOUT_INFLUENCE: &[&str] = &[
-    CONTEXT_TOKENS.spec.name,
-    MENTOR_AT_ONCE.spec.name,
-    ASK_AGAIN.spec.name,
-    LEAST_REPLY.spec.name,
-    WARMER.spec.name,
-];
+/// The comparison is with this program's prompts; somebody else's may say anything.
+fn prompt_difference(spec: &RunSpec) -> Option<String> {
+    let templates = spec.settings.0.get("templates")?;
+    (templates.origin != SettingOrigin::BuiltIn).then(|| "prompts or exemplars of a file here".to_owned())
+}
 
 /// In the papers, actor and mentor are language models; what stands in for one isn't comparable.
 fn role_differences(spec: &RunSpec) -> Vec<String> {
@@ -155,6 +175,7 @@ fn role_differences(spec: &RunSpec) -> Vec<String> {
         Some(ModelNeed::If(reason)) => reason(&spec.settings).is_some(),
         _ => false,
     };
+    let needs_mentor = needs_mentor || !spec.calibration_tasks().is_empty();
     if needs_mentor && !is_called_model(&spec.mentor) {
         reasons.push(format!("a language model reflects in the paper, {} here", describe_role(&spec.mentor)));
     }
