@@ -6,7 +6,7 @@ pub mod settings;
 
 mod operations;
 
-use super::{mentor, reflexion, schedule};
+use super::{mentor, schedule};
 use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Question, ReflectionKind};
 use crate::engine::{Intent, MentorReply, Method, State, add_all_lessons, first_trial_number};
 use crate::symbolic::SymbolicRules;
@@ -91,7 +91,7 @@ fn last_outcome(state: &State) -> Option<&EpisodeSummary> {
 /// Returns whether the next attempt at a task could use a plan.
 fn may_be_played_again(state: &State, ended: &EpisodeSummary) -> bool {
     if ended.role == EpisodeRole::Test {
-        return reflexion::failed_attempt(state).is_some();
+        return schedule::failed_attempt(state).is_some();
     }
     u64::from(ended.trial) < state.setting(GATHER_TRIALS)
 }

@@ -8,7 +8,7 @@ mod difficulty;
 
 pub use difficulty::Difficulty;
 
-use super::{mentor, reflexion, schedule};
+use super::{mentor, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
@@ -83,7 +83,7 @@ impl Method for Fcrf {
 fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else { return Vec::new() };
     let mut rounds = Vec::new();
-    if reflexion::failed_attempt(state).is_some() {
+    if schedule::failed_attempt(state).is_some() {
         let depth = Difficulty::from_task(&ended.task).depth_for_trial(state, ended.trial);
         let mut first = if state.setting(settings::EXPERIENCE) { vec![EXPERIENCE] } else { Vec::new() };
         if depth == Depth::InDepth

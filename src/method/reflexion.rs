@@ -4,8 +4,7 @@
 pub mod settings;
 
 use super::{mentor, schedule};
-use crate::domain::common_settings::REFLECT_AFTER_LAST;
-use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
+use crate::domain::{Lesson, LessonStatus, Question, ReflectionKind};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
 use settings::{STRATEGY, Strategy};
@@ -27,7 +26,9 @@ impl Method for Reflexion {
             Some(_) => vec![Intent::AskActor],
             None => {
                 let plan = Question::reflect(ReflectionKind::Plan);
-                let due = writes_plans(state) && failed_attempt(state).is_some() && !state.is_answered(plan);
+                let due = writes_plans(state)
+                    && schedule::failed_attempt(state).is_some()
+                    && !state.is_answered(plan);
                 let mut intents =
                     if due { mentor::ask_mentor(self, self.rules, state, plan) } else { Vec::new() };
                 intents.extend(schedule::next_by_trial(state));
@@ -64,12 +65,4 @@ impl Method for Reflexion {
 /// Returns whether the strategy uses plans.
 fn writes_plans(state: &State) -> bool {
     matches!(state.setting(STRATEGY), Strategy::Reflexion | Strategy::Both)
-}
-
-/// Returns the episode that has just failed if a plan is due for it. After the last trial none is due unless the
-/// setting `reflect_after_last` is on.
-pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
-    let ended = state.episode.as_deref()?.outcome.as_deref()?;
-    let is_last_trial = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
-    (!ended.won && (!is_last_trial || state.setting(REFLECT_AFTER_LAST))).then_some(ended)
 }

@@ -1,6 +1,7 @@
-//! Chooses the next episode.
+//! Chooses the next episode, and finds the failed one before it.
 
-use crate::domain::{EpisodeRole, Task};
+use crate::domain::common_settings::REFLECT_AFTER_LAST;
+use crate::domain::{EpisodeRole, EpisodeSummary, Task};
 use crate::engine::{Intent, State, first_trial_number};
 use std::collections::HashMap;
 
@@ -114,4 +115,12 @@ fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: u
 
 fn task_key(task: &Task) -> (&str, &str, u64) {
     (task.env.as_str(), task.id.as_str(), task.seed)
+}
+
+/// Returns the episode that has just failed if a reflection on it is due. After the last trial none is due unless the
+/// setting `reflect_after_last` is on.
+pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
+    let ended = state.episode.as_deref()?.outcome.as_deref()?;
+    let is_last_trial = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
+    (!ended.won && (!is_last_trial || state.setting(REFLECT_AFTER_LAST))).then_some(ended)
 }
