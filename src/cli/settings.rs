@@ -1,6 +1,6 @@
 //! Parses settings given as `NAME=VALUE`, and maps configuration origins to setting origins.
 
-use super::config::{ValueOrigin, find_program_preset, unknown_setting_message};
+use super::config::{ProgramPreset, ValueOrigin, find_program_preset, unknown_setting_message};
 use super::error::CliError;
 use crate::catalog::{SETTINGS, find_setting, methods_with_setting};
 use crate::domain::common_settings::{MAX_STEPS, OVERRIDE_SETTINGS};
@@ -161,7 +161,7 @@ pub(super) fn setting_origin(from: &ValueOrigin) -> SettingOrigin {
         ValueOrigin::File(..) | ValueOrigin::Variable(_) => SettingOrigin::Config,
         ValueOrigin::Flag(_) => SettingOrigin::Flag,
         ValueOrigin::Preset(name) => {
-            find_program_preset(name).map_or(SettingOrigin::Config, |preset| preset.origin())
+            find_program_preset(name).map_or(SettingOrigin::Config, ProgramPreset::origin)
         }
     }
 }

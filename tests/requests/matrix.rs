@@ -134,16 +134,15 @@ fn outline(exchange: &Exchange, world: &World, goal: &str) -> String {
     ];
     parts.retain(|(_, at)| at.is_some());
     parts.sort_by_key(|(_, at)| *at);
-    let (mut outline, mut begins) = (String::new(), 0);
+    let (mut messages, mut begins) = (Vec::new(), 0);
     for (role, content) in exchange.messages() {
         let ends = begins + content.len();
         let here = parts.iter().filter(|(_, at)| (begins..ends).contains(&at.unwrap()));
         let names: Vec<&str> = here.map(|(name, _)| *name).collect();
-        let separator = if outline.is_empty() { "" } else { "; " };
-        outline += &format!("{separator}{role}: {}", names.join(", "));
+        messages.push(format!("{role}: {}", names.join(", ")));
         begins = ends;
     }
-    outline
+    messages.join("; ")
 }
 
 /// Returns the goal as the last prompt says it.
@@ -248,7 +247,9 @@ fn a_constitution_grows_within_an_episode() {
     let exchanges = play(&server_for(world, "omnireflect"), world, &args);
     let prompts: Vec<Vec<usize>> = exchanges.iter().filter(|e| e.is_actor()).map(remembered).collect();
     let mut sorted = prompts.clone();
-    sorted.iter_mut().for_each(|rules| rules.sort_unstable());
+    for rules in &mut sorted {
+        rules.sort_unstable();
+    }
     assert!(sorted[0].is_empty(), "{prompts:?}");
     assert_eq!(sorted[1], [1, 2, 3], "{prompts:?}");
     assert_eq!(sorted[3].len(), 5, "two of each lasting kind, and the newer Progress: {prompts:?}");

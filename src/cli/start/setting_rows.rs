@@ -3,7 +3,7 @@
 use crate::catalog;
 use crate::catalog::{SETTINGS, environments_with_setting, methods_with_setting};
 use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
-use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, keys, program_presets};
+use crate::cli::config::{Config, Entry, ProgramPreset, ValueOrigin, ValueType, keys, program_presets};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::DefaultValue;
@@ -186,7 +186,7 @@ impl SettingsContext<'_> {
         let entry = catalog::find_method(&self.spec.method);
         let default_origin = entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(reading));
         let preset_origin =
-            self.config.built_in_preset(self.preset).map_or(SettingOrigin::Config, |preset| preset.origin());
+            self.config.built_in_preset(self.preset).map_or(SettingOrigin::Config, ProgramPreset::origin);
         SettingRow {
             name: STEPS.to_owned(),
             label: "steps".to_owned(),

@@ -20,9 +20,9 @@ impl PlanActions {
     pub(super) fn parse(plan: &str) -> Self {
         let text = plan.to_lowercase().replace('’', "'");
         let sentences = text.split(['.', ',', ';', ':', '!', '?', '\n', '(', ')']);
-        let clauses = sentences.map(words).flat_map(|words| {
-            words.split(|word| word == "then").map(|clause| clause.to_owned()).collect::<Vec<_>>()
-        });
+        let clauses = sentences
+            .map(words)
+            .flat_map(|words| words.split(|word| word == "then").map(Vec::from).collect::<Vec<_>>());
         let prescribes = |clause: &Vec<String>| !clause.iter().any(|w| NOT_PRESCRIBING.contains(&w.as_str()));
         Self { clauses: clauses.filter(prescribes).collect() }
     }

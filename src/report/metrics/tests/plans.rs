@@ -54,9 +54,9 @@ fn recall_and_precision_are_those_of_the_new_plan_by_trial() {
     let text = render_metrics(&all, Format::Markdown, false);
     for row in [
         "| trial | tasks played | newly solved | solved so far % | calls/task so far | steps/episode | recall of its plans % | precision of its plans % |",
-        "| 1 | 1 | 0 | 0.0 | 100.0 | 100.0 |",
-        "| 2 | 1 | 0 | 0.0 | 0.0 | 0.0 |",
-        "| 3 | 1 | 0 | 0.0 | \\- | \\- |",
+        "| 1 | 1 | 0 | 0.0 | 3.0 | 2.0 | 100.0 | 100.0 |",
+        "| 2 | 1 | 0 | 0.0 | 6.0 | 2.0 | 0.0 | 0.0 |",
+        "| 3 | 1 | 0 | 0.0 | 8.0 | 2.0 | \\- | \\- |",
         "| recall of experience | 50.0 | 1 of 2 correct actions |",
         "| precision of correction | 50.0 | 1 of 2 erroneous actions |",
         "| recall in the next attempt | 100.0 | 2 of 2 correct actions |",
