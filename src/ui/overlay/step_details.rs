@@ -130,9 +130,8 @@ impl Details<'_> {
                 _ => {}
             }
         }
-        let is_written = |note: &&Note| {
-            section.blocks().any(|b| matches!(b, Block::Finding(n) if std::ptr::eq(*n, *note)))
-        };
+        let is_written =
+            |note: &&Note| section.blocks().any(|b| matches!(b, Block::Finding(n) if *n == *note));
         for note in step.notes.iter().filter(|note| !is_written(note)) {
             self.write_block(&Block::Finding(note));
         }
@@ -179,7 +178,7 @@ impl Details<'_> {
             self.write_block(&note);
         }
         let texts = self.step.into_iter().flat_map(|step| dropped_texts_of(step, self.context));
-        let texts: Vec<_> = texts.filter(|text| std::ptr::eq(text.reflection, reflection)).collect();
+        let texts: Vec<_> = texts.filter(|text| text.reflection == reflection).collect();
         for (place, text) in reflection.dropped.iter().enumerate() {
             self.write("dropped", Role::Muted, &plain_text(&lesson_line(text)));
             if let Some(number) = texts.get(place).and_then(|text| text.lesson(&self.context.frame.head)) {
