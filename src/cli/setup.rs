@@ -3,7 +3,9 @@
 mod sampling;
 mod templates;
 
-pub(super) use templates::{are_templates_current, check_templates, load_templates, record_templates};
+#[cfg(feature = "tui")]
+pub(super) use templates::are_templates_current;
+pub(super) use templates::{check_templates, load_templates, record_templates};
 
 use super::args::{MethodArgs, TaskArgs};
 use super::calibration_setup::{self, CalibrationOptions};
