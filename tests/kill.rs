@@ -151,10 +151,18 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
     let (mut branch_count, mut lines) = (0, 0);
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
-        let moment = duration.mul_f64(rng.below(1_000) as f64 / 1_000.0);
-        let printed = play_forks(dir.path(), Some(moment));
-        let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else { continue };
-        let kill_name = format!("kill {n} of seed {seed} at {moment:?}");
+        // A moment may lie before the first output, however short the uninterrupted run was; a line never does.
+        let kill = if n % 2 == 0 {
+            Kill::Line(1 + rng.below(printed.len() - 1))
+        } else {
+            Kill::After(duration.mul_f64(rng.below(1_000) as f64 / 1_000.0))
+        };
+        let kill_name = format!("kill {n} of seed {seed}, {kill:?}");
+        let printed = play_forks(dir.path(), Some(&kill));
+        let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else {
+            assert!(!matches!(kill, Kill::Line(_)), "{kill_name}: lines were printed, but there is no session");
+            continue;
+        };
         let found = branches(dir.path());
         branch_count += found.len();
         assert!(found.iter().all(|b| b.read_error.is_none()), "{kill_name}: {found:?}");
@@ -203,21 +211,33 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
 }
 
 /// Plays in plain mode; returns the lines printed until the end or the kill.
-fn play_forks(sessions: &Path, kill: Option<Duration>) -> Vec<String> {
+fn play_forks(sessions: &Path, kill: Option<&Kill>) -> Vec<String> {
     let run = ["run", "--env", "household", "--task", "easy/put/1", "--max-steps", "12", "--plain"];
     let mut child = run_command(sessions).args(run).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     // A killed program closes the pipe.
     let _ = input.write_all(FORK_COMMANDS.as_bytes());
-    if let Some(moment) = kill {
-        std::thread::sleep(moment);
-        let _ = child.kill();
-    }
     drop(input);
-    let out = child.wait_with_output().unwrap();
-    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut printed = Vec::new();
+    match kill {
+        None => {}
+        Some(&Kill::After(moment)) => {
+            std::thread::sleep(moment);
+            let _ = child.kill();
+        }
+        Some(&Kill::Line(line)) => {
+            printed.extend(out.by_ref().take(line));
+            let _ = child.kill();
+        }
+    }
+    // What is in the pipe was printed before the kill.
+    printed.extend(out);
+    child.wait().unwrap();
+    printed
 }
 
+#[derive(Debug)]
 enum Kill {
     /// After this duration.
     After(Duration),

@@ -183,7 +183,7 @@ fn a_bounded_width_reads_no_more_than_necessary() {
         assert_eq!(width_within(std::hint::black_box(&long), 60), 60);
     }
     // Reading the whole text 5000 times would take more than ten seconds on any machine.
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     for (text, max_columns, expected) in
         [("ab", 2, 2), ("a\u{301}b", 1, 1), ("ab\u{301}c", 2, 2), ("é", 1, 1), ("ab", 0, 0), ("a宽", 2, 2)]
     {
