@@ -10,6 +10,7 @@ mod job;
 mod lesson;
 mod lesson_text;
 mod manual_edit;
+mod model_switch;
 mod note;
 mod partial_reply;
 mod picture;
@@ -18,9 +19,11 @@ mod prompt;
 mod reflection;
 mod run;
 mod run_limit;
+mod run_settings;
 mod sampling;
 mod scope;
 mod setting;
+mod settings;
 mod step;
 mod step_result;
 mod task;
@@ -35,6 +38,7 @@ pub use job::{Job, JobProgress};
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
+pub use model_switch::with_model;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
 pub use picture::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
@@ -45,14 +49,21 @@ pub use prompt::{
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
 pub use run::{
-    Autonomy, CALIBRATION_SETTING, EXPLORATION_SETTING, EndReason, EpisodeStats, EpisodeSummary,
-    JSON_EXPORT_FORMAT, Limits, RunSpec, Setting, SettingOrigin, Settings,
+    Autonomy, EndReason, EpisodeStats, EpisodeSummary, JSON_EXPORT_FORMAT, Limits, RunSpec, Setting,
+    SettingOrigin,
 };
+pub use run_settings::{
+    CALIBRATION_SETTING, EXPLORATION_SETTING, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, RoleSettings,
+    RunPlace, RunSettings, SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING,
+    TEMPLATES_SETTING,
+};
+use sampling::sampling_overrides;
 pub use sampling::{
-    SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
+    SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, role_setting, sampling_param,
 };
 pub use scope::Scope;
 pub use setting::{DefaultValue, MAX_NUMBER, SettingSpec, SettingValue, TypedSetting, setting_words};
+pub use settings::Settings;
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};

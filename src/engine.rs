@@ -18,7 +18,6 @@ mod episode;
 mod event;
 mod limits;
 mod method_guard;
-mod model_switch;
 mod no_action_warning;
 mod policy;
 mod pool;
@@ -41,7 +40,6 @@ pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
 pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
-pub use model_switch::with_model;
 pub use policy::{
     BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply,
     Method, OutgoingAction, ParseConditionFn, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft,
@@ -49,13 +47,9 @@ pub use policy::{
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};
-pub use replay_start::{
-    Attempt, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, ReplayStart, first_trial_number,
-};
+pub use replay_start::{Attempt, ReplayStart};
 pub use reply_tally::ReplyTally;
-pub use seed::{
-    SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, request_seed, seeded_episode,
-};
+pub use seed::{request_seed, seeded_episode};
 pub use state::{Grant, RunStatus, State, UsageTotals};
 pub use token_ratio::TokenRatio;
 pub use undo_action::{UndoAction, UndoEntry};

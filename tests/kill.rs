@@ -160,7 +160,10 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
         let kill_name = format!("kill {n} of seed {seed}, {kill:?}");
         let printed = play_forks(dir.path(), Some(&kill));
         let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else {
-            assert!(!matches!(kill, Kill::Line(_)), "{kill_name}: lines were printed, but there is no session");
+            assert!(
+                !matches!(kill, Kill::Line(_)),
+                "{kill_name}: lines were printed, but there is no session"
+            );
             continue;
         };
         let found = branches(dir.path());

@@ -20,8 +20,7 @@ mod truncated;
 
 use super::fixture::test_spec;
 use super::*;
-use crate::domain::SettingOrigin;
-use crate::domain::{DefaultValue, SettingSpec, TypedSetting};
+use crate::domain::{DefaultValue, SettingOrigin, SettingSpec, TypedSetting};
 use crate::env::{EnvironmentOption, OptionValues};
 use crate::method::{self, PaperOrCode};
 
@@ -51,9 +50,9 @@ fn defaults_have_an_origin_and_every_setting_is_listed_once() {
     assert_eq!(steps("omnireflect", PaperOrCode::Code), 50);
     let (_, settings, loops) = defaults("omnireflect", PaperOrCode::Paper);
     assert!(!loops);
-    assert_eq!(settings.0["reflect"].origin, SettingOrigin::Paper);
-    assert_eq!(settings.0["progress"].origin, SettingOrigin::BuiltIn);
-    assert!(!defaults("react", PaperOrCode::Paper).1.0.contains_key("reflect"));
+    assert_eq!(settings.recorded("reflect").unwrap().origin, SettingOrigin::Paper);
+    assert_eq!(settings.recorded("progress").unwrap().origin, SettingOrigin::BuiltIn);
+    assert!(!defaults("react", PaperOrCode::Paper).1.contains("reflect"));
     let mut names: Vec<_> = SETTINGS.iter().map(|s| s.name).collect();
     names.sort_unstable();
     names.dedup();

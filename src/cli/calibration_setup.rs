@@ -58,7 +58,7 @@ pub(super) fn add_calibration_tasks(
     let rules_reflect =
         matches!(CALIBRATION_METHOD.model_need, ModelNeed::If(reason) if reason(settings).is_none());
     let explore_is_set =
-        settings.0.get(EXPLORE.spec.name).is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
+        settings.recorded(EXPLORE.spec.name).is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
     // The rules derive Abstract lessons only from episodes with a goal, and other methods don't explore.
     let explores = calibration_method(&spec.method).name == CALIBRATION_METHOD.name;
     if !explores && explore_is_set {

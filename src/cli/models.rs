@@ -47,7 +47,7 @@ fn resolve_endpoint_with(
     let recorded = |name: &str| resumed.map_or("", |s| s.text(&format!("{role_name}.{name}"), ""));
     let mut profile = Profile::default();
     // A profile that a person chose during the run is newer than the flags that started it.
-    let recorded_profile = resumed.and_then(|s| s.0.get(&format!("{role_name}.profile")));
+    let recorded_profile = resumed.and_then(|s| s.recorded(&format!("{role_name}.profile")));
     let chosen_by_person = recorded_profile.is_some_and(|s| s.origin == SettingOrigin::Person);
     let use_configured =
         recorded("profile").is_empty() || (config.is_set_by_flag(&keys::PROFILE) && !chosen_by_person);

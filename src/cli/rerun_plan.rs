@@ -6,12 +6,11 @@ use super::locate;
 use super::setup::{Plan, build_run_config, check_templates, record_templates};
 use super::worlds::world_options;
 use crate::domain::{
-    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING,
+    Lesson, RunSpec, SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, Scope, Seq,
+    SettingOrigin,
 };
-use crate::engine::{
-    Attempt, Episode, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, LessonCommand, ReplayStart,
-    SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, State, seeded_episode,
-};
+use crate::engine::{Attempt, Episode, LessonCommand, ReplayStart, State, seeded_episode};
 use crate::journal::import::imported_format;
 use std::time::Duration;
 
@@ -58,7 +57,7 @@ pub(super) fn plan_rerun(
     // The episode keeps its number, from which its seeds are derived.
     spec.settings.set(FIRST_EPISODE_SETTING, u64::from(number), SettingOrigin::Flag);
     spec.settings.set(FIRST_TRIAL_SETTING, u64::from(episode.trial), SettingOrigin::Flag);
-    if run.settings.0.contains_key(SEED_TASK_COUNT_SETTING) {
+    if run.settings.contains(SEED_TASK_COUNT_SETTING) {
         // Its seeds are derived from the index of its task, and the new run has only this task.
         let index = run.test_tasks().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
         let first = seeded_episode(Some(run), index as u32 + 1);
@@ -69,7 +68,7 @@ pub(super) fn plan_rerun(
     for (name, role) in
         [(CALIBRATION_SETTING, EpisodeRole::Calibrate), (EXPLORATION_SETTING, EpisodeRole::Explore)]
     {
-        if spec.settings.0.contains_key(name) {
+        if spec.settings.contains(name) {
             spec.settings.set(name, u64::from(episode.role == role), SettingOrigin::Flag);
         }
     }

@@ -64,7 +64,7 @@ pub(super) fn resume_session(
 pub(super) fn setting_warnings(resumed: &Resumed, changes: &[(String, Value)]) -> Vec<String> {
     let run = resumed.initial_state.run.as_deref().cloned();
     let valid = run.map(|mut run| {
-        run.settings.0.retain(|name, _| changes.iter().all(|(changed, _)| changed != name));
+        run.settings.retain(|name| changes.iter().all(|(changed, _)| changed != name));
         run
     });
     let invalid = valid.map_or_else(Vec::new, |run| settings::invalid_settings(&run));

@@ -15,9 +15,9 @@ use super::setup::{
     Plan, check_first_task_playable, plan_run_with_calibration, record_templates, session_meta,
 };
 use crate::catalog::{Carryover, METHODS, MethodEntry, find_method};
-use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
+use crate::domain::{Lesson, RunSpec, SEED_EPISODE_SETTING, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
-use crate::engine::{LessonCommand, SEED_EPISODE_SETTING, State};
+use crate::engine::{LessonCommand, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -165,7 +165,7 @@ fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
 /// Returns the plan of a run of one task, with the seeds that the task has in the whole run.
 fn single_task_plan(config: &Config, plan: &Plan, number: usize, task: &Task) -> Result<Plan, CliError> {
     let mut spec = RunSpec { tasks: vec![task.clone()], ..plan.spec.clone() };
-    let first = plan.spec.settings.number(SEED_EPISODE_SETTING, 1).max(1);
+    let first = plan.spec.settings.typed().place.seed_episode;
     spec.settings.set(SEED_EPISODE_SETTING, first.saturating_add(number as u64), SettingOrigin::Flag);
     record_templates(&mut spec, config)?;
     Ok(Plan { spec, ..plan.clone() })

@@ -48,7 +48,7 @@ pub(super) fn check_assignment(name: &str, value: &Value) -> Result<(), CliError
 /// Describes what is wrong with the recorded settings of a run: where a value has the wrong type or is an unknown word, the
 /// program uses its default instead. Names that this version doesn't know are skipped.
 pub(super) fn invalid_settings(run: &RunSpec) -> Vec<String> {
-    run.settings.0.iter().filter_map(|(name, setting)| describe_invalid(name, &setting.value)).collect()
+    run.settings.iter().filter_map(|(name, setting)| describe_invalid(name, &setting.value)).collect()
 }
 
 /// Returns name, value and what is allowed, if a setting or sampling parameter doesn't allow the value.
@@ -74,7 +74,7 @@ pub(super) fn parse_assignment_in(run: &RunSpec, name: &str, text: &str) -> Resu
         MAX_STEPS.spec.validate(&value).map_err(|why| invalid_value(name, text, &why))?;
         return Ok(value);
     }
-    let is_recorded = run.settings.0.contains_key(name);
+    let is_recorded = run.settings.contains(name);
     if is_recorded && sampling_param(name).is_none() && find_setting(name).is_none() {
         return Err(CliError::usage(
             format!("setting {name} is fixed since the start of the run"),

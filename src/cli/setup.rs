@@ -19,12 +19,12 @@ use super::{locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, ShownAs, Task, pluralize,
-    sampling_param,
+    Autonomy, Limits, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam, SettingOrigin, Settings, ShownAs,
+    Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
-use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
+use crate::engine::LessonCommand;
 use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode};
@@ -164,7 +164,7 @@ fn reject_secrets(
     }
     // The program itself writes the settings that record the servers, without secrets.
     let is_chosen_by_user = |name: &str| !name.starts_with("actor.") && !name.starts_with("mentor.");
-    let settings = spec.settings.0.iter().filter(|(name, _)| is_chosen_by_user(name));
+    let settings = spec.settings.iter().filter(|(name, _)| is_chosen_by_user(name));
     let mut texts = settings.filter_map(|(name, setting)| Some((name, setting.value.as_str()?)));
     match texts.find(|(_, text)| holds_secret(text)) {
         Some((name, _)) => Err(error(format!("setting {name}"))),
@@ -193,8 +193,8 @@ fn build_spec(
     let (mut limits, mut settings, mut loop_detector) = catalog::defaults(&method, reading);
     if calibration.is_some() {
         // OmniReflect reflects on the calibration episodes, unless the method of the tests does so itself.
-        for (name, setting) in catalog::defaults(catalog::calibration_method(&method).name, reading).1.0 {
-            settings.0.entry(name).or_insert(setting);
+        for (name, setting) in catalog::defaults(catalog::calibration_method(&method).name, reading).1 {
+            settings.insert_missing(&name, setting);
         }
     }
     let env = tasks.first().map_or_else(|| config.get(keys::ENV), |task| task.env.as_str());
@@ -220,7 +220,7 @@ fn build_spec(
     let shown_as = config.get(keys::SHOWN_AS).map(ShownAs::word);
     let thought = config.get(keys::THOUGHT).map(OverriddenThought::word);
     for (key, choice) in [(keys::SHOWN_AS.entry(), shown_as), (keys::THOUGHT.entry(), thought)] {
-        if let Some(word) = choice.filter(|_| !settings.0.contains_key(key.name)) {
+        if let Some(word) = choice.filter(|_| !settings.contains(key.name)) {
             settings.set(key.name, word, setting_origin(config.origin(&key)));
         }
     }
@@ -250,7 +250,8 @@ fn build_spec(
 /// it. Environments differ in whether they accept a thought, so sent ones would count as valid in some only.
 fn withhold_thoughts(interface: &str, settings: &mut Settings) {
     let name = THOUGHTS_SENT.spec.name;
-    let is_default = settings.0.get(name).is_some_and(|setting| setting.origin == THOUGHTS_SENT.spec.origin);
+    let is_default =
+        settings.recorded(name).is_some_and(|setting| setting.origin == THOUGHTS_SENT.spec.origin);
     if interface == AGENTBOARD && is_default {
         settings.set(name, false, SettingOrigin::Code);
     }
@@ -272,7 +273,7 @@ fn record_environment_options(spec: &mut RunSpec, config: &Config) {
 /// # Errors
 /// Fails with a usage [`CliError`] for the first unsupported parameter.
 fn check_sampling(spec: &RunSpec) -> Result<(), CliError> {
-    for (name, setting) in &spec.settings.0 {
+    for (name, setting) in spec.settings.iter() {
         let Some((role, param)) = sampling_param(name) else { continue };
         spec.check_param_supported(role, param, &setting.value).map_err(|why| {
             let (role, value) = (role.name(), SamplingParam::format_value(&setting.value));
@@ -349,7 +350,7 @@ fn set_setting(
     origin: SettingOrigin,
 ) -> Result<(), CliError> {
     check_assignment(name, value)?;
-    if methods_with_setting(name).is_some() && !settings.0.contains_key(name) {
+    if methods_with_setting(name).is_some() && !settings.contains(name) {
         return Err(not_of_this_method(name));
     }
     settings.set(name, value.clone(), origin);

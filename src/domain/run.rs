@@ -1,9 +1,8 @@
 //! Runs, their settings, and the summaries of their episodes.
 
-use super::{EpisodeRole, Task, TokenCounts};
+use super::{EpisodeRole, Settings, Task, TokenCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// The `format` of a session exported as a JSON document, by which such a document is recognized.
 pub const JSON_EXPORT_FORMAT: &str = "retrospect-trajectory";
@@ -62,11 +61,6 @@ pub struct Setting {
     pub origin: SettingOrigin,
 }
 
-/// Settings are all values that a method or the engine uses, by name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Settings(pub BTreeMap<String, Setting>);
-
 /// A run specification is everything a run (one method over a list of tasks) is started with; equal specifications give
 /// equal runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,17 +84,8 @@ pub struct RunSpec {
     /// Whether an episode ends when two consecutive actions are equal (Reflexion's public code).
     pub loop_detector: bool,
     /// All other settings, by name.
-    #[serde(default, deserialize_with = "deserialize_settings")]
+    #[serde(default)]
     pub settings: Settings,
-}
-
-/// Reads settings and upgrades those of older sessions, in which any `strategy` implied `keep_attempts`.
-fn deserialize_settings<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Settings, D::Error> {
-    let mut settings = Settings::deserialize(deserializer)?;
-    if settings.0.contains_key("strategy") && !settings.0.contains_key("keep_attempts") {
-        settings.set("keep_attempts", true, SettingOrigin::BuiltIn);
-    }
-    Ok(settings)
 }
 
 /// An end reason says why an episode ended, such as reaching the goal or the step limit.
@@ -222,11 +207,6 @@ impl EpisodeStats {
     }
 }
 
-/// Name of the setting for the number of calibration tasks, the first of the run's tasks.
-pub const CALIBRATION_SETTING: &str = "calibration";
-/// Name of the setting for the number of exploration tasks, which follow the calibration tasks and hide their goal.
-pub const EXPLORATION_SETTING: &str = "exploration";
-
 impl RunSpec {
     /// Returns the calibration tasks: the first ones of the list, which are played only to learn from.
     pub fn calibration_tasks(&self) -> &[Task] {
@@ -246,25 +226,29 @@ impl RunSpec {
 
     /// Returns the indices of the first exploration task and of the first test task.
     fn phase_bounds(&self) -> (usize, usize) {
-        let count = |name| usize::try_from(self.settings.number(name, 0)).unwrap_or(usize::MAX);
-        let exploration = count(CALIBRATION_SETTING).min(self.tasks.len());
-        (exploration, exploration.saturating_add(count(EXPLORATION_SETTING)).min(self.tasks.len()))
+        let count = |tasks| usize::try_from(tasks).unwrap_or(usize::MAX);
+        let place = &self.settings.typed().place;
+        let exploration = count(place.calibration_tasks.unwrap_or(0)).min(self.tasks.len());
+        (exploration, exploration.saturating_add(count(place.exploration_tasks)).min(self.tasks.len()))
     }
 }
 
-impl Settings {
-    /// Returns a setting as a whole number, or `default` if it is absent or of another type.
-    pub fn number(&self, name: &str, default: u64) -> u64 {
-        self.0.get(name).and_then(|s| s.value.as_u64()).unwrap_or(default)
-    }
-
-    /// Returns a setting as text, or `default` if it is absent or of another type.
-    pub fn text<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
-        self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(default)
-    }
-
-    /// Sets a value and its origin.
-    pub fn set(&mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) {
-        self.0.insert(name.to_owned(), Setting { value: value.into(), origin });
+#[cfg(test)]
+impl RunSpec {
+    /// Returns a run of 50 steps without tasks and settings.
+    pub(super) fn sample() -> Self {
+        Self {
+            method: String::new(),
+            actor: String::new(),
+            mentor: String::new(),
+            interface: String::new(),
+            tasks: Vec::new(),
+            trials: 1,
+            seed: 0,
+            autonomy: Autonomy::Auto,
+            limits: Limits { steps: 50, moves: None, wall_seconds: None },
+            loop_detector: false,
+            settings: Settings::default(),
+        }
     }
 }

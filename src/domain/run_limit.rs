@@ -57,14 +57,14 @@ impl RunSpec {
         }
         match setting {
             _ if limit == Some(RunLimit::Steps) => {}
-            Some(setting) => drop(self.settings.0.insert(name.to_owned(), setting)),
-            None => drop(self.settings.0.remove(name)),
+            Some(setting) => drop(self.settings.insert(name.to_owned(), setting)),
+            None => drop(self.settings.remove(name)),
         }
     }
 
     /// Returns a setting's current value, also if only its limit has one.
     pub fn current_setting(&self, name: &str) -> Option<Setting> {
-        self.settings.0.get(name).cloned().or_else(|| {
+        self.settings.recorded(name).cloned().or_else(|| {
             let value = RunLimit::named(name)?.read(self)?;
             Some(Setting { value, origin: SettingOrigin::BuiltIn })
         })
@@ -74,28 +74,11 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Autonomy, Limits, Settings};
     use serde_json::json;
-
-    fn run() -> RunSpec {
-        RunSpec {
-            method: String::new(),
-            actor: String::new(),
-            mentor: String::new(),
-            interface: String::new(),
-            tasks: Vec::new(),
-            trials: 1,
-            seed: 0,
-            autonomy: Autonomy::Auto,
-            limits: Limits { steps: 50, moves: None, wall_seconds: None },
-            loop_detector: false,
-            settings: Settings::default(),
-        }
-    }
 
     #[test]
     fn a_limit_is_written_where_the_engine_reads_it_and_removed_with_its_setting() {
-        let mut run = run();
+        let mut run = RunSpec::sample();
         let changed = |value: Value| Some(Setting { value, origin: SettingOrigin::Person });
         for (name, value) in [("max_steps", json!(7)), ("max_moves", json!(8)), ("wall_seconds", json!(9))] {
             let before = run.current_setting(name);
@@ -108,8 +91,8 @@ mod tests {
         run.change_setting("max_moves", changed(json!(0)));
         run.change_setting("wall_seconds", changed(json!(9)));
         run.change_setting("loop_detector", changed(json!(true)));
-        assert_eq!(run.limits, Limits { steps: 7, moves: None, wall_seconds: Some(9) });
-        assert!(run.loop_detector && !run.settings.0.contains_key("max_steps"));
-        assert_eq!(run.settings.0.len(), 3);
+        assert_eq!(run.limits, crate::domain::Limits { steps: 7, moves: None, wall_seconds: Some(9) });
+        assert!(run.loop_detector && !run.settings.contains("max_steps"));
+        assert_eq!(run.settings.iter().count(), 3);
     }
 }

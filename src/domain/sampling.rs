@@ -1,7 +1,7 @@
 //! Sampling parameters of a role. A run can override the values of the role's server profile with settings named
 //! `actor.temperature`, `mentor.max_tokens` and so on.
 
-use super::{ModelRole, PromptRecord, RunSpec, SettingOrigin, Settings};
+use super::{ModelRole, PromptRecord, RunSpec, SettingOrigin};
 use serde_json::{Map, Value, json};
 
 /// A sampling parameter is a value such as `temperature` that controls how a model samples its replies.
@@ -87,15 +87,17 @@ pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     ),
 ];
 
+/// Splits the name of a setting of a role, such as `actor.temperature`. Returns `None` for every other setting.
+pub fn role_setting(setting: &str) -> Option<(ModelRole, &str)> {
+    let (role, part) = setting.split_once('.')?;
+    let named = [ModelRole::Actor, ModelRole::Mentor].into_iter().find(|named| named.name() == role);
+    named.map(|role| (role, part))
+}
+
 /// Returns the role and the parameter of a setting, or `None` if it isn't a sampling parameter.
 pub fn sampling_param(setting: &str) -> Option<(ModelRole, &'static SamplingParam)> {
-    let (role, name) = setting.split_once('.')?;
-    let model_role = match role {
-        "actor" => ModelRole::Actor,
-        "mentor" => ModelRole::Mentor,
-        _ => return None,
-    };
-    Some((model_role, SAMPLING_PARAMS.iter().find(|param| param.name == name)?))
+    let (role, name) = role_setting(setting)?;
+    Some((role, SAMPLING_PARAMS.iter().find(|param| param.name == name)?))
 }
 
 /// Formats the value of a setting. Values of sampling parameters are written as `on`, `off` and `own`.
@@ -200,28 +202,21 @@ fn non_empty_strings(value: &Value) -> Vec<String> {
     }
 }
 
-impl Settings {
-    /// Returns the overridden sampling parameters of a role, by the names of the request's fields; `false` means not
-    /// sent. Parameters that are absent keep the profile's value.
-    pub fn sampling_overrides(&self, role: ModelRole) -> Map<String, Value> {
-        let overrides = SAMPLING_PARAMS.iter().filter_map(|param| {
-            let value = &self.0.get(&param.setting_name(role))?.value;
-            let value = match (&param.kind, value) {
-                (_, Value::Null) => return None,
-                // Seeds are derived from the number; each request has its own.
-                (ValueKind::Seed, Value::Number(_)) => json!(true),
-                (ValueKind::Strings, Value::String(_) | Value::Array(_)) => json!(non_empty_strings(value)),
-                _ => value.clone(),
-            };
-            Some((param.name.to_owned(), value))
-        });
-        overrides.collect()
-    }
-
-    /// Returns the number from which a role's seeds are derived instead of the run's seed, if one is set.
-    pub fn seed_override(&self, role: ModelRole) -> Option<u64> {
-        self.0.get(&format!("{}.seed", role.name()))?.value.as_u64()
-    }
+/// Returns the overridden sampling parameters of a role, by the names of the request's fields; `false` means not sent.
+/// `recorded` returns what is recorded for a parameter.
+pub(super) fn sampling_overrides<'a>(recorded: impl Fn(&str) -> Option<&'a Value>) -> Map<String, Value> {
+    let overrides = SAMPLING_PARAMS.iter().filter_map(|param| {
+        let value = recorded(param.name)?;
+        let value = match (&param.kind, value) {
+            (_, Value::Null) => return None,
+            // Seeds are derived from the number; each request has its own.
+            (ValueKind::Seed, Value::Number(_)) => json!(true),
+            (ValueKind::Strings, Value::String(_) | Value::Array(_)) => json!(non_empty_strings(value)),
+            _ => value.clone(),
+        };
+        Some((param.name.to_owned(), value))
+    });
+    overrides.collect()
 }
 
 /// Raises a temperature by `increase`, up to 1. A temperature that is already higher stays.
@@ -290,10 +285,10 @@ impl RunSpec {
     /// Returns the current value of a parameter for a role, and whether a setting overrides it. The value is `None` if
     /// it is the profile's and the run didn't record it.
     pub fn effective_value(&self, role: ModelRole, param: &SamplingParam) -> (Option<Value>, bool) {
-        if let Some(set) = self.settings.0.get(&param.setting_name(role)).filter(|s| !s.value.is_null()) {
+        if let Some(set) = self.settings.recorded(&param.setting_name(role)).filter(|s| !s.value.is_null()) {
             return (Some(set.value.clone()), true);
         }
-        let profile = self.settings.0.get(&format!("{}.sampling", role.name()));
+        let profile = self.settings.recorded(&format!("{}.sampling", role.name()));
         let value = profile.and_then(|s| s.value.get(param.name)).filter(|v| !v.is_null());
         (value.cloned(), false)
     }
@@ -306,8 +301,8 @@ impl RunSpec {
         param: &SamplingParam,
         sent: Option<&Value>,
     ) -> &'static str {
-        let unchanged = self.settings.sampling_overrides(role).get(param.name) == sent;
-        let setting = self.settings.0.get(&param.setting_name(role)).filter(|_| unchanged);
+        let unchanged = self.settings.typed().role(role).sampling.get(param.name) == sent;
+        let setting = self.settings.recorded(&param.setting_name(role)).filter(|_| unchanged);
         match setting.map(|setting| setting.origin) {
             Some(SettingOrigin::Flag) => " (by a flag)",
             Some(SettingOrigin::Config) => " (by the configuration)",
@@ -326,7 +321,7 @@ impl RunSpec {
         let parts = SAMPLING_PARAMS.iter().filter_map(|param| {
             let sent = record.sampling.get(param.name);
             let profile_value =
-                || self.settings.0.get(&format!("{}.sampling", record.role.name()))?.value.get(param.name);
+                || self.settings.recorded(&format!("{}.sampling", record.role.name()))?.value.get(param.name);
             let value = sent.or_else(profile_value).filter(|v| !v.is_null())?;
             let origin =
                 if sent.is_some() { self.describe_override_origin(record.role, param, sent) } else { "" };
@@ -355,7 +350,7 @@ impl RunSpec {
             Some(format!("{} {value}{origin}", param.name))
         });
         let mut parts: Vec<String> = parts.collect();
-        if !self.settings.0.contains_key(&format!("{}.sampling", record.role.name())) {
+        if !self.settings.contains(&format!("{}.sampling", record.role.name())) {
             if increase > 0.0 && !record.sampling.contains_key("temperature") {
                 parts.push(format!("temperature {increase} above its profile's, capped at 1"));
             }
@@ -463,7 +458,7 @@ mod tests {
 
     #[test]
     fn overrides_are_per_role_and_omit_profile_values() {
-        let mut settings = Settings::default();
+        let mut settings = crate::domain::Settings::default();
         for (name, value) in [
             ("actor.temperature", json!(0.7)),
             ("actor.top_p", Value::Null),
@@ -476,10 +471,13 @@ mod tests {
             settings.set(name, value, SettingOrigin::Person);
         }
         let actor = json!({"temperature": 0.7, "top_k": false, "stop": ["END"], "seed": true});
-        assert_eq!(Value::Object(settings.sampling_overrides(ModelRole::Actor)), actor);
-        assert_eq!(Value::Object(settings.sampling_overrides(ModelRole::Mentor)), json!({"max_tokens": 64}));
+        assert_eq!(Value::Object(settings.typed().role(ModelRole::Actor).sampling.clone()), actor);
         assert_eq!(
-            (settings.seed_override(ModelRole::Actor), settings.seed_override(ModelRole::Mentor)),
+            Value::Object(settings.typed().role(ModelRole::Mentor).sampling.clone()),
+            json!({"max_tokens": 64})
+        );
+        assert_eq!(
+            (settings.typed().role(ModelRole::Actor).seed, settings.typed().role(ModelRole::Mentor).seed),
             (Some(9), None)
         );
     }

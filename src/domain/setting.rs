@@ -1,7 +1,7 @@
 //! What a setting of a run is: its name, type, default and meaning. Each is declared once, where it is used; the catalog
 //! puts them into one table (`catalog::SETTINGS`).
 
-use super::{SettingOrigin, Settings};
+use super::SettingOrigin;
 use serde_json::{Value, json};
 
 /// A setting spec declares a setting of a run: its name, type, default and meaning.
@@ -31,7 +31,7 @@ pub enum DefaultValue {
     Choice(&'static str, &'static [&'static str]),
 }
 
-/// A typed setting is a setting together with the type of its values, which [`Settings::get`] returns.
+/// A typed setting is a setting together with the type of its values, which [`Settings::get`](super::Settings::get) returns.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedSetting<T> {
     pub spec: SettingSpec,
@@ -166,18 +166,6 @@ impl<T: Copy> TypedSetting<T> {
     pub const fn if_missing(mut self, value: T) -> Self {
         self.if_missing = value;
         self
-    }
-}
-
-impl Settings {
-    /// Returns the value of a setting.
-    pub fn get<T: SettingValue>(&self, setting: TypedSetting<T>) -> T {
-        self.find(setting).unwrap_or(setting.if_missing)
-    }
-
-    /// Returns the value of a setting, or `None` if the run doesn't have it.
-    pub fn find<T: SettingValue>(&self, setting: TypedSetting<T>) -> Option<T> {
-        self.0.get(setting.spec.name).and_then(|recorded| T::read(&recorded.value))
     }
 }
 

@@ -3,7 +3,6 @@
 use super::reply_override::OverrideProvider;
 use super::request::build_request;
 use super::{Driver, LiveCall, Message};
-use crate::domain::common_settings::{ACCEPT_TRUNCATED, CONTEXT_TOKENS};
 use crate::domain::{CallId, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
 use crate::engine::{Cause, Effect, Event, Failure, PromptRequest, Reply};
 use crate::provider::{Phase, Provider};
@@ -36,7 +35,7 @@ impl Driver {
             Some(provider) => {
                 let Some(failure) = self.check_prompt_size(prompt) else {
                     let rendered = (self.run_config.render_prompt)(&self.engine.state, prompt);
-                    let accepted = self.engine.state.setting(ACCEPT_TRUNCATED);
+                    let accepted = self.engine.state.settings().accept_truncated;
                     let mut request = build_request(prompt, rendered, accepted);
                     request.refresh_cache = self.calls_to_refresh.remove(&call) && reply_source.is_none();
                     if reply_source.is_none() {
@@ -100,7 +99,7 @@ impl Driver {
     /// step).
     pub(super) fn check_prompt_size(&self, prompt: &PromptRecord) -> Option<Failure> {
         let state = &self.engine.state;
-        let budget = state.setting(CONTEXT_TOKENS);
+        let budget = state.settings().context_tokens;
         let tokens = state.corrected_tokens(prompt);
         if tokens <= budget {
             return None;

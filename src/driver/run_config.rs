@@ -43,7 +43,7 @@ impl RunConfig {
         for (_, event) in events {
             let Event::RunChanged { spec } = event else { continue };
             for (name, setting) in &self.recorded_settings {
-                spec.settings.0.entry(name.clone()).or_insert_with(|| setting.clone());
+                spec.settings.insert_missing(name, setting.clone());
             }
         }
     }

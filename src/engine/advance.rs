@@ -4,7 +4,6 @@
 use super::method_guard::Stall;
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
-use crate::domain::common_settings::{MENTOR_AT_ONCE, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER};
 use crate::domain::{
     Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeStats, EpisodeSummary, ExecutedAction, Job,
     ModelRole, Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
@@ -113,7 +112,7 @@ impl Engine {
     fn take_action(&self, step: u32, mut executed: ExecutedAction) -> Vec<Event> {
         let state = &self.state;
         let is_thought = executed.action.trim_start().starts_with("think:");
-        if is_thought && !state.setting(THOUGHTS_SENT) {
+        if is_thought && !state.settings().thoughts_sent {
             return vec![Event::ActionTaken { step, call: None, executed, admissible_only: false }];
         }
         let outgoing = (self.policy.rewrite_action)(state, &executed.action);
@@ -209,7 +208,7 @@ impl Engine {
     /// Returns the level by which the temperature of a request is raised: 0 or, if the setting `warmer` is on, the
     /// number of unusable replies that the actor has given in the step, at most 5.
     fn temperature_level(&self, request: &PromptRequest) -> u32 {
-        if request.role == ModelRole::Mentor || !self.state.setting(WARMER) {
+        if request.role == ModelRole::Mentor || !self.state.settings().warmer {
             return 0;
         }
         let step = self.state.open_episode().and_then(|e| e.step(request.step));
@@ -256,7 +255,7 @@ impl Engine {
     fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
         let state = &self.state;
         let staged = state.grant == Some(Grant::Stage);
-        let count = if staged || !state.setting(MENTOR_AT_ONCE) { 1 } else { questions.len() };
+        let count = if staged || !state.settings().mentor_at_once { 1 } else { questions.len() };
         self.question_events(&questions[..count.min(questions.len())], staged)
     }
 
@@ -382,7 +381,7 @@ fn actor_action(action: String) -> ExecutedAction {
 impl State {
     /// Returns the number of steps of an episode that count against the step limit.
     pub fn counted_steps(&self, episode: &Episode) -> u32 {
-        if self.setting(THOUGHTS_COUNT) { episode.answered_steps() } else { episode.moves }
+        if self.settings().thoughts_count { episode.answered_steps() } else { episode.moves }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Episode, State};
 use crate::domain::EndReason;
-use crate::domain::common_settings::THOUGHTS_COUNT;
 
 impl State {
     /// Returns whether the open episode must end after its last answered step: the environment is done, the loop
@@ -29,7 +28,7 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
         return Some(EndReason::Loop);
     }
     // `moves` counts only actions other than thoughts.
-    let counted = if run.settings.get(THOUGHTS_COUNT) { episode.answered_steps() } else { episode.moves };
+    let counted = if run.settings.typed().thoughts_count { episode.answered_steps() } else { episode.moves };
     // Even if thoughts don't count against the step limit, an episode has at most four times as many steps, which
     // allows three thoughts per action on average, as in AgentBoard.
     let too_many_thoughts = episode.answered_steps() >= run.limits.steps.saturating_mul(4);

@@ -2,15 +2,10 @@
 //! their own. It is stored because the session that replays the episode doesn't contain the earlier episodes.
 
 use super::{Episode, NoteTally};
-use crate::domain::{EpisodeRole, LessonId, Observation, RunSpec, Seq, Step, Task};
+use crate::domain::{EpisodeRole, LessonId, Observation, Seq, Step, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// The setting for the number of a run's first episode. A replayed episode keeps the number it had in its own session.
-pub const FIRST_EPISODE_SETTING: &str = "from.number";
-/// The setting for the trial number of each task's first episode. A replayed episode keeps its trial number, too.
-pub const FIRST_TRIAL_SETTING: &str = "from.trial";
 
 /// The initial state of a replayed episode, taken from its original session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,9 +77,4 @@ impl Attempt {
             ..Episode::new(self.number, &self.task, self.trial, EpisodeRole::Test, Seq::default())
         }
     }
-}
-
-/// Returns the trial number with which each task starts, or `None` if the run counts trials from 1.
-pub fn first_trial_number(run: &RunSpec) -> Option<u32> {
-    u32::try_from(run.settings.number(FIRST_TRIAL_SETTING, 0)).ok().filter(|trial| *trial > 0)
 }

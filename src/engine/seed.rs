@@ -2,22 +2,12 @@
 //! replay.
 
 use super::State;
-use crate::domain::common_settings::{CONTEXT_TOKENS, SUMMARY_TOKENS};
 use crate::domain::{ModelRole, PromptRecord, Purpose, Question, RunSpec};
-
-/// The setting with the original session of a replayed episode.
-pub const SOURCE_SESSION_SETTING: &str = "from.session";
-/// The setting with the episode number that the seeds of the run's first episode are derived from.
-pub const SEED_EPISODE_SETTING: &str = "from.episode";
-/// The setting with the number of tasks of a larger run of which this run plays a part. If it is present, an episode's
-/// seeds depend on the position of its task and on its trial, not on the order of the episodes. A task then has the
-/// same seeds no matter which process plays the other tasks, or when.
-pub const SEED_TASK_COUNT_SETTING: &str = "from.tasks";
 
 /// Returns the episode number that an episode's seeds are derived from. For a replayed episode, it is the number in the
 /// original session.
 pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
-    let first = run.map_or(1, |r| r.settings.number(SEED_EPISODE_SETTING, 1)).max(1);
+    let first = run.map_or(1, |r| r.settings.typed().place.seed_episode);
     episode.saturating_add(u32::try_from(first - 1).unwrap_or(u32::MAX))
 }
 
@@ -44,7 +34,7 @@ impl State {
     /// Returns the seed of a request. Its base seed is the one that is set for the request's role, or else the run's.
     pub fn seed_for(&self, prompt: &PromptRecord) -> u64 {
         let run = self.run.as_deref();
-        let base_seed = run.map_or(0, |r| r.settings.seed_override(prompt.role).unwrap_or(r.seed));
+        let base_seed = self.settings().role(prompt.role).seed.or(run.map(|r| r.seed)).unwrap_or(0);
         let episode = self
             .seeded_episode_of_task(prompt.episode)
             .unwrap_or_else(|| seeded_episode(run, prompt.episode));
@@ -52,11 +42,10 @@ impl State {
     }
 
     /// Returns the episode number that an episode's seeds are derived from, computed from its task and trial. Returns
-    /// `None` if the run doesn't have [`SEED_TASK_COUNT_SETTING`] or doesn't know the task.
+    /// `None` if the run is no part of a larger one or doesn't know the task.
     fn seeded_episode_of_task(&self, episode: u32) -> Option<u32> {
         let run = self.run.as_deref()?;
-        let tasks =
-            u32::try_from(run.settings.number(SEED_TASK_COUNT_SETTING, 0)).ok().filter(|tasks| *tasks > 0)?;
+        let tasks = run.settings.typed().place.seed_tasks?;
         let open = self.episode.as_ref().filter(|e| e.number == episode).map(|e| (&e.task, e.trial));
         let (task, trial) = open.or_else(|| self.ended_episode(episode).map(|e| (&e.task, e.trial)))?;
         let index = run.test_tasks().iter().position(|t| t.key() == task.key())?;
@@ -67,8 +56,7 @@ impl State {
     /// Sets a prompt's seed and the sampling parameters that are settings of the run.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
         prompt.summary_tokens = self.summary_tokens(prompt.question);
-        prompt.sampling =
-            self.run.as_deref().map(|r| r.settings.sampling_overrides(prompt.role)).unwrap_or_default();
+        prompt.sampling = self.settings().role(prompt.role).sampling.clone();
         prompt.seed = self.seed_for(prompt);
     }
 
@@ -78,7 +66,8 @@ impl State {
         if question.is_none_or(|question| question.purpose != Purpose::Summarise) {
             return 0;
         }
-        let tokens = self.setting(SUMMARY_TOKENS).min(self.setting(CONTEXT_TOKENS) / 2);
+        let settings = self.settings();
+        let tokens = settings.summary_tokens.min(settings.context_tokens / 2);
         u32::try_from(tokens).unwrap_or(u32::MAX)
     }
 }

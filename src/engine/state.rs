@@ -1,12 +1,12 @@
 //! The state: the fold of all events so far.
 
 use super::{
-    Breakpoints, Clock, Effect, Episode, FIRST_EPISODE_SETTING, Failure, PauseReason, Pool, Prefetch,
-    PrefetchStats, ReplyTally, TokenRatio, UndoEntry,
+    Breakpoints, Clock, Effect, Episode, Failure, PauseReason, Pool, Prefetch, PrefetchStats, ReplyTally,
+    TokenRatio, UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CALIBRATION_SETTING, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply,
-    PoolSummary, PromptRecord, Question, Reflection, ReflectionKind, RunSpec, Scope, Seq, SettingValue,
+    Autonomy, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary,
+    PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, Scope, Seq, SettingValue,
     Stage, Step, StepResult, Task, TokenCounts, TypedSetting, pluralize,
 };
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// Whether the session is running.
@@ -201,7 +201,13 @@ impl UsageTotals {
 }
 
 impl State {
-    /// Returns the value of a setting of the run.
+    /// Returns the settings that the engine reads, or their values in a run without any before it has started.
+    pub fn settings(&self) -> &RunSettings {
+        static WITHOUT_RUN: LazyLock<RunSettings> = LazyLock::new(RunSettings::default);
+        self.run.as_ref().map_or(&*WITHOUT_RUN, |run| run.settings.typed())
+    }
+
+    /// Returns the value of a setting of the run's method.
     pub fn setting<T: SettingValue>(&self, setting: TypedSetting<T>) -> T {
         self.run.as_ref().map_or(setting.if_missing, |run| run.settings.get(setting))
     }
@@ -244,13 +250,7 @@ impl State {
         if let Some((_, learnt)) = self.setting_deviations.iter().find(|u| u.0 == role) {
             return learnt.clone();
         }
-        let name = match role {
-            ModelRole::Actor => "actor.unsent",
-            ModelRole::Mentor => "mentor.unsent",
-        };
-        let setting = self.run.as_ref().and_then(|r| r.settings.0.get(name));
-        let phrases = setting.and_then(|s| s.value.as_array()).into_iter().flatten();
-        phrases.filter_map(|phrase| phrase.as_str().map(str::to_owned)).collect()
+        self.settings().role(role).deviations.clone().unwrap_or_default()
     }
 
     /// Returns all failed calls that wait for a decision.
@@ -273,8 +273,7 @@ impl State {
     /// Returns whether the run learns from an episode of this role: from calibration if it has any, otherwise from the
     /// tests. The rerun of a test is no training if the original run had a calibration.
     pub fn is_training(&self, role: EpisodeRole) -> bool {
-        let calibrates =
-            self.run.as_ref().is_some_and(|run| run.settings.0.contains_key(CALIBRATION_SETTING));
+        let calibrates = self.settings().place.calibration_tasks.is_some();
         role == if calibrates { EpisodeRole::Calibrate } else { EpisodeRole::Test }
     }
 
@@ -343,13 +342,12 @@ impl State {
 
     /// Returns the number of the next episode.
     pub fn next_episode_number(&self) -> u32 {
-        setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING)
-            .saturating_add(self.ended_episodes.len() as u32)
+        self.settings().place.first_episode.saturating_add(self.ended_episodes.len() as u32)
     }
 
     /// Returns the summary of an ended episode by its number.
     pub fn ended_episode(&self, number: u32) -> Option<&EpisodeSummary> {
-        let index = number.checked_sub(setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING))?;
+        let index = number.checked_sub(self.settings().place.first_episode)?;
         self.ended_episodes.get(index as usize).map(Arc::as_ref)
     }
 
@@ -405,8 +403,4 @@ impl State {
         // the person has decided.
         self.divergence.is_some() || (self.calls.is_empty() && undecided)
     }
-}
-
-fn setting_or_one(run: Option<&RunSpec>, name: &str) -> u32 {
-    run.map_or(1, |r| u32::try_from(r.settings.number(name, 1)).unwrap_or(1)).max(1)
 }

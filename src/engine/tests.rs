@@ -15,5 +15,3 @@ mod retry;
 mod stalled_methods;
 mod undo;
 mod wall_time;
-
-pub(super) use fixture::spec_with_tasks;

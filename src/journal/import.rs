@@ -34,7 +34,7 @@ const FORMAT_SETTING: &str = "imported.format";
 /// Returns the format that a run was imported from, or `None` if this program played it. An imported run can't be played
 /// again or checked by the rules of its method: neither its prompts nor the data of its environment are known.
 pub fn imported_format(run: &RunSpec) -> Option<&str> {
-    run.settings.0.get(FORMAT_SETTING)?.value.as_str()
+    run.settings.recorded(FORMAT_SETTING)?.value.as_str()
 }
 
 /// All formats; the first that recognizes a source reads it.

@@ -8,7 +8,7 @@ mod operations;
 
 use super::{mentor, schedule};
 use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Question, ReflectionKind};
-use crate::engine::{Intent, MentorReply, Method, State, add_all_lessons, first_trial_number};
+use crate::engine::{Intent, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
 use settings::{GATHER_TRIALS, SUCCESS_BATCH};
 
@@ -109,7 +109,7 @@ fn count_successes(state: &State) -> u64 {
 /// Returns whether the last episode was the last one of the training before the tests. The rerun of an episode doesn't end
 /// the training.
 fn is_gathering_over(state: &State) -> bool {
-    let is_rerun = state.run.as_deref().and_then(first_trial_number).is_some();
+    let is_rerun = state.settings().place.first_trial.is_some();
     last_outcome(state).is_some_and(|ended| ended.role == EpisodeRole::Calibrate && !is_rerun)
         && schedule::next_gathering(state, state.setting(GATHER_TRIALS)).is_none()
 }

@@ -1,8 +1,10 @@
 //! Calls the mentor: a model, or the symbolic rules in its place. Also derives settings from the choice of mentor.
 
 use super::omnireflect::settings::{GENERATION, Generation, REFLECT, ReflectionTrigger};
-use crate::domain::{Author, ModelRole, PromptRecord, Question, RunSpec, SettingOrigin, Settings};
-use crate::engine::{Intent, MentorReply, Method, State, with_model};
+use crate::domain::{
+    Author, ModelRole, PromptRecord, Question, RunSpec, SettingOrigin, Settings, with_model,
+};
+use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
 
 /// Returns the intents that ask the run's mentor a question. The symbolic rules answer at once, and the method handles
@@ -68,8 +70,8 @@ pub fn derived_generation(
 
 /// Derives `generation` from the mentor if nobody has set it: naming a model means that it should be called.
 pub fn derive_generation(mentor: &str, settings: &mut Settings) {
-    let preset = settings.0.contains_key("preset");
-    let current_origin = settings.0.get(GENERATION.spec.name).map(|s| s.origin);
+    let preset = settings.contains("preset");
+    let current_origin = settings.recorded(GENERATION.spec.name).map(|s| s.origin);
     if let Some((value, origin)) =
         current_origin.and_then(|current_origin| derived_generation(mentor, current_origin, preset))
     {

@@ -14,7 +14,6 @@ mod program;
 mod tests;
 
 use super::{MethodError, mentor, schedule};
-use crate::domain::common_settings::ASK_AGAIN;
 use crate::domain::{
     Author, EndReason, LessonId, LessonStatus, LessonText, Purpose, Question, Reflection, ReflectionItem,
     ReflectionKind, RunSpec, Scope,
@@ -130,7 +129,7 @@ fn may_ask_again(state: &State, open: &Episode) -> bool {
     let replies = state.reflections.iter().rev().take_while(here).filter(|r| r.question() == PLAN);
     let is_unreadable = |r: &Arc<Reflection>| r.items.is_empty() && !r.dropped.is_empty();
     let unreadable = replies.take_while(|r| is_unreadable(r)).count() as u64;
-    unreadable > 0 && unreadable <= state.setting(ASK_AGAIN)
+    unreadable > 0 && unreadable <= state.settings().ask_again
 }
 
 /// Returns the active plan: the newest of this episode.

@@ -2,7 +2,7 @@
 
 use crate::domain::common_settings::REFLECT_AFTER_LAST;
 use crate::domain::{EpisodeRole, EpisodeSummary, Task};
-use crate::engine::{Intent, State, first_trial_number};
+use crate::engine::{Intent, State};
 use std::collections::HashMap;
 
 /// An entry of the run's task list, and its progress.
@@ -91,7 +91,7 @@ fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: u
     }
     let mut used_before: HashMap<(&str, &str, u64), usize> = HashMap::new();
     // A rerun of an episode has a single trial, with its original number.
-    let rerun_trial = state.run.as_deref().and_then(first_trial_number);
+    let rerun_trial = state.settings().place.first_trial;
     let trials = rerun_trial.map_or(trials.max(1), |_| 1);
     let entry = |task| {
         let key = task_key(task);

@@ -7,7 +7,6 @@ use super::cache::PromptCache;
 use super::render::{body_hash, dropped_steps, render_with};
 use super::templates::{Content, Fact, SegmentTemplate, StoredText};
 use super::{Templates, forms};
-use crate::domain::common_settings::{CONTEXT_TOKENS, LESSON_TOKENS};
 use crate::domain::{
     DroppedSegment, LessonId, MessageRole, ModelRole, PromptRecord, Purpose, SegmentLabel, SegmentOrigin,
     SegmentRecord, TextForms, round_to_thousandths,
@@ -49,12 +48,12 @@ pub(super) fn draft(
     let parts = layout.map_or(&[][..], |l| &l.segments);
     // A summary must see the whole list.
     if request.question.is_none_or(|question| question.purpose != Purpose::Summarise) {
-        builder.limit_lessons(parts, state.setting(LESSON_TOKENS));
+        builder.limit_lessons(parts, state.settings().lesson_tokens);
     }
     for part in parts {
         builder.add_segment(part, request, templates);
     }
-    builder.fit_steps(state.setting(CONTEXT_TOKENS));
+    builder.fit_steps(state.settings().context_tokens);
     builder.finish()
 }
 

@@ -3,9 +3,8 @@
 //! the rule.
 
 use super::forms::think_text;
-use crate::domain::TypedSetting;
-use crate::domain::common_settings::{ACTION_RULE, ActionRule};
-use crate::domain::{EpisodeRole, Step, StepResult, Task};
+use crate::domain::common_settings::ActionRule;
+use crate::domain::{EpisodeRole, Step, StepResult, Task, TypedSetting};
 use crate::engine::{OutgoingAction, State};
 
 /// The interface of a run ([`RunSpec::interface`](crate::domain::RunSpec)).
@@ -88,7 +87,7 @@ const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal i
 /// 2.4): every `>` is deleted, and every standalone word `in` or `on` becomes `in/on` (`fcrf.mend`). That code also
 /// rewrites thoughts, which only garbles them, so they are left unchanged here.
 pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) -> OutgoingAction {
-    let has_rule = state.setting(ACTION_RULE) == ActionRule::InOrOn;
+    let has_rule = state.settings().action_rule == ActionRule::InOrOn;
     let applies = has_rule && think_text(action).is_none();
     let rewritten = applies.then(|| apply_in_or_on_rule(action)).filter(|rewritten| rewritten != action);
     let Some(rewritten) = rewritten else { return apply_interface(texts, state, action) };

@@ -311,7 +311,7 @@ impl Condition {
                 };
                 outcome == self.value
             }
-            setting => match run.settings.0.get(setting).map(|s| &s.value) {
+            setting => match run.settings.recorded(setting).map(|s| &s.value) {
                 Some(serde_json::Value::String(text)) => *text == self.value,
                 // Compared in its JSON form: `true`, `3`.
                 Some(other) => {

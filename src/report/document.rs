@@ -108,7 +108,7 @@ impl<'a> Document<'a> {
     pub(super) fn settings(&self) -> Vec<SettingRow<'a>> {
         let Some(spec) = &self.0.spec else { return Vec::new() };
         let at_start =
-            spec.settings.0.iter().map(|(name, s)| (&**name, s.value.to_string(), enum_name(&s.origin)));
+            spec.settings.iter().map(|(name, s)| (name, s.value.to_string(), enum_name(&s.origin)));
         let changes = self.0.changed_settings.iter();
         let changed =
             changes.map(|(seq, name, value)| (&**name, value.to_string(), format!("a person, event {seq}")));

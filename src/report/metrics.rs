@@ -34,8 +34,8 @@ pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 
 use crate::catalog::{run_asks_actor, run_roles};
-use crate::domain::{EpisodeRole, RunSpec, Settings, TokenCounts};
-use crate::engine::{PrefetchStats, first_trial_number};
+use crate::domain::{EpisodeRole, RunSpec, TokenCounts};
+use crate::engine::PrefetchStats;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -171,15 +171,15 @@ type Configuration = BTreeMap<String, String>;
 fn configuration(session: &SessionMetrics) -> Configuration {
     let mut all = Configuration::new();
     if let Some(spec) = session.spec.as_deref() {
-        let Settings(settings) = &spec.settings;
+        let settings = &spec.settings;
         let settings = settings.iter().filter(|(name, _)| !name.starts_with("from.") && *name != "preset");
-        all.extend(settings.map(|(name, s)| (name.clone(), s.value.to_string().replace('"', ""))));
+        all.extend(settings.map(|(name, s)| (name.to_owned(), s.value.to_string().replace('"', ""))));
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let fields = [
             ("method", spec.method.clone()),
             ("interface", spec.interface.clone()),
             ("trials", spec.trials.to_string()),
-            ("first_trial", first_trial_number(spec).unwrap_or(1).to_string()),
+            ("first_trial", spec.settings.typed().place.first_trial.unwrap_or(1).to_string()),
             ("steps", spec.limits.steps.to_string()),
             ("moves", limit(spec.limits.moves.map(u64::from))),
             ("wall_seconds", limit(spec.limits.wall_seconds)),

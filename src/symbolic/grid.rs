@@ -7,9 +7,7 @@ mod sentences;
 use super::environment_rules::EnvironmentRules;
 use super::evidence::evidence_text;
 use super::names::GRID_DETECTORS;
-use crate::domain::common_settings::REPEAT_AFTER;
-use crate::domain::{MAX_NUMBER, SettingOrigin::BuiltIn, TypedSetting};
-use crate::domain::{Note, NoteKind, Observation, Step};
+use crate::domain::{MAX_NUMBER, Note, NoteKind, Observation, SettingOrigin::BuiltIn, Step, TypedSetting};
 use crate::engine::{Episode, State};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 
@@ -168,7 +166,7 @@ impl GridDetector<'_> {
         let failed_before = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let failed_last = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
         let count = self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
-        if failed_last && u64::from(count) >= state.setting(REPEAT_AFTER) {
+        if failed_last && u64::from(count) >= state.settings().repeat_after {
             let times = count.to_string();
             self.add_note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
         }

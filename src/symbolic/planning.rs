@@ -9,7 +9,6 @@ mod sentences;
 use super::environment_rules::EnvironmentRules;
 use super::evidence::evidence_text;
 use super::names::PLANNING_DETECTORS;
-use crate::domain::common_settings::REPEAT_AFTER;
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
@@ -123,7 +122,7 @@ fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -
         note("nothing_happened", NoteKind::Mistake, &[("why", reason), ("action", action)]);
         note(reason, NoteKind::Mistake, &[]);
         let count = episode.action_counts.get(step.action().unwrap_or_default()).map_or(0, |a| a.0);
-        if u64::from(count) >= state.setting(REPEAT_AFTER) {
+        if u64::from(count) >= state.settings().repeat_after {
             note("repeat", NoteKind::Mistake, &[("action", action), ("times", &count.to_string())]);
         }
         return notes;

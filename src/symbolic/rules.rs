@@ -7,7 +7,7 @@ mod answer;
 pub(super) use answer::answer_question;
 
 use super::environment_rules::{EnvironmentRules, LessonTemplate};
-use crate::domain::common_settings::{PROGRESS_LESSONS, ProgressLessons};
+use crate::domain::common_settings::ProgressLessons;
 use crate::domain::{
     Author, LessonId, LessonStatus, LessonText, Note, NoteKind, Reflection, ReflectionItem, ReflectionKind,
     Scope,
@@ -134,7 +134,7 @@ fn progress_lesson(
         return None;
     }
     let text = (rules.progress_text)(episode)?;
-    let append = state.setting(PROGRESS_LESSONS) == ProgressLessons::Append;
+    let append = state.settings().progress_lessons == ProgressLessons::Append;
     let rule = if append { format!("{PROGRESS_RULE}.{text}") } else { PROGRESS_RULE.to_owned() };
     let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();
     Some(RuleLesson { rule, scope: Scope::Episode, text: LessonText::plain(text), evidence })

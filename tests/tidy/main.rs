@@ -76,6 +76,24 @@ fn no_files_use_each_other_in_a_circle() {
     assert_none(&FINDINGS.circles);
 }
 
+/// The engine reads settings as typed fields (`domain::RunSettings`), which are parsed once.
+#[test]
+fn the_engine_looks_no_setting_up_by_its_name() {
+    let lookup = regex::Regex::new(r"settings(\(\))?\s*\.\s*(recorded|value|text|contains)\(").unwrap();
+    assert!(lookup.is_match("run.settings\n    .contains(\"x\")"));
+    let files = sources(&root().join("src/engine"))
+        .into_iter()
+        .filter(|path| !path.to_string_lossy().contains("/tests"));
+    let found: Vec<String> = files
+        .filter_map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let found = lookup.find(&text)?.as_str().to_owned();
+            Some(format!("{}: {found}", path.display()))
+        })
+        .collect();
+    assert_none(&found);
+}
+
 /// Nothing an agent is shown may come from the environment's ground truth.
 #[test]
 fn no_prompt_code_reads_the_ground_truth() {

@@ -17,7 +17,7 @@ fn calibrated_spec(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore
     let mut spec = test_spec(method, tasks);
     spec.settings = {
         let mut settings = crate::catalog::defaults("omnireflect", PaperOrCode::Paper).1;
-        settings.0.extend(spec.settings.0);
+        settings.extend(spec.settings);
         settings
     };
     spec.settings.set(CALIBRATION_SETTING, calibrate, SettingOrigin::Flag);

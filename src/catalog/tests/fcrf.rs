@@ -202,7 +202,7 @@ fn settings_omit_parts_of_a_reflection_and_choose_how_the_pool_grows() {
 fn code_defaults_are_those_of_reflexions_runner() {
     let (limits, settings, loop_detector) = defaults("fcrf", PaperOrCode::Code);
     assert_eq!((limits.steps, loop_detector), (49, true));
-    assert_eq!(settings.number("memory", 0), 3);
+    assert_eq!(settings.get(crate::domain::common_settings::MEMORY), 3);
     assert_eq!(crate::catalog::default_trials("fcrf"), 5);
 }
 

@@ -7,7 +7,7 @@ use crate::method::{derive_generation, switch_model};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
-    (run.settings.text("generation", ""), run.settings.0["generation"].origin)
+    (run.settings.text("generation", ""), run.settings.recorded("generation").unwrap().origin)
 }
 
 /// Regression: a model named as mentor was silently never called unless `generation` was set too.
@@ -47,7 +47,10 @@ fn a_model_as_mentor_makes_the_default_generation_neural() {
     let run = test_spec("omnireflect", &[("a", "")]);
     let other = switch_model(&run, ModelRole::Mentor, "openai:m");
     assert_eq!(generation(&other), ("neural", Mentor));
-    assert_eq!(json!(other.settings.0["generation"]), json!({"value": "neural", "origin": "mentor"}));
+    assert_eq!(
+        json!(other.settings.recorded("generation").unwrap()),
+        json!({"value": "neural", "origin": "mentor"})
+    );
     assert_eq!(switch_model(&other, ModelRole::Mentor, "symbolic").settings, run.settings);
     // A method without the setting doesn't get it.
     assert_eq!(

@@ -148,7 +148,7 @@ fn with_code_settings_a_truncated_reply_is_used_and_marked() {
     let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
     let (_, settings, _) = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Code);
-    assert_eq!(settings.0["accept_truncated"].value, true);
+    assert_eq!(settings.recorded("accept_truncated").unwrap().value, true);
     run.settings = settings;
     let mut play = TestRun::new(run);
     play.mentor = Box::new(|_| "I will go to the shelf and ta✂".to_owned());

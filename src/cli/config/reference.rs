@@ -129,7 +129,7 @@ pub(super) fn settings_table() -> String {
             .iter()
             .copied()
             .filter(|method| {
-                let value = defaults(method, PaperOrCode::Paper).1.0.remove(spec.name).map(|s| s.value);
+                let value = defaults(method, PaperOrCode::Paper).1.value(spec.name).cloned();
                 let differs = value.as_ref().is_some_and(|v| *v != spec.default.to_json());
                 if differs {
                     code_value = value;

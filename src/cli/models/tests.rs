@@ -162,15 +162,15 @@ fn switched_run_records_what_its_new_profile_sends() {
     }))
     .unwrap();
     record_servers(&config, "openai:small", "none", &mut run.settings).unwrap();
-    let recorded = |run: &RunSpec, part: &str| run.settings.0.get(&format!("actor.{part}")).cloned();
+    let recorded = |run: &RunSpec, part: &str| run.settings.recorded(&format!("actor.{part}")).cloned();
     assert_eq!(recorded(&run, "sampling").unwrap().value["temperature"], json!(0.1));
     for (words, model, temperature) in
         [("openai:big profile far", "big", 0.6), ("openai:other", "other", 0.1)]
     {
-        let mut spec = crate::engine::with_model(&run, ModelRole::Actor, words);
+        let mut spec = crate::domain::with_model(&run, ModelRole::Actor, words);
         assert!(recorded(&spec, "sampling").is_none(), "{words}: settings of the old profile are removed");
         for (name, setting) in server_settings_to_record(&spec, &config) {
-            spec.settings.0.entry(name).or_insert(setting);
+            spec.settings.insert_missing(&name, setting);
         }
         assert_eq!(spec.actor, format!("openai:{model}"));
         let sampling = recorded(&spec, "sampling").unwrap();
@@ -220,7 +220,7 @@ fn profile_chosen_during_a_run_resolves_as_at_the_start() {
         }))
         .unwrap();
         record_servers(&config, "openai:small", "none", &mut run.settings).unwrap();
-        let spec = crate::engine::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"));
+        let spec = crate::domain::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"));
         let found =
             resolve_endpoint_with(&config, ModelRole::Actor, "big", Some(&spec.settings), &variable).unwrap();
         assert_eq!(found.base_url, expected, "{chosen}");

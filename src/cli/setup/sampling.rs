@@ -30,7 +30,7 @@ pub(super) fn apply_prescribed_sampling(
         let Some(model) = spec.provider_spec(role).strip_prefix("openai:") else { continue };
         let endpoint = resolve_endpoint(config, role, model, None)?;
         for (name, value, origin) in &all {
-            let is_free = !spec.settings.0.contains_key(name);
+            let is_free = !spec.settings.contains(name);
             if sampling_param(name).is_some_and(|(of, param)| of == role && endpoint.has_default(param.name))
                 && is_free
             {

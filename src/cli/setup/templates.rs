@@ -5,13 +5,10 @@ use crate::cli::calibration_setup;
 use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::settings::setting_origin;
-use crate::domain::{RunSpec, Setting, SettingOrigin};
+use crate::domain::{RunSpec, Setting, SettingOrigin, TEMPLATES_SETTING};
 use crate::prompt::Templates;
 use serde_json::Value;
 use std::path::Path;
-
-/// The setting that records the hash of the texts that a run can show.
-const TEMPLATES_SETTING: &str = "templates";
 
 /// Returns the setting, with its name, that records which texts a run can show with these templates.
 pub(super) fn templates_setting(spec: &RunSpec, templates: &Templates, config: &Config) -> (String, Setting) {
@@ -25,7 +22,7 @@ pub(super) fn templates_setting(spec: &RunSpec, templates: &Templates, config: &
 /// Fails with a [`CliError`] if the templates can't be loaded.
 pub(in crate::cli) fn record_templates(spec: &mut RunSpec, config: &Config) -> Result<(), CliError> {
     let (name, setting) = templates_setting(spec, &load_templates(config)?, config);
-    spec.settings.0.insert(name, setting);
+    spec.settings.insert(name, setting);
     Ok(())
 }
 
@@ -46,7 +43,7 @@ pub(in crate::cli) fn check_templates(
     accepted: bool,
 ) -> Result<Option<(String, Value)>, CliError> {
     // A run without a record of its templates can't be compared.
-    let Some(recorded) = spec.settings.0.get(TEMPLATES_SETTING) else { return Ok(None) };
+    let Some(recorded) = spec.settings.recorded(TEMPLATES_SETTING) else { return Ok(None) };
     let current = load_templates(config)?;
     if are_templates_current(spec, &current) {
         return Ok(None);

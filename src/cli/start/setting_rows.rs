@@ -6,9 +6,8 @@ use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
 use crate::cli::config::{Config, Entry, ProgramPreset, ValueOrigin, ValueType, keys, program_presets};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
-use crate::domain::DefaultValue;
 use crate::domain::common_settings::MAX_STEPS;
-use crate::domain::{Limits, RunSpec, SettingOrigin};
+use crate::domain::{DefaultValue, Limits, RunSpec, SettingOrigin};
 use crate::method::PaperOrCode;
 use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
 use serde_json::Value;
@@ -302,7 +301,7 @@ impl SettingsContext<'_> {
             .iter()
             .filter(move |definition| methods_with_setting(definition.name).is_some() == method_specific)
             .filter_map(|definition| {
-                let setting = self.spec.settings.0.get(definition.name)?;
+                let setting = self.spec.settings.recorded(definition.name)?;
                 let allowed = match definition.default {
                     DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
                     DefaultValue::Switch(_) => one_of(&["true", "false"]),

@@ -57,7 +57,7 @@ fn a_changed_run_is_journaled_with_its_settings() {
     send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
     handle.quit();
     thread.join().unwrap();
-    other.settings.0.insert("actor.sampling".to_owned(), setting);
+    other.settings.insert("actor.sampling".to_owned(), setting);
     let events = read_branch(&session.trunk()).unwrap().events;
     let changed = events.iter().any(|e| matches!(&e.event, Event::RunChanged { spec } if **spec == other));
     assert!(changed && handle.store.head().run.as_deref() == Some(&other));

@@ -2,7 +2,7 @@
 
 use crate::domain::{
     Author, BreakpointConfig, CallId, ExecutedAction, LessonOp, ManualEdit, Seq, Setting, SettingOrigin,
-    ThoughtDisposition,
+    TEMPLATES_SETTING, ThoughtDisposition,
 };
 use crate::engine::{Cause, Event, State, UndoAction, UndoEntry};
 use std::sync::Arc;
@@ -346,7 +346,9 @@ impl State {
             // undo entry of its own.
             Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was requested",
             // The setting is a hash of the templates; restoring it wouldn't restore the templates.
-            Event::SettingChanged { name, .. } if name == "templates" => "the prompt templates were replaced",
+            Event::SettingChanged { name, .. } if name == TEMPLATES_SETTING => {
+                "the prompt templates were replaced"
+            }
             Event::Retried { reply_source: Some(_), .. } => "a recorded reply replaced the model's",
             Event::Retried { call: None, .. } => "the environment's new answer was accepted",
             _ => return None,

@@ -1,6 +1,6 @@
 //! Helpers for the folds of events; most of them are used by several folds.
 
-use crate::domain::common_settings::{KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt};
+use crate::domain::common_settings::KeptAttempt;
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
     NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage, Step,
@@ -126,9 +126,8 @@ impl State {
         role: ModelRole,
         settings: &[String],
     ) {
-        let setting = format!("{}.unsent", role.name());
         let had_list = self.setting_deviations.iter().any(|u| u.0 == role)
-            || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&setting));
+            || self.settings().role(role).deviations.is_some();
         if had_list && self.last_step().is_some_and(|s| s.call == Some(call)) {
             let before = self.setting_deviations(role);
             let new = settings.iter().filter(|setting| !before.contains(setting)).cloned();
@@ -248,9 +247,9 @@ impl State {
     /// With `contrast=first` the first failed attempt stays instead. Stores a successful attempt at a training task if
     /// `keep_successes` is on.
     pub(super) fn keep_attempt(&mut self) {
-        let keeps_successes = self.setting(KEEP_SUCCESSES);
+        let keeps_successes = self.settings().keep_successes;
         let has_trials = keeps_successes || self.run.as_ref().is_some_and(|r| r.trials > 1);
-        let keeps_failures = has_trials && self.setting(KEEP_ATTEMPTS);
+        let keeps_failures = has_trials && self.settings().keep_attempts;
         let Some(last) = self.episode.take() else { return };
         let key = last.task.key();
         let is_won = last.outcome.as_ref().is_some_and(|outcome| outcome.won);
@@ -262,7 +261,7 @@ impl State {
         }
         match &last.outcome {
             Some(outcome) if !outcome.won => {
-                let keeps_first = self.setting(KEPT_ATTEMPT) == KeptAttempt::First;
+                let keeps_first = self.settings().kept_attempt == KeptAttempt::First;
                 if !(keeps_first && self.attempts.contains_key(&key)) {
                     self.attempts.insert_mut(key, last);
                 }

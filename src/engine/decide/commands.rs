@@ -6,9 +6,7 @@ use crate::domain::{
 };
 use crate::engine::advance::episode_end;
 use crate::engine::state::{Grant, RunStatus};
-use crate::engine::{
-    Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason, first_trial_number,
-};
+use crate::engine::{Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason};
 use std::borrow::Cow;
 
 impl Engine {
@@ -358,7 +356,7 @@ impl Engine {
         let trial =
             state.ended_episodes.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
                 as u32
-                + state.run.as_deref().and_then(first_trial_number).unwrap_or(1);
+                + state.settings().place.first_trial.unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
             episode: state.next_episode_number(),
             task: Box::new(task.clone()),

@@ -1,7 +1,6 @@
 //! Turns the replies of models, environments and timers into events. A reply to a call that is no longer in flight
 //! yields no events.
 
-use crate::domain::common_settings::{ACCEPT_TRUNCATED, ASK_AGAIN, EMPTY_ACTION, LEAST_REPLY};
 use crate::domain::{Author, EndReason, FailureKind, ModelRole, Purpose, Stage, Truncation, Usage};
 use crate::engine::advance::episode_end;
 use crate::engine::{
@@ -13,7 +12,7 @@ impl Engine {
     /// Returns what cut the reply off, or `None` if the reply may be used: it is complete, or `accept_truncated` is on.
     /// A refusal is never used.
     fn rejected_truncation(&self, truncated: Option<Truncation>) -> Option<Truncation> {
-        let accepted = self.state.setting(ACCEPT_TRUNCATED);
+        let accepted = self.state.settings().accept_truncated;
         truncated.filter(|truncation| *truncation == Truncation::Refusal || !accepted)
     }
 
@@ -29,13 +28,13 @@ impl Engine {
         truncated: Option<Truncation>,
     ) -> Option<String> {
         let retries = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
-        if u64::from(retries) >= self.state.setting(ASK_AGAIN) {
+        if u64::from(retries) >= self.state.settings().ask_again {
             return None;
         }
         if truncated == Some(Truncation::Refusal) {
             return Some(refusal_message(text));
         }
-        let minimum = self.state.setting(LEAST_REPLY);
+        let minimum = self.state.settings().least_reply;
         let length = text.trim().chars().count() as u64;
         if parsed.action.is_none() && parsed.thought.is_none() {
             return Some("the reply has no action".to_owned());
@@ -62,7 +61,7 @@ impl Engine {
         let refused = truncated == Some(Truncation::Refusal);
         let empty = !refused && parsed.action.is_none() && parsed.thought.is_none();
         let rejected = self.rejected_truncation(truncated).filter(|_| refused || !empty && !parsed.complete);
-        let accepted_as_empty = empty && self.state.setting(EMPTY_ACTION) && !self.policy.is_attended;
+        let accepted_as_empty = empty && self.state.settings().empty_action && !self.policy.is_attended;
         if accepted_as_empty || (!empty && rejected.is_none()) {
             return None;
         }

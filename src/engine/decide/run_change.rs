@@ -1,6 +1,6 @@
 //! Changing a run that has started, and the sampling settings of a role.
 
-use crate::domain::{RunSpec, SAMPLING_PARAMS, sampling_param};
+use crate::domain::{RunSpec, SAMPLING_PARAMS, role_setting};
 use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
@@ -28,10 +28,8 @@ impl Engine {
     /// Checks a change of a sampling setting (`actor.*` or `mentor.*`): the parameter must exist, the value must be
     /// valid, and the role must be played by a model that supports the parameter. Other settings aren't checked.
     pub(super) fn check_sampling_setting(&self, name: &str, value: &Value) -> Result<(), CommandError> {
-        if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
-            return Ok(());
-        }
-        let Some((role, param)) = sampling_param(name) else {
+        let Some((role, part)) = role_setting(name) else { return Ok(()) };
+        let Some(param) = SAMPLING_PARAMS.iter().find(|param| param.name == part) else {
             let names: Vec<&str> = SAMPLING_PARAMS.iter().map(|param| param.name).collect();
             return Err(CommandError::new(
                 format!("{name} is not a sampling parameter"),

@@ -1,8 +1,10 @@
 //! Cancelled calls: their partial replies, the commands that can follow, and what undo reports.
 
 use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
-use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, ReflectionKind, Stage, Usage};
-use crate::engine::{Cause, Command, CommandError, Effect, Envelope, Event, Input, Reply, with_model};
+use crate::domain::{
+    CallId, ModelRole, PartialReply, PromptRecord, ReflectionKind, Stage, Usage, with_model,
+};
+use crate::engine::{Cause, Command, CommandError, Effect, Envelope, Event, Input, Reply};
 
 /// Executes a command and, as the driver does, adds the partial reply to the event of each cancelled call.
 fn execute_command(harness: &mut Harness, command: Command, partial_reply: &PartialReply) -> Vec<Event> {

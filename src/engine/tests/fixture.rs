@@ -4,12 +4,12 @@
 use crate::domain::{
     Autonomy, BreakpointConfig, CallId, EpisodeRole, LessonText, Limits, MessageRole, ModelRole, Note,
     PromptRecord, Question, ReflectionItem, ReflectionKind, RunSpec, SegmentLabel, SegmentOrigin,
-    SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage,
+    SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage, with_model,
 };
 use crate::engine::{
     BreakpointMatch, BreakpointRules, Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input,
     Intent, Method, OutgoingAction, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft, PromptRequest,
-    Reply, State, with_model,
+    Reply, State,
 };
 use std::sync::Arc;
 

@@ -65,7 +65,7 @@ fn sampling_parameters_need_a_model_and_apply_to_its_next_prompt() {
     harness.command(set("actor.seed", json!(9))).unwrap();
     // No prompt has used the seed yet, so it can be undone and redone.
     assert_eq!(event_names(&harness.command(Command::Undo).unwrap())[0], "taken_back");
-    assert_eq!(harness.state().run.as_ref().unwrap().settings.seed_override(ModelRole::Actor), None);
+    assert_eq!(harness.state().settings().role(ModelRole::Actor).seed, None);
     assert_eq!(event_names(&harness.command(Command::Redo).unwrap())[0], "made_again");
     harness.command(Command::Step).unwrap();
     let sent = harness.state().actor_prompts.0.clone().unwrap();

@@ -1,8 +1,8 @@
 //! Retries of failed calls after changes of their settings or prompts.
 
 use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
-use crate::domain::{CallId, LessonText, ModelRole, PromptRecord, ReflectionKind};
-use crate::engine::{Command, Effect, Event, LessonCommand, Reply, with_model};
+use crate::domain::{CallId, LessonText, ModelRole, PromptRecord, ReflectionKind, with_model};
+use crate::engine::{Command, Effect, Event, LessonCommand, Reply};
 use serde_json::{Value, json};
 
 fn set_setting(name: &str, value: Value) -> Command {

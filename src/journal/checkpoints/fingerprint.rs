@@ -43,7 +43,9 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/run_limit.rs"),
     include_bytes!("../../domain/sampling.rs"),
     include_bytes!("../../domain/scope.rs"),
+    include_bytes!("../../domain/run_settings.rs"),
     include_bytes!("../../domain/setting.rs"),
+    include_bytes!("../../domain/settings.rs"),
     include_bytes!("../../domain/common_settings.rs"),
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/breakpoint.rs"),
@@ -112,8 +114,10 @@ mod tests {
             ]
             .map(|n| format!("engine/{n}.rs")),
         );
-        // Pictures are drawn from a state and never in one.
-        expected.retain(|name| !name.ends_with("tests.rs") && name != "domain/picture.rs");
+        // Pictures are drawn from a state and never in one, and a switch of models is an event with the whole run.
+        expected.retain(|name| {
+            !name.ends_with("tests.rs") && !["domain/picture.rs", "domain/model_switch.rs"].contains(&&**name)
+        });
         let this_file = include_str!("fingerprint.rs");
         let missing: Vec<_> =
             expected.iter().filter(|n| !this_file.contains(&format!("\"../../{n}\""))).collect();

@@ -6,7 +6,7 @@
 
 use super::super::constitution;
 use super::settings::{S_FREQ, SUMMARY_AFTER_CALIBRATION};
-use crate::domain::common_settings::{PROGRESS_LESSONS, ProgressLessons};
+use crate::domain::common_settings::ProgressLessons;
 use crate::domain::{
     Author, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question, Reflection,
     ReflectionKind,
@@ -95,7 +95,7 @@ fn store_reflection(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let replaces = kind == ReflectionKind::Progress
         && !reply.items.is_empty()
         && reply.truncated.is_none()
-        && state.setting(PROGRESS_LESSONS) == ProgressLessons::Replace;
+        && state.settings().progress_lessons == ProgressLessons::Replace;
     let mut replaced: Vec<LessonId> = Vec::new();
     if replaces {
         let old = state.pool.visible_of_kind(kind).filter(|l| {

@@ -1,7 +1,6 @@
 //! Adds other episodes to a prompt: an earlier attempt, successful attempts at other tasks, examples.
 
 use super::DraftBuilder;
-use crate::domain::common_settings::{CONTEXT_TOKENS, EXAMPLES};
 use crate::domain::{DroppedSegment, SegmentOrigin, Task};
 use crate::engine::{Episode, State};
 use crate::prompt::forms;
@@ -48,7 +47,7 @@ impl DraftBuilder<'_> {
         let recalled = recalled.map_or_else(Vec::new, |setting| {
             most_similar(self.state, &self.episode.task, self.count_setting(setting))
         });
-        let count = (self.state.setting(EXAMPLES).min(2) as usize).saturating_sub(recalled.len());
+        let count = (self.state.settings().examples.min(2) as usize).saturating_sub(recalled.len());
         let in_other_wording =
             env_texts.other_wording.is_some_and(|wording| is_used_in(wording, self.episode));
         let chosen = env_texts.examples_for(&self.episode.task, count, in_other_wording);
@@ -62,7 +61,7 @@ impl DraftBuilder<'_> {
     }
 
     fn count_setting(&self, name: &str) -> usize {
-        let count = self.state.run.as_ref().map_or(0, |run| run.settings.number(name, 0));
+        let count = self.state.run.as_ref().and_then(|run| run.settings.value(name)?.as_u64()).unwrap_or(0);
         usize::try_from(count).unwrap_or(usize::MAX)
     }
 
@@ -90,7 +89,7 @@ impl DraftBuilder<'_> {
             self.add_text(part, heading);
         }
         let (number, to) = (attempt.number, attempt.steps.len() as u32);
-        let budget = self.state.setting(CONTEXT_TOKENS);
+        let budget = self.state.settings().context_tokens;
         let budget = self.state.to_estimated_tokens(self.record.role, budget);
         let mut remaining = budget / 2 / count.max(1) as u64;
         let mut from = to + 1;

@@ -1,7 +1,6 @@
 //! Chooses the lessons of a prompt.
 
 use super::DraftBuilder;
-use crate::domain::common_settings::LESSONS_BY_SCOPE;
 use crate::domain::{
     DroppedSegment, Lesson, LessonOrigin, LessonStatus, ReflectionKind, Scope, SegmentLabel, SegmentOrigin,
 };
@@ -56,10 +55,13 @@ impl<'a> DraftBuilder<'a> {
     /// Returns the lessons that an entry shows, if none is left out.
     fn select_lessons(&self, part: &SegmentTemplate, filter: &LessonFilter) -> Vec<&'a Lesson> {
         let state = self.state;
-        let by_scope = state.setting(LESSONS_BY_SCOPE);
+        let by_scope = state.settings().lessons_by_scope;
         let kinds = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { &filter.kinds };
         let max_count = filter.count_setting.as_deref().map_or(usize::MAX, |setting| {
-            let count = state.run.as_ref().map(|run| run.settings.number(setting, u64::MAX));
+            let count = state
+                .run
+                .as_ref()
+                .map(|run| run.settings.value(setting).and_then(|value| value.as_u64()).unwrap_or(u64::MAX));
             count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
         });
         let is_included = |l: &&Lesson| {

@@ -44,7 +44,7 @@ fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> Ep
 }
 
 fn spec() -> RunSpec {
-    let mut settings = Settings::default();
+    let mut settings = crate::domain::Settings::default();
     settings.set("strategy", "reflexion", SettingOrigin::Paper);
     settings.set("memory", 3, SettingOrigin::Paper);
     RunSpec {
@@ -590,8 +590,8 @@ fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64
     let mut run = spec();
     (run.method, run.trials, run.mentor) = ("react".to_owned(), 1, mentor.to_owned());
     run.settings = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper).1;
-    for (name, setting) in crate::catalog::defaults("omnireflect", crate::method::PaperOrCode::Paper).1.0 {
-        run.settings.0.entry(name).or_insert(setting);
+    for (name, setting) in crate::catalog::defaults("omnireflect", crate::method::PaperOrCode::Paper).1 {
+        run.settings.insert_missing(&name, setting);
     }
     let mut session = alfworld_benchmark();
     run.tasks = session.episodes.iter().map(|episode| episode.task.clone()).collect();

@@ -4,7 +4,6 @@
 use super::failure;
 use super::situation::Situation;
 use super::{CIRCLE_VISITS, CIRCLE_WINDOW};
-use crate::domain::common_settings::REPEAT_AFTER;
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use crate::symbolic::evidence::evidence_text;
@@ -238,7 +237,7 @@ impl StepDetector<'_> {
             self.step.number,
         );
         let times = count.to_string();
-        let is_repeated = u64::from(count) >= self.state.setting(REPEAT_AFTER);
+        let is_repeated = u64::from(count) >= self.state.settings().repeat_after;
         let last = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let failed_before = last.and_then(|p| p.get("action")).is_some_and(|a| a == self.action);
         let previous = number.checked_sub(1).and_then(|n| self.episode.step(n));

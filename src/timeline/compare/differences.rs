@@ -31,14 +31,14 @@ fn comparable_json(run: &RunSpec) -> Value {
     map.remove("settings");
     // Only the value of a setting is compared, because its origin has no effect. A boolean of a sampling parameter
     // has a special meaning, which is described.
-    for (name, setting) in &run.settings.0 {
+    for (name, setting) in run.settings.iter() {
         let value = match &setting.value {
             flag @ Value::Bool(_) if sampling_param(name).is_some() => {
                 describe_setting_value(name, flag).into()
             }
             value => value.clone(),
         };
-        map.insert(name.clone(), value);
+        map.insert(name.to_owned(), value);
     }
     value
 }

@@ -63,7 +63,8 @@ pub(super) fn sampling_values(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Na
             name: param.setting_name(asked),
             current: now.as_ref().map_or_else(String::new, SamplingParam::format_value),
             sent: None,
-            origin: match run.and_then(|r| r.settings.0.get(&param.setting_name(asked))).map(|s| s.origin) {
+            origin: match run.and_then(|r| r.settings.recorded(&param.setting_name(asked))).map(|s| s.origin)
+            {
                 _ if !chosen => "",
                 Some(SettingOrigin::Flag) => "flag",
                 Some(SettingOrigin::Config) => "configuration",
@@ -100,11 +101,11 @@ pub(super) fn as_sent(all: &mut [NamedValue], unsent: &[String]) {
 /// of environments in which it has no task.
 pub(super) fn setting_values(run: Option<&RunSpec>) -> Vec<NamedValue> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let all = run.into_iter().flat_map(|r| &r.settings.0);
+    let all = run.into_iter().flat_map(|r| r.settings.iter());
     let named = all.filter_map(|(name, setting)| {
         let spec = find_setting(name).filter(|_| run.is_none_or(|run| concerns_tasks(run, name)))?;
         Some(NamedValue {
-            name: name.clone(),
+            name: name.to_owned(),
             current: word(&setting.value),
             sent: None,
             origin: if setting.origin == SettingOrigin::Mentor {

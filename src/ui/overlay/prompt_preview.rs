@@ -68,7 +68,7 @@ pub(crate) fn preview_prompt(
     }
     let mut record = drafted.record;
     if let Some(run) = &state.run {
-        record.sampling = run.settings.sampling_overrides(record.role);
+        record.sampling = run.settings.typed().role(record.role).sampling.clone();
     }
     record.seed = state.seed_for(&record);
     Ok(PromptPreview { state: Arc::new(state), record })

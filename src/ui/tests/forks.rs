@@ -201,7 +201,7 @@ fn method_model_and_settings_can_be_changed() {
     let requests = stage.press("Enter");
     let [Command::ChangeRun(spec)] = &fork_request(&requests).commands[..] else { panic!("{requests:?}") };
     assert_eq!((spec.method.as_str(), spec.actor.as_str()), ("reflexion", "rules"));
-    assert_eq!(spec.settings.number("ask_again", 0), 5, "the new method's own defaults");
+    assert_eq!(spec.settings.typed().ask_again, 5, "the new method's own defaults");
     assert_eq!(fork_request(&requests).reason, "after step 2: method reflexion");
 
     let mut stage = fork_dialog_at(stepped_session(), 2, "n");

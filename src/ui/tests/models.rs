@@ -112,7 +112,7 @@ fn after_a_failed_call_another_model_or_a_recorded_reply_can_answer() {
     let requests = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((spec.actor.as_str(), spec.settings.text("actor.profile", "")), ("openai:big", "far"));
-    assert!(!spec.settings.0.contains_key("actor.base_url"), "the profile sets the address");
+    assert!(!spec.settings.contains("actor.base_url"), "the profile sets the address");
     stage.fixture.write(Cause::Person, Event::RunChanged { spec: spec.clone() });
     assert!(screen_text(&stage.draw()).contains("a retry calls openai:big"));
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);

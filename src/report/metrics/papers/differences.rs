@@ -99,11 +99,11 @@ impl PaperRow {
         in_paper.entry("temperature").or_insert(&zero);
         let mut reasons = Vec::new();
         for (role, provider) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
-            let endpoint = spec.settings.0.get(&format!("{}.sampling", role.name()));
+            let endpoint = spec.settings.recorded(&format!("{}.sampling", role.name()));
             let endpoint = endpoint.filter(|_| is_called_model(provider)).map(|setting| &setting.value);
             for (name, value) in &in_paper {
                 let full_name = format!("{}.{name}", role.name());
-                let of_run = spec.settings.0.get(&full_name).map(|setting| &setting.value);
+                let of_run = spec.settings.recorded(&full_name).map(|setting| &setting.value);
                 let here = of_run.or_else(|| endpoint?.get(name)).filter(|here| !here.is_null());
                 if let Some(here) = here.filter(|here| here.as_f64() != value.as_f64()) {
                     reasons.push(format!("{full_name} {value} in the paper, {here} here"));
@@ -132,7 +132,7 @@ impl PaperRow {
             .chain(self.calibration_settings())
             .collect();
         for name in names {
-            let here = spec.settings.0.get(name).map(|setting| &setting.value);
+            let here = spec.settings.recorded(name).map(|setting| &setting.value);
             let in_paper = match (settings.get(name).copied().or_else(|| self.calibration.get(name)), here) {
                 (Some(value), _) => Some(value),
                 // A session of an earlier version doesn't have a newer setting.
@@ -140,11 +140,11 @@ impl PaperRow {
                 (None, Some(here)) => {
                     let mut known: Vec<&Value> = defaults
                         .iter()
-                        .filter_map(|settings| settings.0.get(name))
+                        .filter_map(|settings| settings.recorded(name))
                         .map(|s| &s.value)
                         .collect();
                     if known.is_empty() {
-                        known.extend(calibration.0.get(name).map(|setting| &setting.value));
+                        known.extend(calibration.recorded(name).map(|setting| &setting.value));
                     }
                     known.first().filter(|_| !known.contains(&here)).copied()
                 }
@@ -160,7 +160,7 @@ impl PaperRow {
 
 /// The comparison is with this program's prompts; somebody else's may say anything.
 fn prompt_difference(spec: &RunSpec) -> Option<String> {
-    let templates = spec.settings.0.get("templates")?;
+    let templates = spec.settings.recorded("templates")?;
     (templates.origin != SettingOrigin::BuiltIn).then(|| "prompts or exemplars of a file here".to_owned())
 }
 

@@ -354,14 +354,14 @@ fn run_spec(shown: &State) -> Result<RunSpec, String> {
 /// the prompt templates is that of the old method's; the driver records the new one.
 fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     let (_, mut settings, loop_detector) = defaults(method, PaperOrCode::default());
-    let kept = |name: &str| settings.0.contains_key(name) || !SETTINGS.iter().any(|s| s.name == name);
-    let old = spec.settings.0.into_iter().filter(|(name, s)| {
+    let kept = |name: &str| settings.contains(name) || !SETTINGS.iter().any(|s| s.name == name);
+    let old = spec.settings.into_iter().filter(|(name, s)| {
         use crate::domain::SettingOrigin::{Config, Flag, Person};
         let chosen = matches!(s.origin, Config | Flag | Person);
         name != "templates" && kept(name) && (chosen || !SETTINGS.iter().any(|known| known.name == name))
     });
     let old: Vec<_> = old.collect();
-    settings.0.extend(old);
+    settings.extend(old);
     derive_generation(&spec.mentor, &mut settings);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
 }

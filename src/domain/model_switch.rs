@@ -1,6 +1,6 @@
 //! Switching a role to another model.
 
-use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
+use super::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
 /// The settings that describe a role's server, without the prefix `actor.` or `mentor.`. `sampling` holds the sampling
 /// parameters of the server's profile. `unsent` lists the settings that the server rejects or requires other values for
@@ -25,7 +25,7 @@ pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> RunSpec {
         ModelRole::Actor => ("actor", "mentor"),
         ModelRole::Mentor => ("mentor", "actor"),
     };
-    let has_server = run.settings.0.contains_key(&format!("{prefix}.base_url"));
+    let has_server = run.settings.contains(&format!("{prefix}.base_url"));
     for part in SERVER_SETTINGS {
         let name = format!("{prefix}.{part}");
         let is_kept =
@@ -33,14 +33,14 @@ pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> RunSpec {
         if is_kept && has_server {
             continue;
         }
-        run.settings.0.remove(&name);
-        if is_kept && let Some(value) = run.settings.0.get(&format!("{other_prefix}.{part}")).cloned() {
-            run.settings.0.insert(name, value);
+        run.settings.remove(&name);
+        if is_kept && let Some(value) = run.settings.recorded(&format!("{other_prefix}.{part}")).cloned() {
+            run.settings.insert(name, value);
         }
     }
     if profile.is_some() || !model.starts_with("openai:") {
         for param in &SAMPLING_PARAMS {
-            run.settings.0.remove(&param.setting_name(role));
+            run.settings.remove(&param.setting_name(role));
         }
     }
     if let Some(profile) = profile {
@@ -59,7 +59,7 @@ mod tests {
     use serde_json::Value;
 
     fn setting_lines(run: &RunSpec) -> Vec<String> {
-        let lines = run.settings.0.iter().map(|(name, s)| match &s.value {
+        let lines = run.settings.iter().map(|(name, s)| match &s.value {
             Value::String(text) => format!("{name}={text}"),
             other => format!("{name}={other}"),
         });
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn switching_the_model_keeps_only_the_settings_that_still_apply() {
-        let mut run = crate::engine::tests::spec_with_tasks(1);
+        let mut run = RunSpec::sample();
         "openai:small".clone_into(&mut run.actor);
         "symbolic".clone_into(&mut run.mentor);
         for (name, value) in [
