@@ -105,8 +105,8 @@ pub(super) fn plan_run_with_calibration(
         )?;
     }
     record_environment_options(&mut spec, config);
-    record_templates(&mut spec, config)?;
-    catalog::check_texts(&spec, &load_templates(config)?).map_err(|why| {
+    let templates = record_templates(&mut spec, config)?;
+    catalog::check_texts(&spec, &templates).map_err(|why| {
         CliError::usage(
             why,
             "name a pool file written by `retrospect calibrate --mentor symbolic --out FILE` with --exemplars, or set \

@@ -14,7 +14,7 @@ fn a_report_gives_results_and_says_they_are_not_comparable_to_published_ones() {
     }
     let printed: Value =
         serde_json::from_str(&home.run(&["report", "--last", "--json"]).assert_success().stdout).unwrap();
-    assert_eq!(printed["ways"][0]["all"]["tasks"], 2);
+    assert_eq!(printed["configurations"][0]["all"]["tasks"], 2);
     assert!(
         home.run(&["report", "--last", "-f", "markdown"])
             .assert_success()

@@ -122,12 +122,12 @@ fn a_figure_of_a_paper_is_printed_only_beside_a_run_that_agrees_with_it() {
         let args: Vec<&str> = merge(base, run.args);
         home.run(&server, &[vec!["run"], args].concat());
         server.take();
-        let comparison = &home.report()["ways"][0]["against_paper"];
+        let comparison = &home.report()["configurations"][0]["against_paper"];
         let texts = |name: &str| comparison[name].as_array().cloned().unwrap_or_default();
         let figures: Vec<Value> = texts("figures").into_iter().filter(|f| f["row"] == run.row).collect();
         let name = format!("({}): ", run.row);
         let reasons: Vec<Value> =
-            texts("nothing_because").into_iter().filter(|r| r.as_str().unwrap().contains(&name)).collect();
+            texts("differences").into_iter().filter(|r| r.as_str().unwrap().contains(&name)).collect();
         if run.says == "figure" {
             assert!(reasons.is_empty() && !figures.is_empty(), "{:?}: {comparison}", run.args);
         } else {

@@ -16,14 +16,15 @@ pub(super) fn templates_setting(spec: &RunSpec, templates: &Templates, config: &
     (TEMPLATES_SETTING.to_owned(), Setting { value: templates.hash_for(spec).into(), origin })
 }
 
-/// Records in a run which texts it can show: resuming it with others must be noticed.
+/// Records in a run which texts it can show, since resuming it with others must be noticed, and returns the templates.
 ///
 /// # Errors
 /// Fails with a [`CliError`] if the templates can't be loaded.
-pub(in crate::cli) fn record_templates(spec: &mut RunSpec, config: &Config) -> Result<(), CliError> {
-    let (name, setting) = templates_setting(spec, &load_templates(config)?, config);
+pub(in crate::cli) fn record_templates(spec: &mut RunSpec, config: &Config) -> Result<Templates, CliError> {
+    let templates = load_templates(config)?;
+    let (name, setting) = templates_setting(spec, &templates, config);
     spec.settings.insert(name, setting);
-    Ok(())
+    Ok(templates)
 }
 
 /// Returns whether a run was started with the texts of `current`.

@@ -101,7 +101,7 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
                 let figures: Vec<&PaperComparison> = rows.iter().flat_map(|row| &row.figures).collect();
                 fields.insert(
                     "against_paper".to_owned(),
-                    json!({"figures": figures, "nothing_because": reasons}),
+                    json!({"figures": figures, "differences": reasons}),
                 );
             }
             value
@@ -113,8 +113,7 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
             json!({"of": first.label, "over": second.label, "improvement": improvement})
         })
         .collect();
-    // Scripts read the key `ways`: configurations, each a method with its models and settings.
-    json!({"ways": configurations, "improvements": improvements})
+    json!({"configurations": configurations, "improvements": improvements})
 }
 
 fn note_lines(metrics: &Metrics) -> Vec<String> {

@@ -524,12 +524,12 @@ fn labels_of_one_method_state_what_distinguishes_them() {
 fn json_contains_the_same_numbers() {
     let text = render_metrics(&Metrics::from_sessions(vec![alfworld_benchmark()]), Format::Json, true);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["ways"][0]["all"]["solved"], 67);
-    assert_eq!(value["ways"][0]["against_paper"]["figures"][0]["published"], 82.8);
+    assert_eq!(value["configurations"][0]["all"]["solved"], 67);
+    assert_eq!(value["configurations"][0]["against_paper"]["figures"][0]["published"], 82.8);
     let text = render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Json, true);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["ways"][0]["against_paper"]["figures"].as_array().unwrap().len(), 0);
-    let reasons = value["ways"][0]["against_paper"]["nothing_because"].to_string();
+    assert_eq!(value["configurations"][0]["against_paper"]["figures"].as_array().unwrap().len(), 0);
+    let reasons = value["configurations"][0]["against_paper"]["differences"].to_string();
     assert!(
         reasons.contains("OmniReflect, Table 1 (Reflexion): 134 tasks in the paper, 3 here"),
         "{reasons}"

@@ -65,11 +65,11 @@ fn recall_and_precision_are_those_of_the_new_plan_by_trial() {
         assert!(text.contains(row), "no row {row}:\n{text}");
     }
     let json: serde_json::Value = serde_json::from_str(&render_metrics(&all, Format::Json, false)).unwrap();
-    let reflections = &json["ways"][0]["reflections"];
+    let reflections = &json["configurations"][0]["reflections"];
     assert_eq!(reflections["recall"], 0.5);
     assert_eq!(reflections["by_trial"][1]["trial"], 2);
     assert_eq!(reflections["by_trial"][0]["precision"], 1.0);
-    assert_eq!(json["ways"][0]["by_trial"][2]["solved_so_far"], 0);
+    assert_eq!(json["configurations"][0]["by_trial"][2]["solved_so_far"], 0);
 }
 
 #[test]
