@@ -31,7 +31,7 @@ pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
-use crate::domain::{Autonomy, Job, JobProgress, LessonId, RunSpec, StepResult};
+use crate::domain::{Autonomy, Job, JobContext, LessonId, RunSpec, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -54,10 +54,10 @@ pub fn find_job(name: &str) -> Option<&'static JobEntry> {
 ///
 /// # Errors
 /// Returns a message if the job fails, if it was cancelled, or if this program has no such job.
-pub fn compute_job(job: &Job, progress: &JobProgress) -> Result<Value, String> {
+pub fn compute_job(job: &Job, context: &JobContext) -> Result<Value, String> {
     let entry = find_job(&job.name)
         .ok_or_else(|| format!("this version of the program has no job {:?}", job.name))?;
-    (entry.compute)(&job.inputs, progress)
+    (entry.compute)(&job.inputs, context)
 }
 
 /// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it. A

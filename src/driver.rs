@@ -39,7 +39,7 @@ mod thread_priority;
 mod world_thread;
 pub mod worlds;
 
-use crate::domain::{Job, JobProgress};
+use crate::domain::{Job, JobContext};
 pub use clock::{check_clock, wall_clock_now};
 pub use decision_point::{DecisionPoint, decision_point, decision_seq, is_decision};
 pub use error::DriverError;
@@ -59,8 +59,8 @@ use std::sync::Arc;
 /// The names of the threads whose panics are caught: they run code of environments and methods, and the program goes on.
 pub const GUARDED_THREADS: [&str; 3] = ["world", "past-world", "job"];
 
-/// Computes a job of a method; reports its progress, which fails once the job is cancelled.
-pub type ComputeJob = Arc<dyn Fn(&Job, &JobProgress) -> Result<serde_json::Value, String> + Send + Sync>;
+/// Computes a job of a method; reports its progress to the context, which fails once the job is cancelled.
+pub type ComputeJob = Arc<dyn Fn(&Job, &JobContext) -> Result<serde_json::Value, String> + Send + Sync>;
 
 /// Opens the environment of a task. Called on the environment's own thread.
 pub type OpenWorld = Arc<

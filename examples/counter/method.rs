@@ -7,7 +7,7 @@ use retrospect::catalog::{
     no_trial_labels,
 };
 use retrospect::domain::{
-    EndReason, Job, JobProgress, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
+    EndReason, Job, JobContext, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
     TypedSetting, setting_words,
 };
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
@@ -134,12 +134,12 @@ fn current_action(state: &State) -> Option<(&LessonId, u32)> {
 }
 
 /// Finds the fewest additions that reach the goal, one a line.
-fn find_shortest(inputs: &Value, progress: &JobProgress) -> Result<Value, String> {
+fn find_shortest(inputs: &Value, context: &JobContext) -> Result<Value, String> {
     let goal = inputs["goal"].as_u64().ok_or("the environment shows no goal")?;
     // The last addition on the shortest way to each sum, and the number of additions.
     let mut ways: Vec<(u64, u64)> = vec![(0, 0)];
     for sum in 1..=goal {
-        progress.report(sum, goal)?;
+        context.report(sum, goal)?;
         let last = STEPS.into_iter().filter(|step| *step <= sum);
         let way = last.map(|step| (ways[(sum - step) as usize].1 + 1, step)).min();
         let (count, step) = way.ok_or("no way leads to the goal")?;

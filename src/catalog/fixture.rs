@@ -2,7 +2,7 @@
 
 use crate::catalog::{build_policy, defaults};
 use crate::domain::{
-    Autonomy, CallId, JobProgress, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage,
+    Autonomy, CallId, JobContext, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage,
 };
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::PaperOrCode;
@@ -284,8 +284,8 @@ impl TestRun {
                 model_reply(call, text)
             }
             Effect::Compute { call, job } => {
-                let result =
-                    crate::catalog::compute_job(&job, &JobProgress::default()).expect("the job succeeds");
+                let context = JobContext { texts: self.engine.state.texts.clone(), ..JobContext::default() };
+                let result = crate::catalog::compute_job(&job, &context).expect("the job succeeds");
                 Reply::Computed { call, result, millis: 0 }
             }
             Effect::Cancel { .. } => return false,

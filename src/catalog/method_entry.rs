@@ -3,7 +3,7 @@
 use super::lane::Lane;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::{
-    DefaultValue, JobProgress, LessonId, RunSpec, SettingOrigin, SettingSpec, Settings, TypedSetting,
+    DefaultValue, JobContext, LessonId, RunSpec, SettingOrigin, SettingSpec, Settings, TypedSetting,
 };
 use crate::engine::{Method, State};
 use crate::method::{MethodError, PaperOrCode};
@@ -98,8 +98,9 @@ pub struct JobEntry {
     pub name: &'static str,
     /// What screens call it, such as `fitting the rewards`.
     pub label: &'static str,
-    /// Computes it from its inputs. Must report its progress often, since a report fails once the job is cancelled.
-    pub compute: fn(&Value, &JobProgress) -> Result<Value, String>,
+    /// Computes it from its inputs; the context has texts that the inputs name by hash, and services that jobs share. Must
+    /// report its progress often, since a report fails once the job is cancelled.
+    pub compute: fn(&Value, &JobContext) -> Result<Value, String>,
 }
 
 /// Where a method's actions come from.

@@ -338,6 +338,7 @@ impl Driver {
             Effect::Compute { call, job } => self.job_runner.start(
                 (*call, self.epoch),
                 job,
+                &self.engine.state,
                 &self.run_config.compute_job,
                 &self.store,
                 &self.handle.inbox(),

@@ -6,7 +6,7 @@
 #[path = "../rig/run.rs"]
 mod run;
 
-use retrospect::domain::{JobProgress, RunSpec, Seq, Task, Usage};
+use retrospect::domain::{JobContext, RunSpec, Seq, Task, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{
     Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input, Reply, State,
@@ -123,7 +123,8 @@ impl Rig {
                 };
             }
             Effect::Compute { job, .. } => {
-                return match retrospect::catalog::compute_job(job, &JobProgress::default()) {
+                let context = JobContext { texts: self.engine.state.texts.clone(), ..JobContext::default() };
+                return match retrospect::catalog::compute_job(job, &context) {
                     Ok(result) => Reply::Computed { call, result, millis: 0 },
                     Err(message) => failed_reply(&message),
                 };

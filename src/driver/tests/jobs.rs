@@ -1,7 +1,9 @@
 //! Jobs on threads of their own.
 
+mod context;
+
 use super::{EachTaskOnce, meta, run_to_end, spec, start, test_config, wait_until};
-use crate::domain::{Job, JobProgress, ReflectionKind};
+use crate::domain::{Job, JobContext, ReflectionKind};
 use crate::driver::{Driver, RunConfig};
 use crate::engine::{Command, Computed, Event, Intent, Method, State};
 use crate::journal::read_branch;
@@ -33,27 +35,25 @@ impl Method for ComputesFirst {
     }
 }
 
-fn config(
-    compute: impl Fn(&Job, &JobProgress) -> Result<Value, String> + Send + Sync + 'static,
-) -> RunConfig {
+fn config(compute: impl Fn(&Job, &JobContext) -> Result<Value, String> + Send + Sync + 'static) -> RunConfig {
     let mut config = test_config(2, false);
     config.policy.method = Arc::new(ComputesFirst);
     config.compute_job = Arc::new(compute);
     config
 }
 
-fn double(job: &Job, progress: &JobProgress) -> Result<Value, String> {
-    progress.report(1, 2)?;
+fn double(job: &Job, context: &JobContext) -> Result<Value, String> {
+    context.report(1, 2)?;
     Ok(json!(job.inputs.as_u64().unwrap_or(0) * 2))
 }
 
 /// A job that goes on until it is cancelled, and then says so.
-fn endless(stopped: Sender<()>) -> impl Fn(&Job, &JobProgress) -> Result<Value, String> + Send + Sync {
+fn endless(stopped: Sender<()>) -> impl Fn(&Job, &JobContext) -> Result<Value, String> + Send + Sync {
     let stopped = std::sync::Mutex::new(stopped);
-    move |_, progress| {
+    move |_, context| {
         // It may have been cancelled already.
-        let _ = progress.report(1, 4);
-        while !progress.is_cancelled() {
+        let _ = context.report(1, 4);
+        while !context.progress.is_cancelled() {
             std::thread::yield_now();
         }
         stopped.lock().unwrap().send(()).unwrap();
@@ -80,7 +80,7 @@ fn the_result_is_journaled_and_the_run_goes_on() {
 fn jobs_run_at_a_lower_priority() {
     let priority = || rustix::process::getpriority_process(None).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let compute = move |_: &Job, _: &JobProgress| Ok(json!(priority()));
+    let compute = move |_: &Job, _: &JobContext| Ok(json!(priority()));
     let (handle, thread, _) = start(dir.path(), 1, config(compute));
     run_to_end(&handle, thread);
     assert_eq!(handle.store.head().memory, json!([(priority() + 10).min(19)]));
