@@ -6,6 +6,7 @@
 // except those below that state a reason.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod actions;
 pub mod breakpoint;
 pub mod catalog;
 #[allow(

@@ -20,7 +20,7 @@ use crate::engine::{Command, RunStatus, State};
 use crate::env::TaskOptions;
 use crate::signals::{self, EndSignal};
 use crate::text::{program_name, with_program_name};
-use interpret::{HELP, LineAction, parse_line};
+use interpret::{LineAction, help_text, parse_line};
 use labels::LabelHistory;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -186,7 +186,7 @@ impl PlainSession {
             Ok(LineAction::Empty) => return Ok(Continue(())),
             Ok(LineAction::Quit) => return Ok(Break(())),
             Ok(LineAction::Help) => {
-                self.print_text(HELP)?;
+                self.print_text(&help_text())?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Print(text)) => {

@@ -12,12 +12,11 @@
 //! A key that a mode doesn't bind falls through to the parent mode: from a lane to `main`, from an overlay to
 //! `overlay`, and from all of them to `global`.
 
-mod action;
 mod key;
 mod parse;
 
 pub use super::source::Problem;
-pub use action::Action;
+pub use crate::actions::Action;
 pub use key::Key;
 
 use crossterm::event::KeyEvent;

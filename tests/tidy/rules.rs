@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("signals", &[]),
+    ("actions", &[]),
     ("domain", &[]),
     ("files", &[]),
     ("engine", &["domain"]),
@@ -55,6 +56,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "breakpoint",
             "engine",
             "domain",
+            "actions",
             "signals",
             "text",
         ],
@@ -76,6 +78,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "env",
             "engine",
             "domain",
+            "actions",
             "signals",
             "text",
         ],

@@ -4,29 +4,25 @@ mod branches;
 mod breakpoints;
 mod describe;
 mod help;
-mod screen_only;
+mod lessons;
 mod status;
 mod summary;
 
 pub(super) use describe::describe_past_step;
 use describe::{describe_steps, describe_world};
-pub(super) use help::HELP;
-use screen_only::screen_only_message;
+pub(super) use help::help_text;
 pub(super) use status::status_line;
 
-use crate::catalog::kind_of_new_lesson;
-use crate::cli::lesson_kinds::{parse_kind, parse_scope};
+use super::seek::Seek;
+use crate::actions::{PlainForm, Verb, find_word};
+use crate::cli::lesson_kinds::parse_kind;
 use crate::cli::settings::parse_assignment_in;
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
-use crate::domain::{
-    Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, SegmentOrigin, ShownAs,
-    pluralize,
-};
+use crate::domain::{Autonomy, EndReason, LessonStatus, ModelRole, SegmentOrigin, ShownAs};
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
 use crate::method::switch_model;
 use crate::prompt::render;
-use crate::report::dropped_texts;
 use std::fmt::Write as _;
 
 /// What a line requests.
@@ -53,7 +49,7 @@ pub(super) enum LineAction {
     /// Name, annotate, archive or unarchive a branch.
     Label(String, LabelChange),
     /// View another step of the episode.
-    Seek(super::seek::Seek),
+    Seek(Seek),
     Branches,
     Help,
     Quit,
@@ -67,109 +63,140 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
     // On the screen a colon opens the palette; people who are used to it may type it here.
     let line = line.trim().trim_start_matches(':').trim_start();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let rest = rest.trim();
+    if word.is_empty() {
+        return Ok(LineAction::Empty);
+    }
+    if word.parse::<u32>().is_ok() {
+        return describe_steps(word, state).map(LineAction::Print);
+    }
+    match find_word(word) {
+        Some(PlainForm::Does(verb)) => parse_verb(verb, rest.trim(), state),
+        Some(PlainForm::Instead(instead)) => Err(format!("`{word}` needs the screen; here: {instead}")),
+        Some(PlainForm::ScreenOnly) => Err(format!("`{word}` needs the screen; resume without --plain")),
+        None => Err(format!(
+            "unknown command {word:?}; `help` lists the commands, `override {line}` sends it as an action"
+        )),
+    }
+}
+
+/// Interprets a verb with its arguments.
+fn parse_verb(verb: Verb, rest: &str, state: &State) -> Result<LineAction, String> {
     let one = |command: Command| Ok(LineAction::Commands(vec![command]));
-    if let Some(parsed) = branches::parse_branch_line(word, rest, state) {
-        return parsed;
-    }
-    if let Some(parsed) = breakpoints::parse_breakpoint_line(word, rest, state) {
-        return parsed;
-    }
-    match word {
-        "" => Ok(LineAction::Empty),
-        "step" | "n" | "next" | "open" => one(Command::Step),
-        "stage" | "s" => one(Command::StepStage),
-        "run" | "go" | "continue" | "c" => Ok(LineAction::Run),
-        "pause-run" if state.run_status == RunStatus::Paused => Ok(LineAction::Run),
-        "pause" | "pause-run" => one(Command::Pause),
-        "approve" => one(Command::Approve),
-        "override" | "o" => {
-            let shown_as = state.setting(OVERRIDE_SHOWN_AS);
-            one(override_command(require_argument(rest, "override ACTION")?, shown_as, state))
+    let lesson = |command: LessonCommand| Ok(LineAction::Commands(vec![Command::Lesson(command)]));
+    let argument = || require_argument(verb, rest);
+    match verb {
+        Verb::Step => one(Command::Step),
+        Verb::Stage => one(Command::StepStage),
+        Verb::Run => Ok(LineAction::Run),
+        Verb::PauseRun if state.run_status == RunStatus::Paused => Ok(LineAction::Run),
+        Verb::Pause | Verb::PauseRun => one(Command::Pause),
+        Verb::Cancel => one(Command::Cancel),
+        Verb::Approve => one(Command::Approve),
+        Verb::Override => one(override_command(argument()?, state.setting(OVERRIDE_SHOWN_AS), state)),
+        Verb::OverrideAsEdit => one(override_command(argument()?, ShownAs::HumanEdit, state)),
+        Verb::Break => Ok(breakpoints::set_breakpoint(verb, rest, rest.to_owned())),
+        Verb::Watch => Ok(breakpoints::set_breakpoint(verb, rest, format!("warn {rest}"))),
+        Verb::Breaks => Ok(LineAction::Print(breakpoints::list_breakpoints(state))),
+        Verb::BreakEdit => one(breakpoints::parse_edit(verb, rest)?),
+        Verb::BreakOn => one(breakpoints::parse_switch(verb, rest, true)?),
+        Verb::BreakOff => one(breakpoints::parse_switch(verb, rest, false)?),
+        Verb::BreakDelete => one(breakpoints::parse_removal(verb, rest)?),
+        Verb::Reject => one(Command::Reject(argument()?)),
+        Verb::AskAgain => one(Command::AskAgain),
+        Verb::Repeat => Ok(LineAction::Commands(repeat_what_happened(state))),
+        Verb::Act if state.has_failed_call(ModelRole::Actor) => {
+            Ok(LineAction::Commands(vec![Command::GiveUp, Command::Act(argument()?)]))
         }
-        "override-as-edit" => one(override_command(
-            require_argument(rest, "override-as-edit ACTION")?,
-            ShownAs::HumanEdit,
-            state,
-        )),
-        "reject" | "x" => one(Command::Reject(require_argument(rest, "reject REASON")?)),
-        "r" if state.failed_call.is_some() || state.divergence.is_some() => one(Command::Retry),
-        "r" if state.episode.as_ref().is_some_and(|e| e.outcome.is_some()) => {
-            Ok(LineAction::Commands(restart_task(state)))
-        }
-        "r" | "ask-again" => one(Command::AskAgain),
-        "cancel" => one(Command::Cancel),
-        "retry" => one(Command::Retry),
-        "give-up" => one(Command::GiveUp),
-        "model" => one(model_command(ModelRole::Actor, &require_argument(rest, "model NAME")?, state)?),
-        "mentor" => one(model_command(ModelRole::Mentor, &require_argument(rest, "mentor NAME")?, state)?),
-        "recorded" => one(Command::RetryFromRecording(
-            match require_argument(rest, "recorded SESSION, or recorded cache")?.as_str() {
-                cache @ "cache" => cache.to_owned(),
-                session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
-            },
-        )),
-        "act" if state.has_failed_call(ModelRole::Actor) => Ok(LineAction::Commands(vec![
-            Command::GiveUp,
-            Command::Act(require_argument(rest, "act ACTION")?),
-        ])),
-        "act" => one(Command::Act(require_argument(rest, "act ACTION")?)),
-        "think" | "think:" => one(Command::Act(format!("think: {}", require_argument(rest, "think TEXT")?))),
-        "confirm" if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
-        "auto" | "confirm" => one(Command::SetAutonomy(Autonomy::Auto)),
-        "play" if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
-        "human" | "play" => one(Command::SetAutonomy(Autonomy::Human)),
-        "lesson" | "a" | "add" | "lesson-add" => {
-            one(Command::Lesson(parse_new_lesson(&require_argument(rest, "lesson TEXT")?, state)?))
-        }
-        "lesson-accept" => one(Command::Lesson(accept_discarded_text(state)?)),
-        "lessons" => Ok(LineAction::Print(list_lessons(state))),
-        "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
-            one(Command::Lesson(parse_lesson_change(word, rest, state)?))
-        }
-        "lesson-edit" => one(Command::Lesson(parse_lesson_change("edit", rest, state)?)),
-        "lesson-pin" => one(Command::Lesson(parse_lesson_change("pin", rest, state)?)),
-        "lesson-scope" => one(Command::Lesson(parse_lesson_change("scope", rest, state)?)),
-        "lesson-delete" => one(Command::Lesson(parse_lesson_change("delete", rest, state)?)),
-        "summary" => summary::summary_lines(state).map(LineAction::Print),
-        "accept" | "refuse" => one(summary::parse_decision(word, rest, state)?),
-        "undo" | "u" if rest == "older" => {
+        Verb::Act => one(Command::Act(argument()?)),
+        Verb::Think => one(Command::Act(format!("think: {}", argument()?))),
+        Verb::Confirm if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
+        Verb::Play if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
+        Verb::Auto | Verb::Confirm => one(Command::SetAutonomy(Autonomy::Auto)),
+        Verb::Human | Verb::Play => one(Command::SetAutonomy(Autonomy::Human)),
+        Verb::Lesson => lesson(lessons::parse_new_lesson(&argument()?, state)?),
+        Verb::LessonAccept => lesson(lessons::accept_discarded_text(state)?),
+        Verb::Lessons => Ok(LineAction::Print(lessons::list_lessons(state))),
+        Verb::Edit => lesson(lessons::parse_edit(verb, rest, state)?),
+        Verb::On => lesson(lessons::parse_status(LessonStatus::On, rest, state)?),
+        Verb::Off => lesson(lessons::parse_status(LessonStatus::Off, rest, state)?),
+        Verb::Pin => lesson(lessons::parse_status(LessonStatus::Pinned, rest, state)?),
+        Verb::Delete => lesson(lessons::parse_status(LessonStatus::Retired, rest, state)?),
+        Verb::Scope => lesson(lessons::parse_new_scope(rest, state)?),
+        Verb::Move => lesson(lessons::parse_move(verb, rest, state)?),
+        Verb::Undo if rest == "older" => {
             let change = state.newest_undoable().ok_or("nothing older can be undone")?;
             one(Command::UndoChange(change))
         }
-        "undo" | "u" => one(Command::Undo),
-        "redo" | "U" => one(Command::Redo),
-        "reflect" => one(Command::Reflect(
-            parse_kind(&require_argument(rest, "reflect KIND")?).map_err(|f| f.message)?,
-        )),
-        "prompt" | "p" => format_prompt(rest, state).map(LineAction::Print),
-        "prompt-edit" => one(parse_prompt_edit(rest, state)?),
-        "world" | "w" => Ok(LineAction::Print(describe_world(state))),
-        "actions" | "admissible" => Ok(LineAction::Admissible),
-        "hint" => Ok(LineAction::Hint),
-        "story" | "inspect" => describe_steps(rest, state).map(LineAction::Print),
-        number if number.parse::<u32>().is_ok() => describe_steps(number, state).map(LineAction::Print),
-        "note" | "remark" => {
+        Verb::Undo => one(Command::Undo),
+        Verb::Redo => one(Command::Redo),
+        Verb::Thought => {
+            one(branches::parse_step_edit(verb, rest, |step, text| Command::EditThought { step, text })?)
+        }
+        Verb::Observation => {
+            one(branches::parse_step_edit(verb, rest, |step, text| Command::EditObservation { step, text })?)
+        }
+        Verb::Back => branches::parse_seek(rest, Seek::Back),
+        Verb::Forward => branches::parse_seek(rest, Seek::Forward),
+        Verb::Live => Ok(LineAction::Seek(Seek::Live)),
+        Verb::Fork => branches::parse_fork(verb, rest, state),
+        Verb::Switch if !rest.is_empty() => Ok(LineAction::Switch(rest.to_owned())),
+        Verb::Branches | Verb::Switch => Ok(LineAction::Branches),
+        Verb::BranchName => branches::parse_label(verb, rest, |text| LabelChange::Name(Some(text))),
+        Verb::BranchNote => branches::parse_label(verb, rest, |text| LabelChange::Note(Some(text))),
+        Verb::Archive => Ok(LineAction::Label(argument()?, LabelChange::Archived(true))),
+        Verb::Unarchive => Ok(LineAction::Label(argument()?, LabelChange::Archived(false))),
+        Verb::Summary => summary::summary_lines(state).map(LineAction::Print),
+        Verb::Accept => one(summary::parse_accepted(rest, state)?),
+        Verb::Refuse => one(summary::parse_refused(rest, state)?),
+        Verb::Reflect => one(Command::Reflect(parse_kind(&argument()?).map_err(|f| f.message)?)),
+        Verb::Prompt => format_prompt(rest, state).map(LineAction::Print),
+        Verb::PromptEdit => one(parse_prompt_edit(verb, rest, state)?),
+        Verb::World => Ok(LineAction::Print(describe_world(state))),
+        Verb::Actions => Ok(LineAction::Admissible),
+        Verb::Hint => Ok(LineAction::Hint),
+        Verb::Story => describe_steps(rest, state).map(LineAction::Print),
+        Verb::Note => {
             let step = state.last_step().map_or(0, |s| s.number);
-            one(Command::Remark { step, text: require_argument(rest, "note TEXT")? })
+            one(Command::Remark { step, text: argument()? })
         }
-        "set" => {
-            let (name, value) = rest.split_once(' ').ok_or("missing argument; usage: set NAME VALUE")?;
-            let run = state.run.as_deref().ok_or("no run yet")?;
-            let parsed = parse_assignment_in(run, name, value.trim());
-            let value = parsed.map_err(|f| format!("{}; {}", f.message, f.hint))?;
-            one(Command::ChangeSetting { name: name.to_owned(), value })
-        }
-        "end" | "end-episode" => one(Command::EndEpisode(EndReason::Person)),
-        "begin" | "again" => Ok(LineAction::Commands(restart_task(state))),
-        "help" | "?" | "h" => Ok(LineAction::Help),
-        "quit" | "q" | "exit" => Ok(LineAction::Quit),
-        other => Err(screen_only_message(other).unwrap_or_else(|| {
-            format!(
-                "unknown command {other:?}; `help` lists the commands, `override {line}` sends it as an action"
-            )
-        })),
+        Verb::Set => one(parse_setting(verb, rest, state)?),
+        Verb::Retry => one(Command::Retry),
+        Verb::Model => one(model_command(ModelRole::Actor, &argument()?, state)?),
+        Verb::Mentor => one(model_command(ModelRole::Mentor, &argument()?, state)?),
+        Verb::Recorded => one(parse_recording(verb, rest)?),
+        Verb::GiveUp => one(Command::GiveUp),
+        Verb::End => one(Command::EndEpisode(EndReason::Person)),
+        Verb::Again => Ok(LineAction::Commands(restart_task(state))),
+        Verb::Help => Ok(LineAction::Help),
+        Verb::Quit => Ok(LineAction::Quit),
     }
+}
+
+/// Returns the commands of `r`, which does what its key does on the screen.
+fn repeat_what_happened(state: &State) -> Vec<Command> {
+    if state.failed_call.is_some() || state.divergence.is_some() {
+        return vec![Command::Retry];
+    }
+    let is_over = state.episode.as_ref().is_some_and(|e| e.outcome.is_some());
+    if is_over { restart_task(state) } else { vec![Command::AskAgain] }
+}
+
+/// Parses `NAME VALUE`.
+fn parse_setting(verb: Verb, rest: &str, state: &State) -> Result<Command, String> {
+    let (name, value) = rest.split_once(' ').ok_or_else(|| missing_argument(verb))?;
+    let run = state.run.as_deref().ok_or("no run yet")?;
+    let parsed = parse_assignment_in(run, name, value.trim());
+    let value = parsed.map_err(|f| format!("{}; {}", f.message, f.hint))?;
+    Ok(Command::ChangeSetting { name: name.to_owned(), value })
+}
+
+/// Parses the session whose replies are used, or `cache`.
+fn parse_recording(verb: Verb, rest: &str) -> Result<Command, String> {
+    let source = require_argument(verb, rest).map_err(|message| format!("{message}, or recorded cache"))?;
+    Ok(Command::RetryFromRecording(match source.as_str() {
+        "cache" => source,
+        session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
+    }))
 }
 
 /// Returns the command that switches the model of a role.
@@ -187,16 +214,13 @@ fn restart_task(state: &State) -> Vec<Command> {
     begin.into_iter().chain([Command::Step]).collect()
 }
 
-/// Accepts the mentor's newest discarded text that isn't a lesson yet.
-fn accept_discarded_text(state: &State) -> Result<LessonCommand, String> {
-    let steps = state.episode.iter().flat_map(|episode| episode.steps.iter().rev());
-    let mut texts = steps.flat_map(|step| dropped_texts(step, state));
-    let unaccepted = texts.find(|text| text.lesson(state).is_none());
-    Ok(unaccepted.ok_or("no discarded mentor text that isn't a lesson already")?.accept())
+/// Returns the arguments of a verb that needs some.
+fn require_argument(verb: Verb, rest: &str) -> Result<String, String> {
+    if rest.is_empty() { Err(missing_argument(verb)) } else { Ok(rest.to_owned()) }
 }
 
-fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
-    if rest.is_empty() { Err(format!("missing argument; usage: {usage}")) } else { Ok(rest.to_owned()) }
+fn missing_argument(verb: Verb) -> String {
+    format!("missing argument; usage: {}", verb.usage())
 }
 
 /// Returns an override command. The setting `override.thought` decides what happens to the thought. One line can't hold
@@ -204,91 +228,6 @@ fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
 fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
     let thought_disposition = state.setting(OVERRIDDEN_THOUGHT).without_new_text();
     Command::Override { action, shown_as, thought_disposition }
-}
-
-fn parse_lesson_text(text: &str) -> LessonText {
-    match text.split_once(" -> ").or_else(|| text.split_once(" → ")) {
-        Some((mistake, solution)) => LessonText::error(mistake.trim(), solution.trim()),
-        None => LessonText::plain(text),
-    }
-}
-
-/// Parses a new lesson. Without a kind, `mistake -> solution` is an Error, and other text what it would be on the screen.
-fn parse_new_lesson(text: &str, state: &State) -> Result<LessonCommand, String> {
-    let named = text
-        .split_once(':')
-        .and_then(|(word, rest)| parse_kind(word.trim()).ok().map(|kind| (kind, rest.trim())));
-    let (kind, text) = match named {
-        Some((_, "")) => return Err("missing argument; usage: lesson KIND: TEXT".to_owned()),
-        Some((kind, rest)) => (kind, parse_lesson_text(rest)),
-        None => match parse_lesson_text(text) {
-            pair if pair.solution.is_some() => (ReflectionKind::Error, pair),
-            text => {
-                let method = state.run.as_ref().map_or("", |run| run.method.as_str());
-                (kind_of_new_lesson(method), text)
-            }
-        },
-    };
-    Ok(LessonCommand::add(kind, kind.scope_of_new_lesson(), text, String::new()))
-}
-
-fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCommand, String> {
-    let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let rest = rest.trim();
-    let lesson = number
-        .parse()
-        .ok()
-        .and_then(|n| state.pool.by_number(n))
-        .ok_or_else(|| format!("no lesson {number:?}; `lessons` lists them"))?;
-    let id = lesson.id.clone();
-    let status = |status| LessonCommand::Status { id: id.clone(), status };
-    Ok(match word {
-        "on" => status(LessonStatus::On),
-        "off" => status(LessonStatus::Off),
-        "pin" => status(LessonStatus::Pinned),
-        "delete" => status(LessonStatus::Retired),
-        "scope" => LessonCommand::Rescope {
-            id,
-            scope: parse_scope(rest).map_err(|f| format!("{}; {}", f.message, f.hint))?,
-        },
-        "move" => {
-            let position: usize =
-                rest.parse().ok().filter(|p| *p > 0).ok_or("usage: move N PLACE; places count from 1")?;
-            LessonCommand::Move { id, to: position - 1 }
-        }
-        _ => {
-            let mut text = parse_lesson_text(&require_argument(rest, "edit N TEXT")?);
-            if text.solution.is_none() {
-                text.solution.clone_from(&lesson.text().solution);
-            }
-            LessonCommand::Edit { id, text }
-        }
-    })
-}
-
-fn list_lessons(state: &State) -> String {
-    let mut out = String::new();
-    for lesson in state.pool.all().filter(|l| l.status != LessonStatus::Retired) {
-        let _ = writeln!(out, "{}", format_lesson(lesson));
-    }
-    if out.is_empty() { "no lessons yet; `lesson TEXT` adds one".to_owned() } else { out }
-}
-
-fn format_lesson(lesson: &Lesson) -> String {
-    let text = lesson.text();
-    let solution = text.solution.as_ref().map(|s| format!(" -> {s}")).unwrap_or_default();
-    let status = match lesson.status {
-        LessonStatus::Pinned => ", pinned",
-        LessonStatus::Off => ", off",
-        LessonStatus::On | LessonStatus::Retired => "",
-    };
-    format!(
-        "{} {}: {}{solution} (in {}{status})",
-        lesson.number,
-        lesson.kind.name(),
-        text.text,
-        pluralize(lesson.uses.into(), "prompt")
-    )
 }
 
 /// Formats the pending draft, else the last prompt sent to the actor; with a kind, the mentor's prompt of that kind.
@@ -350,7 +289,7 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
 }
 
 /// Parses `[KIND] N TEXT`: the segment's number in the pending prompt and its new text. KIND selects a mentor prompt.
-fn parse_prompt_edit(rest: &str, state: &State) -> Result<Command, String> {
+fn parse_prompt_edit(verb: Verb, rest: &str, state: &State) -> Result<Command, String> {
     let split = |text: &'_ str| -> (String, String) {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         (word.to_owned(), rest.trim().to_owned())
@@ -363,8 +302,9 @@ fn parse_prompt_edit(rest: &str, state: &State) -> Result<Command, String> {
         (number, text) = split(&text);
     }
     let index = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-    let segment =
-        index.ok_or("usage: prompt-edit N TEXT; `prompt` shows the segments of a draft, numbered from 1")?;
+    let segment = index.ok_or_else(|| {
+        format!("usage: {}; `prompt` shows the segments of a draft, numbered from 1", verb.usage())
+    })?;
     Ok(Command::EditPrompt { call, segment, text })
 }
 

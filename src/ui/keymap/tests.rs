@@ -139,14 +139,3 @@ fn problems_are_reported_with_their_line_and_valid_rows_apply() {
         assert_eq!(keymap.action_for(Mode::Main, press(KeyCode::F(6))), Some(Action::Help), "{text}");
     }
 }
-
-#[test]
-fn names_are_unique() {
-    let names: HashSet<&str> = Action::ALL.iter().map(|a| a.name()).collect();
-    assert_eq!(names.len(), Action::ALL.len());
-}
-
-#[test]
-fn the_former_name_of_an_action_is_still_read() {
-    assert_eq!(Action::from_name("refuse-all"), Some(Action::RejectAll));
-}

@@ -1,55 +1,51 @@
 //! Commands about breakpoints and watches.
 
-use super::LineAction;
+use super::{LineAction, missing_argument};
+use crate::actions::Verb;
 use crate::domain::pluralize;
 use crate::engine::{Command, State};
 use crate::text::with_program_name;
 use std::fmt::Write as _;
 
-/// Interprets a command about breakpoints; returns `None` for any other word.
-pub(super) fn parse_breakpoint_line(
-    word: &str,
-    rest: &str,
-    state: &State,
-) -> Option<Result<LineAction, String>> {
-    let one = |command: Command| Ok(LineAction::Commands(vec![command]));
-    let set = |text: String| {
-        if rest.is_empty() {
-            return Ok(LineAction::Print(format!(
-                "missing argument; usage: {word} CONDITION\n{}",
-                with_program_name(&crate::breakpoint::hint(""))
-            )));
-        }
-        // The engine rejects an invalid condition, with a message.
-        one(Command::SetBreakpoint { text, replaces: None })
-    };
-    Some(match word {
-        "break" | "b" => set(rest.to_owned()),
-        "watch" | "warn" => set(format!("warn {rest}")),
-        "breaks" => Ok(LineAction::Print(list_breakpoints(state))),
-        "break-edit" => split_number(rest, "break-edit N CONDITION").and_then(|(number, text)| {
-            if text.is_empty() {
-                return Err("missing argument; usage: break-edit N CONDITION".to_owned());
-            }
-            one(Command::SetBreakpoint { text: text.to_owned(), replaces: Some(number) })
-        }),
-        "break-on" | "break-off" => split_number(rest, &format!("{word} N")).and_then(|(breakpoint, _)| {
-            one(Command::SwitchBreakpoint { breakpoint, enabled: word == "break-on" })
-        }),
-        "break-delete" => split_number(rest, "break-delete N")
-            .and_then(|(number, _)| one(Command::RemoveBreakpoint(number))),
-        _ => return None,
-    })
+/// Sets a breakpoint or watch with the condition `text`; without one, prints how to write conditions.
+pub(super) fn set_breakpoint(verb: Verb, rest: &str, text: String) -> LineAction {
+    if rest.is_empty() {
+        let hint = crate::breakpoint::hint("");
+        return LineAction::Print(format!("{}\n{}", missing_argument(verb), with_program_name(&hint)));
+    }
+    // The engine rejects an invalid condition, with a message.
+    LineAction::Commands(vec![Command::SetBreakpoint { text, replaces: None }])
 }
 
-fn split_number<'a>(rest: &'a str, usage: &str) -> Result<(u32, &'a str), String> {
+/// Parses `N CONDITION`.
+pub(super) fn parse_edit(verb: Verb, rest: &str) -> Result<Command, String> {
+    let (number, text) = split_number(verb, rest)?;
+    if text.is_empty() {
+        return Err(missing_argument(verb));
+    }
+    Ok(Command::SetBreakpoint { text: text.to_owned(), replaces: Some(number) })
+}
+
+/// Parses `N`: switches breakpoint N on or off.
+pub(super) fn parse_switch(verb: Verb, rest: &str, enabled: bool) -> Result<Command, String> {
+    Ok(Command::SwitchBreakpoint { breakpoint: split_number(verb, rest)?.0, enabled })
+}
+
+/// Parses `N`: deletes breakpoint N.
+pub(super) fn parse_removal(verb: Verb, rest: &str) -> Result<Command, String> {
+    Ok(Command::RemoveBreakpoint(split_number(verb, rest)?.0))
+}
+
+/// Splits off the number of a breakpoint. Returns it and what follows.
+fn split_number(verb: Verb, rest: &str) -> Result<(u32, &str), String> {
     let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let number = number.parse().map_err(|_| format!("usage: {usage}; `breaks` lists the numbers"))?;
+    let number = number.parse();
+    let number = number.map_err(|_| format!("usage: {}; `breaks` lists the numbers", verb.usage()))?;
     Ok((number, rest.trim()))
 }
 
 /// Lists all breakpoints and watches, one per line.
-fn list_breakpoints(state: &State) -> String {
+pub(super) fn list_breakpoints(state: &State) -> String {
     let mut out = String::new();
     for b in state.breakpoints.all.iter() {
         let off = if b.enabled { "" } else { ", off" };

@@ -25,11 +25,27 @@ pub(super) fn summary_lines(state: &State) -> Result<String, String> {
     Ok(out)
 }
 
-/// Parses the line numbers after `accept` or `refuse`.
+/// Parses the numbers of the lines to accept; all without a number.
 ///
 /// # Errors
 /// Fails if no summary is waiting, or if a number is not one of its lines.
-pub(super) fn parse_decision(word: &str, rest: &str, state: &State) -> Result<Command, String> {
+pub(super) fn parse_accepted(rest: &str, state: &State) -> Result<Command, String> {
+    let (count, chosen) = parse_lines(rest, state)?;
+    let is_refused = |line: &usize| !chosen.is_empty() && !chosen.contains(line);
+    Ok(Command::ApplySummary { refused: (0..count).filter(is_refused).collect() })
+}
+
+/// Parses the numbers of the lines to reject; all without a number.
+///
+/// # Errors
+/// Fails if no summary is waiting, or if a number is not one of its lines.
+pub(super) fn parse_refused(rest: &str, state: &State) -> Result<Command, String> {
+    let (count, chosen) = parse_lines(rest, state)?;
+    Ok(Command::ApplySummary { refused: if chosen.is_empty() { (0..count).collect() } else { chosen } })
+}
+
+/// Returns how many lines the summary has, and the given ones, counted from 0.
+fn parse_lines(rest: &str, state: &State) -> Result<(usize, Vec<usize>), String> {
     let count = pending_summary(state)?.items.len();
     let mut chosen = Vec::new();
     for number in rest.split([' ', ',']).filter(|n| !n.is_empty()) {
@@ -38,13 +54,7 @@ pub(super) fn parse_decision(word: &str, rest: &str, state: &State) -> Result<Co
         })?;
         chosen.push(line - 1);
     }
-    let refused = match (word, chosen.is_empty()) {
-        ("accept", true) => Vec::new(),
-        ("refuse", true) => (0..count).collect(),
-        ("accept", false) => (0..count).filter(|index| !chosen.contains(index)).collect(),
-        _ => chosen,
-    };
-    Ok(Command::ApplySummary { refused })
+    Ok((count, chosen))
 }
 
 fn pending_summary(state: &State) -> Result<&PoolSummary, String> {
