@@ -4,6 +4,7 @@
 use crate::stand_in::{Exchange, StandIn};
 use crate::{WORLDS, World, play};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A method with the settings of its public code, or of a row of its paper.
 struct Expected {
@@ -11,11 +12,10 @@ struct Expected {
     args: &'static [&'static str],
     /// Failed attempts at one task, of [`STEPS`] steps each.
     trials: usize,
-    actor_calls: usize,
-    mentor_calls: usize,
-    /// The outline of the last prompt to the actor, and to the mentor; see [`outline`].
-    actor: &'static str,
-    mentor: &'static str,
+    /// The outlines of the prompts to the actor, and to the mentor, each with the number of prompts that have it; see
+    /// [`outline`].
+    actor: Vec<(usize, &'static str)>,
+    mentor: Vec<(usize, &'static str)>,
     /// What the requests say about sampling. OmniReflect's is in its section 4.1, the others' in their public code.
     actor_sampling: Value,
     mentor_sampling: Value,
@@ -38,10 +38,11 @@ fn expected() -> Vec<Expected> {
             method: "react",
             args: &["--as", "code"],
             trials: 1,
-            actor_calls: STEPS,
-            mentor_calls: 0,
-            actor: "system: instruction, examples; user: task, steps, cue",
-            mentor: "",
+            actor: vec![
+                (1, "system: instruction, examples; user: task, cue"),
+                (STEPS - 1, "system: instruction, examples; user: task, steps, cue"),
+            ],
+            mentor: vec![],
             actor_sampling: line(sampling(1.0, 100)),
             mentor_sampling: Value::Null,
         },
@@ -49,11 +50,13 @@ fn expected() -> Vec<Expected> {
             method: "reflexion",
             args: &["--as", "code"],
             trials: 5,
-            actor_calls: 5 * STEPS,
-            // The code reflects after the last trial as well.
-            mentor_calls: 5,
-            actor: "system: instruction; user: examples, memory, task, steps, cue",
-            mentor: "system: instruction; user: failures, task, steps, outcome, memory, cue",
+            actor: memories_from_the_second_trial(5),
+            // One plan for each trial (the code reflects after the last one as well), from the second on with the earlier
+            // ones.
+            mentor: vec![
+                (1, "system: instruction; user: failures, task, steps, outcome, cue"),
+                (4, "system: instruction; user: failures, task, steps, outcome, memory, cue"),
+            ],
             actor_sampling: line(sampling(1.0, 256)),
             mentor_sampling: sampling(1.0, 256),
         },
@@ -61,11 +64,30 @@ fn expected() -> Vec<Expected> {
             method: "omnireflect",
             args: &["--preset", "omnireflect-1-neural"],
             trials: 1,
-            actor_calls: STEPS,
-            // Three kinds after the first step; the next are due after the eleventh.
-            mentor_calls: 3,
-            actor: "system: instruction, memory, examples; user: task, steps, cue",
-            mentor: "system: instruction; user: memory, task, steps, cue",
+            actor: vec![
+                (1, "system: instruction, examples; user: task, cue"),
+                (STEPS - 1, "system: instruction, memory, examples; user: task, steps, cue"),
+            ],
+            // Three kinds after the first step; the next are due after the eleventh. Each sees what the ones before it wrote.
+            mentor: vec![
+                (1, "system: instruction; user: task, steps, question"),
+                (2, "system: instruction; user: memory, task, steps, question"),
+            ],
+            actor_sampling: line(omnireflect(256)),
+            mentor_sampling: omnireflect(1024),
+        },
+        Expected {
+            method: "omnireflect",
+            args: &["--preset", "omnireflect-1-neuro-symbolic"],
+            trials: 1,
+            actor: vec![
+                (1, "system: instruction, examples; user: task, cue"),
+                (STEPS - 1, "system: instruction, memory, examples; user: task, steps, cue"),
+            ],
+            mentor: vec![
+                (1, "system: instruction; user: exemplars, task, steps, question"),
+                (2, "system: instruction; user: exemplars, memory, task, steps, question"),
+            ],
             actor_sampling: line(omnireflect(256)),
             mentor_sampling: omnireflect(1024),
         },
@@ -73,10 +95,12 @@ fn expected() -> Vec<Expected> {
             method: "fcrf",
             args: &["--as", "code"],
             trials: 3,
-            actor_calls: 3 * STEPS,
-            mentor_calls: 6,
-            actor: "system: instruction; user: examples, memory, task, steps, cue",
-            mentor: "system: instruction; user: failures, task, steps, outcome, memory, cue",
+            actor: memories_from_the_second_trial(3),
+            // An experience, and a plan that is written with it, for each trial.
+            mentor: vec![
+                (3, "system: instruction; user: failures, task, steps, outcome, cue"),
+                (3, "system: instruction; user: failures, task, steps, outcome, memory, cue"),
+            ],
             actor_sampling: line(sampling(1.0, 256)),
             mentor_sampling: sampling(1.0, 256),
         },
@@ -84,10 +108,24 @@ fn expected() -> Vec<Expected> {
             method: "sweet_sour",
             args: &["--preset", "sweet-and-sour-2"],
             trials: 3,
-            actor_calls: 3 * STEPS,
-            mentor_calls: 3,
-            actor: "system: instruction; user: examples, memory, task, steps, cue",
-            mentor: "system: instruction; user: memory, task, steps, outcome, cue",
+            actor: memories_from_the_second_trial(3),
+            mentor: vec![
+                (1, "system: instruction; user: task, steps, outcome, question"),
+                (2, "system: instruction; user: memory, task, steps, outcome, question"),
+            ],
+            actor_sampling: line(sampling(0.7, 256)),
+            mentor_sampling: sampling(0.7, 1024),
+        },
+        Expected {
+            method: "expel",
+            args: &["--as", "paper"],
+            trials: 3,
+            actor: memories_from_the_second_trial(3),
+            // A plan between the trials, as Reflexion's.
+            mentor: vec![
+                (1, "system: instruction; user: failures, task, steps, outcome, cue"),
+                (1, "system: instruction; user: failures, task, steps, outcome, memory, cue"),
+            ],
             actor_sampling: line(sampling(0.7, 256)),
             mentor_sampling: sampling(0.7, 1024),
         },
@@ -95,13 +133,21 @@ fn expected() -> Vec<Expected> {
             method: "planning",
             args: &["--preset", "fcrf-1-planning"],
             trials: 2,
-            actor_calls: 0,
-            mentor_calls: 2,
-            actor: "",
-            mentor: "system: instruction; user: examples, task, cue",
+            actor: vec![],
+            mentor: vec![(2, "system: instruction; user: examples, task, question")],
             actor_sampling: Value::Null,
             mentor_sampling: sampling(0.7, 1024),
         },
+    ]
+}
+
+/// The prompts to the actor of a method whose memories are written after each failed trial.
+fn memories_from_the_second_trial(trials: usize) -> Vec<(usize, &'static str)> {
+    vec![
+        (1, "system: instruction; user: examples, task, cue"),
+        (STEPS - 1, "system: instruction; user: examples, task, steps, cue"),
+        (trials - 1, "system: instruction; user: examples, memory, task, cue"),
+        ((trials - 1) * (STEPS - 1), "system: instruction; user: examples, memory, task, steps, cue"),
     ]
 }
 
@@ -117,32 +163,61 @@ fn server_for(world: &'static World, method: &str) -> StandIn {
     })
 }
 
-/// Returns the parts of a prompt in order, with the role of the message in which each begins.
+/// Returns the parts of a prompt in order, with the role of the message in which each begins. What asks for the reply is
+/// `cue` if it is a line of a few words, else `question`.
 fn outline(exchange: &Exchange, world: &World, goal: &str) -> String {
     let text = exchange.text();
     let task = text.rfind(goal).unwrap_or_else(|| panic!("the goal {goal:?} is missing:\n{text}"));
     let after_task = |words: &str| text[task..].find(words).map(|at| task + at);
-    let mut parts = vec![
-        ("instruction", Some(0)),
+    let memory = text.find("of the mentor.");
+    // Lists that only rules have written to.
+    let lists =
+        || ["Mistakes made so far", "Your progress so far"].iter().find_map(|heading| text.find(heading));
+    let mut parts: Vec<(&str, usize)> = [
         ("examples", text.find("Solved tasks ")),
         ("failures", text.find("attempts, each followed by")),
-        ("memory", text.find("of the mentor.")),
+        ("memory", memory),
+        ("exemplars", text.find("; follow its style:").or_else(|| text.find("; follow their style:"))),
+        ("rules", if memory.is_some() { None } else { lists() }),
         ("task", Some(task)),
         ("steps", after_task(&format!("> {}\n", world.actions[0]))),
         ("outcome", after_task("STATUS: FAIL")),
-        ("cue", Some(text.trim_end().len() - 1)),
-    ];
-    parts.retain(|(_, at)| at.is_some());
+    ]
+    .into_iter()
+    .filter_map(|(name, at)| Some((name, at?)))
+    .collect();
     parts.sort_by_key(|(_, at)| *at);
+    let (first, last) = (parts[0].1, parts[parts.len() - 1].1);
+    if text[..first].split_whitespace().count() > 10 {
+        parts.insert(0, ("instruction", 0));
+    }
+    let end = text.trim_end();
+    let asks = end.rfind('\n').map_or(0, |at| at + 1);
+    let words = end[asks..].split_whitespace().count();
+    if asks > last && (words <= 3 || end[last..].contains("\n\n")) {
+        parts.push((if words <= 3 { "cue" } else { "question" }, asks));
+    }
     let (mut messages, mut begins) = (Vec::new(), 0);
     for (role, content) in exchange.messages() {
         let ends = begins + content.len();
-        let here = parts.iter().filter(|(_, at)| (begins..ends).contains(&at.unwrap()));
+        let here = parts.iter().filter(|(_, at)| (begins..ends).contains(at));
         let names: Vec<&str> = here.map(|(name, _)| *name).collect();
         messages.push(format!("{role}: {}", names.join(", ")));
         begins = ends;
     }
     messages.join("; ")
+}
+
+/// Returns the outlines of prompts in the order of their first appearance, each with the number of prompts that have it.
+fn outlines(prompts: &[&Exchange], world: &World, goal: &str) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for outline in prompts.iter().map(|prompt| outline(prompt, world, goal)) {
+        match found.iter_mut().find(|(_, known)| *known == outline) {
+            Some((count, _)) => *count += 1,
+            None => found.push((1, outline)),
+        }
+    }
+    found
 }
 
 /// Returns the goal as the last prompt says it.
@@ -152,10 +227,26 @@ fn goal_of(exchanges: &[Exchange]) -> String {
     goal.lines().next().unwrap().trim().to_owned()
 }
 
+/// Returns the environments, with a game of ALFWorld where the data is present.
+fn worlds() -> Vec<&'static World> {
+    let mut worlds: Vec<&World> = WORLDS.iter().collect();
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
+    let game = std::fs::read_dir(games).ok().and_then(|mut all| all.next()).map(|game| game.unwrap().path());
+    match game {
+        Some(game) => worlds.push(Box::leak(Box::new(World {
+            env: "alfworld",
+            task: game.join("game.tw-pddl").to_str().unwrap().to_owned().leak(),
+            actions: ["inventory", "look", "inventory"],
+        }))),
+        None => println!("skipped ALFWorld: its games are absent"),
+    }
+    worlds
+}
+
 #[test]
 fn every_method_sends_the_requests_of_its_paper_in_every_environment() {
     let mut problems = Vec::new();
-    for world in &WORLDS {
+    for world in worlds() {
         for expected in expected() {
             let (trials, steps) = (expected.trials.to_string(), STEPS.to_string());
             let server = server_for(world, expected.method);
@@ -165,18 +256,17 @@ fn every_method_sends_the_requests_of_its_paper_in_every_environment() {
             let goal = goal_of(&exchanges);
             let mut check = |what: &str, is: String, should: String| {
                 if is != should {
-                    let place = format!("{} in {}", expected.method, world.task);
+                    let place = format!("{} {} in {}", expected.method, expected.args[1], world.task);
                     problems.push(format!("{place}: {what}\n  is     {is}\n  should {should}"));
                 }
             };
-            check("actor calls", actor.len().to_string(), expected.actor_calls.to_string());
             // Sweet&Sour also reflects where a step makes progress, which depends on the environment.
-            let after_attempts =
-                mentor.iter().filter(|e| !e.text().contains("why the last action worked")).count();
-            check("mentor calls", after_attempts.to_string(), expected.mentor_calls.to_string());
-            let last = |all: &[&Exchange]| all.last().map_or(String::new(), |e| outline(e, world, &goal));
-            check("actor prompt", last(&actor), expected.actor.to_owned());
-            check("mentor prompt", last(&mentor), expected.mentor.to_owned());
+            let is_positive = |e: &&Exchange| e.text().contains("why the last action worked");
+            let mentor: Vec<&Exchange> = mentor.into_iter().filter(|e| !is_positive(e)).collect();
+            let listed = |outlines: &[(usize, &str)]| format!("{outlines:?}");
+            let sent = |prompts: &[&Exchange]| format!("{:?}", outlines(prompts, world, &goal));
+            check("actor prompts", sent(&actor), listed(&expected.actor));
+            check("mentor prompts", sent(&mentor), listed(&expected.mentor));
             for exchange in &actor {
                 check("actor sampling", numbers(&exchange.sampling()), numbers(&expected.actor_sampling));
             }
@@ -187,6 +277,28 @@ fn every_method_sends_the_requests_of_its_paper_in_every_environment() {
     }
     problems.dedup();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Symbolic generation asks no mentor; what the rules write stands where a mentor's lessons would.
+#[test]
+fn rules_reflect_without_a_mentor_in_every_environment() {
+    for world in worlds() {
+        let args = ["--preset", "omnireflect-1-symbolic", "--mentor", "symbolic", "--max-steps", "8"];
+        // The same action over and over is a mistake everywhere.
+        let server = StandIn::start(|_, _, earlier| world.actions[usize::from(earlier > 0)].to_owned());
+        let exchanges = play(&server, world, &args);
+        assert!(exchanges.iter().all(Exchange::is_actor), "{}", world.task);
+        let last = outline(exchanges.last().unwrap(), world, &goal_of(&exchanges));
+        assert_eq!(last, "system: instruction, rules, examples; user: task, steps, cue", "{}", world.task);
+        assert_eq!(
+            numbers(&exchanges[0].sampling()),
+            numbers(&json!({
+                "temperature": 0.0, "top_p": 0.7, "max_tokens": 256, "top_k": 50, "repetition_penalty": 1.0, "stop": ["\n"]
+            })),
+            "{}",
+            world.task
+        );
+    }
 }
 
 /// Writes parameters with every number as a decimal: 1 and 1.0 are the same.

@@ -116,8 +116,8 @@ mod tests {
         );
         // Pictures are drawn from a state, what a job may use is taken from one, and a switch of models is an event with the
         // whole run: none of these is ever in a state.
-        let outside_states =
-            ["picture", "job_context", "job_services", "model_switch"].map(|name| format!("domain/{name}.rs"));
+        let outside_states = ["picture", "job_context", "job_services", "model_switch"]
+            .map(|name| format!("domain/{name}.rs"));
         expected.retain(|name| !name.ends_with("tests.rs") && !outside_states.contains(name));
         let this_file = include_str!("fingerprint.rs");
         let missing: Vec<_> =

@@ -99,10 +99,8 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
                 reasons
                     .extend(rows.iter().filter(|row| !row.differences.is_empty()).map(describe_differences));
                 let figures: Vec<&PaperComparison> = rows.iter().flat_map(|row| &row.figures).collect();
-                fields.insert(
-                    "against_paper".to_owned(),
-                    json!({"figures": figures, "differences": reasons}),
-                );
+                fields
+                    .insert("against_paper".to_owned(), json!({"figures": figures, "differences": reasons}));
             }
             value
         })
