@@ -19,8 +19,7 @@ pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
 pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};
 pub use method_entry::{
-    ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by, no_current_action,
-    no_trial_labels,
+    ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};

@@ -2,36 +2,16 @@
 //! nothing.
 
 use crate::environment::STEPS;
-use retrospect::catalog::{
-    ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action, no_trial_labels,
-};
-use retrospect::domain::{EndReason, ReflectionKind, SettingOrigin};
+use retrospect::catalog::{ActionSource, MethodEntry, ModelNeed};
+use retrospect::domain::{EndReason, ReflectionKind};
 use retrospect::engine::{Intent, Method, State};
 use retrospect::method::next_by_task;
 use std::sync::Arc;
 
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
-    name: "greedy",
-    build: |_| Ok(Arc::new(Greedy)),
-    settings: &[],
-    presets: &[],
-    templates: &[],
-    jobs: &[],
-    code_defaults: &[],
-    code_sampling: &[],
     step_limits: (300, 300),
-    trials: 1,
-    limits_origin: SettingOrigin::BuiltIn,
-    lanes: &[],
-    check_texts: |_, _| Ok(()),
-    empty_lane_text: |_, _| None,
-    trial_labels: no_trial_labels,
-    unused_mentor: |_| None,
-    model_need: ModelNeed::NoMentor,
     action_source: ActionSource::Method,
-    learns_from_calibration: false,
-    current_action: no_current_action,
-    carryover: |_| Carryover::Nothing,
+    ..MethodEntry::new("greedy", |_| Ok(Arc::new(Greedy)), ModelNeed::NoMentor)
 };
 
 struct Greedy;

@@ -2,10 +2,7 @@
 //! a person can edit, and proposes one of its lines in each step. It asks no model.
 
 use crate::environment::STEPS;
-use retrospect::catalog::{
-    ActionSource, Carryover, JobEntry, Lane, LaneFormat, MethodEntry, MethodPreset, ModelNeed,
-    no_trial_labels,
-};
+use retrospect::catalog::{ActionSource, JobEntry, Lane, LaneFormat, MethodEntry, MethodPreset, ModelNeed};
 use retrospect::domain::{
     EndReason, Job, JobContext, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
     TypedSetting, setting_words,
@@ -16,8 +13,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
-    name: "shortest",
-    build: |_| Ok(Arc::new(Shortest)),
     settings: &[ORDER.spec],
     presets: &[MethodPreset {
         name: "shortest-ascending",
@@ -28,23 +23,14 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     }],
     templates: &[("shortest.toml", include_str!("shortest.toml"))],
     jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
-    code_defaults: &[],
-    code_sampling: &[],
     step_limits: (300, 300),
-    trials: 1,
-    limits_origin: SettingOrigin::BuiltIn,
     lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],
-    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, lane| {
         (lane.kinds == [ReflectionKind::Plan]).then(|| "computed before the first step".to_owned())
     },
-    trial_labels: no_trial_labels,
-    unused_mentor: |_| None,
-    model_need: ModelNeed::NoMentor,
     action_source: ActionSource::Plan,
-    learns_from_calibration: false,
     current_action,
-    carryover: |_| Carryover::Nothing,
+    ..MethodEntry::new("shortest", |_| Ok(Arc::new(Shortest)), ModelNeed::NoMentor)
 };
 
 const JOB: &str = "counter_shortest";

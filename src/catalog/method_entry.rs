@@ -66,6 +66,38 @@ pub struct MethodEntry {
 }
 
 impl MethodEntry {
+    /// Creates an entry of a method that asks an actor for its actions and has nothing else that a screen or the
+    /// command line could mention: no settings, lanes or texts, one trial of 50 steps. What a method has is written over it.
+    pub const fn new(
+        name: &'static str,
+        build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
+        model_need: ModelNeed,
+    ) -> Self {
+        Self {
+            name,
+            build,
+            settings: &[],
+            presets: &[],
+            templates: &[],
+            jobs: &[],
+            code_defaults: &[],
+            code_sampling: &[],
+            step_limits: (50, 50),
+            trials: 1,
+            limits_origin: SettingOrigin::BuiltIn,
+            lanes: &[],
+            check_texts: |_, _| Ok(()),
+            empty_lane_text: |_, _| None,
+            trial_labels: |_, _, _| Vec::new(),
+            unused_mentor: |_| None,
+            model_need,
+            action_source: ActionSource::Actor,
+            learns_from_calibration: false,
+            current_action: |_| None,
+            carryover: |_| Carryover::Nothing,
+        }
+    }
+
     /// Returns where the default step limit comes from.
     pub fn step_limit_origin(&self, source: PaperOrCode) -> SettingOrigin {
         let is_of_code = source == PaperOrCode::Code && self.step_limits.0 != self.step_limits.1;
@@ -138,14 +170,4 @@ pub enum Carryover {
 /// Returns the text for a lane that stays empty because a setting is off.
 pub fn disabled_by(run: &RunSpec, setting: TypedSetting<bool>) -> Option<String> {
     (!run.settings.get(setting)).then(|| format!("disabled: {} is off", setting.spec.name))
-}
-
-/// The [`MethodEntry::trial_labels`] of a method that treats all trials alike.
-pub fn no_trial_labels(_: &State, _: &str, _: &str) -> Vec<String> {
-    Vec::new()
-}
-
-/// The [`MethodEntry::current_action`] of a method that takes no actions from a lesson.
-pub fn no_current_action(_: &State) -> Option<(&LessonId, u32)> {
-    None
 }

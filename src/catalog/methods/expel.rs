@@ -1,9 +1,7 @@
 //! ExpeL (a baseline of FCRF).
 
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{
-    ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action, no_trial_labels,
-};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
 use crate::domain::common_settings::LOOP_DETECTOR;
@@ -13,8 +11,6 @@ use crate::method::{Expel, expel};
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
-    name: "expel",
-    build: |_| Ok(Arc::new(Expel { rules: RULES })),
     settings: expel::settings::LIST,
     templates: &[
         ("expel.toml", include_str!("../../method/expel/prompts/expel.toml")),
@@ -22,19 +18,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("expel-contrast.toml", include_str!("../../method/expel/prompts/expel-contrast.toml")),
         ("expel-extract.toml", include_str!("../../method/expel/prompts/expel-extract.toml")),
     ],
-    jobs: &[],
     code_defaults: &[(LOOP_DETECTOR.spec.name, DefaultValue::Switch(true))],
-    code_sampling: &[],
-    presets: &[],
     // FCRF's comparison has 50, ExpeL's public code 20.
     step_limits: (50, 20),
-    trials: 1,
     limits_origin: SettingOrigin::Paper,
     lanes: &[
         Lane::plain("Insights", &[ReflectionKind::Abstract]),
         Lane::plain("Plans", &[ReflectionKind::Plan]),
     ],
-    check_texts: |_, _| Ok(()),
     empty_lane_text: |_, lane| match lane.kinds {
         [ReflectionKind::Abstract] => {
             Some("drawn from training tasks that failed at first, and from several solved ones".to_owned())
@@ -42,7 +33,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         [ReflectionKind::Plan] => Some("written after a failed attempt that will be repeated".to_owned()),
         _ => None,
     },
-    trial_labels: no_trial_labels,
     unused_mentor: |run| {
         let tasks = run.test_tasks().len() as u64;
         let learns = calibrates(run) || run.trials > 1 || tasks >= run.settings.get(SUCCESS_BATCH);
@@ -51,9 +41,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             remedy: "--calibrate or --trials 4",
         })
     },
-    model_need: ModelNeed::Always,
-    action_source: ActionSource::Actor,
     learns_from_calibration: true,
-    current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("insights and successful attempts".to_owned()),
+    ..MethodEntry::new("expel", |_| Ok(Arc::new(Expel { rules: RULES })), ModelNeed::Always)
 };

@@ -2,9 +2,7 @@
 
 use super::reflexion::{CODE_DEFAULTS as CODE, CODE_SAMPLING};
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{
-    ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action,
-};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::one_trial;
 use crate::domain::DefaultValue;
@@ -20,10 +18,7 @@ const CODE_DEFAULTS: &[(&str, DefaultValue)] =
     &[CODE[0], CODE[1], CODE[2], CODE[3], (ACTION_RULE.spec.name, ActionRule::InOrOn.as_default())];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
-    name: "fcrf",
-    build: |_| Ok(Arc::new(Fcrf { rules: RULES })),
     settings: fcrf::settings::LIST,
-    presets: &[],
     templates: &[
         ("fcrf.toml", include_str!("../../method/fcrf/prompts/fcrf.toml")),
         ("fcrf-experience.toml", include_str!("../../method/fcrf/prompts/fcrf-experience.toml")),
@@ -33,7 +28,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("fcrf-contrast.toml", include_str!("../../method/fcrf/prompts/fcrf-contrast.toml")),
         ("fcrf-summary.toml", include_str!("../../method/fcrf/prompts/fcrf-summary.toml")),
     ],
-    jobs: &[],
     code_defaults: CODE_DEFAULTS,
     code_sampling: CODE_SAMPLING,
     step_limits: (50, 49),
@@ -44,7 +38,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Lessons", &[ReflectionKind::Lesson]),
         Lane::plain("Plan", &[ReflectionKind::Plan]),
     ],
-    check_texts: |_, _| Ok(()),
     empty_lane_text: |run, lane| match lane.kinds {
         [ReflectionKind::Experience] => {
             disabled_by(run, EXPERIENCE).or_else(|| Some(AFTER_FAILED_TRIAL.to_owned()))
@@ -55,11 +48,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     trial_labels,
     unused_mentor: |run| one_trial(run).filter(|_| run.settings.get(LESSON_POOL) != PoolGrowth::Summary),
-    model_need: ModelNeed::Always,
-    action_source: ActionSource::Actor,
-    learns_from_calibration: false,
-    current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons (one pool of all tasks)".to_owned()),
+    ..MethodEntry::new("fcrf", |_| Ok(Arc::new(Fcrf { rules: RULES })), ModelNeed::Always)
 };
 
 const AFTER_FAILED_TRIAL: &str = "written after a failed trial";

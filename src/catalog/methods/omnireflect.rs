@@ -1,9 +1,7 @@
 //! OmniReflect.
 
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{
-    ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
-};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::{ReflectionKind, RunSpec, SettingOrigin, Settings, Task};
@@ -17,10 +15,7 @@ use std::sync::Arc;
 pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
-    name: "omnireflect",
-    build: |run| Ok(Arc::new(OmniReflect::for_run(run, RULES)?)),
     settings: omnireflect::settings::LIST,
-    presets: &[],
     templates: &[
         ("omnireflect.toml", include_str!("../../method/omnireflect/prompts/omnireflect.toml")),
         (
@@ -41,11 +36,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             include_str!("../../method/omnireflect/prompts/omnireflect-summary-error.toml"),
         ),
     ],
-    jobs: &[],
-    code_defaults: &[],
-    code_sampling: &[],
     step_limits: (50, 50),
-    trials: 1,
     limits_origin: SettingOrigin::Paper,
     lanes: LANES,
     check_texts: check_exemplars,
@@ -55,13 +46,13 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         [ReflectionKind::Progress] => disabled_by(run, KIND_PROGRESS),
         _ => None,
     },
-    trial_labels: no_trial_labels,
     unused_mentor,
-    model_need: ModelNeed::If(neural_generation),
-    action_source: ActionSource::Actor,
-    learns_from_calibration: false,
-    current_action: no_current_action,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
+    ..MethodEntry::new(
+        "omnireflect",
+        |run| Ok(Arc::new(OmniReflect::for_run(run, RULES)?)),
+        ModelNeed::If(neural_generation),
+    )
 };
 
 /// Checks that neuro-symbolic generation differs from neural generation: in every environment of the run the mentor is shown

@@ -1,7 +1,7 @@
 //! Reflexion.
 
 use crate::catalog::lane::Lane;
-use crate::catalog::method_entry::{ActionSource, Carryover, MethodEntry, ModelNeed, no_current_action};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, one_trial};
 use crate::domain::DefaultValue;
@@ -29,15 +29,11 @@ pub(super) const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
 ];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
-    name: "reflexion",
-    build: |_| Ok(Arc::new(Reflexion { rules: RULES })),
     settings: reflexion::settings::LIST,
-    presets: &[],
     templates: &[
         ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
         ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),
     ],
-    jobs: &[],
     code_defaults: CODE_DEFAULTS,
     code_sampling: CODE_SAMPLING,
     step_limits: (50, 49),
@@ -45,7 +41,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trials: 15,
     limits_origin: SettingOrigin::Paper,
     lanes: &[Lane::plain("Plans", &[ReflectionKind::Plan])],
-    check_texts: |_, _| Ok(()),
     empty_lane_text: |run, lane| {
         let text = match run.settings.get(STRATEGY) {
             Strategy::Nothing => "no plans: with strategy none a trial doesn't see earlier trials",
@@ -62,12 +57,9 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         }),
         Strategy::Reflexion | Strategy::Both => one_trial(run),
     },
-    model_need: ModelNeed::Always,
-    action_source: ActionSource::Actor,
-    learns_from_calibration: false,
     // A plan is used by the next trial of the same task.
-    current_action: no_current_action,
     carryover: |_| Carryover::SameTask("plans"),
+    ..MethodEntry::new("reflexion", |_| Ok(Arc::new(Reflexion { rules: RULES })), ModelNeed::Always)
 };
 
 fn trial_labels(state: &State, trial: &str, dot: &str) -> Vec<String> {

@@ -1,9 +1,7 @@
 //! Sweet&Sour.
 
 use crate::catalog::lane::{Lane, LaneFormat};
-use crate::catalog::method_entry::{
-    ActionSource, Carryover, MethodEntry, ModelNeed, disabled_by, no_current_action, no_trial_labels,
-};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::{ReflectionKind, SettingOrigin, TypedSetting};
@@ -14,10 +12,7 @@ use crate::method::{SweetSour, sweet_sour};
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
-    name: "sweet_sour",
-    build: |_| Ok(Arc::new(SweetSour { rules: RULES })),
     settings: sweet_sour::settings::LIST,
-    presets: &[],
     templates: &[
         ("sweet_sour.toml", include_str!("../../method/sweet_sour/prompts/sweet_sour.toml")),
         (
@@ -29,12 +24,9 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             include_str!("../../method/sweet_sour/prompts/sweet_sour-negative.toml"),
         ),
     ],
-    jobs: &[],
-    code_defaults: &[],
-    code_sampling: &[],
-    step_limits: (50, 50),
     // The paper allows up to four attempts.
     trials: 4,
+    step_limits: (50, 50),
     limits_origin: SettingOrigin::Paper,
     lanes: &[
         Lane::plain("Sweet", &[ReflectionKind::Positive]),
@@ -45,7 +37,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             format: LaneFormat::MemoryTuples,
         },
     ],
-    check_texts: |_, _| Ok(()),
     empty_lane_text: |run, lane| {
         let text = match (lane.kinds, lane.format) {
             (_, LaneFormat::MemoryTuples) => {
@@ -57,7 +48,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         };
         disabled_by(run, text.0).or_else(|| Some(text.1.to_owned()))
     },
-    trial_labels: no_trial_labels,
     unused_mentor: |run| {
         let is_off = |setting: TypedSetting<bool>| !run.settings.get(setting);
         (is_off(POSITIVE_REFLECTIONS) && is_off(NEGATIVE_REFLECTIONS)).then_some(UnusedMentor {
@@ -65,12 +55,9 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             remedy: "--set positive=true or --set negative=true",
         })
     },
-    model_need: ModelNeed::Always,
-    action_source: ActionSource::Actor,
-    learns_from_calibration: false,
-    current_action: no_current_action,
     carryover: |run| match run.settings.get(MEMORY_SCOPE) {
         MemoryScope::Task => Carryover::SameTask("memories"),
         scope => Carryover::AllTasks(format!("memories (memory_scope {})", scope.word())),
     },
+    ..MethodEntry::new("sweet_sour", |_| Ok(Arc::new(SweetSour { rules: RULES })), ModelNeed::Always)
 };
