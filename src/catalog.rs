@@ -13,7 +13,7 @@ mod settings;
 mod templates;
 mod unused_mentor;
 
-pub use environment_entry::{EnvironmentEntry, ExportTask, TaskFacts, difficulty_in_id};
+pub use environment_entry::{EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id};
 pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;

@@ -8,8 +8,11 @@
 #![expect(clippy::print_stdout, reason = "this test has its own `main` and prints its results")]
 
 use flate2::read::GzDecoder;
+use retrospect::domain::Task;
 use retrospect::env::Environment;
-use retrospect::env::pddl::{Game, GoalSeparator, PddlEnvironment, ProblemSource, World};
+use retrospect::env::pddl::{
+    Game, GoalSeparator, PddlEnvironment, ProblemSource, World, published_key, published_keys,
+};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,6 +124,7 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         }
         *outcome.by_domain.entry(episode.domain).or_default() += outcome.steps - before;
     }
+    let mut unused_keys = published_keys();
     let labels = fs::read_to_string(root.join("testsplit_tasks.jsonl")).map_err(|error| error.to_string())?;
     for line in labels.lines() {
         let label: PublishedTask = serde_json::from_str(line).map_err(|error| error.to_string())?;
@@ -136,8 +140,23 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         {
             outcome.failures.push(format!("{}: {goals:?}, expected {:?}", label.problem_file, label.goal));
         }
+        let row = format!("labels.jsonl#{}", outcome.tasks - 1);
+        let keys = [goals.0, goals.1].map(|goal| published_key(&task(&row, &label.domain, goal)));
+        let index = unused_keys.iter().position(|known| keys.iter().all(|key| key.as_ref() == Some(known)));
+        match index {
+            Some(index) => drop(unused_keys.swap_remove(index)),
+            None => outcome.failures.push(format!("{}: not known as published", label.problem_file)),
+        }
+    }
+    if !unused_keys.is_empty() {
+        outcome.failures.push(format!("no published task has {unused_keys:?}"));
     }
     Ok(())
+}
+
+fn task(id: &str, domain: &str, goal: String) -> Task {
+    let task_type = Some(domain.to_owned());
+    Task { env: "pddl".to_owned(), id: id.to_owned(), goal, task_type, difficulty: None, seed: 0 }
 }
 
 /// Finds a problem file by its name.

@@ -51,9 +51,8 @@ pub struct TaskFacts {
     pub splits: &'static [&'static str],
     /// Whether task ids are paths that contain the folder of their split.
     pub split_in_id: bool,
-    /// Whether a task is one of those that the published figures are about. `None` if the split says so, or if nothing is
-    /// published.
-    pub is_published: Option<fn(&Task) -> bool>,
+    /// The tasks that the published figures are about. `None` if the split says so, or if nothing is published.
+    pub published: Option<PublishedTasks>,
     /// Whether `play --state` opens a file as a task.
     pub has_state_files: bool,
     /// Returns the name of the task in a problem file and its domain file, if any (`--problem` and `--domain`). `None` if
@@ -61,6 +60,27 @@ pub struct TaskFacts {
     pub problem_task: Option<fn(Option<&Path>, &Path) -> String>,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
+}
+
+/// The tasks behind published figures, and how they are recognised.
+#[derive(Clone, Copy)]
+pub struct PublishedTasks {
+    /// Returns a key for each of them; tasks that can't be told apart have equal keys.
+    pub keys: fn() -> Vec<String>,
+    /// Returns the key of a task with its goal. `None` if it certainly isn't one of them.
+    pub key: fn(&Task) -> Option<String>,
+}
+
+impl PublishedTasks {
+    /// Returns how many of these tasks aren't among the published ones. Each published task counts once.
+    pub fn count_others<'t>(&self, tasks: impl Iterator<Item = &'t Task>) -> usize {
+        let mut unused = (self.keys)();
+        let mut use_up = |task: &Task| {
+            let key = (self.key)(task)?;
+            unused.iter().position(|known| *known == key).map(|index| unused.swap_remove(index))
+        };
+        tasks.filter(|task| use_up(task).is_none()).count()
+    }
 }
 
 impl TaskFacts {
@@ -73,7 +93,7 @@ impl TaskFacts {
         task_help: "",
         splits: &[],
         split_in_id: false,
-        is_published: None,
+        published: None,
         has_state_files: false,
         problem_task: None,
         export_task: None,

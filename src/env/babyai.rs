@@ -38,7 +38,7 @@ pub use mission::{Clause, ClauseAction, Description, Mission, MissionPart, Seque
 pub use pcg64::Pcg64;
 pub use picture::draw_picture;
 pub use primitive_actions::PrimitiveAction;
-pub use tasks::{BabyAiTasks, is_test_task};
+pub use tasks::{BabyAiTasks, published_key, published_keys};
 pub use thing::{Cell, CellCode, Colour, DoorState, Kind, Pose, Thing, ThingId};
 pub use view::{Image, VIEW_SIDE};
 pub use world::{Reply, World};

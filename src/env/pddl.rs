@@ -17,6 +17,7 @@ mod label_problem;
 mod limits;
 mod listing;
 mod picture;
+mod published_tasks;
 mod sentence_splitter;
 mod sentences;
 mod tasks;
@@ -32,6 +33,7 @@ pub use generate::{GENERATOR_VERSION, GeneratedProblem, generate, offered_ids, t
 pub use hint::{Hint, ReferencePlan};
 pub use id::{Difficulty, Domain, InvalidTaskId, TaskId};
 pub use picture::draw_picture;
+pub use published_tasks::{published_key, published_keys};
 pub use tasks::{GOAL_OPTION, PddlTasks, task_id_from_files};
 pub use world::{Reply, SavedState, World};
 

@@ -1,6 +1,6 @@
 //! The environment `babyai`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::domain::TypedSetting;
 use crate::env::babyai::{self, BabyAiTasks};
@@ -28,7 +28,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     },
     task_facts: TaskFacts {
         start_text: Some("built in; every level, any seed"),
-        is_published: Some(babyai::is_test_task),
+        published: Some(PublishedTasks { keys: babyai::published_keys, key: babyai::published_key }),
         task_help: "a level number or name",
         splits: &["test"],
         has_state_files: true,

@@ -1,6 +1,6 @@
 //! The environment `pddl`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts, difficulty_in_id};
+use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts, difficulty_in_id};
 use crate::env::pddl::{self, PddlTasks};
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::symbolic::PLANNING_RULES;
@@ -33,8 +33,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         difficulty: difficulty_in_id,
         short_goal: pddl::short_goal,
-        // Generated problems are our own; a row of a list is a label of AgentBoard.
-        is_published: Some(|task| task.id.contains('#')),
+        published: Some(PublishedTasks { keys: pddl::published_keys, key: pddl::published_key }),
         task_help: "`gripper/3`",
         problem_task: Some(pddl::task_id_from_files),
         ..TaskFacts::NONE

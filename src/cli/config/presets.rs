@@ -153,7 +153,7 @@ impl Config {
         name.filter(|n| !self.presets.contains_key(*n)).and_then(find_program_preset)
     }
 
-    /// Applies method and trials of a preset unless flags set them.
+    /// Applies method, trials and interface of a preset unless flags set them.
     ///
     /// # Errors
     /// Fails with a usage [`CliError`] if a flag names another method.
@@ -175,6 +175,10 @@ impl Config {
         self.values.insert(keys::METHOD.name, (json!(preset.method), ValueOrigin::Preset(preset.name)));
         if !self.is_set_by_flag(&keys::TRIALS) {
             self.values.insert(keys::TRIALS.name, (json!(preset.trials), ValueOrigin::Preset(preset.name)));
+        }
+        let interface = preset.row.and_then(|row| row.interface_in(self.get(keys::ENV)));
+        if let Some(interface) = interface.filter(|_| !self.is_set_by_flag(&keys::INTERFACE)) {
+            self.values.insert(keys::INTERFACE.name, (json!(interface), ValueOrigin::Preset(preset.name)));
         }
         Ok(())
     }

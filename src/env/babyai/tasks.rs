@@ -177,10 +177,17 @@ fn parse_level(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
     }
 }
 
-/// Returns whether a task is in AgentBoard's test split: one of its levels with one of its seeds, or a row of its labels.
-pub fn is_test_task(task: &Task) -> bool {
-    let tested = |(level, seed): (&Level, u64)| level.in_test_split && Level::TEST_SEEDS.contains(&seed);
-    parse_level(&task.id, task.seed).map_or_else(|| task.id.contains('#'), tested)
+/// Returns a key for each task of AgentBoard's test split: level and seed.
+pub fn published_keys() -> Vec<String> {
+    Level::test_split().map(|(level, seed)| build_task(level, seed).id).collect()
+}
+
+/// Returns the key of a task in AgentBoard's test split, also if it is a row of labels or of a list of levels. `None` for an
+/// unknown level.
+pub fn published_key(task: &Task) -> Option<String> {
+    let (level, seed) = parse_level(&task.id, task.seed)
+        .or_else(|| Some((Level::from_name(task.task_type.as_deref()?)?, task.seed)))?;
+    Some(build_task(level, seed).id)
 }
 
 fn build_task(level: &Level, seed: u64) -> Task {

@@ -55,6 +55,9 @@ struct Paper {
     title: String,
     tasks: BTreeMap<String, usize>,
     split: Option<String>,
+    /// The interface of its agents, by environment; not given if unknown.
+    #[serde(default)]
+    interfaces: BTreeMap<String, String>,
     /// The sampling parameters of all its requests, by name.
     #[serde(default)]
     sampling: BTreeMap<String, Value>,
@@ -116,6 +119,11 @@ impl PaperRow {
         let of_paper = PAPERS.papers.get(&self.paper).and_then(|paper| paper.environments.get(env));
         let all = of_paper.into_iter().flatten().chain(&self.settings);
         all.map(|(name, value)| (name.as_str(), value)).collect()
+    }
+
+    /// Returns the interface of the paper's agents in an environment, or `None` if it is unknown.
+    pub fn interface_in(&self, env: &str) -> Option<&'static str> {
+        PAPERS.papers.get(&self.paper)?.interfaces.get(env).map(String::as_str)
     }
 
     /// Returns the environments that the row's figures are about.

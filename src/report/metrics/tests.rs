@@ -44,7 +44,7 @@ fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> Ep
 }
 
 fn spec() -> RunSpec {
-    let mut settings = crate::domain::Settings::default();
+    let mut settings = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Paper).1;
     settings.set("strategy", "reflexion", SettingOrigin::Paper);
     settings.set("memory", 3, SettingOrigin::Paper);
     RunSpec {
@@ -300,7 +300,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
 
     type Edit = fn(&mut SessionMetrics, &mut RunSpec);
     let reflexion = [82.8, 94.0, 84.1];
-    let cases: [(&str, Edit, &[f64], &str); 16] = [
+    let cases: [(&str, Edit, &[f64], &str); 19] = [
         ("as in the paper", |_, _| {}, &reflexion, ""),
         ("as in the public code", |_, run| run.limits.steps = 49, &reflexion, ""),
         ("fewer trials", |_, run| run.trials = 2, &[], "trials 15 in the paper, 2 here"),
@@ -328,6 +328,24 @@ fn published_figures_are_shown_only_where_everything_agrees() {
             |_, run| run.settings.set("context_tokens", 1800, SettingOrigin::Flag),
             &[],
             "context_tokens 8192 in the paper, 1800 here",
+        ),
+        (
+            "another interface",
+            |_, run| run.interface = "raw".to_owned(),
+            &[],
+            "interface react in the paper, raw here",
+        ),
+        (
+            "an older session without a setting of the row",
+            |_, run| drop(run.settings.0.remove("memory")),
+            &[],
+            "memory 3 in the paper, unknown in this session",
+        ),
+        (
+            "an older session without a setting that the row doesn't name",
+            |_, run| drop(run.settings.0.remove("examples")),
+            &[],
+            "examples 2 in the paper, unknown in this session",
         ),
         (
             "another temperature",
@@ -396,6 +414,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
     let as_agentboard = |_: &mut SessionMetrics, run: &mut RunSpec| {
         run.settings.set("thoughts_count", false, SettingOrigin::Paper);
         run.settings.set("thoughts_sent", false, SettingOrigin::Paper);
+        run.interface = "agentboard".to_owned();
     };
     let (figures, differences) = react(whole_benchmark("babyai", levels(), 30), as_agentboard);
     assert_eq!(figures, [24.6, 45.2, 31.2], "{differences}");
@@ -413,6 +432,22 @@ fn published_figures_are_shown_only_where_everything_agrees() {
     let generated = whole_benchmark("pddl", (0..60).map(|n| format!("gripper/{n}")), 30);
     let (figures, differences) = react(generated, |_, _| {});
     assert!(figures.is_empty() && differences.contains("60 of 60 tasks here are others"), "{differences}");
+    // Regression: any 60 rows of a list counted as AgentBoard's, and any 112.
+    for (env, count) in [("pddl", 60), ("babyai", 112)] {
+        let (figures, differences) =
+            react(whole_benchmark(env, (0..count).map(|n| format!("mine.jsonl#{n}")), 30), as_agentboard);
+        let others = format!("{count} of {count} tasks here are others");
+        assert!(figures.is_empty() && differences.contains(&others), "{differences}");
+    }
+    let repeated = whole_benchmark("babyai", (0..112).map(|n| format!("rows.jsonl#{n}")), 30);
+    let (figures, differences) = react(repeated, |session, _| {
+        for episode in &mut session.episodes {
+            let task = &mut Arc::make_mut(episode).task;
+            (task.task_type, task.seed) = (Some("GoToRedBall".to_owned()), 1234);
+        }
+    });
+    let others = "111 of 112 tasks here are others";
+    assert!(figures.is_empty() && differences.contains(others), "each task counts once: {differences}");
     // A constitution of unknown origin isn't the paper's.
     let (figures, differences) =
         react(alfworld_benchmark(), |session, _| session.started_with_lessons = true);

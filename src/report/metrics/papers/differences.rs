@@ -14,6 +14,9 @@ impl PaperRow {
     pub(super) fn differences(&self, metrics: &Metrics, spec: &RunSpec, env: &str) -> Vec<String> {
         let mut reasons = role_differences(spec);
         reasons.extend(self.task_differences(metrics, env));
+        if let Some(interface) = self.interface_in(env).filter(|interface| *interface != spec.interface) {
+            reasons.push(format!("interface {interface} in the paper, {} here", spec.interface));
+        }
         if spec.trials != self.trials {
             reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
@@ -36,8 +39,8 @@ impl PaperRow {
             metrics.attempts.iter().map(|a| (a.task.key(), &a.task)).collect();
         let facts = find_environment(env).map(|entry| &entry.task_facts);
         let split = self.split();
-        let outside = match (facts.and_then(|facts| facts.is_published), split) {
-            (Some(is_published), _) => tasks.values().filter(|task| !is_published(task)).count(),
+        let outside = match (facts.and_then(|facts| facts.published), split) {
+            (Some(published), _) => published.count_others(tasks.values().copied()),
             (None, Some(split)) if facts.is_some_and(|facts| facts.split_in_id) => {
                 tasks.values().filter(|task| !is_in_split(&task.id, split)).count()
             }
@@ -85,9 +88,10 @@ impl PaperRow {
     }
 
     /// Returns the settings of the method that plays the calibration of a row with a constitution, except the number of
-    /// tasks, which [`Self::lesson_difference`] compares.
-    fn calibration_settings(&self) -> impl Iterator<Item = &str> {
-        let settings = CALIBRATION_METHOD.settings.iter().filter(|_| self.starts_with_lessons);
+    /// tasks, which [`Self::lesson_difference`] compares. A run without a calibration has none of them, and differs anyway.
+    fn calibration_settings(&self, spec: &RunSpec) -> impl Iterator<Item = &str> {
+        let is_compared = self.starts_with_lessons && !spec.calibration_tasks().is_empty();
+        let settings = CALIBRATION_METHOD.settings.iter().filter(move |_| is_compared);
         settings.map(|setting| setting.name).filter(|name| *name != PER_TYPE.spec.name)
     }
 
@@ -129,30 +133,26 @@ impl PaperRow {
             .chain(of_environment)
             .map(|setting| setting.name)
             .chain(settings.keys().copied())
-            .chain(self.calibration_settings())
+            .chain(self.calibration_settings(spec))
             .collect();
         for name in names {
-            let here = spec.settings.recorded(name).map(|setting| &setting.value);
-            let in_paper = match (settings.get(name).copied().or_else(|| self.calibration.get(name)), here) {
-                (Some(value), _) => Some(value),
-                // A session of an earlier version doesn't have a newer setting.
-                (None, None) => None,
-                (None, Some(here)) => {
-                    let mut known: Vec<&Value> = defaults
-                        .iter()
-                        .filter_map(|settings| settings.recorded(name))
-                        .map(|s| &s.value)
-                        .collect();
-                    if known.is_empty() {
-                        known.extend(calibration.recorded(name).map(|setting| &setting.value));
-                    }
-                    known.first().filter(|_| !known.contains(&here)).copied()
-                }
-            };
-            if let Some(value) = in_paper.filter(|value| here != Some(*value)) {
-                let here = here.map_or_else(|| "not set".to_owned(), ToString::to_string);
-                reasons.push(format!("{name} {value} in the paper, {here} here").replace('"', ""));
+            let here = spec.settings.value(name);
+            let mut known: Vec<&Value> =
+                settings.get(name).copied().or_else(|| self.calibration.get(name)).into_iter().collect();
+            if known.is_empty() {
+                known.extend(defaults.iter().filter_map(|settings| settings.value(name)));
             }
+            if known.is_empty() {
+                known.extend(calibration.value(name));
+            }
+            let Some(in_paper) = known.first().filter(|_| here.is_none_or(|here| !known.contains(&here)))
+            else {
+                continue;
+            };
+            // A session of an earlier version doesn't have a newer setting.
+            let here =
+                here.map_or_else(|| "unknown in this session".to_owned(), |here| format!("{here} here"));
+            reasons.push(format!("{name} {in_paper} in the paper, {here}").replace('"', ""));
         }
         reasons
     }
