@@ -109,8 +109,8 @@ pub(super) fn plan_run_with_calibration(
     catalog::check_texts(&spec, &templates).map_err(|why| {
         CliError::usage(
             why,
-            "name a pool file written by `retrospect calibrate --mentor symbolic --out FILE` with --exemplars, or set \
-             generation=neural",
+            "add the texts to the environment's file in a folder (--prompts DIR), name a pool file written by `retrospect \
+             calibrate --mentor symbolic --out FILE` (--exemplars FILE), or set generation=neural",
         )
     })?;
     // A task's seeds must not depend on how many trials earlier tasks took: with --jobs that number is unknown.

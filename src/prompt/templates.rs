@@ -223,7 +223,8 @@ impl Templates {
 
     /// Returns whether a task's environment has examples of reflections that rules wrote.
     pub fn has_exemplars(&self, task: &Task, kind: ReflectionKind) -> bool {
-        self.env_texts(&task.env).text(&exemplars_name(kind), task).is_some()
+        let text = self.env_texts(&task.env).text(&exemplars_name(kind), task);
+        text.is_some_and(|stored| !stored.text.trim().is_empty())
     }
 
     /// Returns the method whose layouts an episode uses, in a run of this method.

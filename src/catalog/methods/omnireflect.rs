@@ -55,21 +55,43 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     )
 };
 
-/// Checks that neuro-symbolic generation differs from neural generation: in every environment of the run the mentor is shown
-/// examples of reflections that rules wrote (`papers/omnireflect.txt` 2.2).
+/// Checks that neuro-symbolic generation differs from neural generation: for every kind of reflection that is written about a
+/// task, the mentor is shown examples that rules wrote (`papers/omnireflect.txt` 2.2).
 fn check_exemplars(run: &RunSpec, templates: &Templates) -> Result<(), String> {
-    if run.settings.get(GENERATION) != Generation::NeuroSymbolic {
+    let settings = &run.settings;
+    let asks_mentor = settings.get(REFLECT) != ReflectionTrigger::Never;
+    if settings.get(GENERATION) != Generation::NeuroSymbolic || !asks_mentor {
         return Ok(());
     }
-    let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
-    let has_any = |task: &Task| kinds.iter().any(|kind| templates.has_exemplars(task, *kind));
-    match run.tasks.iter().find(|task| !has_any(task)) {
-        None => Ok(()),
-        Some(task) => Err(format!(
-            "{}=neuro-symbolic shows the mentor examples of reflections that rules wrote, but the templates of {} have none",
-            GENERATION.spec.name, task.env
-        )),
+    // Another method may play the tests.
+    let tests = if run.method == ENTRY.name { run.test_tasks() } else { &[] };
+    let (calibration, exploration) = (run.calibration_tasks(), run.exploration_tasks());
+    let kinds = [
+        (ReflectionKind::Abstract, KIND_ABSTRACT, vec![calibration, exploration, tests]),
+        (ReflectionKind::Error, KIND_ERROR, vec![calibration, tests]),
+        (ReflectionKind::Progress, KIND_PROGRESS, vec![tests]),
+    ];
+    let mut missing = Vec::new();
+    for (kind, switch, tasks) in kinds.into_iter().filter(|(_, switch, _)| settings.get(*switch)) {
+        let task = tasks.into_iter().flatten().find(|task| !templates.has_exemplars(task, kind));
+        if let Some(Task { env, task_type, .. }) = task {
+            let task_type = task_type.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+            let name = kind.name();
+            missing.push(format!(
+                "of {name} reflections in {env}{task_type} (text exemplars_{}; {}=false writes no {name} reflections)",
+                name.to_lowercase(),
+                switch.spec.name
+            ));
+        }
     }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{}=neuro-symbolic shows the mentor examples that rules wrote, but the templates have none {}",
+        GENERATION.spec.name,
+        missing.join(" and none ")
+    ))
 }
 
 /// See [`MethodEntry::unused_mentor`].

@@ -1,7 +1,7 @@
 //! Checks that the exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
 
 use crate::catalog::fixture::{TestRun, test_spec};
-use crate::domain::{Author, ReflectionKind, SettingOrigin, StepResult};
+use crate::domain::{Author, ReflectionKind, RunSpec, SettingOrigin, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
@@ -107,4 +107,41 @@ fn neuro_symbolic_questions_show_exemplars_and_a_pool_replaces_them() {
         example(with_custom, ReflectionKind::Error),
         example(crate::catalog::builtin_templates(), ReflectionKind::Error)
     );
+}
+
+/// Regression: one kind with exemplars was enough, so in domains without an Abstract sentence the mentor's Abstract requests
+/// were those of neural generation.
+#[test]
+fn neuro_symbolic_generation_needs_exemplars_of_every_kind_that_is_written() {
+    let templates = crate::catalog::builtin_templates();
+    let run = |method: &str, env: &str, task_type: &str| {
+        let mut run = test_spec(method, &[("a", task_type), ("b", task_type)]);
+        run.tasks.iter_mut().for_each(|task| task.env = env.to_owned());
+        for (setting, value) in [("generation", "neuro-symbolic"), ("reflect", "periodic")] {
+            run.settings.set(setting, value, SettingOrigin::Flag);
+        }
+        run
+    };
+    let missing = |run: &RunSpec| crate::catalog::check_texts(run, &templates).err().unwrap_or_default();
+    for env in ["household", "alfworld", "babyai"] {
+        assert_eq!(missing(&run("omnireflect", env, "any")), "", "{env}");
+    }
+    for domain in ["gripper", "blockworld", "barman", "tyreworld"] {
+        assert_eq!(missing(&run("omnireflect", "pddl", domain)), "", "{domain}");
+    }
+    let mut own_domain = run("omnireflect", "pddl", "ferry");
+    let why = missing(&own_domain);
+    assert!(why.contains("none of Abstract reflections in pddl (ferry) (text exemplars_abstract;"), "{why}");
+    assert!(!why.contains("Error") && !why.contains("Progress"), "{why}");
+    own_domain.settings.set("kind_abstract", false, SettingOrigin::Flag);
+    assert_eq!(missing(&own_domain), "", "what isn't written needs no exemplars");
+    let foreign = run("omnireflect", "elsewhere", "");
+    for kind in ["Abstract", "Error", "Progress"] {
+        assert!(missing(&foreign).contains(&format!("none of {kind} reflections in elsewhere")), "{kind}");
+    }
+    // Calibration writes no Progress reflections, and ReAct none at all.
+    let mut calibrated = run("react", "elsewhere", "");
+    assert_eq!(missing(&calibrated), "");
+    calibrated.settings.set("calibration", 1, SettingOrigin::Flag);
+    assert!(!missing(&calibrated).contains("Progress") && missing(&calibrated).contains("Error"));
 }

@@ -1,7 +1,7 @@
 //! Every prompt has texts of its own environment, and none of another.
 
-use crate::catalog::{ENVIRONMENTS, METHODS};
-use std::collections::BTreeSet;
+use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, METHODS};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Words that only prompts about these environments may contain, with the environment and, if the words belong to one, its type of task.
@@ -36,8 +36,28 @@ fn texts(file: &str) -> Vec<(String, String)> {
     let of_env = table.get("texts").and_then(toml::Value::as_table).into_iter().flatten();
     let of_env = of_env.map(|(name, text)| (name.clone(), text.as_str().unwrap().to_owned()));
     let segments = table.get("segment").and_then(toml::Value::as_array).into_iter().flatten();
-    let parts = segments.flat_map(|segment| ["text", "heading"].map(|part| segment.get(part)));
-    of_env.chain(parts.flatten().map(|text| (String::new(), text.as_str().unwrap().to_owned()))).collect()
+    let parts = segments.flat_map(|segment| {
+        let labels = segment.get("labels").and_then(toml::Value::as_table).into_iter().flatten();
+        let single = ["text", "heading", "numbered"].map(|part| segment.get(part));
+        single.into_iter().flatten().chain(labels.map(|(_, text)| text))
+    });
+    // `numbered` is a text, or a switch.
+    of_env.chain(parts.filter_map(|text| Some((String::new(), text.as_str()?.to_owned())))).collect()
+}
+
+/// The example files of an environment with their texts, and the types of tasks whose prompts show them.
+fn example_files(entry: &EnvironmentEntry) -> Vec<(&'static str, &'static str, BTreeSet<String>)> {
+    let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (_, text) in entry.templates.iter().filter(|file| is_toml(file.0)) {
+        let table: toml::Table = toml::from_str(text).unwrap();
+        for example in table.get("example").and_then(toml::Value::as_array).into_iter().flatten() {
+            let types =
+                example["types"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
+            shown.entry(example["file"].as_str().unwrap().to_owned()).or_default().extend(types);
+        }
+    }
+    let files = entry.templates.iter().filter(|file| !is_toml(file.0));
+    files.map(|(name, text)| (*name, *text, shown.remove(*name).unwrap_or_default())).collect()
 }
 
 fn is_toml(name: &str) -> bool {
@@ -48,8 +68,7 @@ fn is_toml(name: &str) -> bool {
 #[test]
 fn no_prompt_contains_words_of_another_environment() {
     let mut found = Vec::new();
-    let mut check = |file: &str, name: &str, text: &str, env: Option<&str>| {
-        let task_type = name.split_once('.').map(|(_, task_type)| task_type);
+    let mut check = |file: &str, name: &str, text: &str, env: Option<&str>, task_type: Option<&str>| {
         for (owner, owner_type, words) in VOCABULARY {
             let is_own = env == Some(*owner) && (owner_type.is_none() || *owner_type == task_type);
             let lower = text.to_lowercase();
@@ -60,19 +79,25 @@ fn no_prompt_contains_words_of_another_environment() {
     };
     for (file, text) in METHODS.iter().flat_map(|method| method.templates).filter(|file| is_toml(file.0)) {
         for (name, text) in texts(text) {
-            check(file, &name, &text, None);
+            check(file, &name, &text, None, None);
         }
     }
     for entry in ENVIRONMENTS.iter() {
         for (file, text) in entry.templates.iter().filter(|file| is_toml(file.0)) {
             for (name, text) in texts(text) {
-                check(file, &name, &text, Some(entry.name));
+                check(file, &name, &text, Some(entry.name), name.split_once('.').map(|(_, kind)| kind));
+            }
+        }
+        for (file, text, types) in example_files(entry) {
+            assert!(!types.is_empty(), "no prompt shows {file}");
+            for task_type in &types {
+                check(file, "example", text, Some(entry.name), Some(task_type));
             }
         }
     }
     let (file, text) = crate::prompt::GENERAL_TEXTS;
     for (name, text) in texts(text) {
-        check(file, &name, &text, None);
+        check(file, &name, &text, None, None);
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -95,8 +120,10 @@ fn every_environment_has_every_text_that_a_prompt_asks_for() {
     assert!(asked.len() >= 10, "{asked:?}");
     let mut missing = Vec::new();
     for entry in ENVIRONMENTS.iter() {
-        let Some((file, text)) = entry.templates.iter().find(|file| is_toml(file.0)) else { continue };
-        let own = texts(text);
+        let Some((file, own)) = own_texts(entry) else {
+            missing.push(format!("{}: no file has its texts", entry.name));
+            continue;
+        };
         let types: BTreeSet<&str> =
             own.iter().filter_map(|(name, _)| Some(name.split_once('.')?.1)).collect();
         let types: Vec<Option<&str>> =
@@ -109,4 +136,14 @@ fn every_environment_has_every_text_that_a_prompt_asks_for() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// The file with the texts of an environment, whichever entry it belongs to, and these texts.
+fn own_texts(entry: &EnvironmentEntry) -> Option<(&'static str, Vec<(String, String)>)> {
+    let mut files = ENVIRONMENTS.iter().flat_map(|other| other.templates).filter(|file| is_toml(file.0));
+    let is_about = |text: &str| {
+        let table: toml::Table = toml::from_str(text).unwrap();
+        table["envs"].as_array().unwrap().iter().any(|env| env.as_str() == Some(entry.name))
+    };
+    files.find(|file| is_about(file.1)).map(|(name, text)| (*name, texts(text)))
 }
