@@ -210,9 +210,10 @@ pub fn rewrite_action(state: &State, action: &str) -> OutgoingAction {
     prompt::interface::outgoing_action(environment_texts(state), state, action)
 }
 
-/// Returns whether a text is a complete action of the episode's environment although it is very short.
+/// Returns whether a text may be a complete action of the episode's environment although it is very short.
 fn is_short_action(state: &State, action: &str) -> bool {
-    environment_texts(state).short_actions.iter().any(|short| short.eq_ignore_ascii_case(action.trim()))
+    let short_actions = environment_texts(state).short_actions;
+    short_actions.is_none_or(|known| known.iter().any(|short| short.eq_ignore_ascii_case(action.trim())))
 }
 
 /// Returns the observation as shown in prompts, if it differs from the environment's; see

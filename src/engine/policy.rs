@@ -261,7 +261,7 @@ pub struct Policy {
     pub edit_prompt: fn(&State, &PromptRecord, usize, &str) -> Option<PromptDraft>,
     /// Rewrites an action on its way to the environment.
     pub rewrite_action: fn(&State, &str) -> OutgoingAction,
-    /// Returns whether an action is one of the environment's own, however short it is.
+    /// Returns whether an action may be one of the environment's own, however short it is.
     pub is_short_action: fn(&State, &str) -> bool,
     /// Rewrites an observation on its way to the prompt: (state, executed action, result, admissible actions). Returns
     /// `None` if prompts show the observation unchanged.

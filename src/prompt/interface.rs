@@ -32,8 +32,9 @@ pub struct EnvironmentTexts {
     pub thought_rule: Option<&'static str>,
     /// An action that a prompt names otherwise than the environment does.
     pub alias: Option<ActionAlias>,
-    /// The complete actions of fewer than five letters. The setting `least_reply` doesn't apply to them.
-    pub short_actions: &'static [&'static str],
+    /// All of its complete actions of fewer than five letters, to which the setting `least_reply` doesn't apply. `None` if
+    /// its actions aren't known beforehand: then the setting applies to no action.
+    pub short_actions: Option<&'static [&'static str]>,
     /// A wording that some of its games have instead of that of its examples.
     pub other_wording: Option<OtherWording>,
     /// Whether the environment of a task answers AgentBoard's request for the admissible actions itself, as a step.
@@ -65,7 +66,7 @@ pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
     has_wrapper: false,
     thought_rule: None,
     alias: None,
-    short_actions: &["look"],
+    short_actions: None,
     other_wording: None,
     answers_list_request: |_| false,
 };
@@ -165,6 +166,15 @@ fn without_dots(action: &str) -> Option<&str> {
     Some(first.strip_suffix('.').unwrap_or(first))
 }
 
+/// Returns an action without blanks around it and dots after it.
+fn command_of(action: &str) -> &str {
+    without_dots(action.trim()).unwrap_or(action.trim())
+}
+
+fn is_look(action: &str) -> bool {
+    command_of(action) == "look"
+}
+
 /// Returns whether the environment of the open task answers a request for the admissible actions itself.
 fn has_own_list(texts: &EnvironmentTexts, state: &State) -> bool {
     state.open_episode().is_some_and(|episode| (texts.answers_list_request)(&episode.task))
@@ -223,7 +233,7 @@ fn interface_observation(
         _ if texts.has_wrapper => None,
         Interface::React => without_location(raw).map(str::to_owned),
         Interface::Agentboard => {
-            let command = without_dots(action.trim()).unwrap_or(action.trim());
+            let command = command_of(action);
             if command == CHECK_ACTION && !has_own_list(texts, state) {
                 let mut list: Vec<&str> = admissible.iter().map(String::as_str).collect();
                 for extra in ["look", CHECK_ACTION] {
@@ -233,7 +243,7 @@ fn interface_observation(
                 }
                 return Some(format!("Choose an action from these valid actions: {}", list.join(", ")));
             }
-            if command == "look"
+            if is_look(action)
                 && let Some(observation) = last_look_observation(state)
             {
                 return Some(observation);
@@ -287,18 +297,20 @@ fn without_location(raw: &str) -> Option<&str> {
 }
 
 /// Returns what a `look` repeats: the observation of the last action about going to or opening something that had an
-/// effect, or else the first observation.
+/// effect, or else the first observation. An earlier `look` since then has repeated it already, so the search ends there: each
+/// step is searched by one `look` only, however long the episode is.
 fn last_look_observation(state: &State) -> Option<String> {
     let episode = state.open_episode()?;
-    let is_look = |step: &&Step| {
+    let describes_view = |step: &Step| {
         let action = step.action().unwrap_or_default();
-        let describes_view = action.contains("go to") || action.contains("open");
-        let had_effect =
-            |step: &Step| step.answer.as_ref().is_some_and(|a| !a.raw.contains("Nothing happens"));
-        describes_view && think_text(action).is_none() && had_effect(step)
+        let is_about_view = action.contains("go to") || action.contains("open");
+        let had_effect = step.answer.as_ref().is_some_and(|a| !a.raw.contains("Nothing happens"));
+        let is_repetition = is_look(action) && step.answer.as_ref().is_some_and(|a| a.agent_view.is_some());
+        is_repetition || is_about_view && think_text(action).is_none() && had_effect
     };
-    let answered = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
-    let seen = answered.into_iter().find(is_look).and_then(|step| step.observation().map(str::to_owned));
+    let mut answered = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
+    let seen =
+        answered.find(|step| describes_view(step)).and_then(|step| step.observation().map(str::to_owned));
     seen.or_else(|| {
         episode
             .first_observation

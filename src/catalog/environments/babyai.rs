@@ -23,7 +23,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     texts: EnvironmentTexts {
         has_wrapper: true,
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
-        short_actions: &["drop"],
+        short_actions: Some(&["drop"]),
         ..PLAIN_TEXTS
     },
     task_facts: TaskFacts {

@@ -27,7 +27,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     texts: EnvironmentTexts {
         has_wrapper: true,
         thought_rule: Some("pddl.thought"),
-        short_actions: &[],
+        // A person's own domain names its actions and objects, such as `go b`.
+        short_actions: None,
         ..PLAIN_TEXTS
     },
     task_facts: TaskFacts {

@@ -1,6 +1,7 @@
 //! The interfaces between environment and prompt, the built-in templates, and a user's own templates.
 
 use super::*;
+use crate::engine::{Cause, Event};
 
 fn play_with_interface(interface: &str) -> TestRun {
     let mut run = test_spec("react", &[TASK]);
@@ -108,6 +109,22 @@ fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
         crate::catalog::rewrite_observation(react.state(), "think: hm", &result, &[]).as_deref(),
         Some("OK.")
     );
+}
+
+/// Regression: each `look` searched the whole episode for the last place that was gone to.
+#[test]
+fn a_look_searches_only_the_steps_since_the_last_look() {
+    let mut agentboard = play_with_interface("agentboard");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    agentboard.play_script(&mut household, &["go to countertop 2", "look.", "inventory"]);
+    let result = StepResult::default();
+    let look = |state: &State| crate::catalog::rewrite_observation(state, "look", &result, &[]);
+    let seen = look(agentboard.state());
+    assert!(seen.as_ref().is_some_and(|text| text.contains("a mug 1, and a apple 1")), "{seen:?}");
+    // A text that only the earlier `look` has shows where the search ends.
+    let text = "As at the last look.".to_owned();
+    agentboard.fold(vec![(Cause::Person, Event::ObservationEdited { step: 2, previous: seen, text })]);
+    assert_eq!(look(agentboard.state()).as_deref(), Some("As at the last look."));
 }
 
 #[test]
