@@ -64,7 +64,10 @@ fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> 
     let has_lines = question.purpose == Purpose::PlanActions || question.kind == ReflectionKind::Abstract;
     let by_sentence = !has_lines;
     let (complete, rest) = truncated.map_or((text, ""), |_| read::split_truncated_text(text, by_sentence));
-    let mut parsed = read::read_free_text(complete);
+    let mut parsed = match question.purpose {
+        Purpose::PlanActions => read::read_program(complete),
+        _ => read::read_free_text(complete),
+    };
     // When the question asks for a lesson's number, `Lesson 2: ...` is not just a label: the number is part of the
     // answer.
     let label = parsed.sections.first().filter(|_| question.purpose == Purpose::Choose);

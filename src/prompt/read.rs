@@ -25,7 +25,7 @@ mod value;
 
 pub use actor::{can_be_reasoning, is_cut_short, read_reply};
 pub use list::read_items;
-pub use plan::read_free_text;
+pub use plan::{read_free_text, read_program};
 pub use truncated::{read_truncated_items, split_truncated_text};
 
 use crate::domain::{LessonText, ReflectionItem};

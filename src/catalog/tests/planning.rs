@@ -61,6 +61,24 @@ const PROGRAM: &str = "def heat_apple():
     # Done
 ";
 
+/// Regression: the label of a reply was removed from its first comment, `#` included, so its words became an action.
+#[test]
+fn a_first_comment_that_begins_like_a_label_stays_a_comment() {
+    for reply in [
+        "# Plan: heat the apple\ngo to fridge 1\nlook",
+        "```\n# New plan: heat the apple\ngo to fridge 1\nlook\n```",
+        "# Plan:\ngo to fridge 1\nlook",
+        "Plan:\ngo to fridge 1\nlook",
+    ] {
+        let mut play = play(run(1), reply);
+        play.play_script(&mut household(), &[]);
+        assert_eq!(actions_taken(&play, 1), ["go to fridge 1", "look"], "{reply}");
+        let comment =
+            play.state().episode.as_ref().unwrap().step(1).unwrap().thought_text().map(str::to_owned);
+        assert_eq!(comment.is_some_and(|text| text.contains("heat the apple")), reply.contains("apple"));
+    }
+}
+
 #[test]
 fn an_attempt_costs_one_call_and_follows_the_plan_to_its_end() {
     let mut play = play(run(default_trials("planning")), PLAN);

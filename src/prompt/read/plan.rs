@@ -41,9 +41,18 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
 /// reasoning and the leading label, and keeps the lines. A dictionary or list becomes lines. Linear in the length of
 /// the reply.
 pub fn read_free_text(reply: &str) -> FreeText {
+    read_text(reply, FreeTextBuilder::default())
+}
+
+/// Parses a mentor's reply as a program, one statement per line. Like [`read_free_text`], except that text after `#` is a comment,
+/// even if it begins with a label.
+pub fn read_program(reply: &str) -> FreeText {
+    read_text(reply, FreeTextBuilder { has_comments: true, ..FreeTextBuilder::default() })
+}
+
+fn read_text(reply: &str, mut builder: FreeTextBuilder) -> FreeText {
     let mut log = ParseLog::new(reply);
     let body = log.after_reasoning();
-    let mut builder = FreeTextBuilder::default();
     let whole = body.trim();
     if let Some((lead, inner)) = split_structure(whole) {
         for line in lead.lines() {
@@ -124,11 +133,16 @@ fn is_structure(text: &str) -> bool {
 struct FreeTextBuilder {
     text: String,
     sections: Vec<(String, String)>,
+    /// A line that begins with `#` is a comment, not a heading, unless it is only a label.
+    has_comments: bool,
 }
 
 impl FreeTextBuilder {
     fn add_line<'a>(&mut self, line: &'a str, log: &mut ParseLog<'a>) {
-        let Some((name, words)) = split_section_label(line) else {
+        let is_comment =
+            |words: &str| self.has_comments && !words.trim().is_empty() && line.trim_start().starts_with('#');
+        let label = split_section_label(line).filter(|(_, words)| !is_comment(words));
+        let Some((name, words)) = label else {
             let line = line.trim_end();
             // Blank lines between paragraphs are kept, those before the first are not.
             if !(line.is_empty() && self.text.is_empty()) {
