@@ -88,6 +88,8 @@ fn training_tasks_are_gathered_with_plans_and_insights_are_drawn_from_pairs_and_
         pair.contains("> go to shelf 2\n") && !pair.contains("list below"),
         "no insight is listed: {pair}"
     );
+    // Regression: the example showed operations on insights although the list was empty.
+    assert!(["EDIT", "AGREE", "REMOVE"].iter().all(|operation| !pair.contains(operation)), "{pair}");
     let (_, _, list) = prompt_of(&play, |p| p.question == Some(EXTRACT));
     assert!(list.contains("> go to shelf 2\n") && list.contains("> go to shelf 5\n"), "{list}");
     assert!(list.contains("EDIT N") && list.contains("\nInsight 1 - Compare first.\n"), "{list}");
