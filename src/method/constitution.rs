@@ -1,7 +1,9 @@
 //! Replaces a list of lessons by the mentor's shorter summary.
 
 use crate::domain::common_settings::SUMMARY_KEEPS;
-use crate::domain::{LessonId, LessonOrigin, LessonStatus, LessonText};
+use crate::domain::{
+    Author, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question, ReflectionKind,
+};
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
 /// Replaces the lessons that the mentor was shown by the lessons of its summary. Lessons that a person wrote, edited,
@@ -64,6 +66,13 @@ pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Inten
         intents.push(Intent::Lesson(command));
     }
     intents
+}
+
+/// Returns the question for a summary if the mentor's last answer about this kind was a summary that could not be used: it was
+/// cut off, refused, given up, or had lost too much.
+pub(super) fn failed_summary(state: &State, kind: ReflectionKind) -> Option<Question> {
+    let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor)?;
+    (last.purpose == Purpose::Summarise && last.items.is_empty()).then(|| last.question())
 }
 
 fn is_of_kind(state: &State, reply: &MentorReply<'_>, id: &LessonId) -> bool {

@@ -61,6 +61,7 @@ impl Method for Fcrf {
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         let question = match kind {
+            ReflectionKind::Lesson if may_repeat_summary(state) => SUMMARY,
             ReflectionKind::Lesson if is_corrected(state) => CONTRAST,
             ReflectionKind::Lesson if environment_lessons(state).is_empty() => return Vec::new(),
             ReflectionKind::Lesson => TIP,
@@ -99,7 +100,7 @@ fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     if is_corrected(state) && pool_mode != PoolGrowth::Person {
         rounds.push(vec![CONTRAST]);
     }
-    if pool_mode == PoolGrowth::Summary && is_trial_over(state) && environment_lessons(state).len() > 1 {
+    if pool_mode == PoolGrowth::Summary && is_trial_over(state) && can_be_summarized(state) {
         rounds.push(vec![SUMMARY]);
     }
     rounds
@@ -123,6 +124,19 @@ pub enum Depth {
 /// Returns the lessons of FCRF's pool: those from corrected tasks, and a person's.
 fn environment_lessons(state: &State) -> Vec<&crate::domain::Lesson> {
     state.pool.active_of_kind(ReflectionKind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
+}
+
+/// Returns whether there are at least two lessons to combine.
+fn can_be_summarized(state: &State) -> bool {
+    environment_lessons(state).len() > 1
+}
+
+/// Returns whether a person who asks for a reflection gets another summary: the last one could not be used, or it has just
+/// been answered and the person may have rejected its lines.
+fn may_repeat_summary(state: &State) -> bool {
+    let is_open = state.is_answered(SUMMARY)
+        || super::constitution::failed_summary(state, ReflectionKind::Lesson).is_some();
+    is_open && can_be_summarized(state)
 }
 
 /// Returns whether the next episode belongs to another trial.

@@ -330,3 +330,34 @@ fn a_lesson_that_a_person_asks_for_is_a_tip_or_the_contrast() {
     play_to_end(&mut empty, &[]);
     assert!(asked(&mut empty).is_err(), "there is no lesson to choose");
 }
+
+/// Regression: a summary of the pool that failed, or whose lines a person rejected, could never be requested again.
+#[test]
+fn a_summary_of_the_pool_can_be_requested_again() {
+    let summarize = |replies: [&'static str; 2]| {
+        let mut run = run(&[("a", TWO), ("b", TWO)], 2);
+        run.settings.set("lesson_pool", "summary", SettingOrigin::Flag);
+        let mut play = TestRun::new(run);
+        let (mut count, mut replies) = (0, replies.into_iter());
+        play.mentor = Box::new(move |prompt| {
+            count += 1;
+            match prompt.question.unwrap() {
+                SUMMARY => replies.next().unwrap().to_owned(),
+                _ => format!("Number {count}."),
+            }
+        });
+        // Both tasks are corrected in their second trial; then the pool of two lessons is summarized.
+        play_to_end(&mut play, &[3, 4]);
+        play.command(Command::Reflect(ReflectionKind::Lesson));
+        let asked = questions_asked(&play);
+        assert!(asked.ends_with(&[(4, SUMMARY), (4, SUMMARY)]), "a person requests it again: {asked:?}");
+        while play.advance(&mut |_| unreachable!(), &mut |_| None) {}
+        let lessons = play.state().pool.active_of_kind(ReflectionKind::Lesson);
+        lessons.map(|l| l.text().text.clone()).collect::<Vec<_>>()
+    };
+    let again = "['One.', 'Two.']";
+    // Cut off, empty, and complete: a person may have rejected its lines, which the method doesn't see.
+    for first in ["['One.', 'Tw✂", "[]", "['Old one.', 'Old two.']"] {
+        assert_eq!(summarize([first, again]), ["One.", "Two."], "{first}");
+    }
+}

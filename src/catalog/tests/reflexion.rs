@@ -5,6 +5,7 @@ use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin, StepResult,
 };
+use crate::engine::{Command, Input};
 use crate::method::PaperOrCode;
 use crate::prompt::render;
 
@@ -168,6 +169,41 @@ fn a_reply_that_is_an_action_of_the_environment_is_never_too_short() {
         play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[reply; 6]);
         let asked = play.prompts.iter().filter(|(_, p)| p.question.is_none() && p.step == 1).count();
         assert_eq!(asked, calls, "{reply}");
+    }
+}
+
+/// Regression: only a fixed list of words was exempt, so an action such as `go b` of a person's planning domain was asked
+/// for six times.
+#[test]
+fn no_action_is_too_short_where_the_actions_are_not_known_beforehand() {
+    for (env, reply, calls) in
+        [("pddl", "go b", 1), ("no-entry", "go b", 1), ("babyai", "go b", 6), ("pddl", "", 6)]
+    {
+        let mut run = run(&[("a", "")], 1);
+        run.tasks[0].env = env.to_owned();
+        run.settings = defaults("reflexion", PaperOrCode::Code).1;
+        run.limits.steps = 1;
+        let mut play = play(run);
+        play.engine.policy.is_attended = false;
+        let mut world = |_: Option<&str>| StepResult { valid: true, ..StepResult::default() };
+        play.play_script_in(&mut world, &[reply; 6]);
+        let asked = play.prompts.iter().filter(|(_, p)| p.question.is_none() && p.step == 1).count();
+        assert_eq!(asked, calls, "{env}: {reply}");
+    }
+}
+
+/// Regression: a person who asked for a kind of reflection that the method doesn't write sent the mentor an empty prompt.
+#[test]
+fn a_reflection_without_a_prompt_is_refused_with_a_sentence() {
+    for method in ["reflexion", "fcrf", "sweet_sour", "expel", "planning", "omnireflect"] {
+        let mut run = test_spec(method, &[("a", "")]);
+        (run.mentor, run.limits.steps) = ("script".to_owned(), 1);
+        run.settings.set("generation", "neural", SettingOrigin::Flag);
+        let mut play = play(run);
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["inventory"]);
+        let command = Input::Command(Command::Reflect(ReflectionKind::Advice));
+        let error = play.engine.decide(&command).expect_err(method);
+        assert_eq!(error.message, format!("{method} has no prompt for Advice reflections"));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    LessonStatus, PromptRecord, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult,
-    TextForms, Transition,
+    LessonStatus, PromptRecord, Question, ReflectionKind, RunSpec, Scope, SegmentOrigin, SettingOrigin,
+    StepResult, TextForms, Transition,
 };
 use crate::engine::State;
 use crate::prompt::{PromptBuilder, render};
@@ -245,4 +245,27 @@ fn a_memory_that_is_switched_off_is_not_carried_over() {
     play.play_script_in(&mut world, &["wait here", "go on"]);
     let (_, long) = short_and_long_term(play.state());
     assert_eq!(long, ["Positive 2."]);
+}
+
+/// Memories share the budget of lessons (docs/METHODS.md): the oldest are left out first, and the prompt view says so.
+#[test]
+fn memories_over_the_budget_are_left_out_from_the_oldest_and_listed() {
+    let mut run = run(3);
+    run.settings.set("lesson_tokens", 40, SettingOrigin::Flag);
+    let mut play = play(run);
+    play.play_script_in(&mut scripted_world(&[]), &["inventory", "look"].repeat(6));
+    let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+    let memories: Vec<_> = state.pool.all().filter(|l| l.is_active()).map(|l| l.id.clone()).collect();
+    let left_out: Vec<_> = record
+        .dropped
+        .iter()
+        .filter_map(|d| match &d.origin {
+            SegmentOrigin::Lesson { id, .. } => Some((id.clone(), d.reason.contains("budget of 40 tokens"))),
+            _ => None,
+        })
+        .collect();
+    assert!(!left_out.is_empty() && left_out.len() < memories.len(), "{left_out:?} of {memories:?}");
+    for ((id, has_reason), oldest) in left_out.iter().zip(&memories) {
+        assert!(id == oldest && *has_reason, "{id:?}");
+    }
 }

@@ -23,7 +23,16 @@ impl Engine {
                     "wait, or cancel it with Ctrl-C",
                 ));
             }
-            return Ok(self.question_events(&questions, false));
+            let events = self.question_events(&questions, false);
+            let is_empty =
+                |e: &Event| matches!(e, Event::PromptSent { prompt, .. } if prompt.segments.is_empty());
+            if events.iter().any(is_empty) {
+                return Err(CommandError::new(
+                    format!("{} has no prompt for {} reflections", self.policy.method.name(), kind.name()),
+                    "choose another kind, or add a lesson yourself (a)",
+                ));
+            }
+            return Ok(events);
         }
         let events = self.intent_events(intents.iter(), Author::Symbolic, 0);
         if events.is_empty() {

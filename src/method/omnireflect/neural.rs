@@ -8,7 +8,7 @@ use super::super::constitution;
 use super::settings::{S_FREQ, SUMMARY_AFTER_CALIBRATION};
 use crate::domain::common_settings::ProgressLessons;
 use crate::domain::{
-    Author, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question, Reflection,
+    Author, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question,
     ReflectionKind,
 };
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
@@ -23,17 +23,13 @@ pub(super) fn pending_questions(state: &State, kinds: &[ReflectionKind]) -> Vec<
 /// question is repeated, even though a summary is otherwise only periodic. Otherwise a reflection is requested, unless one was
 /// already written after this step.
 pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent> {
-    let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
-    let is_unusable_summary = |r: &Reflection| r.purpose == Purpose::Summarise && r.items.is_empty();
-    let failed_question =
-        last.filter(|r| r.truncated.is_some() || is_unusable_summary(r)).map(|r| r.question());
-    let summary =
-        failed_question.filter(|q| q.purpose == Purpose::Summarise && can_be_summarized(state, kind));
-    if let Some(summary) = summary {
+    let summary = constitution::failed_summary(state, kind);
+    if let Some(summary) = summary.filter(|_| can_be_summarized(state, kind)) {
         return vec![Intent::AskMentor(summary)];
     }
     let reflection = Question::reflect(kind);
-    if failed_question == Some(reflection) {
+    let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
+    if last.is_some_and(|r| r.truncated.is_some() && r.question() == reflection) {
         return vec![Intent::AskMentor(reflection)];
     }
     pending_questions(state, &[kind])
