@@ -81,6 +81,10 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
             for (name, value) in row.sampling() {
                 assert_eq!(request.body[name].as_f64(), value.as_f64(), "{}: {name}", row.preset);
             }
+            // Regression: presets of papers that state no `top_p` sent OmniReflect's.
+            for name in row.unstated_sampling() {
+                assert_eq!(request.body.get(name), None, "{}: {name}", row.preset);
+            }
         }
         // How often a calibration asks is tested elsewhere.
         if !row.calibration.is_empty() {

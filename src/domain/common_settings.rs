@@ -36,7 +36,7 @@ pub const CONTEXT_TOKENS: TypedSetting<u64> = TypedSetting::number(
 /// Sessions without it have no such limit.
 pub const LESSON_TOKENS: TypedSetting<u64> = TypedSetting::number(
     "lesson_tokens",
-    "maximum number of estimated tokens of the lessons in a prompt; the oldest are left out first, except a person's and pinned ones; 0: no limit",
+    "maximum number of estimated tokens of the lessons and memories in a prompt; the oldest are left out first, except a person's and pinned ones; 0: no limit",
     4096,
     (0, 16_000_000),
     BuiltIn,

@@ -16,7 +16,8 @@ struct Expected {
     /// [`outline`].
     actor: Vec<(usize, &'static str)>,
     mentor: Vec<(usize, &'static str)>,
-    /// What the requests say about sampling. OmniReflect's is in its section 4.1, the others' in their public code.
+    /// What the requests say about sampling. OmniReflect's is in its section 4.1, that of others in their public
+    /// code. FCRF's code sends no `top_p`, and Sweet&Sour's paper states none.
     actor_sampling: Value,
     mentor_sampling: Value,
 }
@@ -26,6 +27,7 @@ const STEPS: usize = 3;
 fn expected() -> Vec<Expected> {
     let sampling =
         |top_p: f64, max_tokens: u32| json!({"temperature": 0.0, "top_p": top_p, "max_tokens": max_tokens});
+    let without_top_p = |max_tokens: u32| json!({"temperature": 0.0, "max_tokens": max_tokens});
     let with = |mut sampling: Value, more: Value| {
         sampling.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
         sampling
@@ -101,8 +103,8 @@ fn expected() -> Vec<Expected> {
                 (3, "system: instruction; user: failures, task, steps, outcome, cue"),
                 (3, "system: instruction; user: failures, task, steps, outcome, memory, cue"),
             ],
-            actor_sampling: line(sampling(1.0, 256)),
-            mentor_sampling: sampling(1.0, 256),
+            actor_sampling: line(without_top_p(256)),
+            mentor_sampling: without_top_p(256),
         },
         Expected {
             method: "sweet_sour",
@@ -113,8 +115,8 @@ fn expected() -> Vec<Expected> {
                 (1, "system: instruction; user: task, steps, outcome, question"),
                 (2, "system: instruction; user: memory, task, steps, outcome, question"),
             ],
-            actor_sampling: line(sampling(0.7, 256)),
-            mentor_sampling: sampling(0.7, 1024),
+            actor_sampling: line(without_top_p(256)),
+            mentor_sampling: without_top_p(1024),
         },
         Expected {
             method: "expel",
@@ -136,7 +138,7 @@ fn expected() -> Vec<Expected> {
             actor: vec![],
             mentor: vec![(2, "system: instruction; user: examples, task, question")],
             actor_sampling: Value::Null,
-            mentor_sampling: sampling(0.7, 1024),
+            mentor_sampling: without_top_p(1024),
         },
     ]
 }

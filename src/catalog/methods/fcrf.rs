@@ -1,6 +1,6 @@
 //! FCRF.
 
-use super::reflexion::{CODE_DEFAULTS as CODE, CODE_SAMPLING};
+use super::reflexion::CODE_DEFAULTS as CODE;
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
 use crate::catalog::rules::RULES;
@@ -16,6 +16,14 @@ use std::sync::Arc;
 /// FCRF's runner is Reflexion's, and also rewrites actions.
 const CODE_DEFAULTS: &[(&str, DefaultValue)] =
     &[CODE[0], CODE[1], CODE[2], CODE[3], (ACTION_RULE.spec.name, ActionRule::InOrOn.as_default())];
+
+/// FCRF's public code sends these with every request, of the actor and of the mentor, and leaves `top_p` to the server.
+const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
+    ("actor.top_p", DefaultValue::Switch(false)),
+    ("actor.max_tokens", DefaultValue::Number(256)),
+    ("mentor.top_p", DefaultValue::Switch(false)),
+    ("mentor.max_tokens", DefaultValue::Number(256)),
+];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     settings: fcrf::settings::LIST,

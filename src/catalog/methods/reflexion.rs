@@ -21,7 +21,7 @@ pub(super) const CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
 ];
 
 /// Reflexion's public code sends the same parameters with every request, of the actor and of the mentor.
-pub(super) const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
+const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
     ("actor.top_p", DefaultValue::Number(1)),
     ("actor.max_tokens", DefaultValue::Number(256)),
     ("mentor.top_p", DefaultValue::Number(1)),

@@ -9,7 +9,7 @@ use crate::method::PaperOrCode;
 use crate::report::metrics::PaperRow;
 use serde_json::Value;
 
-/// Sets the sampling parameters of a row's paper, and with `--as code` those of the method's public code, for the roles
+/// Sets the sampling parameters of a row's paper (one that it doesn't state isn't sent), and with `--as code` those of the method's public code, for the roles
 /// that a model has. What a person has set and what a server's profile changes or omits stays.
 pub(super) fn apply_prescribed_sampling(
     config: &Config,
@@ -17,7 +17,10 @@ pub(super) fn apply_prescribed_sampling(
     spec: &mut RunSpec,
 ) -> Result<(), CliError> {
     let roles = [ModelRole::Actor, ModelRole::Mentor];
-    let of_paper = row.into_iter().flat_map(PaperRow::sampling).flat_map(|(name, value)| {
+    let stated = row.into_iter().flat_map(PaperRow::sampling).map(|(name, value)| (name, value.clone()));
+    let unstated = row.into_iter().flat_map(PaperRow::unstated_sampling);
+    let unstated = unstated.map(|name| (name, Value::Bool(false)));
+    let of_paper = stated.chain(unstated).flat_map(|(name, value)| {
         roles.map(|role| (format!("{}.{name}", role.name()), value.clone(), SettingOrigin::Paper))
     });
     let is_code = config.get(keys::AS) == PaperOrCode::Code;

@@ -114,6 +114,13 @@ impl PaperRow {
         sampling.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
     }
 
+    /// Returns the sampling parameters that requests usually contain and that the paper doesn't state. The row leaves them
+    /// to the server.
+    pub fn unstated_sampling(&self) -> impl Iterator<Item = &'static str> {
+        let is_stated = |name: &str| self.sampling().any(|(stated, _)| stated == name);
+        ["top_p"].into_iter().filter(move |name| !is_stated(name))
+    }
+
     /// Returns the settings that define the row in an environment, by name.
     pub fn settings_in(&self, env: &str) -> BTreeMap<&str, &Value> {
         let of_paper = PAPERS.papers.get(&self.paper).and_then(|paper| paper.environments.get(env));
