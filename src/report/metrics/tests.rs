@@ -337,13 +337,13 @@ fn published_figures_are_shown_only_where_everything_agrees() {
         ),
         (
             "an older session without a setting of the row",
-            |_, run| drop(run.settings.remove("memory")),
+            |_, run| run.settings.remove("memory"),
             &[],
             "memory 3 in the paper, unknown in this session",
         ),
         (
             "an older session without a setting that the row doesn't name",
-            |_, run| drop(run.settings.remove("examples")),
+            |_, run| run.settings.remove("examples"),
             &[],
             "examples 2 in the paper, unknown in this session",
         ),
