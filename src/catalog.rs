@@ -8,6 +8,7 @@ mod extension;
 mod lane;
 mod method_entry;
 mod methods;
+mod question_entry;
 mod rules;
 mod settings;
 mod templates;
@@ -22,6 +23,7 @@ pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
+pub use question_entry::{PreparedAttempts, QuestionEntry};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
 pub use settings::{
     SETTINGS, default_trials, defaults, environments_with_setting, find_setting, methods_with_setting,

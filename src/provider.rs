@@ -12,7 +12,7 @@ pub use error::{FailureKind, ProviderError};
 pub use recorded::RecordedProvider;
 pub use scripted::{Script, ScriptedProvider};
 
-use crate::domain::{CallId, ModelRole, Prompt, Truncation, Usage};
+use crate::domain::{CallId, ModelRole, Prompt, Question, Truncation, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Request {
     /// The call that this request belongs to. It identifies the reply and never affects it.
     pub call: CallId,
     pub role: ModelRole,
+    /// What a mentor is asked for. A model sees only the prompt.
+    pub question: Option<Question>,
     pub prompt: Arc<Prompt>,
     /// Seed for sampling.
     pub seed: u64,

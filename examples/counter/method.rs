@@ -22,6 +22,7 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
         settings: &[(ORDER.spec.name, Order::SmallestFirst.as_default())],
     }],
     templates: &[("shortest.toml", include_str!("shortest.toml"))],
+    questions: &[],
     jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
     step_limits: (300, 300),
     lanes: &[Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }],

@@ -1,6 +1,7 @@
 //! What the program needs to know about a method.
 
 use super::lane::Lane;
+use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::{
     DefaultValue, JobContext, LessonId, RunSpec, SettingOrigin, SettingSpec, Settings, TypedSetting,
@@ -23,6 +24,8 @@ pub struct MethodEntry {
     pub presets: &'static [MethodPreset],
     /// Its prompt templates, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
+    /// The questions that it asks its mentor: one for each of its templates of a question.
+    pub questions: &'static [QuestionEntry],
     /// The jobs it may have computed.
     pub jobs: &'static [JobEntry],
     /// The public code's values for settings that other methods have too; used with `--as paper` as well, since the paper
@@ -79,6 +82,7 @@ impl MethodEntry {
             settings: &[],
             presets: &[],
             templates: &[],
+            questions: &[],
             jobs: &[],
             code_defaults: &[],
             code_sampling: &[],

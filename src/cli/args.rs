@@ -241,8 +241,8 @@ pub struct Run {
     /// into the pool, its solved tasks are skipped.
     #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
     pub reflexion: Option<PathBuf>,
-    /// Print the first prompt of every kind (actor, each question to the mentor) without calling a model: rules act, and
-    /// the mentor's replies are placeholders.
+    /// Print every prompt that the run can send (actor, each question to the mentor) without calling a model: rules act in
+    /// short attempts that end as each question needs it, and the mentor's replies are placeholders.
     #[arg(long, conflicts_with_all = ["headless", "quiet", "jobs", "plain"], help_heading = "Run control")]
     pub dry_run: bool,
     #[arg(long, help_heading = "Method", help = sentence(CALIBRATE_MEANING))]

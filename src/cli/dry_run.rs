@@ -1,90 +1,265 @@
-//! `run --dry-run`: prints the first prompt of every kind that a run would send, without calling a model.
+//! `run --dry-run`: prints every prompt that a run can send, without calling a model.
 //!
-//! The run is played in a temporary session: the built-in rules act, and every question to the mentor gets a
-//! placeholder as its reply. So the prompts are those of a real run, apart from what a model would have written.
+//! Short attempts at the first task are played in temporary sessions: the built-in rules act, each attempt ends as won or lost
+//! as its question needs it ([`QuestionEntry::attempts`]), and every question to the mentor gets a placeholder as its reply.
+//! So the prompts are those of a real run, apart from what a model would have written.
+
+mod prepared_world;
 
 use super::config::Config;
 use super::config::keys::OnError;
-use super::error::CliError;
-use super::headless::{close_on_signal, guard_session_signals, run_to_end};
+use super::error::{CliError, CliErrorKind};
+use super::headless::{Ending, close_on_signal, guard_session_signals, run_to_end};
 use super::locate;
 use super::output::Output;
 use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
-use crate::domain::{CallId, MessageRole, ModelRole, Prompt, PromptRecord, Question};
+use crate::catalog::{self, CALIBRATION_METHOD, PreparedAttempts, QuestionEntry, find_method};
+use crate::domain::{
+    Autonomy, CallId, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Purpose, Question,
+    ReflectionKind, RunSpec, SettingOrigin,
+};
 use crate::driver::{Driver, rule_based_actor};
 use crate::engine::{Envelope, Event, State};
 use crate::prompt::render;
-use crate::provider::ScriptedProvider;
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use crate::provider::{Provider, ScriptedProvider};
+use serde_json::{Map, Value, json};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-/// Plays the calibration and the first task of a run, and prints the first prompt of every kind.
-pub(super) fn dry_run(config: &Config, mut plan: Plan, json: bool, out: &mut Output) -> Result<(), CliError> {
-    let calibration = plan.spec.calibration_tasks().len() + plan.spec.exploration_tasks().len();
-    plan.spec.tasks.truncate(calibration + 1);
-    let mut run_config = plan.run_config.clone();
-    run_config.policy.is_attended = false;
-    run_config.actor = rule_based_actor();
-    run_config.mentor = run_config.mentor.map(|_| {
-        let provider = ScriptedProvider::new(|request| Ok(placeholder_reply(request.call)));
-        Arc::new(provider) as Arc<dyn crate::provider::Provider>
-    });
-    let folder = tempfile::tempdir().map_err(|e| {
-        CliError::file(std::path::Path::new("the temporary folder"), "could not be created", &e)
-    })?;
-    let guard = guard_session_signals()?;
-    let (handle, thread, session) = Driver::start(
-        folder.path(),
-        session_meta(&plan.spec, 0),
-        plan.spec.clone(),
-        plan.lessons.clone(),
-        run_config,
-    )?;
-    close_on_signal(&guard, &handle);
-    let output = Arc::new(Mutex::new(Output::new()));
-    let mut printer =
-        EventPrinter::new(PrintMode::Silent, output, &session.dir, None, plan.world_options.clone());
-    run_to_end(&handle, thread, &mut printer, OnError::Stop)?;
-    let prompts =
-        first_prompts(&locate::open_session(config, Some(&session.dir.display().to_string()))?.events()?);
-    if !json {
-        out.print_note(
-            "No model was called: the built-in rules acted, and the mentor's replies are placeholders. These are the first prompts of each kind.",
-        );
+/// Settings of a prepared run that differ from the run's own.
+type ChangedSettings = &'static [(&'static str, DefaultValue)];
+
+/// The events of a prepared run.
+type Events = Rc<Vec<Arc<Envelope>>>;
+
+/// A prompt that the run can send.
+struct SituatedPrompt {
+    record: PromptRecord,
+    prompt: Prompt,
+    sampling: Map<String, Value>,
+    sampling_text: Option<String>,
+    /// When it is sent.
+    situation: String,
+    /// What the prepared run has in place of the run's own: trials, tasks, settings.
+    changes: Vec<String>,
+}
+
+/// Prints the actor's first prompt, its last one in prepared attempts, and every question that the run's methods can ask.
+pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output) -> Result<(), CliError> {
+    let mut preparer = Preparer { config, plan, played: Vec::new() };
+    let questions = questions(&plan.spec);
+    let first = questions.first().map_or(PreparedAttempts::LOST, |entry| entry.attempts);
+    let mut prompts = preparer.actor_prompts(first)?;
+    let (mut unasked, has_model) = (Vec::new(), plan.run_config.mentor.is_some());
+    for entry in questions.into_iter().filter(|_| has_model) {
+        match preparer.find_question(entry)? {
+            Some(prompt) => prompts.push(prompt),
+            None => unasked.push(entry),
+        }
     }
-    if prompts.is_empty() && !json {
+    if json {
+        for prompt in &prompts {
+            out.print_json(&prompt.to_json().to_string())?;
+        }
+        return Ok(());
+    }
+    out.print_note(
+        "No model was called: the built-in rules acted, attempts end as won or lost as each question needs it, and the \
+         mentor's replies are placeholders.",
+    );
+    if !has_model && !catalog::has_no_mentor(&plan.spec.method) {
+        out.print_note(&format!("No question is sent: the mentor ({}) is not a model.", plan.spec.mentor));
+    }
+    if prompts.is_empty() {
         out.print_note("This run sends none: the method proposes every action itself and asks no mentor.");
     }
-    for (state, record, prompt) in &prompts {
-        if json {
-            out.print_json(&prompt_json(record, prompt).to_string())?;
-        } else {
-            print_prompt(state, record, prompt, out)?;
-        }
+    for prompt in &prompts {
+        prompt.print(out)?;
+    }
+    for entry in unasked {
+        out.print_note(&format!("{} is never asked with these settings", question_name(entry.question)));
     }
     Ok(())
 }
 
-/// What the mentor replies: a list with one line, which is also a text. Each reply differs, so that lists of lessons grow
-/// and are summarised.
-fn placeholder_reply(call: CallId) -> String {
-    format!("[\"(the mentor's reply to call {call})\"]")
+/// Returns the questions of a run's method, and of the one that plays its calibration if that is another.
+fn questions(spec: &RunSpec) -> Vec<&'static QuestionEntry> {
+    let Some(method) = find_method(&spec.method) else { return Vec::new() };
+    let calibrates = !(spec.calibration_tasks().is_empty() && spec.exploration_tasks().is_empty());
+    let other = (calibrates && !method.learns_from_calibration && method.name != CALIBRATION_METHOD.name)
+        .then_some(CALIBRATION_METHOD.questions);
+    method.questions.iter().chain(other.into_iter().flatten()).collect()
 }
 
-/// Returns the first prompt of each role and question, with the state in which it was sent.
-fn first_prompts(events: &[Arc<Envelope>]) -> Vec<(State, PromptRecord, Prompt)> {
-    let (mut state, mut seen, mut found) = (State::default(), BTreeSet::new(), Vec::new());
-    for envelope in events {
-        state.apply(envelope);
-        if let Event::PromptSent { prompt: record } = &envelope.event
-            && seen.insert((record.role == ModelRole::Mentor, record.question))
-        {
-            found.push((state.clone(), (**record).clone(), render(&state, record)));
-        }
+/// Plays prepared runs, each only once.
+struct Preparer<'a> {
+    config: &'a Config,
+    plan: &'a Plan,
+    played: Vec<((PreparedAttempts, ChangedSettings), Events)>,
+}
+
+impl Preparer<'_> {
+    /// Returns the actor's first and last prompt in these attempts; none if the method asks no actor.
+    fn actor_prompts(&mut self, attempts: PreparedAttempts) -> Result<Vec<SituatedPrompt>, CliError> {
+        let events = self.play(attempts, &[])?;
+        let changes = self.changes(attempts, &[]);
+        let is_actors = |record: &PromptRecord| record.role == ModelRole::Actor;
+        let mut seqs = events.iter().filter(|e| sent_prompt(e).is_some_and(is_actors)).map(|e| e.seq);
+        let first = seqs.next();
+        let situations = [
+            (first, "at the first step of the first attempt"),
+            (seqs.next_back(), "at the last step of prepared attempts, with all that was learned before"),
+        ];
+        let prompts = situations.into_iter().filter_map(|(seq, situation)| {
+            situated_prompt(&events, &|envelope, _| Some(envelope.seq) == seq, situation, &changes)
+        });
+        Ok(prompts.collect())
     }
-    found
+
+    /// Returns the last prompt with a question in the attempts prepared for it: with the run's own settings if they lead to it,
+    /// otherwise with those of the entry. `None` if neither do.
+    fn find_question(&mut self, entry: &QuestionEntry) -> Result<Option<SituatedPrompt>, CliError> {
+        let tries: &[ChangedSettings] =
+            if entry.settings.is_empty() { &[&[]] } else { &[&[], entry.settings] };
+        for settings in tries {
+            let events = self.play(entry.attempts, settings)?;
+            let changes = self.changes(entry.attempts, settings);
+            let is_asked = |_: &Envelope, record: &PromptRecord| record.question == Some(entry.question);
+            if let Some(found) = situated_prompt(&events, &is_asked, entry.when, &changes) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Names what these attempts have in place of the run's own.
+    fn changes(&self, attempts: PreparedAttempts, settings: ChangedSettings) -> Vec<String> {
+        let spec = &self.plan.spec;
+        let tasks = spec.test_tasks().len();
+        let mut changes = Vec::new();
+        if spec.trials < attempts.trials {
+            changes.push(format!("{} trials (this run: {})", attempts.trials, spec.trials));
+        }
+        if tasks < attempts.tasks as usize {
+            changes.push(format!("{} tasks (this run: {tasks})", attempts.tasks));
+        }
+        for (name, value) in settings {
+            let (value, own) = (value.to_json(), spec.settings.value(name));
+            if own != Some(&value) {
+                let own = own.map_or_else(|| "not set".to_owned(), ToString::to_string);
+                changes.push(format!("{name}={value} (this run: {own})").replace('"', ""));
+            }
+        }
+        changes
+    }
+
+    /// Plays the run's calibration, then these attempts at its first task.
+    fn play(&mut self, attempts: PreparedAttempts, settings: ChangedSettings) -> Result<Events, CliError> {
+        let key = (attempts, settings);
+        if let Some((_, events)) = self.played.iter().find(|(played, _)| *played == key) {
+            return Ok(events.clone());
+        }
+        let mut spec = self.plan.spec.clone();
+        let tests = spec.test_tasks().first().cloned();
+        spec.tasks.truncate(spec.tasks.len() - spec.test_tasks().len());
+        spec.tasks.extend(tests.into_iter().flat_map(|task| vec![task; attempts.tasks as usize]));
+        (spec.trials, spec.autonomy) = (attempts.trials, Autonomy::Auto);
+        // An attempt ends as prepared, not because the rules repeat themselves.
+        spec.loop_detector = false;
+        for (name, value) in settings {
+            spec.settings.set(name, value.to_json(), SettingOrigin::Flag);
+        }
+        let events: Events = Rc::new(self.play_run(spec, attempts)?);
+        self.played.push((key, events.clone()));
+        Ok(events)
+    }
+
+    fn play_run(&self, spec: RunSpec, attempts: PreparedAttempts) -> Result<Vec<Arc<Envelope>>, CliError> {
+        let mut run_config = self.plan.run_config.clone();
+        run_config.policy.is_attended = false;
+        run_config.actor = rule_based_actor();
+        run_config.mentor = run_config.mentor.map(|_| {
+            let reply = |request: &crate::provider::Request| Ok(placeholder(request.question, request.call));
+            Arc::new(ScriptedProvider::new(reply)) as Arc<dyn Provider>
+        });
+        let max_actions = spec.limits.moves.unwrap_or(u32::MAX).min(spec.limits.steps);
+        run_config.open_world = prepared_world::with_outcomes(run_config.open_world, attempts, max_actions);
+        let folder = tempfile::tempdir().map_err(|e| {
+            CliError::file(std::path::Path::new("the temporary folder"), "could not be created", &e)
+        })?;
+        let guard = guard_session_signals()?;
+        let lessons = self.plan.lessons.clone();
+        let meta = session_meta(&spec, 0);
+        let (handle, thread, session) = Driver::start(folder.path(), meta, spec, lessons, run_config)?;
+        close_on_signal(&guard, &handle);
+        let output = Arc::new(Mutex::new(Output::new()));
+        let options = self.plan.world_options.clone();
+        let mut printer = EventPrinter::new(PrintMode::Silent, output, &session.dir, None, options);
+        match run_to_end(&handle, thread, &mut printer, OnError::Stop)? {
+            Ending::Finished => {}
+            Ending::Interrupted => return Err(CliError::interrupted("start it again")),
+            Ending::Stopped(why) | Ending::Diverged(why) => {
+                return Err(CliError::new(
+                    CliErrorKind::Stopped,
+                    format!("--dry-run: the prepared attempts stopped: {why}"),
+                    "check the task with `retrospect play`",
+                ));
+            }
+        }
+        locate::open_session(self.config, Some(&session.dir.display().to_string()))?.events()
+    }
+}
+
+fn sent_prompt(envelope: &Envelope) -> Option<&PromptRecord> {
+    match &envelope.event {
+        Event::PromptSent { prompt } => Some(prompt),
+        _ => None,
+    }
+}
+
+/// Returns the last prompt for which `is_wanted` holds.
+fn situated_prompt(
+    events: &[Arc<Envelope>],
+    is_wanted: &dyn Fn(&Envelope, &PromptRecord) -> bool,
+    situation: &str,
+    changes: &[String],
+) -> Option<SituatedPrompt> {
+    let is_match = |e: &Arc<Envelope>| sent_prompt(e).is_some_and(|record| is_wanted(e, record));
+    let last = events.iter().rposition(is_match)?;
+    let mut state = State::default();
+    events[..=last].iter().for_each(|envelope| state.apply(envelope));
+    let record = sent_prompt(&events[last])?.clone();
+    let run = state.run.as_deref();
+    Some(SituatedPrompt {
+        prompt: render(&state, &record),
+        sampling: run.map(|run| run.request_sampling(&record)).unwrap_or_default(),
+        sampling_text: run.and_then(|run| run.describe_request_sampling(&record, &[])),
+        record,
+        situation: situation.to_owned(),
+        changes: changes.to_vec(),
+    })
+}
+
+/// What the mentor replies, in the form that the question asks for. Each reply differs, so that lists of lessons grow and are
+/// summarised.
+fn placeholder(question: Option<Question>, call: CallId) -> String {
+    let text = format!("(the mentor's reply to call {call})");
+    match question {
+        Some(Question { purpose: Purpose::Reflect | Purpose::Summarise, kind: ReflectionKind::Error }) => {
+            format!("[{{'mistake': '(the mistake in call {call})', 'solution': '(its solution)'}}]")
+        }
+        Some(Question { purpose: Purpose::Contrast | Purpose::Extract, kind: ReflectionKind::Abstract }) => {
+            format!("ADD: {text}")
+        }
+        Some(Question { kind: ReflectionKind::Abstract | ReflectionKind::Progress, .. }) => {
+            format!("[\"{text}\"]")
+        }
+        Some(Question { purpose: Purpose::Summarise, .. }) => format!("[\"{text}\"]"),
+        Some(Question { purpose: Purpose::Choose, .. }) => format!("1: {text}"),
+        Some(Question { purpose: Purpose::PlanActions, .. }) => "look".to_owned(),
+        _ => text,
+    }
 }
 
 /// Returns the messages of a prompt: consecutive segments of the same role are one message.
@@ -106,42 +281,42 @@ fn messages(prompt: &Prompt) -> Vec<(&'static str, String)> {
 
 /// Returns the name of a question in prompt templates, such as `reflect.abstract`.
 fn question_name(question: Question) -> String {
-    let word = |value: Result<Value, _>| {
-        value.ok().and_then(|v: Value| v.as_str().map(str::to_owned)).unwrap_or_default()
-    };
-    format!("{}.{}", word(serde_json::to_value(question.purpose)), word(serde_json::to_value(question.kind)))
+    format!("{}.{}", question.purpose.name(), question.kind.name().to_lowercase())
 }
 
-fn prompt_json(record: &PromptRecord, prompt: &Prompt) -> Value {
-    let messages: Vec<Value> =
-        messages(prompt).into_iter().map(|(role, text)| json!({"role": role, "content": text})).collect();
-    json!({
-        "role": record.role.name(), "question": record.question.map(question_name), "episode": record.episode,
-        "step": record.step, "tokens": record.tokens, "messages": messages,
-    })
-}
-
-fn print_prompt(
-    state: &State,
-    record: &PromptRecord,
-    prompt: &Prompt,
-    out: &mut Output,
-) -> Result<(), CliError> {
-    let question =
-        record.question.map_or_else(String::new, |question| format!(" {}", question_name(question)));
-    let sampling = state.run.as_ref().and_then(|run| run.describe_request_sampling(record, &[]));
-    out.print_line(&format!(
-        "==== {}{question}: episode {}, step {}, about {} tokens{}",
-        record.role.name(),
-        record.episode,
-        record.step,
-        record.tokens,
-        sampling.map_or_else(String::new, |sampling| format!("; {sampling}"))
-    ))?;
-    for (role, text) in messages(prompt) {
-        out.print_line(&format!("---- {role}"))?;
-        out.print_document(&text)?;
-        out.print_line("")?;
+impl SituatedPrompt {
+    fn to_json(&self) -> Value {
+        let messages: Vec<Value> = messages(&self.prompt)
+            .into_iter()
+            .map(|(role, text)| json!({"role": role, "content": text}))
+            .collect();
+        let record = &self.record;
+        json!({
+            "role": record.role.name(), "question": record.question.map(question_name),
+            "situation": self.situation, "prepared_with": self.changes, "episode": record.episode,
+            "step": record.step, "tokens": record.tokens, "sampling": self.sampling, "messages": messages,
+        })
     }
-    Ok(())
+
+    fn print(&self, out: &mut Output) -> Result<(), CliError> {
+        let record = &self.record;
+        let question = record.question.map_or_else(String::new, |q| format!(" {}", question_name(q)));
+        out.print_line(&format!("==== {}{question}: {}", record.role.name(), self.situation))?;
+        out.print_line(&format!(
+            "==== episode {}, step {}, about {} tokens{}",
+            record.episode,
+            record.step,
+            record.tokens,
+            self.sampling_text.as_ref().map_or_else(String::new, |sampling| format!("; {sampling}"))
+        ))?;
+        if !self.changes.is_empty() {
+            out.print_line(&format!("==== prepared with {}", self.changes.join(", ")))?;
+        }
+        for (role, text) in messages(&self.prompt) {
+            out.print_line(&format!("---- {role}"))?;
+            out.print_document(&text)?;
+            out.print_line("")?;
+        }
+        Ok(())
+    }
 }

@@ -49,7 +49,7 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
         out.print_note(&format!("warning: {warning}"));
     }
     if args.dry_run {
-        return super::dry_run::dry_run(&config, plan, args.drive.json, &mut out);
+        return super::dry_run::dry_run(&config, &plan, args.drive.json, &mut out);
     }
     start_run(&config, plan, &args.drive, &args.screen, out)
 }

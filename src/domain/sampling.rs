@@ -312,6 +312,32 @@ impl RunSpec {
         }
     }
 
+    /// Returns the sampling parameters that a prompt's request sends, by the names of its fields: the overrides, and the
+    /// profile's values if they were recorded. Empty if the role has no model.
+    pub fn request_sampling(&self, record: &PromptRecord) -> Map<String, Value> {
+        if !self.provider_spec(record.role).starts_with("openai:") {
+            return Map::new();
+        }
+        let profile = self.settings.recorded(&format!("{}.sampling", record.role.name()));
+        let sent = SAMPLING_PARAMS.iter().filter_map(|param| {
+            let of_profile = || profile?.value.get(param.name);
+            let value = record.sampling.get(param.name).or_else(of_profile)?;
+            let value = match value {
+                Value::Null | Value::Bool(false) => return None,
+                Value::Bool(true) => json!(record.seed),
+                value if param.name == "max_tokens" => {
+                    json!(value.as_u64()?.max(record.summary_tokens.into()))
+                }
+                value if param.name == "temperature" && record.temperature_level > 0 => {
+                    json!(raised_temperature(value.as_f64()?, record.temperature_increase()))
+                }
+                value => value.clone(),
+            };
+            Some((param.name.to_owned(), value))
+        });
+        sent.collect()
+    }
+
     /// Describes the sampling parameters of a prompt's request: the overrides, and the profile's values if they were
     /// recorded. `deviations` lists what was known about the model's server at that time (see
     /// [`SamplingParam::sent_value`]). Returns `None` if the role has no model.
@@ -433,6 +459,21 @@ mod tests {
             }
             assert_eq!(run.describe_request_sampling(&record, &[]).unwrap(), format!("sampling: {expected}"));
         }
+    }
+
+    #[test]
+    fn request_parameters_are_those_that_are_sent() {
+        let mut run = run_with_actor("openai:m");
+        let profile = json!({"temperature": 0.6, "max_tokens": 100, "top_p": null, "seed": true});
+        run.settings.set("actor.sampling", profile, SettingOrigin::Config);
+        let sampling = json!({"top_k": false, "repetition_penalty": 1}).as_object().unwrap().clone();
+        let record = PromptRecord { seed: 7, sampling, ..PromptRecord::default() };
+        let expected = json!({"temperature": 0.6, "max_tokens": 100, "seed": 7, "repetition_penalty": 1});
+        assert_eq!(Value::Object(run.request_sampling(&record)), expected);
+        let retried = PromptRecord { temperature_level: 1, summary_tokens: 4096, ..record.clone() };
+        let expected = json!({"temperature": 0.8, "max_tokens": 4096, "seed": 7, "repetition_penalty": 1});
+        assert_eq!(Value::Object(run.request_sampling(&retried)), expected);
+        assert!(run_with_actor("rules").request_sampling(&record).is_empty());
     }
 
     #[test]

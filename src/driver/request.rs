@@ -17,6 +17,7 @@ pub(super) fn build_request(record: &PromptRecord, rendered: Prompt, accept_trun
     Request {
         call: record.call,
         role: record.role,
+        question: record.question,
         prompt: Arc::new(rendered),
         seed: record.seed,
         // One line is a step; a mentor may write any number of lines.

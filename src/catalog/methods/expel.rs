@@ -2,13 +2,17 @@
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
 use crate::domain::common_settings::LOOP_DETECTOR;
-use crate::domain::{DefaultValue, ReflectionKind, SettingOrigin};
+use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::method::expel::settings::SUCCESS_BATCH;
 use crate::method::{Expel, expel};
 use std::sync::Arc;
+
+/// A batch of won attempts.
+const EIGHT_WON: PreparedAttempts = PreparedAttempts { outcomes: &[true], trials: 1, tasks: 8 };
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     settings: expel::settings::LIST,
@@ -17,6 +21,26 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("expel-plan.toml", include_str!("../../method/expel/prompts/expel-plan.toml")),
         ("expel-contrast.toml", include_str!("../../method/expel/prompts/expel-contrast.toml")),
         ("expel-extract.toml", include_str!("../../method/expel/prompts/expel-extract.toml")),
+    ],
+    questions: &[
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
+            when: "after a lost attempt that will be repeated",
+            attempts: PreparedAttempts::LOST_REPEATEDLY,
+            settings: &[],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Contrast },
+            when: "after a won attempt at a training task that was lost before",
+            attempts: PreparedAttempts::LOST_THEN_WON,
+            settings: &[],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Extract },
+            when: "after success_batch won training tasks, and after the rest of them",
+            attempts: EIGHT_WON,
+            settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
+        },
     ],
     code_defaults: &[(LOOP_DETECTOR.spec.name, DefaultValue::Switch(true))],
     // FCRF's comparison has 50, ExpeL's public code 20.

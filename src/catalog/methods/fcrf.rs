@@ -3,13 +3,14 @@
 use super::reflexion::CODE_DEFAULTS as CODE;
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::one_trial;
 use crate::domain::DefaultValue;
 use crate::domain::common_settings::{ACTION_RULE, ActionRule};
-use crate::domain::{ReflectionKind, SettingOrigin};
+use crate::domain::{Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
-use crate::method::fcrf::settings::{EXPERIENCE, LESSON_POOL, PoolGrowth};
+use crate::method::fcrf::settings::{EXPERIENCE, K_TABLE, LESSON, LESSON_POOL, PoolGrowth, SimpleTrials};
 use crate::method::{Depth, Difficulty, Fcrf, fcrf};
 use std::sync::Arc;
 
@@ -24,6 +25,16 @@ const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
     ("mentor.top_p", DefaultValue::Switch(false)),
     ("mentor.max_tokens", DefaultValue::Number(256)),
 ];
+/// Enough trials for simple and in-depth reflections on tasks of most difficulties.
+const FIVE_LOST: PreparedAttempts = PreparedAttempts { outcomes: &[false], trials: 5, tasks: 1 };
+
+/// A corrected failure, whose lesson is in the pool when the later attempts are lost.
+const LOST_AFTER_LESSON: PreparedAttempts =
+    PreparedAttempts { outcomes: &[false, true, false, false, false, false], trials: 6, tasks: 2 };
+
+/// Several corrected failures.
+const SEVERAL_CORRECTED: PreparedAttempts =
+    PreparedAttempts { outcomes: &[false, true], trials: 2, tasks: 4 };
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     settings: fcrf::settings::LIST,
@@ -35,6 +46,47 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("fcrf-build.toml", include_str!("../../method/fcrf/prompts/fcrf-build.toml")),
         ("fcrf-contrast.toml", include_str!("../../method/fcrf/prompts/fcrf-contrast.toml")),
         ("fcrf-summary.toml", include_str!("../../method/fcrf/prompts/fcrf-summary.toml")),
+    ],
+    questions: &[
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect },
+            when: "after a lost attempt that will be repeated",
+            attempts: FIVE_LOST,
+            settings: &[(EXPERIENCE.spec.name, DefaultValue::Switch(true))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
+            when: "after a lost attempt that will be repeated, if its reflection is simple",
+            attempts: FIVE_LOST,
+            settings: &[(K_TABLE.spec.name, SimpleTrials::Code.as_default())],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose },
+            when: "after a lost attempt that will be repeated, if its reflection is in-depth and the pool has lessons",
+            attempts: LOST_AFTER_LESSON,
+            settings: &[
+                (LESSON.spec.name, DefaultValue::Switch(true)),
+                (LESSON_POOL.spec.name, PoolGrowth::Append.as_default()),
+            ],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Build },
+            when: "after a lost attempt that will be repeated, if its reflection is in-depth",
+            attempts: FIVE_LOST,
+            settings: &[],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast },
+            when: "after a won attempt at a task that was lost before",
+            attempts: PreparedAttempts::LOST_THEN_WON,
+            settings: &[(LESSON_POOL.spec.name, PoolGrowth::Append.as_default())],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise },
+            when: "after each trial over the tasks, if the pool has several lessons",
+            attempts: SEVERAL_CORRECTED,
+            settings: &[(LESSON_POOL.spec.name, PoolGrowth::Summary.as_default())],
+        },
     ],
     code_defaults: CODE_DEFAULTS,
     code_sampling: CODE_SAMPLING,

@@ -2,9 +2,12 @@
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
-use crate::domain::{ReflectionKind, RunSpec, SettingOrigin, Settings, Task};
+use crate::domain::{
+    DefaultValue, Purpose, Question, ReflectionKind, RunSpec, SettingOrigin, Settings, Task,
+};
 use crate::method::omnireflect::settings::{
     GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
 };
@@ -13,6 +16,9 @@ use crate::prompt::Templates;
 use std::sync::Arc;
 
 pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS];
+
+/// As many tasks as lie between two summaries, so that the list to shorten is long.
+const TEN_TASKS: PreparedAttempts = PreparedAttempts { outcomes: &[false], trials: 1, tasks: 10 };
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     settings: omnireflect::settings::LIST,
@@ -35,6 +41,38 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "omnireflect-summary-error.toml",
             include_str!("../../method/omnireflect/prompts/omnireflect-summary-error.toml"),
         ),
+    ],
+    questions: &[
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect },
+            when: "after every r_freq-th step of an attempt",
+            attempts: PreparedAttempts::LOST,
+            settings: &[(KIND_ERROR.spec.name, DefaultValue::Switch(true))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Reflect },
+            when: "after every r_freq-th step of an attempt",
+            attempts: PreparedAttempts::LOST,
+            settings: &[(KIND_ABSTRACT.spec.name, DefaultValue::Switch(true))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Progress, purpose: Purpose::Reflect },
+            when: "after every r_freq-th step of an attempt",
+            attempts: PreparedAttempts::LOST,
+            settings: &[(KIND_PROGRESS.spec.name, DefaultValue::Switch(true))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Summarise },
+            when: "after every s_freq-th finished task and after a calibration",
+            attempts: TEN_TASKS,
+            settings: &[(S_FREQ.spec.name, DefaultValue::Number(10))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Error, purpose: Purpose::Summarise },
+            when: "after every s_freq-th finished task and after a calibration",
+            attempts: TEN_TASKS,
+            settings: &[(S_FREQ.spec.name, DefaultValue::Number(10))],
+        },
     ],
     step_limits: (50, 50),
     limits_origin: SettingOrigin::Paper,

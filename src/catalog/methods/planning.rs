@@ -2,14 +2,21 @@
 
 use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{ActionSource, MethodEntry, ModelNeed};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
-use crate::domain::{ReflectionKind, SettingOrigin};
+use crate::domain::{Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::method::{Planning, planning};
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     settings: planning::settings::LIST,
     templates: &[("planning-plan.toml", include_str!("../../method/planning/prompts/planning-plan.toml"))],
+    questions: &[QuestionEntry {
+        question: Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions },
+        when: "before the first step of each attempt",
+        attempts: PreparedAttempts::LOST_REPEATEDLY,
+        settings: &[],
+    }],
     trials: 5,
     step_limits: (50, 50),
     limits_origin: SettingOrigin::Paper,

@@ -2,11 +2,12 @@
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, one_trial};
 use crate::domain::DefaultValue;
 use crate::domain::common_settings::{ASK_AGAIN, LEAST_REPLY, LOOP_DETECTOR, WARMER};
-use crate::domain::{ReflectionKind, SettingOrigin};
+use crate::domain::{Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::reflexion::settings::{STRATEGY, Strategy};
 use crate::method::{Reflexion, reflexion};
@@ -34,6 +35,12 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
         ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),
     ],
+    questions: &[QuestionEntry {
+        question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
+        when: "after a lost attempt that will be repeated",
+        attempts: PreparedAttempts::LOST_REPEATEDLY,
+        settings: &[(STRATEGY.spec.name, Strategy::Reflexion.as_default())],
+    }],
     code_defaults: CODE_DEFAULTS,
     code_sampling: CODE_SAMPLING,
     step_limits: (50, 49),

@@ -2,9 +2,10 @@
 
 use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
-use crate::domain::{ReflectionKind, SettingOrigin, TypedSetting};
+use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin, TypedSetting};
 use crate::method::sweet_sour::settings::{
     MEMORY_SCOPE, MemoryScope, NEGATIVE_REFLECTIONS, POSITIVE_REFLECTIONS,
 };
@@ -23,6 +24,20 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "sweet_sour-negative.toml",
             include_str!("../../method/sweet_sour/prompts/sweet_sour-negative.toml"),
         ),
+    ],
+    questions: &[
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Positive, purpose: Purpose::Reflect },
+            when: "after each step that reaches a subgoal",
+            attempts: PreparedAttempts::WON,
+            settings: &[(POSITIVE_REFLECTIONS.spec.name, DefaultValue::Switch(true))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Negative, purpose: Purpose::Reflect },
+            when: "after a lost attempt",
+            attempts: PreparedAttempts::LOST_REPEATEDLY,
+            settings: &[(NEGATIVE_REFLECTIONS.spec.name, DefaultValue::Switch(true))],
+        },
     ],
     // The paper allows up to four attempts.
     trials: 4,

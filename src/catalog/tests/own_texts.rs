@@ -147,3 +147,19 @@ fn own_texts(entry: &EnvironmentEntry) -> Option<(&'static str, Vec<(String, Str
     };
     files.find(|file| is_about(file.1)).map(|(name, text)| (*name, texts(text)))
 }
+
+/// The questions of an entry are those that its templates are for, so that `run --dry-run` misses none.
+#[test]
+fn every_method_declares_the_questions_of_its_templates() {
+    for method in METHODS.iter() {
+        let asked = method.templates.iter().filter_map(|(_, text)| {
+            let table: toml::Table = toml::from_str(text).unwrap();
+            Some(table.get("question")?.as_str()?.to_owned())
+        });
+        let declared = method.questions.iter().map(|entry| {
+            format!("{}.{}", entry.question.purpose.name(), entry.question.kind.name().to_lowercase())
+        });
+        let (asked, declared): (BTreeSet<_>, BTreeSet<_>) = (asked.collect(), declared.collect());
+        assert_eq!(declared, asked, "{}", method.name);
+    }
+}
