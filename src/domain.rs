@@ -21,6 +21,7 @@ mod prompt;
 mod reflection;
 mod run;
 mod run_limit;
+mod run_sampling;
 mod run_settings;
 mod sampling;
 mod scope;
@@ -52,10 +53,7 @@ pub use prompt::{
     SegmentRecord, TextForms,
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
-pub use run::{
-    Autonomy, EndReason, EpisodeStats, EpisodeSummary, JSON_EXPORT_FORMAT, Limits, RunSpec, Setting,
-    SettingOrigin,
-};
+pub use run::{Autonomy, EndReason, EpisodeStats, EpisodeSummary, JSON_EXPORT_FORMAT, Limits, RunSpec};
 pub use run_settings::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, RoleSettings,
     RunPlace, RunSettings, SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING,
@@ -66,7 +64,9 @@ pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, role_setting, sampling_param,
 };
 pub use scope::Scope;
-pub use setting::{DefaultValue, MAX_NUMBER, SettingSpec, SettingValue, TypedSetting, setting_words};
+pub use setting::{
+    DefaultValue, MAX_NUMBER, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting, setting_words,
+};
 pub use settings::Settings;
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};

@@ -205,7 +205,7 @@ pub struct PromptRecord {
     pub temperature_level: u32,
     /// Seed of the request.
     pub seed: u64,
-    /// Sampling parameters that a person set, as returned by [`super::Settings::sampling_overrides`].
+    /// Sampling parameters that a person set, as in `RoleSettings::sampling`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub sampling: Map<String, Value>,
     /// The token limit of a reply that is longer than others of its role; 0: that of the role.

@@ -2,7 +2,6 @@
 
 use super::{EpisodeRole, Settings, Task, TokenCounts};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The `format` of a session exported as a JSON document, by which such a document is recognized.
 pub const JSON_EXPORT_FORMAT: &str = "retrospect-trajectory";
@@ -32,33 +31,6 @@ pub struct Limits {
     /// time between stopping and resuming the session. A change takes effect at once.
     #[serde(default)]
     pub wall_seconds: Option<u64>,
-}
-
-/// A setting's origin says where its value comes from, such as a paper, public code, a flag or a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SettingOrigin {
-    /// Stated in a paper.
-    Paper,
-    /// Taken from public code.
-    Code,
-    /// Our own default, where no source specifies one.
-    #[serde(rename = "ours")]
-    BuiltIn,
-    Config,
-    /// A command-line flag.
-    Flag,
-    /// A person, during the run.
-    Person,
-    /// Implied by the kind of mentor: a model, or a recording of one.
-    Mentor,
-}
-
-/// A setting is a named value with its origin, as the start screen and the journal list it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Setting {
-    pub value: Value,
-    pub origin: SettingOrigin,
 }
 
 /// A run specification is everything a run (one method over a list of tasks) is started with; equal specifications give

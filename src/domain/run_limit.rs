@@ -57,8 +57,8 @@ impl RunSpec {
         }
         match setting {
             _ if limit == Some(RunLimit::Steps) => {}
-            Some(setting) => drop(self.settings.insert(name.to_owned(), setting)),
-            None => drop(self.settings.remove(name)),
+            Some(setting) => self.settings.insert(name, setting),
+            None => self.settings.remove(name),
         }
     }
 

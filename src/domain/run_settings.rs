@@ -32,12 +32,14 @@ pub const SEED_TASK_COUNT_SETTING: &str = "from.tasks";
 /// The setting with the hash of the prompt templates and texts that the run can show.
 pub const TEMPLATES_SETTING: &str = "templates";
 
-/// Declares a struct with a field for each of some settings, which has the name of its constant in lower case.
+/// Declares a struct with a field for each of some settings, named like its constant in lower case.
 macro_rules! typed_fields {
-    ($(#[$attribute:meta])* pub struct $name:ident { $($field:ident: $type:ty = $setting:ident,)+ }) => {
-        $(#[$attribute])*
+    ($($field:ident: $type:ty = $setting:ident,)+) => {
+        /// The settings of a run that the engine and several other modules read, parsed once whenever one is recorded or
+        /// changed. The settings of a single method are read with their constants
+        /// ([`Settings::get`](super::Settings::get)).
         #[derive(Clone, Debug, PartialEq)]
-        pub struct $name {
+        pub struct RunSettings {
             $(
                 #[doc = concat!("[`", stringify!($setting), "`](super::common_settings::", stringify!($setting), ")")]
                 pub $field: $type,
@@ -48,7 +50,7 @@ macro_rules! typed_fields {
             mentor: RoleSettings,
         }
 
-        impl $name {
+        impl RunSettings {
             pub(super) fn parse(recorded: &Recorded) -> Self {
                 Self {
                     $($field: $setting.read(recorded).unwrap_or($setting.if_missing),)+
@@ -62,29 +64,25 @@ macro_rules! typed_fields {
 }
 
 typed_fields! {
-    /// The settings of a run that the engine and several other modules read, parsed once whenever one is recorded or
-    /// changed. The settings of a single method are read with their constants ([`Settings::get`](super::Settings::get)).
-    pub struct RunSettings {
-        context_tokens: u64 = CONTEXT_TOKENS,
-        lesson_tokens: u64 = LESSON_TOKENS,
-        examples: u64 = EXAMPLES,
-        lessons_by_scope: bool = LESSONS_BY_SCOPE,
-        thoughts_count: bool = THOUGHTS_COUNT,
-        accept_truncated: bool = ACCEPT_TRUNCATED,
-        thoughts_sent: bool = THOUGHTS_SENT,
-        repeat_after: u64 = REPEAT_AFTER,
-        mentor_at_once: bool = MENTOR_AT_ONCE,
-        ask_again: u64 = ASK_AGAIN,
-        least_reply: u64 = LEAST_REPLY,
-        warmer: bool = WARMER,
-        action_rule: ActionRule = ACTION_RULE,
-        empty_action: bool = EMPTY_ACTION,
-        keep_attempts: bool = KEEP_ATTEMPTS,
-        keep_successes: bool = KEEP_SUCCESSES,
-        kept_attempt: KeptAttempt = KEPT_ATTEMPT,
-        summary_tokens: u64 = SUMMARY_TOKENS,
-        progress_lessons: ProgressLessons = PROGRESS_LESSONS,
-    }
+    context_tokens: u64 = CONTEXT_TOKENS,
+    lesson_tokens: u64 = LESSON_TOKENS,
+    examples: u64 = EXAMPLES,
+    lessons_by_scope: bool = LESSONS_BY_SCOPE,
+    thoughts_count: bool = THOUGHTS_COUNT,
+    accept_truncated: bool = ACCEPT_TRUNCATED,
+    thoughts_sent: bool = THOUGHTS_SENT,
+    repeat_after: u64 = REPEAT_AFTER,
+    mentor_at_once: bool = MENTOR_AT_ONCE,
+    ask_again: u64 = ASK_AGAIN,
+    least_reply: u64 = LEAST_REPLY,
+    warmer: bool = WARMER,
+    action_rule: ActionRule = ACTION_RULE,
+    empty_action: bool = EMPTY_ACTION,
+    keep_attempts: bool = KEEP_ATTEMPTS,
+    keep_successes: bool = KEEP_SUCCESSES,
+    kept_attempt: KeptAttempt = KEPT_ATTEMPT,
+    summary_tokens: u64 = SUMMARY_TOKENS,
+    progress_lessons: ProgressLessons = PROGRESS_LESSONS,
 }
 
 /// Which of the run's tasks are not tests, and which episodes of another session it repeats.

@@ -1,8 +1,35 @@
 //! What a setting of a run is: its name, type, default and meaning. Each is declared once, where it is used; the catalog
 //! puts them into one table (`catalog::SETTINGS`).
 
-use super::SettingOrigin;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+/// A setting's origin says where its value comes from, such as a paper, public code, a flag or a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingOrigin {
+    /// Stated in a paper.
+    Paper,
+    /// Taken from public code.
+    Code,
+    /// Our own default, where no source specifies one.
+    #[serde(rename = "ours")]
+    BuiltIn,
+    Config,
+    /// A command-line flag.
+    Flag,
+    /// A person, during the run.
+    Person,
+    /// Implied by the kind of mentor: a model, or a recording of one.
+    Mentor,
+}
+
+/// A setting is a named value with its origin, as the start screen and the journal list it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    pub value: Value,
+    pub origin: SettingOrigin,
+}
 
 /// A setting spec declares a setting of a run: its name, type, default and meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

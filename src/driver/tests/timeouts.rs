@@ -3,9 +3,12 @@
 mod guarded;
 
 use super::{Counter, past_query, start, test_config, wait_until};
-use crate::domain::{EnvInfo, EpisodeRole, ListingCost, Purpose, Question, ReflectionKind, StepResult};
+use crate::domain::{
+    EnvInfo, EpisodeRole, ListingCost, MessageRole, PromptRecord, Purpose, Question, ReflectionKind,
+    SegmentLabel, SegmentOrigin, SegmentRecord, StepResult,
+};
 use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig, Signal};
-use crate::engine::{Command, Intent, Method, State};
+use crate::engine::{Command, Intent, Method, PromptDraft, State};
 use crate::env::{EnvError, Environment, StopHandle, TimeLimits};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
@@ -547,6 +550,17 @@ fn a_mentor_call_in_flight_is_not_repeated_after_a_rebuild() {
     });
     let calls = Arc::new(AtomicU32::new(0));
     run_config.policy.method = Arc::new(ReflectsOnRequest);
+    // Without a segment there is nothing to ask, and the reflection is refused.
+    run_config.policy.draft_prompt = Arc::new(|_, _| {
+        let segment = SegmentRecord {
+            label: SegmentLabel::Task,
+            origin: SegmentOrigin::Task,
+            message_role: MessageRole::User,
+            tokens: 1,
+        };
+        let record = PromptRecord { segments: vec![segment], ..PromptRecord::default() };
+        PromptDraft { record, ..PromptDraft::default() }
+    });
     run_config.mentor = Some(Arc::new(Silent(calls.clone())));
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);

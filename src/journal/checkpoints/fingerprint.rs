@@ -43,6 +43,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/run_limit.rs"),
     include_bytes!("../../domain/sampling.rs"),
     include_bytes!("../../domain/scope.rs"),
+    include_bytes!("../../domain/run_sampling.rs"),
     include_bytes!("../../domain/run_settings.rs"),
     include_bytes!("../../domain/setting.rs"),
     include_bytes!("../../domain/settings.rs"),
