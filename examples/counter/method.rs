@@ -77,7 +77,10 @@ impl Method for Shortest {
                     "goal": open.shown["goal"],
                     "largest_first": state.setting(ORDER) == Order::LargestFirst,
                 });
-                vec![Intent::Compute(Box::new(Job { name: JOB.to_owned(), inputs }))]
+                vec![Intent::Compute {
+                    job: Box::new(Job { name: JOB.to_owned(), inputs }),
+                    texts: Vec::new(),
+                }]
             }
         }
     }

@@ -8,6 +8,8 @@ pub struct QuestionEntry {
     pub question: Question,
     /// When it is asked, as a phrase such as "after a lost attempt that will be repeated".
     pub when: &'static str,
+    /// The form of a reply that can be used, in which `{}` stands for its text.
+    pub reply_form: &'static str,
     /// Attempts in which or after which it is asked.
     pub attempts: PreparedAttempts,
     /// Values of settings with which these attempts lead to it, by name; only used where the run's own values don't.

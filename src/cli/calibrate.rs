@@ -63,6 +63,13 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
 fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<(), CliError> {
     let mut pool = PoolFile::read(file)?;
     let lessons: Vec<&Lesson> = state.pool.all().filter(|l| l.is_in_constitution()).collect();
+    if lessons.is_empty() {
+        out.print_note(&format!(
+            "no lesson was learned, so nothing was written to {}; the session shows why: `retrospect show --last`",
+            file.display()
+        ));
+        return Ok(());
+    }
     let at = wall_clock_now();
     let mut lines: Vec<PoolLine> =
         lessons.iter().flat_map(|l| pool::missing_lines(&pool, at, &state.session, l)).collect();

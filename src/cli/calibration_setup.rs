@@ -141,8 +141,14 @@ pub(super) fn tasks_seen_in_calibration(
 /// Returns templates whose exemplars for neuro-symbolic generation are the rule-written lessons of a pool file.
 ///
 /// # Errors
-/// Fails if the file cannot be read or contains no lesson written by a rule.
+/// Fails if the file does not exist, cannot be read, or contains no lesson written by a rule.
 pub(super) fn with_exemplars(templates: Templates, file: &Path) -> Result<Templates, CliError> {
+    if !file.exists() {
+        return Err(CliError::usage(
+            format!("--exemplars {}: no such file", file.display()),
+            "create the file with `retrospect calibrate --mentor symbolic --out FILE`",
+        ));
+    }
     let pool = PoolFile::read(file)?;
     let exemplars = |kind| -> String {
         let lessons = pool.lessons().filter(|l| l.kind == kind && l.rule.is_some() && l.is_active());
@@ -154,7 +160,8 @@ pub(super) fn with_exemplars(templates: Templates, file: &Path) -> Result<Templa
         return Err(CliError::new(
             CliErrorKind::File,
             format!("{}: contains no lesson written by a rule", file.display()),
-            "create the file with `retrospect calibrate --mentor symbolic --out FILE`",
+            "calibrate with `--mentor symbolic` in an environment that has rules, or add the texts to a file in the folder of \
+             --prompts",
         ));
     }
     let filled = texts.into_iter().filter(|(_, text)| !text.is_empty()).collect();

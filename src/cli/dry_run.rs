@@ -16,19 +16,23 @@ use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
 use crate::catalog::{self, CALIBRATION_METHOD, PreparedAttempts, QuestionEntry, find_method};
 use crate::domain::{
-    Autonomy, CallId, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Purpose, Question,
-    ReflectionKind, RunSpec, SettingOrigin,
+    Autonomy, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Question, RunSpec, SettingOrigin,
 };
 use crate::driver::{Driver, rule_based_actor};
 use crate::engine::{Envelope, Event, State};
 use crate::prompt::render;
 use crate::provider::{Provider, ScriptedProvider};
+use prepared_world::{AttemptLimits, with_outcomes};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Settings of a prepared run that differ from the run's own.
 type ChangedSettings = &'static [(&'static str, DefaultValue)];
+
+/// What is said of a question that has no prompt to show.
+const NOT_ASKED: &str = "not asked in the prepared attempts; this run's tasks or settings don't lead to it";
 
 /// The events of a prepared run.
 type Events = Rc<Vec<Arc<Envelope>>>;
@@ -62,6 +66,13 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
         for prompt in &prompts {
             out.print_json(&prompt.to_json().to_string())?;
         }
+        for entry in unasked {
+            let line = json!({
+                "role": "mentor", "question": question_name(entry.question), "situation": entry.when,
+                "not_asked": NOT_ASKED,
+            });
+            out.print_json(&line.to_string())?;
+        }
         return Ok(());
     }
     out.print_note(
@@ -78,7 +89,7 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
         prompt.print(out)?;
     }
     for entry in unasked {
-        out.print_note(&format!("{} is never asked with these settings", question_name(entry.question)));
+        out.print_note(&format!("{} ({}): {NOT_ASKED}", question_name(entry.question), entry.when));
     }
     Ok(())
 }
@@ -170,21 +181,47 @@ impl Preparer<'_> {
         for (name, value) in settings {
             spec.settings.set(name, value.to_json(), SettingOrigin::Flag);
         }
-        let events: Events = Rc::new(self.play_run(spec, attempts)?);
+        let max_actions = spec.limits.moves.unwrap_or(u32::MAX).min(spec.limits.steps);
+        let mut limits = AttemptLimits::new(max_actions);
+        let events: Events = loop {
+            let (events, goal) = self.play_run(spec.clone(), attempts, limits)?;
+            // A prompt must not call an attempt lost that shows how the goal was reached.
+            if !limits.end_before(goal) {
+                break Rc::new(events);
+            }
+        };
         self.played.push((key, events.clone()));
         Ok(events)
     }
 
-    fn play_run(&self, spec: RunSpec, attempts: PreparedAttempts) -> Result<Vec<Arc<Envelope>>, CliError> {
+    /// Returns the events, and the least number of actions after which an attempt that is to be lost has reached the goal.
+    fn play_run(
+        &self,
+        spec: RunSpec,
+        attempts: PreparedAttempts,
+        limits: AttemptLimits,
+    ) -> Result<(Vec<Arc<Envelope>>, u32), CliError> {
         let mut run_config = self.plan.run_config.clone();
         run_config.policy.is_attended = false;
         run_config.actor = rule_based_actor();
         run_config.mentor = run_config.mentor.map(|_| {
-            let reply = |request: &crate::provider::Request| Ok(placeholder(request.question, request.call));
+            let run = spec.clone();
+            let reply = move |request: &crate::provider::Request| {
+                // Each reply differs, so that lists of lessons grow and are summarised.
+                let text = format!("(the mentor's reply to call {})", request.call);
+                let asked =
+                    questions(&run).into_iter().find(|entry| request.question == Some(entry.question));
+                Ok(asked.map_or("{}", |entry| entry.reply_form).replace("{}", &text))
+            };
             Arc::new(ScriptedProvider::new(reply)) as Arc<dyn Provider>
         });
-        let max_actions = spec.limits.moves.unwrap_or(u32::MAX).min(spec.limits.steps);
-        run_config.open_world = prepared_world::with_outcomes(run_config.open_world, attempts, max_actions);
+        let goal = Arc::new(AtomicU32::new(u32::MAX));
+        // The outcomes are those of the tasks that the method learns from.
+        let learns_from_all = find_method(&spec.method).is_some_and(|method| method.learns_from_calibration);
+        let training = spec.tasks.len() - spec.test_tasks().len();
+        let uncounted = if learns_from_all { Vec::new() } else { spec.tasks[..training].to_vec() };
+        run_config.open_world =
+            with_outcomes(run_config.open_world, attempts, limits, uncounted, goal.clone());
         let folder = tempfile::tempdir().map_err(|e| {
             CliError::file(std::path::Path::new("the temporary folder"), "could not be created", &e)
         })?;
@@ -207,7 +244,8 @@ impl Preparer<'_> {
                 ));
             }
         }
-        locate::open_session(self.config, Some(&session.dir.display().to_string()))?.events()
+        let opened = locate::open_session(self.config, Some(&session.dir.display().to_string()))?;
+        Ok((opened.events()?, goal.load(Ordering::Relaxed)))
     }
 }
 
@@ -239,27 +277,6 @@ fn situated_prompt(
         situation: situation.to_owned(),
         changes: changes.to_vec(),
     })
-}
-
-/// What the mentor replies, in the form that the question asks for. Each reply differs, so that lists of lessons grow and are
-/// summarised.
-fn placeholder(question: Option<Question>, call: CallId) -> String {
-    let text = format!("(the mentor's reply to call {call})");
-    match question {
-        Some(Question { purpose: Purpose::Reflect | Purpose::Summarise, kind: ReflectionKind::Error }) => {
-            format!("[{{'mistake': '(the mistake in call {call})', 'solution': '(its solution)'}}]")
-        }
-        Some(Question { purpose: Purpose::Contrast | Purpose::Extract, kind: ReflectionKind::Abstract }) => {
-            format!("ADD: {text}")
-        }
-        Some(Question { kind: ReflectionKind::Abstract | ReflectionKind::Progress, .. }) => {
-            format!("[\"{text}\"]")
-        }
-        Some(Question { purpose: Purpose::Summarise, .. }) => format!("[\"{text}\"]"),
-        Some(Question { purpose: Purpose::Choose, .. }) => format!("1: {text}"),
-        Some(Question { purpose: Purpose::PlanActions, .. }) => "look".to_owned(),
-        _ => text,
-    }
 }
 
 /// Returns the messages of a prompt: consecutive segments of the same role are one message.

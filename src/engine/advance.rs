@@ -233,8 +233,8 @@ impl Engine {
             Some(Intent::AskMentor(_)) => {
                 Some(self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
             }
-            Some(Intent::Compute(job)) => {
-                Some(if self.state.can_proceed() { self.request_job(job) } else { Vec::new() })
+            Some(Intent::Compute { job, texts }) => {
+                Some(if self.state.can_proceed() { self.request_job(job, texts) } else { Vec::new() })
             }
             _ => None,
         }
@@ -331,15 +331,21 @@ impl Engine {
                 vec![episode_end(state, reason)]
             }
             Some(Intent::EndRun) => vec![Event::RunEnded],
-            Some(Intent::Compute(job)) => self.request_job(&job),
+            Some(Intent::Compute { job, texts }) => self.request_job(&job, &texts),
             // The environment is being reset.
             _ if state.open_episode().is_some_and(|e| e.first_observation.is_none()) => Vec::new(),
             _ => self.pause_stalled_method(Stall::NothingToDo),
         }
     }
 
-    fn request_job(&self, job: &Job) -> Vec<Event> {
-        vec![Event::ComputeRequested { call: CallId(self.state.next_call), job: Arc::new(job.clone()) }]
+    /// Returns the events that define the texts which the session doesn't have yet, and the one that requests the job.
+    fn request_job(&self, job: &Job, texts: &[(String, String)]) -> Vec<Event> {
+        let new = texts.iter().filter(|(hash, _)| !self.state.texts.contains_key(hash));
+        let mut events: Vec<Event> =
+            new.map(|(hash, text)| Event::TextDefined { hash: hash.clone(), text: text.clone() }).collect();
+        let job = Arc::new(job.clone());
+        events.push(Event::ComputeRequested { call: CallId(self.state.next_call), job });
+        events
     }
 }
 

@@ -38,7 +38,11 @@ pub enum Intent {
     EndEpisode(EndReason),
     EndRun,
     /// Have a job computed. It runs alone: nothing else is in flight, and nothing goes on until it has ended.
-    Compute(Box<Job>),
+    Compute {
+        job: Box<Job>,
+        /// The long texts that its inputs name by their hash, as (hash, text). Each is journaled once.
+        texts: Vec<(String, String)>,
+    },
     /// Replace the method's memory.
     SetMemory(Value),
 }

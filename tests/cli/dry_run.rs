@@ -176,6 +176,7 @@ fn expel_plays_its_training_tasks_itself() {
     let prompts = prompts(&home, "household", TASKS[0].1, "expel", &["--calibrate"]);
     let asked = kinds(&prompts);
     assert_eq!(asked[..3], ["actor", "actor", "reflect.plan"]);
+    assert!(["contrast.abstract", "extract.abstract"].iter().all(|kind| asked.contains(kind)), "{asked:?}");
     assert!(
         asked
             .iter()
@@ -218,5 +219,26 @@ fn neuro_symbolic_generation_shows_examples_of_rules_in_every_environment() {
             assert!(text(with).len() > text(without).len(), "{question} in {task}");
             assert!(text(with).contains("of this kind that"), "{question} in {task}");
         }
+    }
+}
+
+/// Regression: the attempts of a calibration were counted among the prepared ones, so a question was not asked.
+#[test]
+fn a_calibration_does_not_shift_the_prepared_attempts() {
+    let home = Home::new();
+    let prompts = prompts(&home, "pddl", "gripper/hard/900005", "fcrf", &["--calibrate"]);
+    assert!(kinds(&prompts).contains(&"choose.lesson"), "{:?}", kinds(&prompts));
+    assert!(prompts.iter().all(|prompt| prompt.get("not_asked").is_none()));
+}
+
+/// Regression: the rules reached the goal of an easy task in attempts that were then called lost.
+#[test]
+fn an_attempt_that_is_called_lost_does_not_show_how_the_goal_was_reached() {
+    let home = Home::new();
+    for prompt in prompts(&home, "babyai", "GoToRedBall", "reflexion", &[]) {
+        let text = text(&prompt);
+        let own = text.rsplit("Your task is to: ").next().unwrap();
+        let is_lost = own.contains("STATUS: FAIL");
+        assert!(!(is_lost && own.contains("The task is completed.")), "{text}");
     }
 }

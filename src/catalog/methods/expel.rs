@@ -26,18 +26,21 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
             when: "after a lost attempt that will be repeated",
+            reply_form: "{}",
             attempts: PreparedAttempts::LOST_REPEATEDLY,
             settings: &[],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Contrast },
             when: "after a won attempt at a training task that was lost before",
+            reply_form: "ADD: {}",
             attempts: PreparedAttempts::LOST_THEN_WON,
             settings: &[],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Extract },
             when: "after success_batch won training tasks, and after the rest of them",
+            reply_form: "ADD: {}",
             attempts: EIGHT_WON,
             settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
         },

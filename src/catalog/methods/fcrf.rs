@@ -51,18 +51,21 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect },
             when: "after a lost attempt that will be repeated",
+            reply_form: "{}",
             attempts: FIVE_LOST,
             settings: &[(EXPERIENCE.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
             when: "after a lost attempt that will be repeated, if its reflection is simple",
+            reply_form: "{}",
             attempts: FIVE_LOST,
             settings: &[(K_TABLE.spec.name, SimpleTrials::Code.as_default())],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose },
             when: "after a lost attempt that will be repeated, if its reflection is in-depth and the pool has lessons",
+            reply_form: "1: {}",
             attempts: LOST_AFTER_LESSON,
             settings: &[
                 (LESSON.spec.name, DefaultValue::Switch(true)),
@@ -72,18 +75,21 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Build },
             when: "after a lost attempt that will be repeated, if its reflection is in-depth",
+            reply_form: "{}",
             attempts: FIVE_LOST,
             settings: &[],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast },
             when: "after a won attempt at a task that was lost before",
+            reply_form: "{}",
             attempts: PreparedAttempts::LOST_THEN_WON,
             settings: &[(LESSON_POOL.spec.name, PoolGrowth::Append.as_default())],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise },
             when: "after each trial over the tasks, if the pool has several lessons",
+            reply_form: "[\"{}\"]",
             attempts: SEVERAL_CORRECTED,
             settings: &[(LESSON_POOL.spec.name, PoolGrowth::Summary.as_default())],
         },

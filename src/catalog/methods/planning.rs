@@ -14,6 +14,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     questions: &[QuestionEntry {
         question: Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions },
         when: "before the first step of each attempt",
+        reply_form: "look",
         attempts: PreparedAttempts::LOST_REPEATEDLY,
         settings: &[],
     }],

@@ -38,6 +38,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     questions: &[QuestionEntry {
         question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
         when: "after a lost attempt that will be repeated",
+        reply_form: "{}",
         attempts: PreparedAttempts::LOST_REPEATEDLY,
         settings: &[(STRATEGY.spec.name, Strategy::Reflexion.as_default())],
     }],

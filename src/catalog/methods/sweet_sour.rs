@@ -29,12 +29,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Positive, purpose: Purpose::Reflect },
             when: "after each step that reaches a subgoal",
+            reply_form: "{}",
             attempts: PreparedAttempts::WON,
             settings: &[(POSITIVE_REFLECTIONS.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Negative, purpose: Purpose::Reflect },
             when: "after a lost attempt",
+            reply_form: "{}",
             attempts: PreparedAttempts::LOST_REPEATEDLY,
             settings: &[(NEGATIVE_REFLECTIONS.spec.name, DefaultValue::Switch(true))],
         },

@@ -1,37 +1,71 @@
 //! An environment whose attempts have chosen outcomes, so that every question to the mentor is asked soon.
 
 use crate::catalog::PreparedAttempts;
-use crate::domain::{EnvInfo, StepResult};
+use crate::domain::{EnvInfo, StepResult, Task};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The number of actions in a prepared attempt: with one more than the usual period of reflections, there are two of them.
 const ACTIONS: u32 = 12;
+
+/// The greatest number of actions in an attempt that is won, and in one that is lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AttemptLimits {
+    won: u32,
+    lost: u32,
+}
+
+impl AttemptLimits {
+    /// Returns the limits of a run whose attempts have at most this many actions.
+    pub(super) fn new(max_actions: u32) -> Self {
+        let actions = max_actions.clamp(1, ACTIONS);
+        Self { won: actions, lost: actions }
+    }
+
+    /// Makes lost attempts end before an action that has reached the goal. Returns whether that changes anything.
+    pub(super) fn end_before(&mut self, goal: u32) -> bool {
+        let lost = goal.saturating_sub(1).clamp(1, self.lost);
+        std::mem::replace(&mut self.lost, lost) != lost
+    }
+}
 
 /// Plays a real task for a few actions, then ends the attempt as won or lost. The texts are the environment's own.
 struct PreparedWorld {
     real: Box<dyn Environment>,
     outcomes: &'static [bool],
-    /// The number of actions after which an attempt ends.
-    actions: u32,
-    /// The number of attempts that have begun, in all environments of the run.
+    /// The number of actions after which an attempt that is won ends, and one that is lost.
+    limits: AttemptLimits,
+    /// Whether its attempts are among the prepared ones.
+    is_counted: bool,
+    /// The number of counted attempts that have begun, in all environments of the run.
     attempts: Arc<AtomicUsize>,
+    /// The least number of actions after which a lost attempt has reached the goal.
+    first_goal: Arc<AtomicU32>,
     /// Whether this attempt is won in the end.
     wins: bool,
     actions_taken: u32,
     progress: f64,
 }
 
-/// Makes all environments of a run end their attempts as prepared, after at most `max_actions` actions.
-pub(super) fn with_outcomes(open: OpenWorld, prepared: PreparedAttempts, max_actions: u32) -> OpenWorld {
+/// Makes all environments of a run end their attempts as prepared, within `limits`. Attempts at the `uncounted`
+/// tasks are lost. `first_goal` becomes the least number of actions after which a lost attempt has reached the goal.
+pub(super) fn with_outcomes(
+    open: OpenWorld,
+    prepared: PreparedAttempts,
+    limits: AttemptLimits,
+    uncounted: Vec<Task>,
+    first_goal: Arc<AtomicU32>,
+) -> OpenWorld {
     let attempts = Arc::new(AtomicUsize::new(0));
     Arc::new(move |task| {
         Ok(Box::new(PreparedWorld {
+            is_counted: !uncounted.contains(task),
             real: open(task)?,
             outcomes: prepared.outcomes,
-            actions: max_actions.clamp(1, ACTIONS),
+            limits,
+            first_goal: first_goal.clone(),
             attempts: attempts.clone(),
             wins: false,
             actions_taken: 0,
@@ -48,8 +82,10 @@ impl Environment for PreparedWorld {
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         let first = self.real.reset()?;
-        let number = self.attempts.fetch_add(1, Ordering::Relaxed);
-        self.wins = self.outcomes.get(number % self.outcomes.len().max(1)).copied().unwrap_or_default();
+        self.wins = self.is_counted && {
+            let number = self.attempts.fetch_add(1, Ordering::Relaxed);
+            self.outcomes.get(number % self.outcomes.len().max(1)).copied().unwrap_or_default()
+        };
         (self.actions_taken, self.progress) = (0, first.progress);
         Ok(first)
     }
@@ -57,11 +93,13 @@ impl Environment for PreparedWorld {
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let mut result = self.real.step(action)?;
         self.actions_taken += 1;
-        let ends = result.done || result.won || self.actions_taken >= self.actions;
+        let limit = if self.wins { self.limits.won } else { self.limits.lost };
+        let ends = result.done || result.won || self.actions_taken >= limit;
         if ends && self.wins {
             (result.won, result.progress, result.reward) = (true, 1.0, 1.0);
         } else if result.won {
-            // The rules have reached the goal, but the attempt is to be lost.
+            // The rules have reached the goal, but the attempt is to be lost: it must end before.
+            self.first_goal.fetch_min(self.actions_taken, Ordering::Relaxed);
             (result.won, result.progress, result.reward) = (false, self.progress, 0.0);
         }
         result.done = ends;

@@ -21,7 +21,10 @@ impl Method for ComputesFirst {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         if state.memory.is_null() {
-            return vec![Intent::Compute(Box::new(Job { name: "double".to_owned(), inputs: json!(21) }))];
+            return vec![Intent::Compute {
+                job: Box::new(Job { name: "double".to_owned(), inputs: json!(21) }),
+                texts: Vec::new(),
+            }];
         }
         EachTaskOnce.next(state)
     }

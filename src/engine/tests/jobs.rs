@@ -17,7 +17,8 @@ impl Method for ComputingMethod {
     fn next(&self, state: &State) -> Vec<Intent> {
         if state.memory.is_null() {
             let job = Job { name: "add".to_owned(), inputs: json!({ "numbers": [1, 2] }) };
-            return vec![Intent::Compute(Box::new(job))];
+            let texts = vec![("0a1b".to_owned(), "one, two".to_owned())];
+            return vec![Intent::Compute { job: Box::new(job), texts }];
         }
         ActorOnlyMethod.next(state)
     }
@@ -35,7 +36,11 @@ impl Method for ComputingMethod {
 fn with_job_in_flight() -> (Harness, CallId) {
     let mut harness = Harness::with_any_method(Arc::new(ComputingMethod), spec_with_tasks(1));
     let events = harness.command(Command::Run).unwrap();
-    assert_eq!(event_names(&events), ["resumed", "compute_requested"], "nothing else starts meanwhile");
+    assert_eq!(
+        event_names(&events),
+        ["resumed", "text_defined", "compute_requested"],
+        "nothing else starts meanwhile"
+    );
     let (call, effect) = harness.first_call().unwrap();
     assert!(matches!(effect, Effect::Compute { job, .. } if job.inputs == json!({ "numbers": [1, 2] })));
     (harness, call)

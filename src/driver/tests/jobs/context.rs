@@ -4,7 +4,7 @@ use super::endless;
 use crate::domain::{Job, JobContext, ReflectionKind};
 use crate::driver::tests::{EachTaskOnce, meta, run_to_end, spec, start, test_config, wait_until};
 use crate::driver::{Driver, RunConfig};
-use crate::engine::{Command, Computed, Intent, Method, PromptDraft, State};
+use crate::engine::{Command, Computed, Intent, Method, State};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,8 +13,8 @@ use std::sync::mpsc::{Sender, channel};
 const HASH: &str = "0a1b";
 const TEXT: &str = "A long text.";
 
-/// Has two jobs computed one after the other once the first episode, whose prompts define the text, has ended. Its memory is
-/// the list of their results.
+/// Has two jobs computed one after the other once the first episode has ended, with a text of which their inputs have only
+/// the hash. Its memory is the list of their results.
 struct ReadsText;
 
 impl Method for ReadsText {
@@ -24,7 +24,8 @@ impl Method for ReadsText {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         if state.ended_episodes.len() == 1 && results(state).len() < 2 {
-            return vec![Intent::Compute(Box::new(Job { name: "read".to_owned(), inputs: json!(HASH) }))];
+            let job = Box::new(Job { name: "read".to_owned(), inputs: json!(HASH) });
+            return vec![Intent::Compute { job, texts: vec![(HASH.to_owned(), TEXT.to_owned())] }];
         }
         EachTaskOnce.next(state)
     }
@@ -60,9 +61,6 @@ impl Drop for Reader {
 fn config(compute: impl Fn(&Job, &JobContext) -> Result<Value, String> + Send + Sync + 'static) -> RunConfig {
     let mut config = test_config(2, false);
     config.policy.method = Arc::new(ReadsText);
-    let texts = || vec![(HASH.to_owned(), TEXT.to_owned())];
-    config.policy.draft_prompt =
-        Arc::new(move |_, _| PromptDraft { texts: texts(), ..PromptDraft::default() });
     config.compute_job = Arc::new(compute);
     config
 }

@@ -4,7 +4,7 @@ use super::{PAPERS, PaperRow};
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{ModelRole, RunSpec, SettingOrigin, Task, pluralize};
-use crate::method::PaperOrCode;
+use crate::method::{PaperOrCode, derive_generation};
 use crate::report::metrics::Metrics;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,11 @@ impl PaperRow {
         let (mut reasons, settings) = (Vec::new(), self.settings_in(env));
         let defaults =
             [PaperOrCode::Paper, PaperOrCode::Code].map(|source| catalog::defaults(&self.method, source).1);
-        let calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
+        let mut calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
+        if self.advisor.is_some() {
+            // A model writes the constitution, so what follows from a mentor that is a model holds for it.
+            derive_generation("openai:", &mut calibration);
+        }
         let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
         let shared = COMMON_SETTINGS.iter().filter(|setting| setting.name != MENTOR_AT_ONCE.spec.name);
         let of_environment = find_environment(env).map_or(&[][..], |entry| entry.settings);
