@@ -85,8 +85,8 @@ impl RunSpec {
         }
     }
 
-    /// Returns the sampling parameters that a prompt's request sends, by the names of its fields: the overrides, and the
-    /// profile's values if they were recorded. Empty if the role has no model.
+    /// Returns the sampling parameters that a prompt's request sends, by the names of its fields: the overrides, the profile's
+    /// values if they were recorded, and the prompt's own stops where neither has any. Empty if the role has no model.
     pub fn request_sampling(&self, record: &PromptRecord) -> Map<String, Value> {
         if !self.provider_spec(record.role).starts_with("openai:") {
             return Map::new();
@@ -108,7 +108,13 @@ impl RunSpec {
             };
             Some((param.name.to_owned(), value))
         });
-        sent.collect()
+        let mut sent: Map<String, Value> = sent.collect();
+        let chosen = record.sampling.get("stop").or_else(|| profile?.value.get("stop"));
+        let own_stops = record.own_stops();
+        if chosen.is_none_or(Value::is_null) && !own_stops.is_empty() {
+            sent.insert("stop".to_owned(), json!(own_stops));
+        }
+        sent
     }
 
     /// Describes the sampling parameters of a prompt's request: the overrides, and the profile's values if they were
@@ -204,11 +210,18 @@ mod tests {
         run.settings.set("actor.sampling", profile, SettingOrigin::Config);
         let sampling = json!({"top_k": false, "repetition_penalty": 1}).as_object().unwrap().clone();
         let record = PromptRecord { seed: 7, sampling, ..PromptRecord::default() };
-        let expected = json!({"temperature": 0.6, "max_tokens": 100, "seed": 7, "repetition_penalty": 1});
+        let expected = json!({"temperature": 0.6, "max_tokens": 100, "seed": 7, "repetition_penalty": 1, "stop": ["\n"]});
         assert_eq!(Value::Object(run.request_sampling(&record)), expected);
         let retried = PromptRecord { temperature_level: 1, summary_tokens: 4096, ..record.clone() };
-        let expected = json!({"temperature": 0.8, "max_tokens": 4096, "seed": 7, "repetition_penalty": 1});
+        let expected = json!({
+            "temperature": 0.8, "max_tokens": 4096, "seed": 7, "repetition_penalty": 1, "stop": ["\n"]
+        });
         assert_eq!(Value::Object(run.request_sampling(&retried)), expected);
+        let mut without = retried.clone();
+        without.sampling.insert("stop".to_owned(), json!(false));
+        assert!(!run.request_sampling(&without).contains_key("stop"));
+        let mentor = PromptRecord { role: ModelRole::Mentor, ..PromptRecord::default() };
+        assert!(!run_with_actor("openai:m").request_sampling(&mentor).contains_key("stop"));
         assert!(run_with_actor("rules").request_sampling(&record).is_empty());
     }
 

@@ -226,6 +226,12 @@ pub fn raised_temperature(base: f64, increase: f64) -> f64 {
 }
 
 impl PromptRecord {
+    /// Returns the strings that end its reply unless the run or the profile has others. One line is a step; a mentor may
+    /// write any number of lines.
+    pub fn own_stops(&self) -> Vec<String> {
+        if self.role == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() }
+    }
+
     /// Returns the increase of its temperature: 0.2 for each retry (Reflexion's public code), up to 1.
     pub fn temperature_increase(&self) -> f64 {
         f64::from(self.temperature_level.min(5)) / 5.0

@@ -20,8 +20,7 @@ pub(super) fn build_request(record: &PromptRecord, rendered: Prompt, accept_trun
         question: record.question,
         prompt: Arc::new(rendered),
         seed: record.seed,
-        // One line is a step; a mentor may write any number of lines.
-        stop: if record.role == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+        stop: record.own_stops(),
         newline_stop_check: (record.role == ModelRole::Actor).then_some(NEWLINE_STOP_CHECK),
         refresh_cache: false,
         sampling: sampling_overrides(record),

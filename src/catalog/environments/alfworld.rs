@@ -13,7 +13,7 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
         is_used: alfworld::has_older_wording,
         rewrite_line: alfworld::to_older_wording,
     }),
-    short_actions: Some(&["look"]),
+    short_actions: Some(&["look", "help"]),
     answers_list_request: |task| Label::is_task_id(&task.id),
     ..PLAIN_TEXTS
 };

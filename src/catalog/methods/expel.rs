@@ -45,6 +45,13 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
         },
     ],
+    // The public code sets only the temperature.
+    code_sampling: &[
+        ("actor.top_p", DefaultValue::Switch(false)),
+        ("actor.max_tokens", DefaultValue::Switch(false)),
+        ("mentor.top_p", DefaultValue::Switch(false)),
+        ("mentor.max_tokens", DefaultValue::Switch(false)),
+    ],
     code_defaults: &[(LOOP_DETECTOR.spec.name, DefaultValue::Switch(true))],
     // FCRF's comparison has 50, ExpeL's public code 20.
     step_limits: (50, 20),

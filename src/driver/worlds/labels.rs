@@ -5,14 +5,11 @@
 #[cfg(test)]
 mod tests;
 
-use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS};
+use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, find_environment};
 use crate::domain::Task;
 use crate::env::{EnvError, Environment, Label, LabelSource, TaskAccess, TaskError};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// AgentBoard's name of the environment whose labels can be listed but not played.
-const LIST_ONLY_ENVIRONMENT: &str = "scienceworld";
 
 /// Returns the environments whose labels can be played, with AgentBoard's names.
 fn labelled_environments() -> impl Iterator<Item = (&'static str, &'static dyn LabelSource)> {
@@ -24,12 +21,13 @@ pub(super) fn is_label(value: &Value) -> bool {
     value.get("grid").is_none() && (value.get("subgoals").is_some() || value.get("subgoals_1").is_some())
 }
 
-/// Returns the environment of a label, and how it plays it; `None` if it can only be listed. A row that doesn't name its
-/// environment belongs to `env` if that reads such rows, else to the first one that does.
-fn environment_of(
-    value: &Value,
+/// Returns the environment of a label, and how it plays it; `None` if this program doesn't have it, so that the label can
+/// only be listed. A row that doesn't name its environment belongs to `env` if that reads such rows, else to the first one
+/// that does.
+fn environment_of<'a>(
+    value: &'a Value,
     env: &str,
-) -> Result<(&'static str, Option<&'static dyn LabelSource>), String> {
+) -> Result<(&'a str, Option<&'static dyn LabelSource>), String> {
     let mut known = labelled_environments();
     let Some(name) = value.get("task") else {
         // AgentBoard's rows always contain it; lists of subgoals may omit it.
@@ -38,16 +36,14 @@ fn environment_of(
         return found.map(|(env, source)| (env, Some(source))).ok_or("`task` is missing".to_owned());
     };
     let name = name.as_str().ok_or("`task` is not a string")?;
-    if name == LIST_ONLY_ENVIRONMENT {
-        return Ok((LIST_ONLY_ENVIRONMENT, None));
+    match known.find(|(env, _)| *env == name) {
+        Some((env, source)) => Ok((env, Some(source))),
+        None if find_environment(name).is_none() => Ok((name, None)),
+        None => {
+            let names: Vec<&str> = labelled_environments().map(|(env, _)| env).collect();
+            Err(format!("labels of {name:?} are not supported; supported are {}", names.join(", ")))
+        }
     }
-    known.find(|(env, _)| *env == name).map(|(env, source)| (env, Some(source))).ok_or_else(|| {
-        let names: Vec<&str> = labelled_environments().map(|(env, _)| env).collect();
-        format!(
-            "labels of {name:?} are not supported; supported are {}, {LIST_ONLY_ENVIRONMENT}",
-            names.join(", ")
-        )
-    })
 }
 
 /// Returns the task of a label; `env` is the environment whose tasks are listed.
@@ -75,7 +71,7 @@ pub(super) fn task_of_label(
     if let Some(source) = source {
         source.complete_task(&label, &mut task)?;
     } else {
-        task.task_type = Some(label.info_text("env_name")?.to_owned());
+        task.task_type = label.info("env_name").and_then(Value::as_str).map(str::to_owned);
         let variation = label.info("var").map(Value::as_u64);
         task.seed = variation.unwrap_or(Some(0)).ok_or("`additional_info.var` is not a whole number")?;
     }
@@ -117,12 +113,12 @@ pub(super) fn open(task: &Task, access: TaskAccess) -> Option<Result<Box<dyn Env
 /// Returns [`TaskError::List`] with what is missing, or [`TaskError::Unplayable`] if this program has no such
 /// environment.
 pub(super) fn check_playable(task: &Task, access: TaskAccess) -> Result<(), TaskError> {
-    if task.env == LIST_ONLY_ENVIRONMENT {
+    if find_environment(&task.env).is_none() {
         let (last, others) = ENVIRONMENT_NAMES.split_last().unwrap_or((&"", &[]));
         return Err(TaskError::Unplayable {
             what: format!(
-                "{}: this program has no ScienceWorld environment; its label files can be listed but cannot be played",
-                task.id
+                "{}: this program has no environment {}; its label files can be listed but cannot be played",
+                task.id, task.env
             ),
             hint: format!("choose tasks of {} or {last}", others.join(", ")),
         });
@@ -150,7 +146,9 @@ fn open_row(
     let (_, source) = environment_of(value, env)?;
     let label = Label::parse(path, row, value, source)?;
     source
-        .ok_or("this program has no ScienceWorld environment; its labels can be listed but cannot be played")?
+        .ok_or_else(|| {
+            format!("this program has no environment {env}; its labels can be listed but cannot be played")
+        })?
         .open(&label, access)
 }
 

@@ -319,3 +319,25 @@ fn level_files_and_label_rows_are_tasks() {
         .to_string();
     assert!(error.contains("test.jsonl:1:") && error.contains("`objects` is missing"), "{error}");
 }
+
+/// Regression: `help` and `look` were asked again where a reply needs five characters, although both are actions.
+#[test]
+fn the_short_actions_of_an_environment_are_all_listed() {
+    let tasks =
+        [("household", "normal/put/1"), ("household", "easy/heat/23"), ("babyai", "UnlockPickupDist/900005")];
+    for (env, id) in tasks {
+        let entry = crate::catalog::find_environment(env).unwrap();
+        let listed = entry.texts.short_actions.unwrap();
+        let selection = Selection { tasks: vec![id.to_owned()], ..Selection::default() };
+        let tasks = select_tasks(env, &selection, &default_options()).unwrap();
+        let mut world = open(&tasks[0], &default_options()).unwrap();
+        world.reset().unwrap();
+        for _ in 0..3 {
+            let actions = world.admissible().unwrap();
+            let short = actions.iter().filter(|action| action.chars().count() < 5);
+            let unlisted: Vec<&String> = short.filter(|action| !listed.contains(&action.as_str())).collect();
+            assert!(unlisted.is_empty(), "{env}: {unlisted:?}");
+            world.step(actions.last().unwrap()).unwrap();
+        }
+    }
+}

@@ -140,15 +140,20 @@ fn pddl_labels_select_the_problem_of_their_number() {
 }
 
 #[test]
-fn scienceworld_labels_are_listed_but_not_played() {
+fn labels_of_an_unknown_environment_are_listed_but_not_played() {
     let dir = tempfile::tempdir().unwrap();
+    let bare = json!({"task": "webshop", "id": 1, "goal": "Buy something.", "subgoals": ["Bought."]});
+    assert_eq!(list_rows("household", dir.path(), &[bare])[0].env, "webshop");
     let row = json!({"task": "scienceworld", "id": 3, "goal": "Boil something.", "difficulty": "hard",
         "subgoals": ["You focus on the pot."], "additional_info": {"var": 21, "env_name": "boil"}});
     let found = list_rows("household", dir.path(), std::slice::from_ref(&row));
     assert_eq!((found[0].task_type.as_deref(), found[0].seed), (Some("boil"), 21));
     let error =
         select_tasks("household", &write_list(dir.path(), &[row]), &TaskOptions::default()).unwrap_err();
-    assert!(matches!(error, TaskError::Unplayable { .. }) && error.to_string().contains("cannot be played"));
+    assert!(
+        matches!(error, TaskError::Unplayable { .. })
+            && error.to_string().contains("no environment scienceworld")
+    );
     assert!(open(&found[0], &TaskOptions::default()).is_err());
 }
 
@@ -163,7 +168,7 @@ fn a_broken_label_is_reported_with_file_line_and_reason() {
     };
     let babyai = |id: u64, goal: &str| json!({"task": "babyai", "id": id, "goal": goal, "subgoals": ["x"]});
     let cases: Vec<(Value, &str)> = vec![
-        (label_with("task", json!("webshop")), "labels of \"webshop\" are not supported"),
+        (label_with("task", json!("household")), "labels of \"household\" are not supported"),
         (label_with("task", json!(3)), "`task` is not a string"),
         (label_with("id", json!(-1)), "`id` is not a whole number"),
         (label_with("id", json!(25)), "out of range for gripper"),

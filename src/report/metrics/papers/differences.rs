@@ -3,7 +3,7 @@
 use super::{PAPERS, PaperRow};
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
-use crate::domain::{ModelRole, RunSpec, SettingOrigin, Task, pluralize};
+use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, Task, pluralize};
 use crate::method::{PaperOrCode, derive_generation};
 use crate::report::metrics::Metrics;
 use serde_json::Value;
@@ -14,14 +14,18 @@ impl PaperRow {
     pub(super) fn differences(&self, metrics: &Metrics, spec: &RunSpec, env: &str) -> Vec<String> {
         let mut reasons = role_differences(spec);
         reasons.extend(self.task_differences(metrics, env));
+        if metrics.open_sessions > 0 {
+            reasons.push("finished runs in the paper, a run in progress here".to_owned());
+        }
         if let Some(interface) = self.interface_in(env).filter(|interface| *interface != spec.interface) {
             reasons.push(format!("interface {interface} in the paper, {} here", spec.interface));
         }
         if spec.trials != self.trials {
             reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
-        // The public code of Reflexion and FCRF runs 49 steps where the papers say 50.
-        if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
+        // FCRF's public code runs 49 steps where its paper says 50.
+        let is_of_code = self.paper == "fcrf" && spec.limits.steps + 1 == self.steps;
+        if spec.limits.steps != self.steps && !is_of_code {
             reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
         reasons.extend(self.lesson_difference(metrics, spec));
@@ -113,6 +117,20 @@ impl PaperRow {
                     reasons.push(format!("{full_name} {value} in the paper, {here} here"));
                 }
             }
+            // What the paper doesn't name was its models' default, unless somebody has chosen it here.
+            let chosen = SAMPLING_PARAMS
+                .iter()
+                .filter(|param| !in_paper.contains_key(param.name))
+                .filter_map(|param| {
+                    let name = param.setting_name(role);
+                    let setting =
+                        spec.settings.recorded(&name).filter(|setting| is_chosen(setting.origin))?;
+                    Some(format!(
+                        "{name} not set in the paper, {} here",
+                        SamplingParam::format_value(&setting.value)
+                    ))
+                });
+            reasons.extend(chosen);
         }
         reasons
     }
@@ -160,6 +178,11 @@ impl PaperRow {
         }
         reasons
     }
+}
+
+/// Returns whether a user has chosen a value, rather than a paper, a public code or this program.
+fn is_chosen(origin: SettingOrigin) -> bool {
+    matches!(origin, SettingOrigin::Flag | SettingOrigin::Config | SettingOrigin::Person)
 }
 
 /// The comparison is with this program's prompts; somebody else's may say anything.
