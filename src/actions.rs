@@ -18,8 +18,14 @@ pub enum PlainForm {
     ScreenOnly,
 }
 
+/// Whether the palette lists an action.
+enum InPalette {
+    Listed,
+    Hidden,
+}
+
 macro_rules! actions {
-    ($($variant:ident = $name:literal, $about:literal, $plain:expr;)*) => {
+    ($($variant:ident = $name:literal, $palette:ident, $about:literal, $plain:expr;)*) => {
         /// An action that a key or the palette runs. What it does depends on the focus.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Action {
@@ -41,6 +47,15 @@ macro_rules! actions {
                 match self {
                     $(Action::$variant => $name,)*
                     Action::Pane(digit) => PANE_NAMES[if digit < 10 { digit as usize } else { 0 }],
+                }
+            }
+
+            /// Returns true if the palette lists it. Moves of the selection, the palette itself and actions that only make
+            /// sense inside an overlay are left out.
+            pub const fn is_in_palette(self) -> bool {
+                match self {
+                    $(Action::$variant => matches!(InPalette::$palette, InPalette::Listed),)*
+                    Action::Pane(_) => true,
                 }
             }
 
@@ -66,106 +81,107 @@ macro_rules! actions {
 const PANE_NAMES: [&str; 10] =
     ["pane-0", "pane-1", "pane-2", "pane-3", "pane-4", "pane-5", "pane-6", "pane-7", "pane-8", "pane-9"];
 
+// Name, palette, description, what it does in `--plain`.
 actions! {
-    Step = "step", "run the proposed action and stop at the next proposal", Does(Verb::Step);
-    StepStage = "stage", "advance one stage: prompt, reply, decision, observation, reflection", Does(Verb::Stage);
-    PauseRun = "pause-run", "pause, or run without stopping", Does(Verb::PauseRun);
-    ToggleConfirm = "confirm", "stop at every proposal: on or off", Does(Verb::Confirm);
-    ToggleHuman = "play", "play yourself, or hand control back to the agent", Does(Verb::Play);
-    Override = "override", "replace the proposed action", Does(Verb::Override);
-    RejectOrToggle = "reject", "reject the proposal; switch a lesson on or off", Does(Verb::Reject);
-    OverrideQuestions = "override-questions", "choose again how overrides are shown to the agent", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
-    AskAgain = "ask-again", "retry this step with the current lessons", Does(Verb::AskAgain);
-    Retry = "retry", "retry the failed call or write", Does(Verb::Retry);
-    GiveUp = "give-up", "continue without the reply of a failed or cancelled call: a reflection is skipped, a step waits for you", Does(Verb::GiveUp);
-    ChangeModel = "model", "change the actor's or mentor's model or sampling, from the next request on", Does(Verb::Model);
-    UseRecordedReply = "recorded", "use a recorded reply instead of a failed call (marked as recorded)", Does(Verb::Recorded);
-    Breakpoints = "breaks", "list breakpoints and watches, and set new ones", Does(Verb::Breaks);
-    AddBreakpoint = "break-add", "add a breakpoint", Instead("`break CONDITION`");
-    EditBreakpoint = "break-edit", "edit the selected breakpoint", Does(Verb::BreakEdit);
-    ToggleBreakpoint = "break-toggle", "switch the selected breakpoint on or off", Instead("`break-on N` and `break-off N`");
-    ToggleOneShot = "break-once", "switch one-shot on or off: the first hit switches the breakpoint off", Instead("`break once CONDITION`");
-    ToggleWatch = "break-warn", "switch between breakpoint and watch (a watch marks the step but doesn't pause)", Instead("`watch CONDITION`");
-    DeleteBreakpoint = "break-delete", "delete the selected breakpoint", Does(Verb::BreakDelete);
-    Remark = "remark", "write a remark on this step", Does(Verb::Note);
-    AddLesson = "lesson-add", "add a lesson", Does(Verb::Lesson);
-    LessonFromOverride = "lesson-from-override", "add a lesson prefilled from the last override", Instead("`lesson MISTAKE -> SOLUTION`");
-    AcceptAsLesson = "lesson-accept", "keep a dropped item of the reflection as a lesson", Does(Verb::LessonAccept);
-    EditLesson = "lesson-edit", "edit the selected lesson", Does(Verb::Edit);
-    PinLesson = "lesson-pin", "pin or unpin the selected lesson", Does(Verb::Pin);
-    ChangeLessonScope = "lesson-scope", "change the scope of the selected lesson", Does(Verb::Scope);
-    MoveLessonUp = "lesson-up", "move the selected lesson up", Instead("`move N PLACE`");
-    MoveLessonDown = "lesson-down", "move the selected lesson down", Instead("`move N PLACE`");
-    DeleteLesson = "lesson-delete", "delete the selected lesson", Does(Verb::Delete);
-    Undo = "undo", "undo your last change; if it can't be undone, press again to undo the one before it", Does(Verb::Undo);
-    Redo = "redo", "redo the undone change", Does(Verb::Redo);
-    ReflectNow = "reflect", "call the mentor for a reflection now", Does(Verb::Reflect);
-    Back = "back", "one step back in time", Does(Verb::Back);
-    Forward = "forward", "one step forward in time", Does(Verb::Forward);
-    PreviousMark = "previous-mark", "go to the previous mark", Instead("`story N` shows a step");
-    NextMark = "next-mark", "go to the next mark", Instead("`story N` shows a step");
-    PreviousEpisode = "previous-episode", "go to the start of the previous episode", Instead("`story N` shows a step");
-    NextEpisode = "next-episode", "go to the start of the next episode", Instead("`story N` shows a step");
-    FilterMarks = "marks", "choose the marks that < and > stop at: reflections, overrides, mistakes, progress, remarks, breakpoints", Instead("`story N` shows a step");
-    OnlyThisMark = "only-this", "stop only at marks of the selected kind, or at all kinds", ScreenOnly;
-    EpisodeStart = "first", "go to the start of the episode", Instead("`story N` shows a step");
-    Live = "live", "go to the present; in an overlay: go to the end", Does(Verb::Live);
-    LastProgress = "last-progress", "go to the last step that made progress", Instead("`story N` shows a step");
-    Fork = "fork", "continue from the step shown on a new branch, with or without a change", Does(Verb::Fork);
-    Branches = "branches", "show the branch tree: switch branches, name or archive them", Does(Verb::Branches);
-    PreviousBranch = "branch-back", "go back to the previous branch", Instead("`switch B`");
-    RenameBranch = "branch-name", "name the selected branch", Does(Verb::BranchName);
-    AnnotateBranch = "branch-note", "write a note on the selected branch", Does(Verb::BranchNote);
-    ArchiveBranch = "branch-archive", "archive or unarchive the selected branch; nothing is deleted", Instead("`archive B` and `unarchive B`");
-    ShowArchived = "branch-all", "show or hide archived branches", Instead("`branches`");
-    Up = "up", "up", ScreenOnly;
-    Down = "down", "down", ScreenOnly;
-    PageUp = "page-up", "page up", ScreenOnly;
-    PageDown = "page-down", "page down", ScreenOnly;
-    Open = "open", "run the proposal in the Story; elsewhere open what is selected", Does(Verb::Step);
-    ShowDetails = "inspect", "show details of the step or the selected lesson", Does(Verb::Story);
-    NextPane = "next-pane", "go to the next pane", ScreenOnly;
-    PreviousPane = "previous-pane", "go to the previous pane", ScreenOnly;
-    Zoom = "zoom", "zoom this pane, or unzoom it", ScreenOnly;
-    NextArrangement = "arrange", "change the layout of the panes", ScreenOnly;
-    ToggleTruth = "truth", "show the ground truth (hidden from the agent), or only what the agent may know", Instead("`world` shows what the agent may know");
-    ToggleReasoning = "reasoning", "fold or unfold the model's reasoning", ScreenOnly;
-    Hint = "hint", "show a path to the goal, if the environment can find one", Does(Verb::Hint);
-    Prompt = "prompt", "show the prompt: what the model sees and where it comes from", Does(Verb::Prompt);
-    PromptPreview = "preview", "preview the next prompt with the current lessons; nothing is sent", Instead("`prompt` shows the last prompt sent");
-    EditPrompt = "prompt-edit", "edit the selected segment of a prompt that is waiting to be sent or whose call failed", Does(Verb::PromptEdit);
-    Search = "search", "search all steps of the session", Instead("`story N` shows a step");
-    Palette = "palette", "run any action by name; :37 goes to step 37, :2.14 to step 14 of episode 2", ScreenOnly;
-    Help = "help", "show keys and marks", Does(Verb::Help);
-    EndCard = "result", "show how the episode ended", Instead("`story` and `world`");
-    EpisodeList = "tasks", "list the run's episodes: outcome, reason, cost", Instead("quit, then `retrospect report`");
-    Compare = "compare", "compare this episode with another trial, branch or session", Instead("quit, then `retrospect diff A B`");
-    OnlyFailed = "only-failed", "list only failed episodes, or all", Instead("quit, then `retrospect report`");
-    SortRows = "sort", "sort the list by the next column", Instead("quit, then `retrospect report`");
-    GroupByCause = "group", "group failed episodes by cause, or list them ungrouped", Instead("quit, then `retrospect report`");
-    Rerun = "rerun", "rerun this episode from its start, in a new session", Instead("quit, then `retrospect rerun SESSION#N`");
-    Summary = "summary", "accept or reject lines of the mentor's summary", Does(Verb::Summary);
-    RejectAll = "reject-all", "reject all lines of the summary, or accept all again", Instead("`refuse`");
-    PlayAgain = "again", "play this task again", Does(Verb::Again);
-    NextTask = "next", "continue with the next task", Does(Verb::Step);
-    EndEpisode = "end-episode", "end this episode", Does(Verb::End);
-    Export = "export", "write a report of the session", Instead("quit, then `retrospect export`");
-    Copy = "copy", "copy what is selected", ScreenOnly;
-    NextTheme = "theme", "switch to the next theme", ScreenOnly;
-    ToggleMouse = "mouse", "switch the mouse on or off (while it is off, you can select text in the terminal)", ScreenOnly;
-    Redraw = "redraw", "redraw the screen", ScreenOnly;
-    Suspend = "suspend", "suspend the program", Instead("Ctrl-Z");
-    Cancel = "cancel", "cancel the call in flight and pause; twice within two seconds: quit", Does(Verb::Cancel);
-    Close = "close", "close the topmost overlay", ScreenOnly;
-    Quit = "quit", "one level back; on the main screen: quit and print the resume command", Does(Verb::Quit);
-    Accept = "accept", "accept the text", Does(Verb::Accept);
-    NewLine = "new-line", "insert a new line", ScreenOnly;
-    Editor = "editor", "open the text in $EDITOR", ScreenOnly;
-    NextField = "next-field", "go to the next field, or complete the text", ScreenOnly;
-    PreviousField = "previous-field", "go to the previous field", ScreenOnly;
-    NextMatch = "next-match", "go to the next match", ScreenOnly;
-    PreviousMatch = "previous-match", "go to the previous match", ScreenOnly;
-    ToggleDifference = "difference", "show only what changed since the previous call, or the whole prompt", Instead("`prompt`");
+    Step = "step", Listed, "run the proposed action and stop at the next proposal", Does(Verb::Step);
+    StepStage = "stage", Listed, "advance one stage: prompt, reply, decision, observation, reflection", Does(Verb::Stage);
+    PauseRun = "pause-run", Listed, "pause, or run without stopping", Does(Verb::PauseRun);
+    ToggleConfirm = "confirm", Listed, "stop at every proposal: on or off", Does(Verb::Confirm);
+    ToggleHuman = "play", Listed, "play yourself, or hand control back to the agent", Does(Verb::Play);
+    Override = "override", Listed, "replace the proposed action", Does(Verb::Override);
+    RejectOrToggle = "reject", Listed, "reject the proposal; switch a lesson on or off", Does(Verb::Reject);
+    OverrideQuestions = "override-questions", Listed, "choose again how overrides are shown to the agent", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
+    AskAgain = "ask-again", Listed, "retry this step with the current lessons", Does(Verb::AskAgain);
+    Retry = "retry", Listed, "retry the failed call or write", Does(Verb::Retry);
+    GiveUp = "give-up", Listed, "continue without the reply of a failed or cancelled call: a reflection is skipped, a step waits for you", Does(Verb::GiveUp);
+    ChangeModel = "model", Listed, "change the actor's or mentor's model or sampling, from the next request on", Does(Verb::Model);
+    UseRecordedReply = "recorded", Listed, "use a recorded reply instead of a failed call (marked as recorded)", Does(Verb::Recorded);
+    Breakpoints = "breaks", Listed, "list breakpoints and watches, and set new ones", Does(Verb::Breaks);
+    AddBreakpoint = "break-add", Hidden, "add a breakpoint", Instead("`break CONDITION`");
+    EditBreakpoint = "break-edit", Hidden, "edit the selected breakpoint", Does(Verb::BreakEdit);
+    ToggleBreakpoint = "break-toggle", Hidden, "switch the selected breakpoint on or off", Instead("`break-on N` and `break-off N`");
+    ToggleOneShot = "break-once", Hidden, "switch one-shot on or off: the first hit switches the breakpoint off", Instead("`break once CONDITION`");
+    ToggleWatch = "break-warn", Hidden, "switch between breakpoint and watch (a watch marks the step but doesn't pause)", Instead("`watch CONDITION`");
+    DeleteBreakpoint = "break-delete", Hidden, "delete the selected breakpoint", Does(Verb::BreakDelete);
+    Remark = "remark", Listed, "write a remark on this step", Does(Verb::Note);
+    AddLesson = "lesson-add", Listed, "add a lesson", Does(Verb::Lesson);
+    LessonFromOverride = "lesson-from-override", Listed, "add a lesson prefilled from the last override", Instead("`lesson MISTAKE -> SOLUTION`");
+    AcceptAsLesson = "lesson-accept", Hidden, "keep a dropped item of the reflection as a lesson", Does(Verb::LessonAccept);
+    EditLesson = "lesson-edit", Listed, "edit the selected lesson", Does(Verb::Edit);
+    PinLesson = "lesson-pin", Listed, "pin or unpin the selected lesson", Does(Verb::Pin);
+    ChangeLessonScope = "lesson-scope", Listed, "change the scope of the selected lesson", Does(Verb::Scope);
+    MoveLessonUp = "lesson-up", Listed, "move the selected lesson up", Instead("`move N PLACE`");
+    MoveLessonDown = "lesson-down", Listed, "move the selected lesson down", Instead("`move N PLACE`");
+    DeleteLesson = "lesson-delete", Listed, "delete the selected lesson", Does(Verb::Delete);
+    Undo = "undo", Listed, "undo your last change; if it can't be undone, press again to undo the one before it", Does(Verb::Undo);
+    Redo = "redo", Listed, "redo the undone change", Does(Verb::Redo);
+    ReflectNow = "reflect", Listed, "call the mentor for a reflection now", Does(Verb::Reflect);
+    Back = "back", Listed, "one step back in time", Does(Verb::Back);
+    Forward = "forward", Listed, "one step forward in time", Does(Verb::Forward);
+    PreviousMark = "previous-mark", Listed, "go to the previous mark", Instead("`story N` shows a step");
+    NextMark = "next-mark", Listed, "go to the next mark", Instead("`story N` shows a step");
+    PreviousEpisode = "previous-episode", Listed, "go to the start of the previous episode", Instead("`story N` shows a step");
+    NextEpisode = "next-episode", Listed, "go to the start of the next episode", Instead("`story N` shows a step");
+    FilterMarks = "marks", Listed, "choose the marks that < and > stop at: reflections, overrides, mistakes, progress, remarks, breakpoints", Instead("`story N` shows a step");
+    OnlyThisMark = "only-this", Hidden, "stop only at marks of the selected kind, or at all kinds", ScreenOnly;
+    EpisodeStart = "first", Listed, "go to the start of the episode", Instead("`story N` shows a step");
+    Live = "live", Listed, "go to the present; in an overlay: go to the end", Does(Verb::Live);
+    LastProgress = "last-progress", Listed, "go to the last step that made progress", Instead("`story N` shows a step");
+    Fork = "fork", Listed, "continue from the step shown on a new branch, with or without a change", Does(Verb::Fork);
+    Branches = "branches", Listed, "show the branch tree: switch branches, name or archive them", Does(Verb::Branches);
+    PreviousBranch = "branch-back", Hidden, "go back to the previous branch", Instead("`switch B`");
+    RenameBranch = "branch-name", Hidden, "name the selected branch", Does(Verb::BranchName);
+    AnnotateBranch = "branch-note", Hidden, "write a note on the selected branch", Does(Verb::BranchNote);
+    ArchiveBranch = "branch-archive", Hidden, "archive or unarchive the selected branch; nothing is deleted", Instead("`archive B` and `unarchive B`");
+    ShowArchived = "branch-all", Hidden, "show or hide archived branches", Instead("`branches`");
+    Up = "up", Hidden, "up", ScreenOnly;
+    Down = "down", Hidden, "down", ScreenOnly;
+    PageUp = "page-up", Hidden, "page up", ScreenOnly;
+    PageDown = "page-down", Hidden, "page down", ScreenOnly;
+    Open = "open", Listed, "run the proposal in the Story; elsewhere open what is selected", Does(Verb::Step);
+    ShowDetails = "inspect", Listed, "show details of the step or the selected lesson", Does(Verb::Story);
+    NextPane = "next-pane", Listed, "go to the next pane", ScreenOnly;
+    PreviousPane = "previous-pane", Listed, "go to the previous pane", ScreenOnly;
+    Zoom = "zoom", Listed, "zoom this pane, or unzoom it", ScreenOnly;
+    NextArrangement = "arrange", Listed, "change the layout of the panes", ScreenOnly;
+    ToggleTruth = "truth", Listed, "show the ground truth (hidden from the agent), or only what the agent may know", Instead("`world` shows what the agent may know");
+    ToggleReasoning = "reasoning", Listed, "fold or unfold the model's reasoning", ScreenOnly;
+    Hint = "hint", Listed, "show a path to the goal, if the environment can find one", Does(Verb::Hint);
+    Prompt = "prompt", Listed, "show the prompt: what the model sees and where it comes from", Does(Verb::Prompt);
+    PromptPreview = "preview", Listed, "preview the next prompt with the current lessons; nothing is sent", Instead("`prompt` shows the last prompt sent");
+    EditPrompt = "prompt-edit", Hidden, "edit the selected segment of a prompt that is waiting to be sent or whose call failed", Does(Verb::PromptEdit);
+    Search = "search", Listed, "search all steps of the session", Instead("`story N` shows a step");
+    Palette = "palette", Hidden, "run any action by name; :37 goes to step 37, :2.14 to step 14 of episode 2", ScreenOnly;
+    Help = "help", Listed, "show keys and marks", Does(Verb::Help);
+    EndCard = "result", Listed, "show how the episode ended", Instead("`story` and `world`");
+    EpisodeList = "tasks", Listed, "list the run's episodes: outcome, reason, cost", Instead("quit, then `retrospect report`");
+    Compare = "compare", Listed, "compare this episode with another trial, branch or session", Instead("quit, then `retrospect diff A B`");
+    OnlyFailed = "only-failed", Hidden, "list only failed episodes, or all", Instead("quit, then `retrospect report`");
+    SortRows = "sort", Hidden, "sort the list by the next column", Instead("quit, then `retrospect report`");
+    GroupByCause = "group", Hidden, "group failed episodes by cause, or list them ungrouped", Instead("quit, then `retrospect report`");
+    Rerun = "rerun", Hidden, "rerun this episode from its start, in a new session", Instead("quit, then `retrospect rerun SESSION#N`");
+    Summary = "summary", Listed, "accept or reject lines of the mentor's summary", Does(Verb::Summary);
+    RejectAll = "reject-all", Hidden, "reject all lines of the summary, or accept all again", Instead("`refuse`");
+    PlayAgain = "again", Listed, "play this task again", Does(Verb::Again);
+    NextTask = "next", Listed, "continue with the next task", Does(Verb::Step);
+    EndEpisode = "end-episode", Listed, "end this episode", Does(Verb::End);
+    Export = "export", Listed, "write a report of the session", Instead("quit, then `retrospect export`");
+    Copy = "copy", Listed, "copy what is selected", ScreenOnly;
+    NextTheme = "theme", Listed, "switch to the next theme", ScreenOnly;
+    ToggleMouse = "mouse", Listed, "switch the mouse on or off (while it is off, you can select text in the terminal)", ScreenOnly;
+    Redraw = "redraw", Listed, "redraw the screen", ScreenOnly;
+    Suspend = "suspend", Listed, "suspend the program", Instead("Ctrl-Z");
+    Cancel = "cancel", Listed, "cancel the call in flight and pause; twice within two seconds: quit", Does(Verb::Cancel);
+    Close = "close", Hidden, "close the topmost overlay", ScreenOnly;
+    Quit = "quit", Listed, "one level back; on the main screen: quit and print the resume command", Does(Verb::Quit);
+    Accept = "accept", Hidden, "accept the text", Does(Verb::Accept);
+    NewLine = "new-line", Hidden, "insert a new line", ScreenOnly;
+    Editor = "editor", Hidden, "open the text in $EDITOR", ScreenOnly;
+    NextField = "next-field", Hidden, "go to the next field, or complete the text", ScreenOnly;
+    PreviousField = "previous-field", Hidden, "go to the previous field", ScreenOnly;
+    NextMatch = "next-match", Hidden, "go to the next match", ScreenOnly;
+    PreviousMatch = "previous-match", Hidden, "go to the previous match", ScreenOnly;
+    ToggleDifference = "difference", Hidden, "show only what changed since the previous call, or the whole prompt", Instead("`prompt`");
 }
 
 impl Action {
@@ -173,46 +189,6 @@ impl Action {
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name == "refuse-all" { "reject-all" } else { name };
         Self::ALL.iter().copied().find(|a| a.name() == name)
-    }
-
-    /// Returns true if the palette lists the action. Actions that only make sense inside an overlay are left out.
-    pub fn is_in_palette(self) -> bool {
-        !matches!(
-            self,
-            Self::Accept
-                | Self::NewLine
-                | Self::Editor
-                | Self::NextField
-                | Self::PreviousField
-                | Self::NextMatch
-                | Self::PreviousMatch
-                | Self::ToggleDifference
-                | Self::EditPrompt
-                | Self::RejectAll
-                | Self::AcceptAsLesson
-                | Self::AddBreakpoint
-                | Self::EditBreakpoint
-                | Self::ToggleBreakpoint
-                | Self::ToggleOneShot
-                | Self::ToggleWatch
-                | Self::DeleteBreakpoint
-                | Self::OnlyFailed
-                | Self::OnlyThisMark
-                | Self::PreviousBranch
-                | Self::RenameBranch
-                | Self::AnnotateBranch
-                | Self::ArchiveBranch
-                | Self::ShowArchived
-                | Self::SortRows
-                | Self::GroupByCause
-                | Self::Rerun
-                | Self::Palette
-                | Self::Close
-                | Self::Up
-                | Self::Down
-                | Self::PageUp
-                | Self::PageDown
-        )
     }
 }
 
