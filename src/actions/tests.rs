@@ -1,6 +1,6 @@
 //! The two tables as data.
 
-use super::{Action, PlainForm, Verb};
+use super::{Action, HelpPlace, PlainForm, Verb};
 use std::collections::HashSet;
 
 #[test]
@@ -25,5 +25,31 @@ fn words_are_unique() {
                 assert_eq!(action.plain_form(), PlainForm::Does(*verb), "{word}");
             }
         }
+    }
+}
+
+/// Usages are written once, in the table's columns: a description that repeats one could differ from it.
+#[test]
+fn descriptions_are_one_line_and_repeat_no_usage() {
+    for verb in Verb::ALL {
+        let (HelpPlace::Line(about) | HelpPlace::Variant(about)) = verb.help_place() else { continue };
+        assert!(!about.is_empty() && !about.contains('\n'), "{verb:?}");
+        // With a space before it, so that "lesson N" doesn't count as `on N`.
+        let about = format!(" {}", about.replace('`', " "));
+        for usage in Verb::ALL.iter().flat_map(|other| other.words().map(|word| other.usage_of(word))) {
+            let is_repeated = usage.contains(' ') && about.contains(&format!(" {usage}"));
+            assert!(!is_repeated, "{verb:?} repeats `{usage}`");
+        }
+    }
+}
+
+#[test]
+fn the_palette_leaves_out_what_only_overlays_use() {
+    let listed = |name| Action::from_name(name).map(Action::is_in_palette);
+    for name in ["step", "undo", "breaks", "branches", "result", "quit", "pane-3"] {
+        assert_eq!(listed(name), Some(true), "{name}");
+    }
+    for name in ["accept", "break-add", "branch-name", "reject-all", "sort", "up", "palette", "close"] {
+        assert_eq!(listed(name), Some(false), "{name}");
     }
 }

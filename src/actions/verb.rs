@@ -1,31 +1,29 @@
 //! The verbs of `--plain`.
 
 use super::{Action, PlainForm};
-use HelpPlace::{Line, SharesNextLine, Unlisted, Variant};
+use HelpPlace::{Line, SharesNextLine, Variant};
 
 /// Where `help` lists a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HelpPlace {
-    /// On a line that ends with this description. Further lines of it are printed as they are.
+    /// On a line that ends with this description.
     Line(&'static str),
     /// On an indented line: a variant of the verb before.
     Variant(&'static str),
     /// On the line of the next verb.
     SharesNextLine,
-    /// On no line of its own.
-    Unlisted,
 }
 
 struct Row {
     word: &'static str,
     arguments: &'static str,
-    abbreviations: &'static [&'static str],
-    synonyms: &'static [&'static str],
+    listed_words: &'static [&'static str],
+    other_words: &'static [&'static str],
     help: HelpPlace,
 }
 
 macro_rules! verbs {
-    ($($variant:ident = $word:expr, $arguments:literal, $abbreviations:expr, $synonyms:expr, $help:expr;)*) => {
+    ($($variant:ident = $word:expr, $arguments:literal, $listed_words:expr, $other_words:expr, $help:expr;)*) => {
         /// What a line of `--plain` does.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Verb {
@@ -41,8 +39,8 @@ macro_rules! verbs {
                     $(Verb::$variant => const { &Row {
                         word: $word,
                         arguments: $arguments,
-                        abbreviations: &$abbreviations,
-                        synonyms: &$synonyms,
+                        listed_words: &$listed_words,
+                        other_words: &$other_words,
                         help: $help,
                     } },)*
                 }
@@ -51,7 +49,7 @@ macro_rules! verbs {
     };
 }
 
-// Word, arguments, abbreviations that `help` shows, other words, help.
+// Word, arguments, further words that `help` shows, words that it doesn't show, help.
 verbs! {
     Step = Action::Step.name(), "", ["n"], [], Line(Action::Step.about());
     Stage = Action::StepStage.name(), "", ["s"], [], Line(Action::StepStage.about());
@@ -59,26 +57,26 @@ verbs! {
     Pause = "pause", "", [], [], Line("stop as soon as no call is in flight");
     PauseRun = Action::PauseRun.name(), "", [], [], Line(Action::PauseRun.about());
     Cancel = Action::Cancel.name(), "", [], [], Line("cancel the call in flight");
-    Approve = "approve", "", [], [], Unlisted;
+    Approve = "approve", "", [], [], Line("run the proposed action; a paused run stays paused");
     Override = Action::Override.name(), "ACTION", ["o"], [], Line(Action::Override.about());
     OverrideAsEdit = "override-as-edit", "ACTION", [], [], Variant("the same, shown to the agent as a human edit");
     Break = "break", "CONDITION", ["b"], [], Line("stop when CONDITION holds, such as `break nothing 3`, `break action ~ heat`, `break end failure`");
-    Watch = "watch", "CONDITION", [], ["warn"], Line("report when CONDITION holds, without stopping (also: warn CONDITION)");
+    Watch = "watch", "CONDITION", ["warn"], [], Line("report when CONDITION holds, without stopping");
     Breaks = Action::Breakpoints.name(), "", [], [], Line("list breakpoints and watches, with their numbers and hits");
     BreakEdit = Action::EditBreakpoint.name(), "N CONDITION", [], [], SharesNextLine;
     BreakOn = "break-on", "N", [], [], SharesNextLine;
     BreakOff = "break-off", "N", [], [], SharesNextLine;
-    BreakDelete = Action::DeleteBreakpoint.name(), "N", [], [], Line("");
+    BreakDelete = Action::DeleteBreakpoint.name(), "N", [], [], Line("edit breakpoint or watch N, switch it on or off, delete it");
     Reject = Action::RejectOrToggle.name(), "REASON", ["x"], [], Line("reject the proposal; the agent is shown the reason and asked again");
     AskAgain = Action::AskAgain.name(), "", [], [], Line(Action::AskAgain.about());
     Repeat = "r", "", [], [], Line("repeat whatever just happened: the step, the failed call, or the ended task");
-    Act = "act", "ACTION", [], [], Line("your action, when you play; `think: ...` is a thought");
-    Think = "think", "TEXT", [], ["think:"], Unlisted;
+    Act = "act", "ACTION", [], [], Line("your action, when you play");
+    Think = "think", "TEXT", ["think:"], [], Line("your thought, when you play");
     Auto = "auto", "", [], [], SharesNextLine;
     Human = "human", "", [], [], Line("who decides: the agent, or you alone");
     Confirm = Action::ToggleConfirm.name(), "", [], [], SharesNextLine;
     Play = Action::ToggleHuman.name(), "", [], [], Line("stop at every proposal, play manually; type it again to let the agent decide");
-    Lesson = "lesson", "TEXT", ["a"], ["add"], Line("add a lesson of the method's first kind for advice; `mistake -> solution` adds an Error lesson\nlesson KIND: TEXT       add a lesson of another kind");
+    Lesson = "lesson", "[KIND:] TEXT", ["a"], ["add"], Line("add a lesson; without KIND, of the method's first kind for advice, and `mistake -> solution` as an Error lesson");
     LessonAccept = Action::AcceptAsLesson.name(), "", [], [], Line("add the mentor's last discarded text as a lesson");
     Lessons = "lessons", "", [], [], Line("list the lessons");
     Edit = "edit", "N TEXT", [], [], Line("edit the text of lesson N");
@@ -88,8 +86,8 @@ verbs! {
     Delete = "delete", "N", [], [], Line("switch lesson N on or off, pin it, delete it");
     Scope = "scope", "N SCOPE", [], [], Line("set the scope of lesson N: episode, task, task_type, environment");
     Move = "move", "N PLACE", [], [], Line("move lesson N to another place among its kind");
-    Undo = Action::Undo.name(), "", ["u"], [], SharesNextLine;
-    Redo = Action::Redo.name(), "", ["U"], [], Line("undo or redo your last change\nundo older              undo the change before one that can't be undone");
+    Undo = Action::Undo.name(), "[older]", ["u"], [], SharesNextLine;
+    Redo = Action::Redo.name(), "", ["U"], [], Line("undo or redo your last change; with `older`, undo the change before one that can't be undone");
     Thought = "thought", "N TEXT", [], [], SharesNextLine;
     Observation = "observation", "N TEXT", [], [], Line("edit the text of step N, until a prompt has shown it");
     Back = Action::Back.name(), "[N]", [], ["left"], SharesNextLine;
@@ -97,17 +95,17 @@ verbs! {
     Live = Action::Live.name(), "", [], ["present"], Line("look N steps back or forward, or return to the present");
     Fork = Action::Fork.name(), "N [ACTION]", [], [], Line("open a branch at the proposal of step N, and override it with ACTION");
     Branches = Action::Branches.name(), "", [], ["tree"], SharesNextLine;
-    Switch = "switch", "B", [], ["branch"], Line("list the branches of this session, continue branch B");
+    Switch = "switch", "[B]", [], ["branch"], Line("list the branches of this session, continue branch B");
     BranchName = Action::RenameBranch.name(), "B NAME", [], [], SharesNextLine;
     BranchNote = Action::AnnotateBranch.name(), "B TEXT", [], [], SharesNextLine;
     Archive = "archive", "B", [], [], SharesNextLine;
-    Unarchive = "unarchive", "B", [], [], Line("");
+    Unarchive = "unarchive", "B", [], [], Line("name branch B, write a note on it, archive or unarchive it");
     Summary = Action::Summary.name(), "", [], [], Line("the mentor's summary that is waiting for your decision, line by line");
-    Accept = "accept", "[N ...]", [], [], Line("accept all of its lines, or only these; refuse [N ...]: reject all of its lines, or only these");
-    Refuse = "refuse", "[N ...]", [], [], Unlisted;
+    Accept = "accept", "[N ...]", [], [], Line("accept all lines of the summary, or only these");
+    Refuse = "refuse", "[N ...]", [], [], Line("reject all lines of the summary, or only these");
     Reflect = Action::ReflectNow.name(), "KIND", [], [], Line("reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)");
     Prompt = Action::Prompt.name(), "[KIND]", ["p"], [], Line("the last prompt, segment by segment; with KIND, the mentor prompt of that kind");
-    PromptEdit = Action::EditPrompt.name(), "N TEXT", [], [], Line("edit segment N of a prompt draft before it is sent (`stage` drafts and sends), or of a prompt\n  prompt-edit KIND N TEXT   whose call failed (`retry` sends it again); KIND selects a mentor prompt");
+    PromptEdit = Action::EditPrompt.name(), "[KIND] N TEXT", [], [], Line("edit segment N of a prompt draft, or of a prompt whose call failed; KIND selects a mentor prompt");
     World = "world", "", ["w"], [], Line("what the agent may know of the environment");
     Actions = "actions", "", [], ["admissible"], Line("the actions that the environment would accept now");
     Hint = Action::Hint.name(), "", [], [], Line("a path to the goal, where the environment can compute one");
@@ -115,13 +113,13 @@ verbs! {
     Note = "note", "TEXT", [], [], Line("add a note to this step");
     Set = "set", "NAME VALUE", [], [], Line("change a setting (max_steps) or a sampling parameter (actor.temperature)");
     Retry = Action::Retry.name(), "", [], [], Line("after failed calls: retry all of them");
-    Model = Action::ChangeModel.name(), "NAME", [], [], Line("switch the actor's model (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION);");
+    Model = Action::ChangeModel.name(), "NAME", [], [], Line("switch the actor's model (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION)");
     Mentor = "mentor", "NAME", [], [], Variant("the same for the mentor; after a failed call, `retry` then calls the new model");
-    Recorded = Action::UseRecordedReply.name(), "SESSION", [], [], Line("after failed calls: use a session's recorded replies to the same prompts; `recorded cache`: cached ones");
+    Recorded = Action::UseRecordedReply.name(), "SESSION|cache", [], [], Line("after failed calls: use the replies to the same prompts that a session recorded, or cached ones");
     GiveUp = Action::GiveUp.name(), "", [], [], Line("after failed calls: continue without; a reflection is skipped, a step waits for your `act`");
     End = "end", "", [], [], SharesNextLine;
-    Again = Action::PlayAgain.name(), "", [], ["begin"], Line("end the episode; play the same task again (also: begin)");
-    Help = Action::Help.name(), "", [], ["?", "h"], Unlisted;
+    Again = Action::PlayAgain.name(), "", ["begin"], [], Line("end the episode; play the same task again");
+    Help = Action::Help.name(), "", [], ["?", "h"], Line("list these commands");
     Quit = Action::Quit.name(), "", ["q"], ["exit"], Line("quit; the session can be resumed");
 }
 
@@ -131,9 +129,9 @@ impl Verb {
         self.row().word
     }
 
-    /// Returns the abbreviations that `help` shows.
-    pub const fn abbreviations(self) -> &'static [&'static str] {
-        self.row().abbreviations
+    /// Returns the further words for it that `help` shows, most of them abbreviations.
+    pub const fn listed_words(self) -> &'static [&'static str] {
+        self.row().listed_words
     }
 
     /// Returns where `help` lists it.
@@ -152,10 +150,20 @@ impl Verb {
         self.usage_of(self.word())
     }
 
+    /// Returns how many words may follow it: none, or one number. Returns `None` if its arguments are a text, a list or
+    /// optional, whose words only their parser can count.
+    pub fn word_limit(self) -> Option<usize> {
+        match self.row().arguments {
+            "" => Some(0),
+            "N" => Some(1),
+            _ => None,
+        }
+    }
+
     /// Returns its own words, without the names of actions.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         let row = self.row();
-        std::iter::once(row.word).chain(row.abbreviations.iter().chain(row.synonyms).copied())
+        std::iter::once(row.word).chain(row.listed_words.iter().chain(row.other_words).copied())
     }
 }
 

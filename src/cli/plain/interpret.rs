@@ -7,6 +7,7 @@ mod help;
 mod lessons;
 mod status;
 mod summary;
+mod typed_verb;
 
 pub(super) use describe::describe_past_step;
 use describe::{describe_steps, describe_world};
@@ -24,6 +25,7 @@ use crate::journal::LabelChange;
 use crate::method::switch_model;
 use crate::prompt::render;
 use std::fmt::Write as _;
+use typed_verb::TypedVerb;
 
 /// What a line requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +72,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         return describe_steps(word, state).map(LineAction::Print);
     }
     match find_word(word) {
-        Some(PlainForm::Does(verb)) => parse_verb(verb, rest.trim(), state),
+        Some(PlainForm::Does(verb)) => parse_verb(TypedVerb::new(verb, word, rest)?, state),
         Some(PlainForm::Instead(instead)) => Err(format!("`{word}` needs the screen; here: {instead}")),
         Some(PlainForm::ScreenOnly) => Err(format!("`{word}` needs the screen; resume without --plain")),
         None => Err(format!(
@@ -80,11 +82,12 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
 }
 
 /// Interprets a verb with its arguments.
-fn parse_verb(verb: Verb, rest: &str, state: &State) -> Result<LineAction, String> {
+fn parse_verb(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String> {
     let one = |command: Command| Ok(LineAction::Commands(vec![command]));
     let lesson = |command: LessonCommand| Ok(LineAction::Commands(vec![Command::Lesson(command)]));
-    let argument = || require_argument(verb, rest);
-    match verb {
+    let argument = || typed.argument();
+    let rest = typed.rest;
+    match typed.verb {
         Verb::Step => one(Command::Step),
         Verb::Stage => one(Command::StepStage),
         Verb::Run => Ok(LineAction::Run),
@@ -94,13 +97,13 @@ fn parse_verb(verb: Verb, rest: &str, state: &State) -> Result<LineAction, Strin
         Verb::Approve => one(Command::Approve),
         Verb::Override => one(override_command(argument()?, state.setting(OVERRIDE_SHOWN_AS), state)),
         Verb::OverrideAsEdit => one(override_command(argument()?, ShownAs::HumanEdit, state)),
-        Verb::Break => Ok(breakpoints::set_breakpoint(verb, rest, rest.to_owned())),
-        Verb::Watch => Ok(breakpoints::set_breakpoint(verb, rest, format!("warn {rest}"))),
+        Verb::Break => Ok(breakpoints::set_breakpoint(typed, rest.to_owned())),
+        Verb::Watch => Ok(breakpoints::set_breakpoint(typed, format!("warn {rest}"))),
         Verb::Breaks => Ok(LineAction::Print(breakpoints::list_breakpoints(state))),
-        Verb::BreakEdit => one(breakpoints::parse_edit(verb, rest)?),
-        Verb::BreakOn => one(breakpoints::parse_switch(verb, rest, true)?),
-        Verb::BreakOff => one(breakpoints::parse_switch(verb, rest, false)?),
-        Verb::BreakDelete => one(breakpoints::parse_removal(verb, rest)?),
+        Verb::BreakEdit => one(breakpoints::parse_edit(typed)?),
+        Verb::BreakOn => one(breakpoints::parse_switch(typed, true)?),
+        Verb::BreakOff => one(breakpoints::parse_switch(typed, false)?),
+        Verb::BreakDelete => one(breakpoints::parse_removal(typed)?),
         Verb::Reject => one(Command::Reject(argument()?)),
         Verb::AskAgain => one(Command::AskAgain),
         Verb::Repeat => Ok(LineAction::Commands(repeat_what_happened(state))),
@@ -113,36 +116,37 @@ fn parse_verb(verb: Verb, rest: &str, state: &State) -> Result<LineAction, Strin
         Verb::Play if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
         Verb::Auto | Verb::Confirm => one(Command::SetAutonomy(Autonomy::Auto)),
         Verb::Human | Verb::Play => one(Command::SetAutonomy(Autonomy::Human)),
-        Verb::Lesson => lesson(lessons::parse_new_lesson(&argument()?, state)?),
+        Verb::Lesson => lesson(lessons::parse_new_lesson(typed, state)?),
         Verb::LessonAccept => lesson(lessons::accept_discarded_text(state)?),
         Verb::Lessons => Ok(LineAction::Print(lessons::list_lessons(state))),
-        Verb::Edit => lesson(lessons::parse_edit(verb, rest, state)?),
+        Verb::Edit => lesson(lessons::parse_edit(typed, state)?),
         Verb::On => lesson(lessons::parse_status(LessonStatus::On, rest, state)?),
         Verb::Off => lesson(lessons::parse_status(LessonStatus::Off, rest, state)?),
         Verb::Pin => lesson(lessons::parse_status(LessonStatus::Pinned, rest, state)?),
         Verb::Delete => lesson(lessons::parse_status(LessonStatus::Retired, rest, state)?),
         Verb::Scope => lesson(lessons::parse_new_scope(rest, state)?),
-        Verb::Move => lesson(lessons::parse_move(verb, rest, state)?),
+        Verb::Move => lesson(lessons::parse_move(typed, state)?),
         Verb::Undo if rest == "older" => {
             let change = state.newest_undoable().ok_or("nothing older can be undone")?;
             one(Command::UndoChange(change))
         }
-        Verb::Undo => one(Command::Undo),
+        Verb::Undo if rest.is_empty() => one(Command::Undo),
+        Verb::Undo => Err(typed.with_usage(&format!("unknown argument {rest:?}"))),
         Verb::Redo => one(Command::Redo),
         Verb::Thought => {
-            one(branches::parse_step_edit(verb, rest, |step, text| Command::EditThought { step, text })?)
+            one(branches::parse_step_edit(typed, |step, text| Command::EditThought { step, text })?)
         }
         Verb::Observation => {
-            one(branches::parse_step_edit(verb, rest, |step, text| Command::EditObservation { step, text })?)
+            one(branches::parse_step_edit(typed, |step, text| Command::EditObservation { step, text })?)
         }
-        Verb::Back => branches::parse_seek(rest, Seek::Back),
-        Verb::Forward => branches::parse_seek(rest, Seek::Forward),
+        Verb::Back => branches::parse_seek(typed, Seek::Back),
+        Verb::Forward => branches::parse_seek(typed, Seek::Forward),
         Verb::Live => Ok(LineAction::Seek(Seek::Live)),
-        Verb::Fork => branches::parse_fork(verb, rest, state),
+        Verb::Fork => branches::parse_fork(typed, state),
         Verb::Switch if !rest.is_empty() => Ok(LineAction::Switch(rest.to_owned())),
         Verb::Branches | Verb::Switch => Ok(LineAction::Branches),
-        Verb::BranchName => branches::parse_label(verb, rest, |text| LabelChange::Name(Some(text))),
-        Verb::BranchNote => branches::parse_label(verb, rest, |text| LabelChange::Note(Some(text))),
+        Verb::BranchName => branches::parse_label(typed, |text| LabelChange::Name(Some(text))),
+        Verb::BranchNote => branches::parse_label(typed, |text| LabelChange::Note(Some(text))),
         Verb::Archive => Ok(LineAction::Label(argument()?, LabelChange::Archived(true))),
         Verb::Unarchive => Ok(LineAction::Label(argument()?, LabelChange::Archived(false))),
         Verb::Summary => summary::summary_lines(state).map(LineAction::Print),
@@ -150,7 +154,7 @@ fn parse_verb(verb: Verb, rest: &str, state: &State) -> Result<LineAction, Strin
         Verb::Refuse => one(summary::parse_refused(rest, state)?),
         Verb::Reflect => one(Command::Reflect(parse_kind(&argument()?).map_err(|f| f.message)?)),
         Verb::Prompt => format_prompt(rest, state).map(LineAction::Print),
-        Verb::PromptEdit => one(parse_prompt_edit(verb, rest, state)?),
+        Verb::PromptEdit => one(parse_prompt_edit(typed, state)?),
         Verb::World => Ok(LineAction::Print(describe_world(state))),
         Verb::Actions => Ok(LineAction::Admissible),
         Verb::Hint => Ok(LineAction::Hint),
@@ -159,11 +163,11 @@ fn parse_verb(verb: Verb, rest: &str, state: &State) -> Result<LineAction, Strin
             let step = state.last_step().map_or(0, |s| s.number);
             one(Command::Remark { step, text: argument()? })
         }
-        Verb::Set => one(parse_setting(verb, rest, state)?),
+        Verb::Set => one(parse_setting(typed, state)?),
         Verb::Retry => one(Command::Retry),
         Verb::Model => one(model_command(ModelRole::Actor, &argument()?, state)?),
         Verb::Mentor => one(model_command(ModelRole::Mentor, &argument()?, state)?),
-        Verb::Recorded => one(parse_recording(verb, rest)?),
+        Verb::Recorded => one(parse_recording(typed)?),
         Verb::GiveUp => one(Command::GiveUp),
         Verb::End => one(Command::EndEpisode(EndReason::Person)),
         Verb::Again => Ok(LineAction::Commands(restart_task(state))),
@@ -182,17 +186,20 @@ fn repeat_what_happened(state: &State) -> Vec<Command> {
 }
 
 /// Parses `NAME VALUE`.
-fn parse_setting(verb: Verb, rest: &str, state: &State) -> Result<Command, String> {
-    let (name, value) = rest.split_once(' ').ok_or_else(|| missing_argument(verb))?;
+fn parse_setting(typed: TypedVerb<'_>, state: &State) -> Result<Command, String> {
+    let (name, value) = typed.split_first();
+    if value.is_empty() {
+        return Err(typed.missing_argument());
+    }
     let run = state.run.as_deref().ok_or("no run yet")?;
-    let parsed = parse_assignment_in(run, name, value.trim());
+    let parsed = parse_assignment_in(run, name, value);
     let value = parsed.map_err(|f| format!("{}; {}", f.message, f.hint))?;
     Ok(Command::ChangeSetting { name: name.to_owned(), value })
 }
 
 /// Parses the session whose replies are used, or `cache`.
-fn parse_recording(verb: Verb, rest: &str) -> Result<Command, String> {
-    let source = require_argument(verb, rest).map_err(|message| format!("{message}, or recorded cache"))?;
+fn parse_recording(typed: TypedVerb<'_>) -> Result<Command, String> {
+    let source = typed.argument()?;
     Ok(Command::RetryFromRecording(match source.as_str() {
         "cache" => source,
         session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
@@ -212,15 +219,6 @@ fn model_command(role: ModelRole, model: &str, state: &State) -> Result<Command,
 fn restart_task(state: &State) -> Vec<Command> {
     let begin = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
     begin.into_iter().chain([Command::Step]).collect()
-}
-
-/// Returns the arguments of a verb that needs some.
-fn require_argument(verb: Verb, rest: &str) -> Result<String, String> {
-    if rest.is_empty() { Err(missing_argument(verb)) } else { Ok(rest.to_owned()) }
-}
-
-fn missing_argument(verb: Verb) -> String {
-    format!("missing argument; usage: {}", verb.usage())
 }
 
 /// Returns an override command. The setting `override.thought` decides what happens to the thought. One line can't hold
@@ -289,12 +287,12 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
 }
 
 /// Parses `[KIND] N TEXT`: the segment's number in the pending prompt and its new text. KIND selects a mentor prompt.
-fn parse_prompt_edit(verb: Verb, rest: &str, state: &State) -> Result<Command, String> {
+fn parse_prompt_edit(typed: TypedVerb<'_>, state: &State) -> Result<Command, String> {
     let split = |text: &'_ str| -> (String, String) {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         (word.to_owned(), rest.trim().to_owned())
     };
-    let (mut number, mut text) = split(rest);
+    let (mut number, mut text) = split(typed.rest);
     let mut call = None;
     if let Ok(kind) = parse_kind(&number) {
         let found = state.waiting_prompts().find(|p| p.question.is_some_and(|q| q.kind == kind));
@@ -303,7 +301,7 @@ fn parse_prompt_edit(verb: Verb, rest: &str, state: &State) -> Result<Command, S
     }
     let index = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let segment = index.ok_or_else(|| {
-        format!("usage: {}; `prompt` shows the segments of a draft, numbered from 1", verb.usage())
+        format!("usage: {}; `prompt` shows the segments of a draft, numbered from 1", typed.usage())
     })?;
     Ok(Command::EditPrompt { call, segment, text })
 }

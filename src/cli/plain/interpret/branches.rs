@@ -1,25 +1,25 @@
 //! Commands about branches and past steps.
 
-use super::{LineAction, missing_argument};
-use crate::actions::Verb;
+use super::LineAction;
+use super::typed_verb::TypedVerb;
 use crate::cli::plain::seek::Seek;
 use crate::domain::ShownAs;
 use crate::engine::{Command, State};
 use crate::journal::LabelChange;
 
 /// Parses the number after `back` and `forward`, 1 by default.
-pub(super) fn parse_seek(rest: &str, seek: impl FnOnce(u32) -> Seek) -> Result<LineAction, String> {
+pub(super) fn parse_seek(typed: TypedVerb<'_>, seek: impl FnOnce(u32) -> Seek) -> Result<LineAction, String> {
+    let rest = typed.rest;
     let steps = if rest.is_empty() { Ok(1) } else { rest.parse() };
     steps
         .map(|steps| LineAction::Seek(seek(steps)))
-        .map_err(|_| format!("{rest:?} is not a number of steps; usage: back N or forward N"))
+        .map_err(|_| typed.with_usage(&format!("{rest:?} is not a number of steps")))
 }
 
 /// Parses `fork 12` and `fork 12 go to shelf 1`: fork at the proposal of a step, optionally overriding it.
-pub(super) fn parse_fork(verb: Verb, rest: &str, state: &State) -> Result<LineAction, String> {
-    let (number, action) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let step: u32 = number.parse().map_err(|_| missing_argument(verb))?;
-    let action = action.trim();
+pub(super) fn parse_fork(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String> {
+    let (number, action) = typed.split_first();
+    let step: u32 = number.parse().map_err(|_| typed.missing_argument())?;
     let commands = match action {
         "" => Vec::new(),
         action => vec![super::override_command(action.to_owned(), ShownAs::AgentAction, state)],
@@ -29,22 +29,22 @@ pub(super) fn parse_fork(verb: Verb, rest: &str, state: &State) -> Result<LineAc
 
 /// Parses `B TEXT`: a branch and its new label.
 pub(super) fn parse_label(
-    verb: Verb,
-    rest: &str,
+    typed: TypedVerb<'_>,
     change: impl FnOnce(String) -> LabelChange,
 ) -> Result<LineAction, String> {
-    let (branch, text) = rest.split_once(char::is_whitespace).ok_or_else(|| missing_argument(verb))?;
-    Ok(LineAction::Label(branch.to_owned(), change(text.trim().to_owned())))
+    let (branch, text) = typed.split_first();
+    if text.is_empty() {
+        return Err(typed.missing_argument());
+    }
+    Ok(LineAction::Label(branch.to_owned(), change(text.to_owned())))
 }
 
 /// Parses `N TEXT`: a step and its new text.
 pub(super) fn parse_step_edit(
-    verb: Verb,
-    rest: &str,
+    typed: TypedVerb<'_>,
     command: impl FnOnce(u32, String) -> Command,
 ) -> Result<Command, String> {
-    let error = || missing_argument(verb);
-    let (number, text) = rest.split_once(char::is_whitespace).ok_or_else(error)?;
-    let step = number.parse().map_err(|_| error())?;
-    Ok(command(step, text.trim().to_owned()))
+    let (number, text) = typed.split_first();
+    let step = number.parse().ok().filter(|_| !text.is_empty());
+    Ok(command(step.ok_or_else(|| typed.missing_argument())?, text.to_owned()))
 }

@@ -18,12 +18,11 @@ pub(in crate::cli::plain) fn help_text() -> String {
                 forms.push(format_verb(*verb));
                 continue;
             }
-            HelpPlace::Unlisted => continue,
         };
         forms.push(format_verb(*verb));
         let left = format!("{indent}{}", forms.join(", "));
         let left = if left.len() < COLUMN { format!("{left:COLUMN$}") } else { format!("{left}   ") };
-        let _ = writeln!(out, "{}", format!("{left}{about}").trim_end());
+        let _ = writeln!(out, "{left}{about}");
         forms.clear();
     }
     let _ = writeln!(
@@ -36,12 +35,12 @@ pub(in crate::cli::plain) fn help_text() -> String {
     out
 }
 
-/// Returns how a verb is typed, with its abbreviations.
+/// Returns how a verb is typed, with the other words that help shows.
 fn format_verb(verb: Verb) -> String {
     let usage = verb.usage();
-    match verb.abbreviations() {
+    match verb.listed_words() {
         [] => usage,
-        abbreviations => format!("{usage} ({})", abbreviations.join(", ")),
+        words => format!("{usage} ({})", words.join(", ")),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Commands about lessons.
 
-use super::require_argument;
-use crate::actions::Verb;
+use super::typed_verb::TypedVerb;
 use crate::catalog::kind_of_new_lesson;
 use crate::cli::lesson_kinds::{parse_kind, parse_scope};
 use crate::domain::{Lesson, LessonStatus, LessonText, ReflectionKind, pluralize};
@@ -25,14 +24,15 @@ fn parse_lesson_text(text: &str) -> LessonText {
 }
 
 /// Parses a new lesson. Without a kind, `mistake -> solution` is an Error, and other text what it would be on the screen.
-pub(super) fn parse_new_lesson(text: &str, state: &State) -> Result<LessonCommand, String> {
+pub(super) fn parse_new_lesson(typed: TypedVerb<'_>, state: &State) -> Result<LessonCommand, String> {
+    let text = typed.argument()?;
     let named = text
         .split_once(':')
         .and_then(|(word, rest)| parse_kind(word.trim()).ok().map(|kind| (kind, rest.trim())));
     let (kind, text) = match named {
-        Some((_, "")) => return Err("missing argument; usage: lesson KIND: TEXT".to_owned()),
+        Some((_, "")) => return Err(typed.missing_argument()),
         Some((kind, rest)) => (kind, parse_lesson_text(rest)),
-        None => match parse_lesson_text(text) {
+        None => match parse_lesson_text(&text) {
             pair if pair.solution.is_some() => (ReflectionKind::Error, pair),
             text => {
                 let method = state.run.as_ref().map_or("", |run| run.method.as_str());
@@ -64,17 +64,20 @@ pub(super) fn parse_new_scope(rest: &str, state: &State) -> Result<LessonCommand
 }
 
 /// Parses `N PLACE`.
-pub(super) fn parse_move(verb: Verb, rest: &str, state: &State) -> Result<LessonCommand, String> {
-    let (lesson, rest) = split_lesson(rest, state)?;
+pub(super) fn parse_move(typed: TypedVerb<'_>, state: &State) -> Result<LessonCommand, String> {
+    let (lesson, rest) = split_lesson(typed.rest, state)?;
     let position = rest.parse().ok().filter(|p: &usize| *p > 0);
-    let position = position.ok_or_else(|| format!("usage: {}; places count from 1", verb.usage()))?;
+    let position = position.ok_or_else(|| format!("usage: {}; places count from 1", typed.usage()))?;
     Ok(LessonCommand::Move { id: lesson.id.clone(), to: position - 1 })
 }
 
 /// Parses `N TEXT`. A text without a solution leaves the solution as it is.
-pub(super) fn parse_edit(verb: Verb, rest: &str, state: &State) -> Result<LessonCommand, String> {
-    let (lesson, rest) = split_lesson(rest, state)?;
-    let mut text = parse_lesson_text(&require_argument(verb, rest)?);
+pub(super) fn parse_edit(typed: TypedVerb<'_>, state: &State) -> Result<LessonCommand, String> {
+    let (lesson, rest) = split_lesson(typed.rest, state)?;
+    if rest.is_empty() {
+        return Err(typed.missing_argument());
+    }
+    let mut text = parse_lesson_text(rest);
     if text.solution.is_none() {
         text.solution.clone_from(&lesson.text().solution);
     }

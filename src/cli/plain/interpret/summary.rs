@@ -48,7 +48,7 @@ pub(super) fn parse_refused(rest: &str, state: &State) -> Result<Command, String
 fn parse_lines(rest: &str, state: &State) -> Result<(usize, Vec<usize>), String> {
     let count = pending_summary(state)?.items.len();
     let mut chosen = Vec::new();
-    for number in rest.split([' ', ',']).filter(|n| !n.is_empty()) {
+    for number in rest.split(|c: char| c.is_whitespace() || c == ',').filter(|n| !n.is_empty()) {
         let line: usize = number.parse().ok().filter(|n| (1..=count).contains(n)).ok_or_else(|| {
             format!("{number:?} is not a line of the summary; lines are numbered from 1 to {count}")
         })?;

@@ -54,10 +54,70 @@ fn help_lists_verbs_with_arguments_and_abbreviations() {
     for line in [
         "step (n)                run the proposed action and stop at the next proposal",
         "  override-as-edit ACTION   the same, shown to the agent as a human edit",
-        "break-edit N CONDITION, break-on N, break-off N, break-delete N",
-        "undo (u), redo (U)      undo or redo your last change",
+        "approve                 run the proposed action; a paused run stays paused",
+        "break-edit N CONDITION, break-on N, break-off N, break-delete N   edit breakpoint or watch N, switch it on or off, delete it",
+        "think TEXT (think:)     your thought, when you play",
+        "undo [older] (u), redo (U)   undo or redo your last change; with `older`, undo the change before one that can't be undone",
+        "branch-name B NAME, branch-note B TEXT, archive B, unarchive B   name branch B, write a note on it, archive or unarchive it",
+        "refuse [N ...]          reject all lines of the summary, or only these",
+        "prompt-edit [KIND] N TEXT   edit segment N of a prompt draft, or of a prompt whose call failed; KIND selects a mentor prompt",
     ] {
         assert!(help.lines().any(|listed| listed == line), "{line:?} is missing:\n{help}");
+    }
+}
+
+/// Regression: `approve`, `refuse` and `think` had no line of their own, and two groups of verbs no description.
+#[test]
+fn help_lists_and_describes_every_verb() {
+    let help = help_text();
+    for verb in Verb::ALL {
+        let usage = verb.usage();
+        let lists = |form: &str| {
+            form.strip_prefix(&usage)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(" (") || rest.starts_with("  "))
+        };
+        assert!(help.lines().any(|line| line.trim_start().split(", ").any(lists)), "{usage}:\n{help}");
+    }
+    assert!(help.lines().all(|line| line == line.trim_end()), "a line without a description:\n{help}");
+}
+
+/// Regression: `undo odler` undid a change, and `pause-run 5` ran the episode to its end.
+#[test]
+fn extra_words_after_a_verb_are_refused() {
+    let state = State::default();
+    let without_arguments = Verb::ALL.iter().filter(|verb| verb.usage() == verb.word());
+    let words = without_arguments.flat_map(|verb| verb.words()).chain(["open", "next", "end-episode"]);
+    for word in words.chain(["redo", "pause-run"]) {
+        let refusal = format!("{word} takes no argument; usage: {word}");
+        assert_eq!(parse_line(&format!("{word} 5"), &state), Err(refusal.clone()));
+        assert_eq!(parse_line(&format!(":{word}\tcabinet 1"), &state), Err(refusal));
+    }
+    for (line, refusal) in [
+        ("undo odler", "unknown argument \"odler\"; usage: undo [older]"),
+        ("u older 2", "unknown argument \"older 2\"; usage: u [older]"),
+        ("lesson-delete 3 4", "lesson-delete takes one number; usage: lesson-delete N"),
+        ("break-off 1 2", "break-off takes one number; usage: break-off N"),
+    ] {
+        assert_eq!(parse_line(line, &state), Err(refusal.to_owned()), "{line}");
+    }
+}
+
+/// Regression: `remark` named the usage of `note`, and some messages repeated usages that the table of verbs has.
+#[test]
+fn messages_name_the_usage_of_the_typed_word() {
+    for (line, message) in [
+        ("remark", "missing argument; usage: remark TEXT"),
+        ("think:", "missing argument; usage: think: TEXT"),
+        ("set max_steps", "missing argument; usage: set NAME VALUE"),
+        ("recorded", "missing argument; usage: recorded SESSION|cache"),
+        ("add error:", "missing argument; usage: add [KIND:] TEXT"),
+        ("left behind", "\"behind\" is not a number of steps; usage: left [N]"),
+        ("forward x", "\"x\" is not a number of steps; usage: forward [N]"),
+        ("branch-name 2", "missing argument; usage: branch-name B NAME"),
+        ("thought 2", "missing argument; usage: thought N TEXT"),
+        ("break-edit x", "usage: break-edit N CONDITION; `breaks` lists the numbers"),
+    ] {
+        assert_eq!(parse_line(line, &State::default()), Err(message.to_owned()), "{line}");
     }
 }
 
@@ -108,9 +168,13 @@ fn summary_lines_are_accepted_and_rejected_by_number() {
     });
     let Ok(LineAction::Print(text)) = parse_line("summary", &state) else { panic!() };
     assert!(text.contains("  2 + Two."), "{text}");
-    for (line, refused) in
-        [("accept", vec![]), ("refuse", vec![0, 1, 2]), ("accept 2", vec![0, 2]), ("refuse 1, 3", vec![0, 2])]
-    {
+    for (line, refused) in [
+        ("accept", vec![]),
+        ("refuse", vec![0, 1, 2]),
+        ("accept 2", vec![0, 2]),
+        ("accept 1\t3", vec![1]),
+        ("refuse 1, 3", vec![0, 2]),
+    ] {
         assert_eq!(
             parse_line(line, &state),
             Ok(LineAction::Commands(vec![Command::ApplySummary { refused }])),
@@ -191,6 +255,8 @@ fn set_accepts_what_the_run_can_change() {
     let state = State { run: Some(Arc::new(run)), ..State::default() };
     let accepted = [
         ("max_steps 60", "max_steps", json!(60)),
+        // Regression: only a space ended the name.
+        ("max_steps\t60", "max_steps", json!(60)),
         ("examples 1", "examples", json!(1)),
         ("thoughts_sent off", "thoughts_sent", json!(false)),
         ("actor.temperature 0.5", "actor.temperature", json!(0.5)),
