@@ -56,7 +56,7 @@ impl State {
     /// Sets a prompt's seed and the sampling parameters that are settings of the run.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
         prompt.summary_tokens = self.summary_tokens(prompt.question);
-        prompt.sampling = self.settings().role(prompt.role).sampling.clone();
+        prompt.sampling.clone_from(&self.settings().role(prompt.role).sampling);
         prompt.seed = self.seed_for(prompt);
     }
 

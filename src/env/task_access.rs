@@ -130,7 +130,7 @@ impl TaskOptions {
     pub fn with_recorded(&self, settings: &Settings) -> Self {
         let mut options = self.clone();
         for (name, value) in &mut options.chosen {
-            if let Some(recorded) = settings.recorded(*name).and_then(|setting| setting.value.as_str()) {
+            if let Some(recorded) = settings.recorded(name).and_then(|setting| setting.value.as_str()) {
                 recorded.clone_into(value);
             }
         }

@@ -227,8 +227,8 @@ fn neuro_symbolic_generation_shows_examples_of_rules_in_every_environment() {
 fn a_calibration_does_not_shift_the_prepared_attempts() {
     let home = Home::new();
     let prompts = prompts(&home, "pddl", "gripper/hard/900005", "fcrf", &["--calibrate"]);
-    assert!(kinds(&prompts).contains(&"choose.lesson"), "{:?}", kinds(&prompts));
-    assert!(prompts.iter().all(|prompt| prompt.get("not_asked").is_none()));
+    let choice = prompts.iter().find(|prompt| prompt["question"] == "choose.lesson").unwrap();
+    assert!(choice.get("not_asked").is_none(), "{choice}");
 }
 
 /// Regression: the rules reached the goal of an easy task in attempts that were then called lost.

@@ -1,6 +1,7 @@
 //! The requests of every method in every environment, recorded by a server, against the tables of the papers.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
+#![allow(clippy::print_stderr, reason = "a test says what it skipped")]
 
 mod calibration;
 #[path = "../simulated_servers/http.rs"]

@@ -233,14 +233,15 @@ fn goal_of(exchanges: &[Exchange]) -> String {
 fn worlds() -> Vec<&'static World> {
     let mut worlds: Vec<&World> = WORLDS.iter().collect();
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
-    let game = std::fs::read_dir(games).ok().and_then(|mut all| all.next()).map(|game| game.unwrap().path());
+    let all = std::fs::read_dir(games).ok();
+    let game = all.and_then(|all| all.map(|game| game.unwrap().path()).min());
     match game {
         Some(game) => worlds.push(Box::leak(Box::new(World {
             env: "alfworld",
             task: game.join("game.tw-pddl").to_str().unwrap().to_owned().leak(),
             actions: ["inventory", "look", "inventory"],
         }))),
-        None => println!("skipped ALFWorld: its games are absent"),
+        None => eprintln!("skipped ALFWorld: its games are absent"),
     }
     worlds
 }

@@ -43,7 +43,7 @@ impl ProgramPreset {
         let own = self.own_settings.iter().map(|(name, value)| (*name, value));
         let of_row = self.row.into_iter().flat_map(|row| {
             let calibration = row.calibration.iter().map(|(name, value)| (name.as_str(), value));
-            row.settings_in(env).into_iter().chain(calibration.filter(|(name, _)| settings.contains(*name)))
+            row.settings_in(env).into_iter().chain(calibration.filter(|(name, _)| settings.contains(name)))
         });
         own.chain(of_row).collect()
     }

@@ -58,10 +58,9 @@ impl<'a> DraftBuilder<'a> {
         let by_scope = state.settings().lessons_by_scope;
         let kinds = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { &filter.kinds };
         let max_count = filter.count_setting.as_deref().map_or(usize::MAX, |setting| {
-            let count = state
-                .run
-                .as_ref()
-                .map(|run| run.settings.value(setting).and_then(|value| value.as_u64()).unwrap_or(u64::MAX));
+            let count = state.run.as_ref().map(|run| {
+                run.settings.value(setting).and_then(serde_json::Value::as_u64).unwrap_or(u64::MAX)
+            });
             count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
         });
         let is_included = |l: &&Lesson| {

@@ -58,6 +58,9 @@ struct Paper {
     /// The interface of its agents, by environment; not given if unknown.
     #[serde(default)]
     interfaces: BTreeMap<String, String>,
+    /// The step limit of its public code, where that differs from the tables'.
+    #[serde(default)]
+    code_steps: Option<u32>,
     /// The sampling parameters of all its requests, by name.
     #[serde(default)]
     sampling: BTreeMap<String, Value>,

@@ -302,7 +302,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
     let reflexion = [82.8, 94.0, 84.1];
     let cases: [(&str, Edit, &[f64], &str); 19] = [
         ("as in the paper", |_, _| {}, &reflexion, ""),
-        ("as in the public code", |_, run| run.limits.steps = 49, &reflexion, ""),
+        ("a step less", |_, run| run.limits.steps = 49, &[], "steps 50 in the paper, 49 here"),
         ("fewer trials", |_, run| run.trials = 2, &[], "trials 15 in the paper, 2 here"),
         ("fewer steps", |_, run| run.limits.steps = 30, &[], "steps 50 in the paper, 30 here"),
         (
@@ -634,6 +634,7 @@ fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64
     for (name, value) in settings {
         run.settings.set(name, value.clone(), SettingOrigin::Paper);
     }
+    crate::method::derive_generation(mentor, &mut run.settings);
     session.spec = Some(Arc::new(run));
     let rows = compare_with_papers(&single_group(vec![session])).unwrap();
     let figures = rows.into_iter().flat_map(|row| row.figures).filter(|figure| figure.model == "GPT-4");

@@ -68,7 +68,7 @@ pub(crate) fn preview_prompt(
     }
     let mut record = drafted.record;
     if let Some(run) = &state.run {
-        record.sampling = run.settings.typed().role(record.role).sampling.clone();
+        record.sampling.clone_from(&run.settings.typed().role(record.role).sampling);
     }
     record.seed = state.seed_for(&record);
     Ok(PromptPreview { state: Arc::new(state), record })

@@ -23,9 +23,8 @@ impl PaperRow {
         if spec.trials != self.trials {
             reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
-        // FCRF's public code runs 49 steps where its paper says 50.
-        let is_of_code = self.paper == "fcrf" && spec.limits.steps + 1 == self.steps;
-        if spec.limits.steps != self.steps && !is_of_code {
+        let code_steps = PAPERS.papers.get(&self.paper).and_then(|paper| paper.code_steps);
+        if spec.limits.steps != self.steps && Some(spec.limits.steps) != code_steps {
             reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
         reasons.extend(self.lesson_difference(metrics, spec));
