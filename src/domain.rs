@@ -53,7 +53,9 @@ pub use prompt::{
     SegmentRecord, TextForms,
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
-pub use run::{Autonomy, EndReason, EpisodeStats, EpisodeSummary, JSON_EXPORT_FORMAT, Limits, RunSpec};
+pub use run::{
+    Autonomy, EndReason, EpisodeStats, EpisodeSummary, Interface, JSON_EXPORT_FORMAT, Limits, RunSpec,
+};
 pub use run_settings::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, RoleSettings,
     RunPlace, RunSettings, SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING,

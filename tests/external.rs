@@ -8,7 +8,9 @@
 mod run;
 
 use retrospect::catalog::{self, EnvironmentEntry, Extension, TaskFacts};
-use retrospect::domain::{Autonomy, EnvInfo, Limits, ListingCost, Observation, RunSpec, StepResult, Task};
+use retrospect::domain::{
+    Autonomy, EnvInfo, Interface, Limits, ListingCost, Observation, RunSpec, StepResult, Task,
+};
 use retrospect::driver::{AnswerDeadlines, Driver, Handle, RunConfig, worlds};
 use retrospect::engine::{Command, State};
 use retrospect::env::external::{ChildCommand, ChildProcess, IdleChildren};
@@ -217,7 +219,7 @@ impl Played {
         extend_catalog();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
-            interface: "raw".to_owned(),
+            interface: Interface::Raw,
             mentor: "none".to_owned(),
             limits: Limits { steps: 100, moves: None, wall_seconds: None },
             ..run::spec("react", tasks)

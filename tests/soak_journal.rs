@@ -18,7 +18,8 @@ mod wreck;
 use cases::{Rng, Soak};
 use retrospect::catalog;
 use retrospect::domain::{
-    BranchId, EndReason, LessonText, PromptRecord, ReflectionKind, Scope, Seq, ShownAs, ThoughtDisposition,
+    BranchId, EndReason, Interface, LessonText, PromptRecord, ReflectionKind, Scope, Seq, ShownAs,
+    ThoughtDisposition,
 };
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 use retrospect::journal::{Session, fold_events, read_branch_bytes};
@@ -31,9 +32,9 @@ use std::sync::Arc;
 fn corpus() -> Vec<Vec<Vec<u8>>> {
     let mut files = vec![wreck::lines(&documented_journal())];
     for (method, interface, id) in [
-        ("omnireflect", "react", "easy/heat/23"),
-        ("react", "agentboard", "easy/put/1"),
-        ("omnireflect", "raw", "easy/two/2"),
+        ("omnireflect", Interface::React, "easy/heat/23"),
+        ("react", Interface::Agentboard, "easy/put/1"),
+        ("omnireflect", Interface::Raw, "easy/two/2"),
     ] {
         files.push(wreck::lines(&played_session(method, interface, id).file()));
     }
@@ -41,7 +42,7 @@ fn corpus() -> Vec<Vec<Vec<u8>>> {
 }
 
 /// Returns a short session with human interventions.
-fn played_session(method: &str, interface: &str, id: &str) -> Rig {
+fn played_session(method: &str, interface: Interface, id: &str) -> Rig {
     let mut rig = Rig::new(spec(method, interface, &[id, id]));
     let add = |text: &str, kind| {
         Command::Lesson(LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new()))

@@ -21,7 +21,7 @@ use crossterm::event::{
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use retrospect::domain::{CallId, ModelRole, StepResult, Usage};
+use retrospect::domain::{CallId, Interface, ModelRole, StepResult, Usage};
 use retrospect::driver::{Halt, Health, LiveCall, Signal};
 use retrospect::engine::{Effect, Reply};
 use retrospect::provider::Phase;
@@ -71,7 +71,7 @@ struct ScreenSession {
 impl ScreenSession {
     fn new(rng: &mut Rng, number: u64) -> Self {
         let method = ["omnireflect", "react"][rng.below(2)];
-        let rig = Rig::new(spec(method, "react", &["easy/put/1", "easy/heat/23", "easy/look/3"]));
+        let rig = Rig::new(spec(method, Interface::React, &["easy/put/1", "easy/heat/23", "easy/look/3"]));
         let model = Model { size: random_size(rng), ..Model::default() };
         let mut session = Self {
             rig,

@@ -15,8 +15,8 @@ mod rig;
 
 use cases::{Rng, Soak};
 use retrospect::domain::{
-    Autonomy, EndReason, LessonId, LessonStatus, LessonText, MessageRole, Prompt, ReflectionKind, Scope,
-    Segment, SegmentLabel, SegmentOrigin, ShownAs, StepResult, ThoughtDisposition, Usage,
+    Autonomy, EndReason, Interface, LessonId, LessonStatus, LessonText, MessageRole, Prompt, ReflectionKind,
+    Scope, Segment, SegmentLabel, SegmentOrigin, ShownAs, StepResult, ThoughtDisposition, Usage,
 };
 use retrospect::engine::{Command, Effect, LessonCommand, Reply};
 use retrospect::prompt::interface;
@@ -141,7 +141,7 @@ struct TextSession {
 
 impl TextSession {
     fn new(number: u64) -> Self {
-        let interface = ["raw", "react", "agentboard"][(number % 3) as usize];
+        let interface = [Interface::Raw, Interface::React, Interface::Agentboard][(number % 3) as usize];
         let method = ["react", "omnireflect"][(number % 2) as usize];
         let mut rig = Rig::new(spec(method, interface, &["easy/put/1"; 3]));
         rig.send(&Command::ChangeSetting { name: "max_steps".to_owned(), value: 1_000.into() }).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::catalog::{build_policy, defaults};
 use crate::domain::{
-    Autonomy, CallId, JobContext, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage,
+    Autonomy, CallId, Interface, JobContext, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage,
 };
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::PaperOrCode;
@@ -185,7 +185,7 @@ pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
         method: method.to_owned(),
         actor: "rules".to_owned(),
         mentor: "symbolic".to_owned(),
-        interface: "react".to_owned(),
+        interface: Interface::React,
         tasks: tasks.iter().map(task).collect(),
         trials: 1,
         seed: 0,

@@ -9,7 +9,7 @@ use super::output::Output;
 use super::worlds::world_options;
 use crate::catalog::DEFAULT_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
-use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task, pluralize};
+use crate::domain::{EpisodeRole, Interface, RunSpec, Settings, StepResult, Task, pluralize};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
@@ -28,7 +28,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
     let options = world_options(config);
     let env_error = |e: &_| error::world_error(&task, e);
     let mut world = worlds::open_guarded(&task, &options).map_err(|e| env_error(&e))?;
-    let interface = args.keys.get(&keys::INTERFACE).unwrap_or("raw");
+    let interface = args.keys.get(&keys::INTERFACE).and_then(Interface::from_word).unwrap_or_default();
     let mut view = InterfaceView::new(&task, interface);
     let first = world.reset().map_err(|e| env_error(&e))?;
     let goal = interface::goal_from_reset(&first);
@@ -142,8 +142,8 @@ struct InterfaceView {
 }
 
 impl InterfaceView {
-    fn new(task: &Task, interface: &str) -> Self {
-        let mut view = Self { state: State::default(), is_raw: interface == "raw", seq: 0 };
+    fn new(task: &Task, interface: Interface) -> Self {
+        let mut view = Self { state: State::default(), is_raw: interface == Interface::Raw, seq: 0 };
         if !view.is_raw {
             let (limits, ..) =
                 crate::catalog::defaults(DEFAULT_METHOD.name, crate::method::PaperOrCode::Paper);
@@ -151,7 +151,7 @@ impl InterfaceView {
                 method: DEFAULT_METHOD.name.to_owned(),
                 actor: "human".to_owned(),
                 mentor: "none".to_owned(),
-                interface: interface.to_owned(),
+                interface,
                 tasks: vec![task.clone()],
                 trials: 1,
                 seed: 0,

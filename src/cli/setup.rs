@@ -19,8 +19,8 @@ use super::{locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Limits, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam, SettingOrigin, Settings, ShownAs,
-    Task, pluralize, sampling_param,
+    Autonomy, Interface, Limits, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam, SettingOrigin, Settings,
+    ShownAs, Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
@@ -28,7 +28,6 @@ use crate::engine::LessonCommand;
 use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode};
-use crate::prompt::interface::AGENTBOARD;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -230,7 +229,7 @@ fn build_spec(
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
         mentor,
-        interface: config.get(keys::INTERFACE).to_owned(),
+        interface: config.get(keys::INTERFACE),
         tasks,
         trials: match config.origin(&keys::TRIALS) {
             ValueOrigin::Default => catalog::default_trials(&method),
@@ -248,11 +247,11 @@ fn build_spec(
 
 /// Keeps thoughts from the environment under the interface of AgentBoard, whose agents do so, unless somebody has decided on
 /// it. Environments differ in whether they accept a thought, so sent ones would count as valid in some only.
-fn withhold_thoughts(interface: &str, settings: &mut Settings) {
+fn withhold_thoughts(interface: Interface, settings: &mut Settings) {
     let name = THOUGHTS_SENT.spec.name;
     let is_default =
         settings.recorded(name).is_some_and(|setting| setting.origin == THOUGHTS_SENT.spec.origin);
-    if interface == AGENTBOARD && is_default {
+    if interface == Interface::Agentboard && is_default {
         settings.set(name, false, SettingOrigin::Code);
     }
 }

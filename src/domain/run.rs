@@ -1,6 +1,6 @@
 //! Runs, their settings, and the summaries of their episodes.
 
-use super::{EpisodeRole, Settings, Task, TokenCounts};
+use super::{EpisodeRole, Settings, Task, TokenCounts, setting_words};
 use serde::{Deserialize, Serialize};
 
 /// The `format` of a session exported as a JSON document, by which such a document is recognized.
@@ -17,6 +17,22 @@ pub enum Autonomy {
     Confirm,
     /// A person chooses every action; the actor isn't asked.
     Human,
+}
+
+setting_words! {
+    /// An interface is how actions and observations are rewritten between environment and prompt, like the wrappers of
+    /// public code do.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Interface {
+        /// Nothing is rewritten.
+        #[default]
+        Raw = "raw",
+        /// As in ReAct's code.
+        React = "react",
+        /// As in AgentBoard's code.
+        Agentboard = "agentboard",
+    }
 }
 
 /// Limits bound an episode by its number of steps, its number of environment actions and its duration.
@@ -42,8 +58,8 @@ pub struct RunSpec {
     pub actor: String,
     /// The mentor, as on the command line (`symbolic`, `none`, ...).
     pub mentor: String,
-    /// The interface between environment and prompt: `raw`, `react` or `agentboard`.
-    pub interface: String,
+    /// The interface between environment and prompt.
+    pub interface: Interface,
     pub tasks: Vec<Task>,
     /// Maximum number of trials of each task.
     pub trials: u32,
@@ -213,7 +229,7 @@ impl RunSpec {
             method: String::new(),
             actor: String::new(),
             mentor: String::new(),
-            interface: String::new(),
+            interface: Interface::Raw,
             tasks: Vec::new(),
             trials: 1,
             seed: 0,

@@ -2,8 +2,8 @@
 
 use super::{Driver, Handle, Health, OpenWorld, PastQuery, RunConfig};
 use crate::domain::{
-    Autonomy, EnvInfo, EpisodeRole, Limits, ListingCost, Prompt, PromptRecord, ReflectionKind, RunSpec,
-    Settings, StepResult, Task,
+    Autonomy, EnvInfo, EpisodeRole, Interface, Limits, ListingCost, Prompt, PromptRecord, ReflectionKind,
+    RunSpec, Settings, StepResult, Task,
 };
 use crate::engine::{
     Command, Envelope, Event, Intent, Method, OutgoingAction, ParsedActorReply, ParsedMentorReply, Policy,
@@ -150,7 +150,7 @@ fn spec(tasks: usize) -> RunSpec {
         method: "once".to_owned(),
         actor: "script".to_owned(),
         mentor: "none".to_owned(),
-        interface: "raw".to_owned(),
+        interface: Interface::Raw,
         tasks: (0..tasks).map(task).collect(),
         trials: 1,
         seed: 0,

@@ -4,16 +4,8 @@
 
 use super::forms::think_text;
 use crate::domain::common_settings::ActionRule;
-use crate::domain::{EpisodeRole, Step, StepResult, Task, TypedSetting};
+use crate::domain::{EpisodeRole, Interface, Step, StepResult, Task, TypedSetting};
 use crate::engine::{OutgoingAction, State};
-
-/// The interface of a run ([`RunSpec::interface`](crate::domain::RunSpec)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Interface {
-    Raw,
-    React,
-    Agentboard,
-}
 
 /// AgentBoard's command for the list of admissible actions.
 const CHECK_ACTION: &str = "check valid actions";
@@ -264,18 +256,8 @@ pub fn goal_from_reset(first: &StepResult) -> String {
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
 
-/// The names of the interfaces.
-pub const INTERFACES: &[&str] = &["raw", "react", AGENTBOARD];
-
-/// The name of AgentBoard's interface.
-pub const AGENTBOARD: &str = "agentboard";
-
 fn current_interface(state: &State) -> Interface {
-    match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {
-        "react" => Interface::React,
-        AGENTBOARD => Interface::Agentboard,
-        _ => Interface::Raw,
-    }
+    state.run.as_ref().map(|run| run.interface).unwrap_or_default()
 }
 
 /// Drops the first block (the banner) and joins the others line by line, as ReAct does. A text of one block is kept.

@@ -293,7 +293,7 @@ impl Condition {
         let Some(run) = state.run.as_deref() else { return false };
         match self.setting.as_str() {
             "method" => run.method == self.value,
-            "interface" => run.interface == self.value,
+            "interface" => run.interface.word() == self.value,
             "mentor" => run.mentor == self.value,
             "role" => {
                 let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();

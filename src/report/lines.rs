@@ -289,7 +289,7 @@ fn run_line<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> RunLine<'
         method: &spec.method,
         actor: &spec.actor,
         mentor: &spec.mentor,
-        interface: &spec.interface,
+        interface: spec.interface.word(),
         seed: spec.seed,
         trials: spec.trials,
         tasks: spec.tasks.iter().map(|t: &Task| t.id.as_str()).collect(),

@@ -177,7 +177,7 @@ fn configuration(session: &SessionMetrics) -> Configuration {
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let fields = [
             ("method", spec.method.clone()),
-            ("interface", spec.interface.clone()),
+            ("interface", spec.interface.word().to_owned()),
             ("trials", spec.trials.to_string()),
             ("first_trial", spec.settings.typed().place.first_trial.unwrap_or(1).to_string()),
             ("steps", spec.limits.steps.to_string()),

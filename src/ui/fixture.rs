@@ -5,10 +5,10 @@ mod method_sessions;
 mod sample_session;
 
 use crate::domain::{
-    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
-    LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, PromptRecord, Reflection,
-    ReflectionItem, ReflectionKind, RunSpec, Scope, SegmentOrigin, SegmentRecord, Seq, ShownAs, StepResult,
-    Task, ThoughtDisposition, Usage,
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, Interface,
+    LessonId, LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, PromptRecord,
+    Reflection, ReflectionItem, ReflectionKind, RunSpec, Scope, SegmentOrigin, SegmentRecord, Seq, ShownAs,
+    StepResult, Task, ThoughtDisposition, Usage,
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
@@ -53,7 +53,7 @@ impl Fixture {
                     method: method.to_owned(),
                     actor: "rules".to_owned(),
                     mentor: mentor.to_owned(),
-                    interface: "react".to_owned(),
+                    interface: Interface::React,
                     tasks: vec![task()],
                     trials,
                     seed: 0,

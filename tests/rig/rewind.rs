@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::run;
-use retrospect::domain::{Autonomy, BranchId, Limits, RunSpec};
+use retrospect::domain::{Autonomy, BranchId, Interface, Limits, RunSpec};
 use retrospect::driver::worlds;
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::Command;
@@ -63,7 +63,7 @@ impl PlayedSession {
         let task = worlds::find(env, id, &TaskOptions::default()).unwrap();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
-            interface: "raw".to_owned(),
+            interface: Interface::Raw,
             mentor: "none".to_owned(),
             limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
             ..run::spec("react", vec![task])

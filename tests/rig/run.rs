@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use retrospect::catalog::defaults;
-use retrospect::domain::{Autonomy, BranchId, RunSpec, Seq, Task};
+use retrospect::domain::{Autonomy, BranchId, Interface, RunSpec, Seq, Task};
 use retrospect::driver::Handle;
 use retrospect::engine::State;
 use retrospect::journal::{BranchHeader, Meta};
@@ -31,7 +31,7 @@ pub(crate) fn spec(method: &str, tasks: Vec<Task>) -> RunSpec {
         method: method.to_owned(),
         actor: "rules".to_owned(),
         mentor: "symbolic".to_owned(),
-        interface: "react".to_owned(),
+        interface: Interface::React,
         tasks,
         trials: 1,
         seed: 0,

@@ -6,7 +6,7 @@
 #[path = "../rig/run.rs"]
 mod run;
 
-use retrospect::domain::{JobContext, RunSpec, Seq, Task, Usage};
+use retrospect::domain::{Interface, JobContext, RunSpec, Seq, Task, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{
     Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input, Reply, State,
@@ -27,9 +27,9 @@ pub(crate) struct Rig {
 }
 
 /// Returns a run of the built-in actor over household tasks.
-pub(crate) fn spec(method: &str, interface: &str, ids: &[&str]) -> RunSpec {
+pub(crate) fn spec(method: &str, interface: Interface, ids: &[&str]) -> RunSpec {
     let tasks = ids.iter().map(|id| run::household(*id)).collect();
-    RunSpec { interface: interface.to_owned(), ..run::spec(method, tasks) }
+    RunSpec { interface, ..run::spec(method, tasks) }
 }
 
 pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {

@@ -4,9 +4,8 @@ use super::key::{FilePath, Key, OrAsk, Text, TextList};
 use super::value::ValueType;
 use crate::catalog::{CALIBRATION_METHOD, DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, METHOD_NAMES};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS, OverriddenThought};
-use crate::domain::{ShownAs, setting_words};
+use crate::domain::{Interface, ShownAs, setting_words};
 use crate::method::PaperOrCode;
-use crate::prompt::interface::INTERFACES;
 use crate::provider::openai::Api;
 
 setting_words! {
@@ -106,11 +105,11 @@ pub const MENTOR: Key<Text> = Key::new(
 .variable("RETROSPECT_MENTOR")
 .flag("--mentor", "MENTOR");
 
-pub const INTERFACE: Key<Text> = Key::new(
+pub const INTERFACE: Key<Interface> = Key::new(
     "run.interface",
     "how observations are shown to the agent in a run (`play` uses `raw` unless you set the flag)",
-    ValueType::Choice(INTERFACES),
-    "react",
+    ValueType::Choice(Interface::WORDS),
+    Interface::React.word(),
 )
 .variable("RETROSPECT_INTERFACE")
 .flag("--interface", "NAME");

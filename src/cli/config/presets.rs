@@ -178,7 +178,8 @@ impl Config {
         }
         let interface = preset.row.and_then(|row| row.interface_in(self.get(keys::ENV)));
         if let Some(interface) = interface.filter(|_| !self.is_set_by_flag(&keys::INTERFACE)) {
-            self.values.insert(keys::INTERFACE.name, (json!(interface), ValueOrigin::Preset(preset.name)));
+            self.values
+                .insert(keys::INTERFACE.name, (json!(interface.word()), ValueOrigin::Preset(preset.name)));
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 //! events and keeps them as a journal.
 
 use crate::domain::{
-    Autonomy, BreakpointConfig, CallId, EpisodeRole, LessonText, Limits, MessageRole, ModelRole, Note,
-    PromptRecord, Question, ReflectionItem, ReflectionKind, RunSpec, SegmentLabel, SegmentOrigin,
+    Autonomy, BreakpointConfig, CallId, EpisodeRole, Interface, LessonText, Limits, MessageRole, ModelRole,
+    Note, PromptRecord, Question, ReflectionItem, ReflectionKind, RunSpec, SegmentLabel, SegmentOrigin,
     SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage, with_model,
 };
 use crate::engine::{
@@ -185,7 +185,7 @@ pub(in crate::engine) fn spec_with_tasks(tasks: usize) -> RunSpec {
         method: "test".to_owned(),
         actor: "script".to_owned(),
         mentor: "none".to_owned(),
-        interface: "raw".to_owned(),
+        interface: Interface::Raw,
         tasks: (0..tasks)
             .map(|n| Task {
                 env: "toy".to_owned(),

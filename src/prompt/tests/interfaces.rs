@@ -1,11 +1,12 @@
 //! The interfaces between environment and prompt, the built-in templates, and a user's own templates.
 
 use super::*;
+use crate::domain::Interface;
 use crate::engine::{Cause, Event};
 
 fn play_with_interface(interface: &str) -> TestRun {
     let mut run = test_spec("react", &[TASK]);
-    run.interface = interface.to_owned();
+    run.interface = Interface::from_word(interface).unwrap();
     TestRun::new(run)
 }
 
@@ -211,7 +212,7 @@ fn every_interface_leaves_the_texts_of_babyai_unchanged() {
             (true, "think: pick up red ball 1", None),
         ] {
             let mut run = test_spec("react", &[TASK]);
-            run.interface = interface.to_owned();
+            run.interface = Interface::from_word(interface).unwrap();
             run.tasks[0].env = "babyai".to_owned();
             run.settings.set("pickup_alias", alias, crate::domain::SettingOrigin::Flag);
             let mut play = TestRun::new(run);
@@ -237,7 +238,7 @@ fn every_interface_leaves_the_texts_of_babyai_unchanged() {
 fn the_fcrf_rule_rewrites_actions_but_not_thoughts() {
     let mut run = test_spec("fcrf", &[TASK]);
     assert_eq!(run.settings.text("action_rule", ""), "fcrf");
-    run.interface = "react".to_owned();
+    run.interface = Interface::React;
     let play = TestRun::new(run);
     for (action, sent) in [
         ("put cd 1 in desk 1", Some("put cd 1 in/on desk 1")),

@@ -3,6 +3,7 @@
 mod differences;
 
 use super::{Interval, Metrics};
+use crate::domain::Interface;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +58,7 @@ struct Paper {
     split: Option<String>,
     /// The interface of its agents, by environment; not given if unknown.
     #[serde(default)]
-    interfaces: BTreeMap<String, String>,
+    interfaces: BTreeMap<String, Interface>,
     /// The step limit of its public code, where that differs from the tables'.
     #[serde(default)]
     code_steps: Option<u32>,
@@ -132,8 +133,8 @@ impl PaperRow {
     }
 
     /// Returns the interface of the paper's agents in an environment, or `None` if it is unknown.
-    pub fn interface_in(&self, env: &str) -> Option<&'static str> {
-        PAPERS.papers.get(&self.paper)?.interfaces.get(env).map(String::as_str)
+    pub fn interface_in(&self, env: &str) -> Option<Interface> {
+        PAPERS.papers.get(&self.paper)?.interfaces.get(env).copied()
     }
 
     /// Returns the environments that the row's figures are about.

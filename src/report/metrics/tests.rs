@@ -6,7 +6,7 @@ mod plans;
 use super::aggregate::{iqm, median};
 use super::*;
 use crate::domain::{
-    Autonomy, EndReason, EpisodeStats, EpisodeSummary, LessonText, Limits, Purpose, Reflection,
+    Autonomy, EndReason, EpisodeStats, EpisodeSummary, Interface, LessonText, Limits, Purpose, Reflection,
     ReflectionItem, ReflectionKind, SettingOrigin, Task,
 };
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn spec() -> RunSpec {
         method: "reflexion".to_owned(),
         actor: "openai:some".to_owned(),
         mentor: "openai:some".to_owned(),
-        interface: "react".to_owned(),
+        interface: Interface::React,
         tasks: Vec::new(),
         trials: 15,
         seed: 0,
@@ -331,7 +331,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
         ),
         (
             "another interface",
-            |_, run| run.interface = "raw".to_owned(),
+            |_, run| run.interface = Interface::Raw,
             &[],
             "interface react in the paper, raw here",
         ),
@@ -414,7 +414,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
     let as_agentboard = |_: &mut SessionMetrics, run: &mut RunSpec| {
         run.settings.set("thoughts_count", false, SettingOrigin::Paper);
         run.settings.set("thoughts_sent", false, SettingOrigin::Paper);
-        run.interface = "agentboard".to_owned();
+        run.interface = Interface::Agentboard;
     };
     let (figures, differences) = react(whole_benchmark("babyai", levels(), 30), as_agentboard);
     assert_eq!(figures, [24.6, 45.2, 31.2], "{differences}");

@@ -2,7 +2,7 @@
 
 use super::situation::Situation;
 use crate::catalog::fixture::{TestRun, test_spec};
-use crate::domain::StepResult;
+use crate::domain::{Interface, StepResult};
 use crate::engine::State;
 use crate::symbolic::Goal;
 use flate2::read::GzDecoder;
@@ -55,7 +55,7 @@ fn load_traces() -> Vec<(String, Vec<TraceLine>)> {
 /// Plays a trace, answering with the recorded observations.
 fn replay(lines: &[TraceLine]) -> TestRun {
     let mut run = test_spec("omnireflect", &[("recorded", "")]);
-    run.interface = "raw".to_owned();
+    run.interface = Interface::Raw;
     run.limits.steps = 1000;
     run.settings.set("context_tokens", 500, crate::domain::SettingOrigin::Flag);
     run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);

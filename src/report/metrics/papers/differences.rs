@@ -18,7 +18,11 @@ impl PaperRow {
             reasons.push("finished runs in the paper, a run in progress here".to_owned());
         }
         if let Some(interface) = self.interface_in(env).filter(|interface| *interface != spec.interface) {
-            reasons.push(format!("interface {interface} in the paper, {} here", spec.interface));
+            reasons.push(format!(
+                "interface {} in the paper, {} here",
+                interface.word(),
+                spec.interface.word()
+            ));
         }
         if spec.trials != self.trials {
             reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));

@@ -2,8 +2,8 @@
 
 use super::super::{Side, action_or_thought};
 use crate::domain::{
-    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
-    LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, Prompt, PromptRecord,
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, Interface,
+    LessonId, LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, Prompt, PromptRecord,
     ReflectionKind, RunSpec, Scope, Segment, SegmentLabel, SegmentOrigin, SegmentRecord, Seq, Settings,
     ShownAs, StepResult, Task, ThoughtDisposition,
 };
@@ -25,7 +25,7 @@ fn spec(actor: &str, seed: u64) -> RunSpec {
         method: "react".to_owned(),
         actor: actor.to_owned(),
         mentor: "none".to_owned(),
-        interface: "raw".to_owned(),
+        interface: Interface::Raw,
         tasks: Vec::new(),
         trials: 1,
         seed,
