@@ -6,6 +6,7 @@ mod environments;
 mod extend;
 mod extension;
 mod lane;
+mod mentor_defaults;
 mod method_entry;
 mod methods;
 mod question_entry;
@@ -19,6 +20,7 @@ pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
 pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};
+pub use mentor_defaults::{apply_mentor_defaults, mentor_default, switch_model};
 pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };

@@ -18,7 +18,7 @@ pub mod sweet_sour;
 pub use calibration::WithCalibration;
 pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
-pub use mentor::{derive_generation, derived_generation, disable_reflections, is_model, switch_model};
+pub use mentor::{disable_reflections, is_model};
 pub use omnireflect::OmniReflect;
 pub use planning::{Planning, numbered_plan_lines};
 pub use react::ReAct;

@@ -211,7 +211,7 @@ fn build_spec(
     let reflecting_method =
         if calibration.is_some() { catalog::calibration_method(&method).name } else { method.as_str() };
     let mentor = choose_mentor(config, reflecting_method, &settings)?;
-    method::derive_generation(&mentor, &mut settings);
+    catalog::apply_mentor_defaults(&mentor, &mut settings);
     if mentor == "none" && reflecting_method == catalog::CALIBRATION_METHOD.name {
         method::disable_reflections(&mut settings, setting_origin(config.origin(&keys::MENTOR)));
     }

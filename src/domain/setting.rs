@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::fmt;
 
 /// A setting's origin says where its value comes from, such as a paper, public code, a flag or a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ pub struct SettingSpec {
     pub default: DefaultValue,
     /// The public code's value, if it differs.
     pub code_default: Option<DefaultValue>,
+    /// The default in a run whose mentor is a model, if it differs: naming a model means that it should be called.
+    pub model_mentor_default: Option<DefaultValue>,
     /// Inclusive bounds of a number.
     pub range: (u64, u64),
     /// Source of the default.
@@ -179,13 +182,21 @@ impl<T: Copy> TypedSetting<T> {
         if_missing: T,
         origin: SettingOrigin,
     ) -> Self {
-        let spec = SettingSpec { name, meaning, default, code_default: None, range: (0, 0), origin };
+        let (code_default, model_mentor_default) = (None, None);
+        let spec =
+            SettingSpec { name, meaning, default, code_default, model_mentor_default, range: (0, 0), origin };
         Self { spec, if_missing }
     }
 
     /// Sets the value of the public code, which differs from the default.
     pub const fn with_code_default(mut self, value: DefaultValue) -> Self {
         self.spec.code_default = Some(value);
+        self
+    }
+
+    /// Sets the default in a run whose mentor is a model.
+    pub const fn with_model_mentor_default(mut self, value: DefaultValue) -> Self {
+        self.spec.model_mentor_default = Some(value);
         self
     }
 
@@ -224,6 +235,17 @@ impl SettingSpec {
             _ => String::new(),
         };
         if is_allowed { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed_values())) }
+    }
+}
+
+/// As a person writes it in a flag or a configuration.
+impl fmt::Display for DefaultValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(out),
+            Self::Switch(is_on) => is_on.fmt(out),
+            Self::Choice(word, _) => out.write_str(word),
+        }
     }
 }
 

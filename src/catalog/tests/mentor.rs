@@ -1,9 +1,8 @@
 //! Settings derived from the mentor, and the cases in which it is never called.
 
 use crate::catalog::fixture::test_spec;
-use crate::catalog::{ENVIRONMENTS, unsuited_actor_warning, unused_mentor_reason};
+use crate::catalog::{ENVIRONMENTS, apply_mentor_defaults, switch_model, unsuited_actor_warning, unused_mentor_reason};
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
-use crate::method::{derive_generation, switch_model};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
@@ -40,7 +39,7 @@ fn a_model_as_mentor_makes_the_default_generation_neural() {
         if preset {
             run.settings.set("preset", "some", Flag);
         }
-        derive_generation(mentor, &mut run.settings);
+        apply_mentor_defaults(mentor, &mut run.settings);
         assert_eq!(generation(&run), expected, "{mentor} {before:?} {preset}");
     }
     // A fork, the model dialog and `--plain` can switch the mentor and switch it back.

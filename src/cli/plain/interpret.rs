@@ -22,7 +22,7 @@ use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{Autonomy, EndReason, LessonStatus, ModelRole, SegmentOrigin, ShownAs};
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
-use crate::method::switch_model;
+use crate::catalog::switch_model;
 use crate::prompt::render;
 use std::fmt::Write as _;
 use typed_verb::TypedVerb;

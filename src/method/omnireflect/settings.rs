@@ -41,7 +41,8 @@ pub const GENERATION: TypedSetting<Generation> = Generation::setting(
     "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if not set and the mentor is a model: neural",
     Generation::Symbolic,
     BuiltIn,
-);
+)
+.with_model_mentor_default(Generation::Neural.as_default());
 
 setting_words! {
     /// When reflections are due.

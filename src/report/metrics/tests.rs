@@ -634,7 +634,7 @@ fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64
     for (name, value) in settings {
         run.settings.set(name, value.clone(), SettingOrigin::Paper);
     }
-    crate::method::derive_generation(mentor, &mut run.settings);
+    crate::catalog::apply_mentor_defaults(mentor, &mut run.settings);
     session.spec = Some(Arc::new(run));
     let rows = compare_with_papers(&single_group(vec![session])).unwrap();
     let figures = rows.into_iter().flat_map(|row| row.figures).filter(|figure| figure.model == "GPT-4");

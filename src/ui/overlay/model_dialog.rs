@@ -3,10 +3,9 @@
 
 use super::named_value;
 use super::named_value::NamedValue;
-use crate::catalog::unused_mentor_reason;
+use crate::catalog::{switch_model, unused_mentor_reason};
 use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param};
 use crate::engine::Command;
-use crate::method::switch_model;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};

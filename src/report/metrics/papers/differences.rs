@@ -4,7 +4,7 @@ use super::{PAPERS, PaperRow};
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, Task, pluralize};
-use crate::method::{PaperOrCode, derive_generation};
+use crate::method::PaperOrCode;
 use crate::report::metrics::Metrics;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,7 +147,7 @@ impl PaperRow {
         let mut calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
         if self.advisor.is_some() {
             // A model writes the constitution, so what follows from a mentor that is a model holds for it.
-            derive_generation("openai:", &mut calibration);
+            catalog::apply_mentor_defaults("openai:", &mut calibration);
         }
         let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
         let shared = COMMON_SETTINGS.iter().filter(|setting| setting.name != MENTOR_AT_ONCE.spec.name);

@@ -4,12 +4,12 @@ use super::super::action_input::ActionInput;
 use super::super::named_value;
 use super::super::named_value::NamedValueInput;
 use super::fork_point;
-use crate::catalog::{METHOD_NAMES, SETTINGS, defaults};
+use crate::catalog::{METHOD_NAMES, SETTINGS, apply_mentor_defaults, defaults, switch_model};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{ModelRole, RunSpec, SamplingParam, sampling_param};
 use crate::driver::PastAdmissible;
 use crate::engine::{Command, State};
-use crate::method::{PaperOrCode, derive_generation, switch_model};
+use crate::method::PaperOrCode;
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::draft::ForkChange;
@@ -362,7 +362,7 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     });
     let old: Vec<_> = old.collect();
     settings.extend(old);
-    derive_generation(&spec.mentor, &mut settings);
+    apply_mentor_defaults(&spec.mentor, &mut settings);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Chooser, Section};
 use crate::domain::SettingOrigin;
-use crate::method::derived_generation;
+use crate::catalog::{find_setting, mentor_default};
 use crate::ui::start::types::SettingsVariant;
 
 /// The setting for a preset: a row of a paper's table, or a preset of the configuration.
@@ -11,8 +11,6 @@ const PRESET: &str = "run.preset";
 const METHOD: &str = "run.method";
 /// The setting for whether the paper or its public code is followed.
 const PAPER_OR_CODE: &str = "run.as";
-/// The setting whose default depends on the mentor.
-const GENERATION: &str = "generation";
 /// The settings for a model, each with the one for its server profile.
 const MODEL_SETTINGS: [(&str, &str); 2] =
     [("run.actor", "run.profile"), ("run.mentor", "run.mentor_profile")];
@@ -24,20 +22,19 @@ impl Chooser {
             self.apply_variant(changed);
         }
         self.apply_model_profile(changed);
-        self.update_generation();
+        self.update_mentor_defaults();
     }
 
-    /// Derives `generation` from the mentor, unless the person has set it.
-    fn update_generation(&mut self) {
+    /// Gives the settings that the person hasn't set the values that the mentor implies.
+    fn update_mentor_defaults(&mut self) {
         let value = |name: &str| self.model.settings.iter().find(|k| k.name == name).map(|k| k.value.clone());
         let mentor = value(MODEL_SETTINGS[1].0).unwrap_or_default();
-        let is_set = self.changed.iter().any(|name| name == GENERATION);
-        let Some(setting) = self.model.settings.iter_mut().find(|k| k.name == GENERATION && !is_set) else {
-            return;
-        };
-        // On this screen, the origin is the paper only for a preset's value.
-        if let Some((value, origin)) = derived_generation(&mentor, setting.origin, true) {
-            (setting.value, setting.origin) = (value.to_owned(), origin);
+        for setting in self.model.settings.iter_mut().filter(|k| !self.changed.contains(&k.name)) {
+            let Some(spec) = find_setting(&setting.name) else { continue };
+            // On this screen, the origin is the paper only for a preset's value.
+            if let Some((value, origin)) = mentor_default(spec, &mentor, setting.origin, true) {
+                (setting.value, setting.origin) = (value.to_string(), origin);
+            }
         }
     }
 
