@@ -34,7 +34,7 @@ pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
-use crate::domain::{Autonomy, Job, JobContext, LessonId, RunSpec, StepResult};
+use crate::domain::{Autonomy, Job, JobContext, LessonId, Question, RunSpec, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -98,6 +98,13 @@ pub fn run_roles(run: &RunSpec) -> impl Iterator<Item = (&'static str, &str)> {
 /// Returns whether [`CALIBRATION_METHOD`] plays the calibration of a run with another method.
 fn has_other_calibration(run: &RunSpec) -> bool {
     calibrates(run) && find_method(&run.method).is_some_and(|entry| !entry.learns_from_calibration)
+}
+
+/// Returns the questions of a run's method, and of the one that plays its calibration if that is another.
+pub fn questions(run: &RunSpec) -> Vec<&'static QuestionEntry> {
+    let own = find_method(&run.method).map_or(&[][..], |entry| entry.questions);
+    let other = has_other_calibration(run) && run.method != CALIBRATION_METHOD.name;
+    own.iter().chain(CALIBRATION_METHOD.questions.iter().filter(|_| other)).collect()
 }
 
 /// Returns the method that reflects on the calibration of a run with this method.
@@ -192,11 +199,18 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         let calibration = (CALIBRATION_METHOD.build)(spec)?;
         method = Arc::new(WithCalibration { tested: method, calibration });
     }
+    let questions = questions(spec);
+    let form = move |question: Question| {
+        let entry = questions.iter().find(|entry| entry.question == question);
+        entry.map(|entry| entry.reply_form).unwrap_or_default()
+    };
     Ok(Policy {
         method,
         draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),
         parse_reply: prompt::read_reply,
-        parse_mentor_reply: prompt::read_mentor,
+        parse_mentor_reply: Arc::new(move |question, text, truncated| {
+            prompt::read_mentor(form(question), text, truncated)
+        }),
         edit_prompt: prompt::edit_segment,
         rewrite_action,
         is_short_action,

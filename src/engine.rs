@@ -42,8 +42,8 @@ pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
 pub use policy::{
     BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply,
-    Method, OutgoingAction, ParseConditionFn, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft,
-    PromptRequest, add_all_lessons,
+    Method, OutgoingAction, ParseConditionFn, ParseMentorReplyFn, ParsedActorReply, ParsedMentorReply,
+    Policy, PromptDraft, PromptRequest, add_all_lessons,
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};

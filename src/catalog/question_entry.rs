@@ -1,6 +1,7 @@
 //! The questions that a method asks its mentor, and prepared attempts after which it asks them.
 
 use crate::domain::{DefaultValue, Question};
+use crate::prompt::ReplyForm;
 
 /// A question that a method asks its mentor.
 #[derive(Clone, Copy, Debug)]
@@ -8,8 +9,10 @@ pub struct QuestionEntry {
     pub question: Question,
     /// When it is asked, as a phrase such as "after a lost attempt that will be repeated".
     pub when: &'static str,
-    /// The form of a reply that can be used, in which `{}` stands for its text.
-    pub reply_form: &'static str,
+    /// How its reply is read. The reply to a question that no entry lists is one text.
+    pub reply_form: ReplyForm,
+    /// A reply of this form, in which `{}` stands for its text.
+    pub sample_reply: &'static str,
     /// Attempts in which or after which it is asked.
     pub attempts: PreparedAttempts,
     /// Values of settings with which these attempts lead to it, by name; only used where the run's own values don't.

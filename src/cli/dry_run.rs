@@ -14,7 +14,7 @@ use super::locate;
 use super::output::Output;
 use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
-use crate::catalog::{self, CALIBRATION_METHOD, PreparedAttempts, QuestionEntry, find_method};
+use crate::catalog::{self, PreparedAttempts, QuestionEntry, find_method, questions};
 use crate::domain::{
     Autonomy, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Question, RunSpec, SettingOrigin,
 };
@@ -92,15 +92,6 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
         out.print_note(&format!("{} ({}): {NOT_ASKED}", question_name(entry.question), entry.when));
     }
     Ok(())
-}
-
-/// Returns the questions of a run's method, and of the one that plays its calibration if that is another.
-fn questions(spec: &RunSpec) -> Vec<&'static QuestionEntry> {
-    let Some(method) = find_method(&spec.method) else { return Vec::new() };
-    let calibrates = !(spec.calibration_tasks().is_empty() && spec.exploration_tasks().is_empty());
-    let other = (calibrates && !method.learns_from_calibration && method.name != CALIBRATION_METHOD.name)
-        .then_some(CALIBRATION_METHOD.questions);
-    method.questions.iter().chain(other.into_iter().flatten()).collect()
 }
 
 /// Plays prepared runs, each only once.
@@ -211,7 +202,7 @@ impl Preparer<'_> {
                 let text = format!("(the mentor's reply to call {})", request.call);
                 let asked =
                     questions(&run).into_iter().find(|entry| request.question == Some(entry.question));
-                Ok(asked.map_or("{}", |entry| entry.reply_form).replace("{}", &text))
+                Ok(asked.map_or("{}", |entry| entry.sample_reply).replace("{}", &text))
             };
             Arc::new(ScriptedProvider::new(reply)) as Arc<dyn Provider>
         });

@@ -109,7 +109,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
                 action: Some(text.to_owned()),
                 ..ParsedActorReply::default()
             },
-            parse_mentor_reply: |_, _, _| ParsedMentorReply::default(),
+            parse_mentor_reply: Arc::new(|_, _, _| ParsedMentorReply::default()),
             edit_prompt: |_, _, _, _| None,
             rewrite_action: |_, _| OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false },
             is_short_action: |_, _| false,

@@ -250,6 +250,10 @@ pub struct BreakpointRules {
     pub find_hits: FindHitsFn,
 }
 
+/// Parses a mentor's reply to a question.
+pub type ParseMentorReplyFn =
+    Arc<dyn Fn(Question, &str, Option<Truncation>) -> ParsedMentorReply + Send + Sync>;
+
 /// The method and the pure functions that the engine calls.
 #[derive(Clone)]
 pub struct Policy {
@@ -259,7 +263,7 @@ pub struct Policy {
     /// Parses an actor's reply.
     pub parse_reply: fn(&str) -> ParsedActorReply,
     /// Parses a mentor's reply. If the reply was cut off, keeps only its complete parts.
-    pub parse_mentor_reply: fn(Question, &str, Option<Truncation>) -> ParsedMentorReply,
+    pub parse_mentor_reply: ParseMentorReplyFn,
     /// Replaces the text of one rendered segment of a prompt: (state, prompt, index of the segment from 0, new text).
     /// Returns the edited prompt with the texts that are new to the session, or `None` if there is no such segment.
     pub edit_prompt: fn(&State, &PromptRecord, usize, &str) -> Option<PromptDraft>,

@@ -1,22 +1,39 @@
-//! Interprets a mentor's reply: a list for list-valued kinds and for summaries, otherwise one text.
+//! Interprets a mentor's reply in the form that its question asks for.
 
 use super::read;
-use crate::domain::{LessonText, Purpose, Question, ReflectionItem, ReflectionKind, Truncation};
+use crate::domain::{LessonText, ReflectionItem, Truncation};
 use crate::engine::ParsedMentorReply;
 
-/// Parses a mentor's reply to a question (`docs/REPLIES.md`). Never fails; what could not be used becomes a complaint.
-/// If the reply was cut off (`truncated`), only its complete parts are used. A summary that was cut off is discarded
-/// entirely, because it would replace the whole list.
-pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+/// The form of the reply that a question asks for, which decides how the reply is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReplyForm {
+    /// One text; if it was cut off, its complete sentences are used.
+    #[default]
+    Text,
+    /// A text that begins with the number of the chosen lesson.
+    Choice,
+    /// One text whose lines the method reads; if it was cut off, its complete lines are used.
+    Lines,
+    /// The actions of an attempt, one a line.
+    Program,
+    /// A list with one lesson an item; if it was cut off, its complete items are used.
+    List,
+    /// A list that replaces another, so that nothing is used if it was cut off.
+    WholeList,
+}
+
+/// Parses a mentor's reply (`docs/REPLIES.md`). Never fails; what could not be used becomes a complaint.
+/// If the reply was cut off (`truncated`), only its complete parts are used.
+pub fn read_mentor(form: ReplyForm, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     if truncated == Some(Truncation::Refusal) {
         return read_refusal(text);
     }
-    let is_of_list_kind =
-        matches!(question.kind, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress);
-    // Other questions about these kinds are answered with operations, which the method parses.
-    let is_list =
-        question.purpose == Purpose::Summarise || (question.purpose == Purpose::Reflect && is_of_list_kind);
-    if is_list { read_list(question, text, truncated) } else { read_prose(question, text, truncated) }
+    match form {
+        ReplyForm::List | ReplyForm::WholeList => read_list(form, text, truncated),
+        ReplyForm::Text | ReplyForm::Choice | ReplyForm::Lines | ReplyForm::Program => {
+            read_prose(form, text, truncated)
+        }
+    }
 }
 
 /// Handles a refusal to answer: nothing is used as an item, and the text is kept in `dropped`.
@@ -35,7 +52,7 @@ fn read_refusal(text: &str) -> ParsedMentorReply {
     reply
 }
 
-fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+fn read_list(form: ReplyForm, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     let read = match truncated {
         None => read::read_items(text),
         Some(truncation) => read::read_truncated_items(text, truncation.name()),
@@ -47,7 +64,7 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
         let by = truncation.name();
         // The truncation explains an open bracket.
         complaints.retain(|message| !message.starts_with(read::OPEN_BRACKET_COMPLAINT));
-        if question.purpose == Purpose::Summarise {
+        if form == ReplyForm::WholeList {
             dropped.splice(..0, items.drain(..).map(|item| item.text));
             complaints.insert(0, format!("the summary was cut off by {by} and was not used"));
         } else {
@@ -59,18 +76,16 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
     ParsedMentorReply { items, complaints, dropped }
 }
 
-fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
-    // Actions and operations can be cut only between lines, any other text also after a sentence.
-    let has_lines = question.purpose == Purpose::PlanActions || question.kind == ReflectionKind::Abstract;
-    let by_sentence = !has_lines;
+fn read_prose(form: ReplyForm, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+    let by_sentence = !matches!(form, ReplyForm::Lines | ReplyForm::Program);
     let (complete, rest) = truncated.map_or((text, ""), |_| read::split_truncated_text(text, by_sentence));
-    let mut parsed = match question.purpose {
-        Purpose::PlanActions => read::read_program(complete),
+    let mut parsed = match form {
+        ReplyForm::Program => read::read_program(complete),
         _ => read::read_free_text(complete),
     };
     // When the question asks for a lesson's number, `Lesson 2: ...` is not just a label: the number is part of the
     // answer.
-    let label = parsed.sections.first().filter(|_| question.purpose == Purpose::Choose);
+    let label = parsed.sections.first().filter(|_| form == ReplyForm::Choice);
     let number = label.and_then(|(name, _)| name.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()));
     if let Some(number) = number {
         parsed.text = format!("{number}: {}", parsed.text);

@@ -53,7 +53,7 @@ impl<'a> Document<'a> {
         if let Some(spec) = &record.spec {
             let mut run = vec![("method", quote(&spec.method))];
             run.extend(run_roles(spec).map(|(role, who)| (role, quote(who))));
-            run.push(("interface", words(spec.interface.word())));
+            run.push(("interface", quote(spec.interface.word())));
             facts.push(run);
             facts.push(vec![
                 ("seed", words(spec.seed.to_string())),

@@ -9,6 +9,7 @@ use crate::domain::common_settings::LOOP_DETECTOR;
 use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::method::expel::settings::SUCCESS_BATCH;
 use crate::method::{Expel, expel};
+use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 /// A batch of won attempts.
@@ -26,21 +27,24 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
             when: "after a lost attempt that will be repeated",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: PreparedAttempts::LOST_REPEATEDLY,
             settings: &[],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Contrast },
             when: "after a won attempt at a training task that was lost before",
-            reply_form: "ADD: {}",
+            reply_form: ReplyForm::Lines,
+            sample_reply: "ADD: {}",
             attempts: PreparedAttempts::LOST_THEN_WON,
             settings: &[],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Extract },
             when: "after success_batch won training tasks, and after the rest of them",
-            reply_form: "ADD: {}",
+            reply_form: ReplyForm::Lines,
+            sample_reply: "ADD: {}",
             attempts: EIGHT_WON,
             settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
         },

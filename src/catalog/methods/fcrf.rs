@@ -12,6 +12,7 @@ use crate::domain::{Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::fcrf::settings::{EXPERIENCE, K_TABLE, LESSON, LESSON_POOL, PoolGrowth, SimpleTrials};
 use crate::method::{Depth, Difficulty, Fcrf, fcrf};
+use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 /// FCRF's runner is Reflexion's, and also rewrites actions.
@@ -51,21 +52,24 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect },
             when: "after a lost attempt that will be repeated",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: FIVE_LOST,
             settings: &[(EXPERIENCE.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
             when: "after a lost attempt that will be repeated, if its reflection is simple",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: FIVE_LOST,
             settings: &[(K_TABLE.spec.name, SimpleTrials::Code.as_default())],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose },
             when: "after a lost attempt that will be repeated, if its reflection is in-depth and the pool has lessons",
-            reply_form: "1: {}",
+            reply_form: ReplyForm::Choice,
+            sample_reply: "1: {}",
             attempts: LOST_AFTER_LESSON,
             settings: &[
                 (LESSON.spec.name, DefaultValue::Switch(true)),
@@ -75,21 +79,24 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Build },
             when: "after a lost attempt that will be repeated, if its reflection is in-depth",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: FIVE_LOST,
             settings: &[],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast },
             when: "after a won attempt at a task that was lost before",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: PreparedAttempts::LOST_THEN_WON,
             settings: &[(LESSON_POOL.spec.name, PoolGrowth::Append.as_default())],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise },
             when: "after each trial over the tasks, if the pool has several lessons",
-            reply_form: "[\"{}\"]",
+            reply_form: ReplyForm::WholeList,
+            sample_reply: "[\"{}\"]",
             attempts: SEVERAL_CORRECTED,
             settings: &[(LESSON_POOL.spec.name, PoolGrowth::Summary.as_default())],
         },

@@ -12,7 +12,7 @@ use crate::method::omnireflect::settings::{
     GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
 };
 use crate::method::{OmniReflect, omnireflect};
-use crate::prompt::Templates;
+use crate::prompt::{ReplyForm, Templates};
 use std::sync::Arc;
 
 pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS];
@@ -46,35 +46,40 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect },
             when: "after every r_freq-th step of an attempt",
-            reply_form: "[{'mistake': '{}', 'solution': '(its solution)'}]",
+            reply_form: ReplyForm::List,
+            sample_reply: "[{'mistake': '{}', 'solution': '(its solution)'}]",
             attempts: PreparedAttempts::LOST,
             settings: &[(KIND_ERROR.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Reflect },
             when: "after every r_freq-th step of an attempt",
-            reply_form: "[\"{}\"]",
+            reply_form: ReplyForm::List,
+            sample_reply: "[\"{}\"]",
             attempts: PreparedAttempts::LOST,
             settings: &[(KIND_ABSTRACT.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Progress, purpose: Purpose::Reflect },
             when: "after every r_freq-th step of an attempt",
-            reply_form: "[\"{}\"]",
+            reply_form: ReplyForm::List,
+            sample_reply: "[\"{}\"]",
             attempts: PreparedAttempts::LOST,
             settings: &[(KIND_PROGRESS.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Summarise },
             when: "after every s_freq-th finished task and after a calibration",
-            reply_form: "[\"{}\"]",
+            reply_form: ReplyForm::WholeList,
+            sample_reply: "[\"{}\"]",
             attempts: TEN_TASKS,
             settings: &[(S_FREQ.spec.name, DefaultValue::Number(10))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Error, purpose: Purpose::Summarise },
             when: "after every s_freq-th finished task and after a calibration",
-            reply_form: "[{'mistake': '{}', 'solution': '(its solution)'}]",
+            reply_form: ReplyForm::WholeList,
+            sample_reply: "[{'mistake': '{}', 'solution': '(its solution)'}]",
             attempts: TEN_TASKS,
             settings: &[(S_FREQ.spec.name, DefaultValue::Number(10))],
         },

@@ -6,6 +6,7 @@ use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::domain::{Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::method::{Planning, planning};
+use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
@@ -14,7 +15,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     questions: &[QuestionEntry {
         question: Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions },
         when: "before the first step of each attempt",
-        reply_form: "look",
+        reply_form: ReplyForm::Program,
+        sample_reply: "look",
         attempts: PreparedAttempts::LOST_REPEATEDLY,
         settings: &[],
     }],

@@ -11,6 +11,7 @@ use crate::domain::{Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::reflexion::settings::{STRATEGY, Strategy};
 use crate::method::{Reflexion, reflexion};
+use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 /// Reflexion's public code: its values for settings of all methods.
@@ -38,7 +39,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     questions: &[QuestionEntry {
         question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect },
         when: "after a lost attempt that will be repeated",
-        reply_form: "{}",
+        reply_form: ReplyForm::Text,
+        sample_reply: "{}",
         attempts: PreparedAttempts::LOST_REPEATEDLY,
         settings: &[(STRATEGY.spec.name, Strategy::Reflexion.as_default())],
     }],

@@ -10,6 +10,7 @@ use crate::method::sweet_sour::settings::{
     MEMORY_SCOPE, MemoryScope, NEGATIVE_REFLECTIONS, POSITIVE_REFLECTIONS,
 };
 use crate::method::{SweetSour, sweet_sour};
+use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
@@ -29,14 +30,16 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Positive, purpose: Purpose::Reflect },
             when: "after each step that reaches a subgoal",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: PreparedAttempts::WON,
             settings: &[(POSITIVE_REFLECTIONS.spec.name, DefaultValue::Switch(true))],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Negative, purpose: Purpose::Reflect },
             when: "after a lost attempt",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: PreparedAttempts::LOST_REPEATEDLY,
             settings: &[(NEGATIVE_REFLECTIONS.spec.name, DefaultValue::Switch(true))],
         },

@@ -1,7 +1,9 @@
 //! Settings derived from the mentor, and the cases in which it is never called.
 
 use crate::catalog::fixture::test_spec;
-use crate::catalog::{ENVIRONMENTS, apply_mentor_defaults, switch_model, unsuited_actor_warning, unused_mentor_reason};
+use crate::catalog::{
+    ENVIRONMENTS, apply_mentor_defaults, switch_model, unsuited_actor_warning, unused_mentor_reason,
+};
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
 use serde_json::json;
 

@@ -16,13 +16,13 @@ pub(super) use status::status_line;
 
 use super::seek::Seek;
 use crate::actions::{PlainForm, Verb, find_word};
+use crate::catalog::switch_model;
 use crate::cli::lesson_kinds::parse_kind;
 use crate::cli::settings::parse_assignment_in;
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{Autonomy, EndReason, LessonStatus, ModelRole, SegmentOrigin, ShownAs};
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
-use crate::catalog::switch_model;
 use crate::prompt::render;
 use std::fmt::Write as _;
 use typed_verb::TypedVerb;

@@ -154,7 +154,7 @@ fn policy_with(method: Arc<dyn Method>) -> Policy {
         method,
         draft_prompt: Arc::new(draft_prompt),
         parse_reply,
-        parse_mentor_reply,
+        parse_mentor_reply: Arc::new(parse_mentor_reply),
         edit_prompt,
         rewrite_action: |_, _| OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false },
         is_short_action: |_, _| false,

@@ -1,8 +1,8 @@
 //! Settings that change others: preset, method and `run.as` bring their own settings, a model its server profile.
 
 use super::{Chooser, Section};
-use crate::domain::SettingOrigin;
 use crate::catalog::{find_setting, mentor_default};
+use crate::domain::SettingOrigin;
 use crate::ui::start::types::SettingsVariant;
 
 /// The setting for a preset: a row of a paper's table, or a preset of the configuration.
