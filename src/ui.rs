@@ -31,6 +31,7 @@ mod signals;
 pub mod source;
 pub mod start;
 pub mod terminal;
+mod terminal_events;
 pub mod theme;
 pub mod types;
 pub mod update;
@@ -45,6 +46,7 @@ pub use host_services::{HostFn, HostServices, WorkFn};
 pub use model::Model;
 pub use msg::{Answer, Request, UiMessage};
 pub use options::Options;
+pub use terminal_events::reported_background;
 pub use types::{Cursor, Focus, ModelList};
 pub use view::cache::ViewCache;
 

@@ -290,3 +290,54 @@ fn the_tour_can_be_followed_word_for_word() {
         window.wait_for(shown);
     }
 }
+
+/// Returns the background of a screen, and whether the terminal was asked for its own.
+fn background_after(reply: Option<&str>, theme: &[&str], colours: &str) -> (vt100::Color, bool) {
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["run", "--task", "easy/put/1"]);
+    command.args(theme);
+    command.env("COLORTERM", colours);
+    command.env_remove("COLORFGBG");
+    let mut window = Terminal::start(command, 100, 30, None);
+    window.wait_for("your turn");
+    if let Some(reply) = reply {
+        window.press(reply);
+    }
+    // A key after the reply: when it has acted, the reply has as well.
+    window.press("n");
+    window.wait_for("step 2/");
+    let background = window.terminal.lock().unwrap().screen().cell(5, 5).unwrap().bgcolor();
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
+    (background, window.asked_background.load(std::sync::atomic::Ordering::SeqCst))
+}
+
+#[test]
+fn the_theme_follows_the_background_that_the_terminal_reports() {
+    let (dark, light) = ("\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1b]11;rgb:ffff/ffff/ffff\x07");
+    let ground = |name: &str| {
+        let source = retrospect::ui::theme::Theme::shipped_source(name).unwrap();
+        let theme = retrospect::ui::theme::Theme::parse(name, source, &|_| None).0;
+        match theme.style(retrospect::ui::theme::Role::Background).bg {
+            Some(ratatui::style::Color::Rgb(r, g, b)) => vt100::Color::Rgb(r, g, b),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (reply, theme, colours, expected) in [
+        (Some(dark), &[][..], "truecolor", ground("dark")),
+        (Some(light), &[], "truecolor", ground("light")),
+        (None, &[], "truecolor", vt100::Color::Default),
+        (Some(light), &["--theme", "default"], "truecolor", vt100::Color::Default),
+        (Some(light), &["--theme", "dark"], "truecolor", ground("dark")),
+        // Without true colour nothing is asked; a late reply is no key nevertheless.
+        (Some(light), &[], "", vt100::Color::Default),
+    ] {
+        let is_asked = theme.is_empty() && !colours.is_empty();
+        assert_eq!(
+            background_after(reply, theme, colours),
+            (expected, is_asked),
+            "{reply:?} {theme:?} {colours}"
+        );
+    }
+}

@@ -20,8 +20,8 @@ use crate::timeline::Timeline;
 use crate::ui::Cursor;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
-use crate::ui::theme::{Role, TerminalCapabilities, Theme};
-use crate::ui::{Compositor, Exit, FrameData, Model, Options, ViewCache, glyphs};
+use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, Role, TerminalCapabilities, Theme};
+use crate::ui::{Compositor, Exit, FrameData, Model, Options, ViewCache, glyphs, reported_background};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
@@ -128,11 +128,13 @@ pub(super) fn screen_options(
 ) -> Result<(Options, Vec<Problem>), CliError> {
     let capabilities = TerminalCapabilities::detect(|name| std::env::var(name).ok());
     let (theme, mut problems) = load_theme(config, screen_args.theme.as_deref())?;
+    let background_themes = background_themes(config, screen_args.theme.as_deref(), capabilities);
     let (keymap, more) = load_keymap(config)?;
     problems.extend(more);
     let ascii = config.get(keys::GLYPHS) == GlyphSet::Ascii || !capabilities.unicode;
-    let options = Options {
+    let mut options = Options {
         theme: theme.with_depth(capabilities.depth),
+        background_themes,
         themes: list_themes(config)
             .into_iter()
             .map(|(name, theme)| (name, theme.with_depth(capabilities.depth)))
@@ -151,6 +153,12 @@ pub(super) fn screen_options(
             .map(|(profile, model)| format!("openai:{model} profile {profile}"))
             .collect(),
     };
+    match (reported_background(), capabilities.background, &options.background_themes) {
+        (Some(reported), ..) => options.follow_background(reported),
+        // The variable may be that of another terminal, so the terminal is asked nevertheless.
+        (None, Some(background), Some(themes)) => options.theme = themes.matching(background).clone(),
+        _ => {}
+    }
     Ok((options, problems))
 }
 
@@ -187,9 +195,24 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
     [("keys", keys), ("themes", themes)]
 }
 
+/// Returns the themes for dark and light terminals, if no other theme is chosen and the terminal can show them.
+fn background_themes(
+    config: &Config,
+    flag: Option<&str>,
+    capabilities: TerminalCapabilities,
+) -> Option<BackgroundThemes> {
+    let is_auto = flag.unwrap_or_else(|| config.get(keys::THEME)) == AUTO;
+    if !is_auto || capabilities.depth != ColourDepth::Rgb {
+        return None;
+    }
+    let valid = |name| load_theme(config, Some(name)).ok().filter(|(_, problems)| problems.is_empty());
+    Some(BackgroundThemes { dark: valid("dark")?.0, light: valid("light")?.0 })
+}
+
 /// Loads a theme by name, from the user's `themes/` folder or the shipped ones, or by the path of a file.
 fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
     let name = flag.unwrap_or_else(|| config.get(keys::THEME));
+    let name = if name == AUTO { "default" } else { name };
     let folder = config.folder.join("themes");
     let read_own_theme = |name: &str| bounded::read_text(&folder.join(format!("{name}.toml"))).ok();
     if let Some(text) = read_own_theme(name) {
@@ -207,7 +230,7 @@ fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem
     }
     Err(CliError::usage(
         format!(
-            "no theme {name:?}: not a shipped theme ({}), not in {}, and not a file",
+            "no theme {name:?}: not {AUTO}, not a shipped theme ({}), not in {}, and not a file",
             SHIPPED_THEMES.join(", "),
             folder.display()
         ),

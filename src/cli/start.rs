@@ -65,7 +65,7 @@ pub(super) fn choose_and_run(
     };
     let guard = headless::guard_screen_signals()?;
     let chosen = headless::new_runtime()?
-        .block_on(run_start_screen(model, &options, updates, notice, prepare))
+        .block_on(run_start_screen(model, options, updates, notice, prepare))
         .map_err(|e| {
             CliError::new(
                 CliErrorKind::File,

@@ -7,6 +7,7 @@ mod workers;
 use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
+use super::terminal_events::{TerminalEvent, TerminalEvents};
 use super::view::SPINNER_FRAME_MILLIS;
 use crate::driver::{Handle, Health};
 use crate::signals;
@@ -21,9 +22,8 @@ use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use background_tasks::Sources;
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::{Event, EventStream, KeyEvent, KeyEventKind};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use frame_past::FramePast;
-use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
@@ -77,6 +77,9 @@ struct App {
 pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let mut screen = Screen::enter()?;
     screen.capture_mouse(options.capture_mouse)?;
+    if options.background_themes.is_some() {
+        screen.ask_background()?;
+    }
     let mut model = Model {
         mouse_captured: options.capture_mouse,
         reduced_motion: !options.motion,
@@ -113,7 +116,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
 
 impl App {
     async fn run(mut self) -> io::Result<Exit> {
-        let mut events = EventStream::new();
+        let mut events = TerminalEvents::new();
         let mut changes = self.handle.store.changes();
         let mut signals = Signals::new()?;
         self.refresh_frame();
@@ -138,7 +141,8 @@ impl App {
                 tokio::select! {
                     biased;
                     event = events.next() => match event {
-                        Some(Ok(event)) => LoopEvent::Terminal(event),
+                        Some(Ok(TerminalEvent::Input(event))) => LoopEvent::Terminal(event),
+                        Some(Ok(TerminalEvent::Background(background))) => LoopEvent::Background(background),
                         Some(Err(error)) => return Err(error),
                         None => LoopEvent::Terminated,
                     },
@@ -173,6 +177,10 @@ impl App {
                     stale = false;
                     self.handle_message(UiMessage::Tick)
                 }
+                LoopEvent::Background(background) => {
+                    self.options.follow_background(background);
+                    Vec::new()
+                }
                 LoopEvent::Suspended => vec![Request::Suspend],
                 LoopEvent::Resumed => {
                     // The process that stopped us may have changed the terminal: set it up again.
@@ -199,7 +207,7 @@ impl App {
                     // terminal.
                     drop(events);
                     let answer = self.with_terminal_released(request)?;
-                    events = EventStream::new();
+                    events = TerminalEvents::new();
                     let requests = answer.map(|answer| self.handle_message(UiMessage::Answer(answer)));
                     for request in requests.into_iter().flatten() {
                         self.perform_request(request)?;
@@ -334,6 +342,7 @@ impl App {
         let next = at.map_or(0, |at| (at + 1) % themes.len());
         if let Some((name, theme)) = themes.get(next) {
             self.options.theme = theme.clone();
+            self.options.background_themes = None;
             self.show_info(&format!("theme {name}"));
         }
     }

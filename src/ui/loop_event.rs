@@ -1,11 +1,14 @@
 //! What wakes the event loop.
 
 use crate::ui::msg::Answer;
+use crate::ui::theme::Background;
 use crossterm::event::Event;
 
 /// A reason to wake up.
 pub(super) enum LoopEvent {
     Terminal(Event),
+    /// The terminal has reported its background.
+    Background(Background),
     StoreChanged,
     Tick,
     Answer(Answer),

@@ -4,7 +4,7 @@ use crate::prompt::Templates;
 use crate::ui::glyphs::{self, Glyphs};
 use crate::ui::host_services::HostServices;
 use crate::ui::keymap::Keymap;
-use crate::ui::theme::Theme;
+use crate::ui::theme::{Background, BackgroundThemes, Theme};
 use crate::ui::types::Cursor;
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Options {
     pub theme: Theme,
+    /// The themes of which one replaces `theme` when the terminal reports its background; `None` if a theme was chosen.
+    pub background_themes: Option<BackgroundThemes>,
     /// Themes to cycle through with a key, each with its name.
     pub themes: Vec<(String, Theme)>,
     pub keymap: Keymap,
@@ -38,6 +40,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
+            background_themes: None,
             themes: Vec::new(),
             keymap: Keymap::default(),
             glyphs: glyphs::UNICODE,
@@ -49,6 +52,15 @@ impl Default for Options {
             resume_command: None,
             templates: None,
             configured_models: Arc::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Follows what the terminal reports about its background, once.
+    pub fn follow_background(&mut self, background: Background) {
+        if let Some(themes) = self.background_themes.take() {
+            self.theme = themes.matching(background).clone();
         }
     }
 }

@@ -17,11 +17,11 @@ pub use view::draw;
 use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
+use super::terminal_events::{TerminalEvent, TerminalEvents};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
 use crate::ui::types::WORK_SHOWN_AFTER;
-use crossterm::event::{Event, EventStream, KeyEventKind};
-use futures_util::StreamExt;
+use crossterm::event::{Event, KeyEventKind};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -39,20 +39,23 @@ use tokio::time::{Instant, sleep_until};
 /// Fails if the terminal can't be set up, read or drawn to.
 pub async fn run_start_screen<T: Send + 'static>(
     model: StartModel,
-    options: &Options,
+    mut options: Options,
     mut updates: UnboundedReceiver<StartUpdate>,
     notice: Option<String>,
     prepare: impl Fn(&StartChoice) -> Result<T, String> + Send + Sync + 'static,
 ) -> io::Result<Option<T>> {
     let mut screen = Screen::enter()?;
+    if options.background_themes.is_some() {
+        screen.ask_background()?;
+    }
     let mut chooser = Chooser::new(model);
     chooser.note = notice;
-    let mut events = EventStream::new();
+    let mut events = TerminalEvents::new();
     let mut signals = Signals::new()?;
     let (prepare, mut preparing) = (Arc::new(prepare), None::<Preparation<T>>);
     loop {
         screen.ensure_active()?;
-        screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
+        screen.terminal.draw(|frame| draw(&chooser, &options, frame.buffer_mut()))?;
         let shown_at = preparing.as_ref().filter(|c| !c.is_shown).map(|c| c.shown_at);
         let event = tokio::select! {
             event = events.next() => event,
@@ -84,7 +87,7 @@ pub async fn run_start_screen<T: Send + 'static>(
                     LoopEvent::Suspended => {
                         drop(events);
                         screen.suspend()?;
-                        events = EventStream::new();
+                        events = TerminalEvents::new();
                     }
                     _ => return Ok(None),
                 }
@@ -95,14 +98,18 @@ pub async fn run_start_screen<T: Send + 'static>(
             None => return Ok(None),
             Some(Err(error)) if is_terminal_gone(&error) => return Ok(None),
             Some(Err(error)) => return Err(error),
-            Some(Ok(Event::Key(key))) if key.kind == KeyEventKind::Press => {
+            Some(Ok(TerminalEvent::Background(background))) => {
+                options.follow_background(background);
+                continue;
+            }
+            Some(Ok(TerminalEvent::Input(Event::Key(key)))) if key.kind == KeyEventKind::Press => {
                 if preparing.take().is_some_and(|c| c.is_shown) {
                     chooser.note = None;
                     continue;
                 }
                 chooser.key(key, &options.keymap)
             }
-            Some(Ok(Event::Paste(text))) => chooser.paste(&text),
+            Some(Ok(TerminalEvent::Input(Event::Paste(text)))) => chooser.paste(&text),
             Some(Ok(_)) => ChooserOutcome::Continue,
         };
         match outcome {
@@ -113,7 +120,7 @@ pub async fn run_start_screen<T: Send + 'static>(
             ChooserOutcome::Suspend => {
                 drop(events);
                 screen.suspend()?;
-                events = EventStream::new();
+                events = TerminalEvents::new();
             }
         }
     }

@@ -1,9 +1,12 @@
 //! Sets up the terminal, and restores it in every case, including panics and signals.
 
+use super::terminal_events::reported_background;
+use super::theme::BACKGROUND_QUERY;
 use crate::signals;
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -76,6 +79,14 @@ impl Screen {
                 Err(error)
             }
         }
+    }
+
+    /// Asks the terminal for its background, unless it has reported that.
+    ///
+    /// # Errors
+    /// Returns an error if the terminal can't be written to.
+    pub fn ask_background(&self) -> io::Result<()> {
+        if reported_background().is_some() { Ok(()) } else { execute!(io::stdout(), Print(BACKGROUND_QUERY)) }
     }
 
     /// Captures the mouse, or releases it so that the terminal can select text.

@@ -13,11 +13,13 @@
 //! A role that no file styles falls back to the prefixes of its dotted name, then to `text`. Parsing never fails: errors
 //! are reported as [`Problem`]s with their lines, and the rest applies.
 
+mod background;
 mod colour;
 mod parse;
 mod role;
 
 pub use super::source::Problem;
+pub use background::{BACKGROUND_QUERY, Background, BackgroundThemes};
 pub use colour::{ColourDepth, contrast_ratio, to_rgb};
 pub use role::Role;
 
@@ -34,6 +36,10 @@ pub const SHIPPED: [(&str, &str); 7] = [
     ("fjord", include_str!("../../themes/fjord.toml")),
 ];
 
+/// The name that stands for the theme `dark` or `light`, whichever suits the terminal's background, or for `default` where the
+/// terminal has no true colour or doesn't report its background.
+pub const AUTO: &str = "auto";
+
 /// A style for every role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
@@ -44,6 +50,8 @@ pub struct Theme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalCapabilities {
     pub depth: ColourDepth,
+    /// The background, if a variable tells.
+    pub background: Option<Background>,
     /// Characters beyond ASCII may be drawn.
     pub unicode: bool,
     /// Nothing is animated.
@@ -51,7 +59,7 @@ pub struct TerminalCapabilities {
 }
 
 impl TerminalCapabilities {
-    /// Reads `TERM`, `COLORTERM`, `NO_COLOR`, the locale and `RETROSPECT_REDUCED_MOTION`.
+    /// Reads `TERM`, `COLORTERM`, `COLORFGBG`, `NO_COLOR`, the locale and `RETROSPECT_REDUCED_MOTION`.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name| variable(name).filter(|v| !v.is_empty());
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
@@ -61,6 +69,7 @@ impl TerminalCapabilities {
         let term = variable("TERM").unwrap_or_default();
         Self {
             depth: ColourDepth::detect(&variable),
+            background: variable("COLORFGBG").and_then(|value| Background::from_variable(&value)),
             unicode: unicode && term != "dumb",
             reduced_motion: set("RETROSPECT_REDUCED_MOTION").is_some_and(|v| v != "0") || term == "dumb",
         }

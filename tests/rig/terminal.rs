@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Limit for anything these tests wait for, on a loaded machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+/// Asks for the background.
+const BACKGROUND_QUERY: &[u8] = b"\x1b]11;?";
 /// Enters the alternate screen.
 const ENTER: &[u8] = b"\x1b[?1049h";
 
@@ -22,6 +24,8 @@ pub(crate) struct Terminal {
     pub(crate) keys: Box<dyn Write + Send>,
     pub(crate) terminal: Arc<Mutex<vt100::Parser>>,
     pub(crate) bytes_written: Arc<Mutex<usize>>,
+    /// Whether the program has asked for the terminal's background.
+    pub(crate) asked_background: Arc<AtomicBool>,
     /// How often the program has taken over the terminal.
     entered: Arc<AtomicUsize>,
     /// Ends the reader thread at the next chunk.
@@ -57,6 +61,8 @@ impl Terminal {
         let stop = stop_reading.clone();
         let entered = Arc::new(AtomicUsize::new(0));
         let entered_count = entered.clone();
+        let asked_background = Arc::new(AtomicBool::new(false));
+        let asked = asked_background.clone();
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             // The end of the last chunk, in which a sequence may have begun.
@@ -67,6 +73,9 @@ impl Terminal {
                 tail.extend(&bytes[..n]);
                 let found = tail.windows(ENTER.len()).filter(|part| *part == ENTER).count();
                 entered_count.fetch_add(found, Ordering::SeqCst);
+                if tail.windows(BACKGROUND_QUERY.len()).any(|part| part == BACKGROUND_QUERY) {
+                    asked.store(true, Ordering::SeqCst);
+                }
                 tail.drain(..tail.len().saturating_sub(ENTER.len() - 1));
                 if stop.load(Ordering::SeqCst) {
                     break;
@@ -80,6 +89,7 @@ impl Terminal {
             keys,
             terminal,
             bytes_written,
+            asked_background,
             entered,
             stop_reading,
             reader,

@@ -265,7 +265,12 @@ pub const BREAKS: Key<TextList> = Key::new(
 
 /// Its flag is declared in [`ScreenArgs`](crate::cli::args::ScreenArgs), which may stand before the command.
 pub const THEME: Key<Text> =
-    Key::new("screen.theme", "name of a theme, or a theme file", ValueType::Text, "default")
+    Key::new(
+        "screen.theme",
+        "name of a theme, or a theme file; auto: dark or light, like the terminal, where it has true colour and reports its background, else default",
+        ValueType::Text,
+        "auto",
+    )
         .variable("RETROSPECT_THEME")
         .flag("--theme", "NAME");
 
