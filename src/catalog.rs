@@ -1,6 +1,7 @@
 //! One entry per method and per environment: what the modules above need to know about it, as data and functions. None of
 //! them compares the name of a method or of an environment.
 
+mod cause;
 mod environment_entry;
 mod environments;
 mod extend;
@@ -15,6 +16,7 @@ mod settings;
 mod templates;
 mod unused_mentor;
 
+pub use cause::main_cause;
 pub use environment_entry::{EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id};
 pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extend::{ExtensionError, extend};

@@ -8,6 +8,7 @@
 mod advance;
 mod apply;
 mod breakpoints;
+mod carried_reward;
 mod clock;
 mod command;
 mod corrected_tokens;
@@ -34,6 +35,7 @@ pub use advance::episode_end;
 pub use breakpoints::{
     Breakpoint, BreakpointHit, Breakpoints, EpisodeBaseline, MAX_BREAKPOINTS, Streak, Streaks,
 };
+pub use carried_reward::CarriedReward;
 pub use clock::Clock;
 pub use command::{Command, CommandError, Input, LessonCommand};
 pub use effect::{Effect, effect_of};

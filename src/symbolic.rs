@@ -5,7 +5,6 @@
 //! [`SymbolicRules::reflect`] turns notes into Abstract, Error and Progress lessons. Not here: when to reflect, which the method decides. Neither ever
 //! reads `truth`, and the cost of both depends on the steps examined, not on the length of the episode.
 
-mod cause;
 mod common_lessons;
 mod environment_rules;
 mod evidence;
@@ -18,8 +17,7 @@ mod planning;
 mod rules;
 mod symbolic_rules;
 
-pub use cause::{cause_text, main_cause};
-pub use environment_rules::{EnvironmentRules, LessonTemplate, NO_RULES};
+pub use environment_rules::{Detector, EnvironmentRules, LessonTemplate, NO_RULES};
 pub use goal::{Goal, Subgoal, Treatment};
 pub use grid::{CIRCLE_TURNS, GRID_RULES};
 pub use household::{CIRCLE_VISITS, CIRCLE_WINDOW, HOUSEHOLD_RULES};

@@ -10,7 +10,7 @@ use retrospect::env::{
     EnvError, Environment, EnvironmentOption, OptionValues, Snapshot, TaskAccess, TaskError, TaskSource,
 };
 use retrospect::prompt::interface::PLAIN_TEXTS;
-use retrospect::symbolic::{EnvironmentRules, LessonTemplate};
+use retrospect::symbolic::{Detector, EnvironmentRules, LessonTemplate};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -151,7 +151,11 @@ impl Environment for Counter {
 
 /// What rules note and teach without a model.
 static RULES: EnvironmentRules = EnvironmentRules {
-    detectors: &["nearer", "not_a_number", "past_the_goal"],
+    detectors: &[
+        Detector::named("nearer"),
+        Detector::described("past_the_goal", "went past the number"),
+        Detector::described("unknown_action", "added something that is no number"),
+    ],
     detect,
     abstract_lessons: |_| Vec::new(),
     error_lessons,
@@ -161,11 +165,13 @@ static RULES: EnvironmentRules = EnvironmentRules {
         Some(format!("The sum is {sum}; {missing} is missing."))
     },
     plan: None,
+    missing_part: |_| None,
+    is_move: |_| false,
 };
 
 fn detect(_: &State, _: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
     let (detector, kind) = match (answer.valid, answer.done && !answer.won) {
-        (false, _) => ("not_a_number", NoteKind::Mistake),
+        (false, _) => (Note::UNKNOWN_ACTION, NoteKind::Mistake),
         (true, true) => ("past_the_goal", NoteKind::Mistake),
         (true, false) => ("nearer", NoteKind::Progress),
     };
@@ -175,7 +181,7 @@ fn detect(_: &State, _: &Episode, step: &Step, answer: &Observation) -> Vec<Note
 
 fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
     let (mistake, solution) = match note.detector.as_str() {
-        "not_a_number" => ("Added something that can't be added.", "Add only 1, 3 or 5."),
+        Note::UNKNOWN_ACTION => ("Added something that can't be added.", "Add only 1, 3 or 5."),
         "past_the_goal" => {
             ("Went past the number.", "Before you add 5 or 3, check that at least as much is missing.")
         }

@@ -4,7 +4,7 @@
 use super::condition::{Condition, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::parse::{compile_pattern, parse};
 use super::{number, reason};
-use crate::domain::{NoteKind, PromptRecord, ReflectionKind, SegmentOrigin, Step, pluralize};
+use crate::domain::{Note, NoteKind, PromptRecord, ReflectionKind, SegmentOrigin, Step, pluralize};
 use crate::engine::{Breakpoint, BreakpointMatch, Envelope, Episode, Event, State, Streak};
 use regex::Regex;
 use std::collections::HashMap;
@@ -256,7 +256,7 @@ impl<'a> BreakpointCheck<'a> {
             })?;
         }
         let note = notes.iter().find(|note| match condition {
-            Condition::GoingInCircles => matches!(note.detector.as_str(), "circling" | "cycle"),
+            Condition::GoingInCircles => note.detector == Note::CIRCLING,
             Condition::Mistake => note.kind == NoteKind::Mistake,
             Condition::Note(name) => note.detector == *name,
             _ => false,

@@ -4,6 +4,7 @@ use crate::domain::{Picture, PictureRequest, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
+use serde_json::Value;
 use std::path::Path;
 
 /// Returns a generated task, given by its id, as files.
@@ -45,6 +46,9 @@ pub struct TaskFacts {
     pub difficulty: fn(&Task) -> Option<&str>,
     /// Returns the part of a goal that the status row shows: without words with which every goal begins.
     pub short_goal: fn(&str) -> &str,
+    /// Returns the number of a task's sub-goals, the goal itself included, from the task and what its environment shows; screens
+    /// then count the progress (`2/4`). `None` if it isn't known.
+    pub subgoals: fn(&Task, &Value) -> Option<u64>,
     /// What `--task` takes, as one clause for its help, such as "a level number or name". Empty if there is nothing to say.
     pub task_help: &'static str,
     /// The names that `--split` takes, for its help.
@@ -90,6 +94,7 @@ impl TaskFacts {
         short_type: |task_type| task_type,
         difficulty: |_| None,
         short_goal: |goal| goal,
+        subgoals: shown_subgoals,
         task_help: "",
         splits: &[],
         split_in_id: false,
@@ -98,6 +103,12 @@ impl TaskFacts {
         problem_task: None,
         export_task: None,
     };
+}
+
+/// The [`TaskFacts::subgoals`] of an environment that shows them as `subgoals`: their number, or the sub-goals themselves.
+fn shown_subgoals(_: &Task, shown: &Value) -> Option<u64> {
+    let subgoals = shown.get("subgoals")?;
+    subgoals.as_u64().or_else(|| Some(subgoals.as_object()?.len() as u64))
 }
 
 /// The [`TaskFacts::difficulty`] of tasks whose ids contain it (`easy`, `normal`, `hard`) between slashes.

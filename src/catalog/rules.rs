@@ -14,7 +14,7 @@ pub const RULES: SymbolicRules =
 /// The names of all detectors, sorted.
 pub static DETECTORS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let own = ENVIRONMENTS.iter().flat_map(|entry| entry.rules.detectors);
-    let all: BTreeSet<&str> = own.chain(COMMON_DETECTORS).copied().collect();
+    let all: BTreeSet<&str> = own.chain(COMMON_DETECTORS).map(|detector| detector.name).collect();
     all.into_iter().collect()
 });
 

@@ -27,3 +27,18 @@ pub struct Note {
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub parts: std::collections::BTreeMap<String, String>,
 }
+
+/// The names of detectors that mean the same in every environment: breakpoints, warnings and lists go by them. An environment
+/// that notes one of these findings uses its name.
+impl Note {
+    /// The action had no effect.
+    pub const NOTHING_HAPPENED: &str = "nothing_happened";
+    /// The agent goes in circles.
+    pub const CIRCLING: &str = "circling";
+    /// The environment doesn't have such an action.
+    pub const UNKNOWN_ACTION: &str = "unknown_action";
+    /// The environment didn't understand the text as an action.
+    pub const NOT_UNDERSTOOD: &str = "not_understood";
+    /// The action failed, and no reason is known.
+    pub const UNCLEAR: &str = "unclear";
+}

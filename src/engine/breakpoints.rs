@@ -2,7 +2,7 @@
 //! has to look further back than the last step.
 
 use super::{Episode, Event};
-use crate::domain::{BreakpointConfig, Seq, Step};
+use crate::domain::{BreakpointConfig, Note, Seq, Step};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -231,7 +231,9 @@ impl Streaks {
     /// Updates the streaks with the detectors' findings on the last step.
     pub(super) fn on_findings(&mut self, episode: &Episode) {
         let Some(step) = episode.last_step().filter(|s| !s.is_thought_only()) else { return };
-        let nothing = step.notes.iter().any(|n| n.detector == "nothing_happened");
+        let noted = step.notes.iter().any(|n| n.detector == Note::NOTHING_HAPPENED);
+        // An environment without such a detector still rejects actions.
+        let nothing = noted || step.answer.as_ref().is_some_and(|answer| !answer.valid);
         self.nothing.update(step.number, nothing, true);
     }
 }

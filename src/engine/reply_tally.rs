@@ -1,10 +1,7 @@
 //! Counts of the actor's replies, for the warning that none of them was an action.
 
-use crate::domain::Step;
+use crate::domain::{Note, Step};
 use serde::{Deserialize, Serialize};
-
-/// The detectors that find actions that the environment doesn't understand.
-const UNKNOWN_ACTION_DETECTORS: [&str; 2] = ["unknown_action", "not_understood"];
 
 /// Counts of the replies since the run's actor was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +43,9 @@ impl ReplyTally {
             return;
         }
         let rejected = step.answer.as_ref().is_some_and(|answer| !answer.valid);
-        let unknown = || step.notes.iter().any(|n| UNKNOWN_ACTION_DETECTORS.contains(&n.detector.as_str()));
+        let is_not_understood =
+            |note: &Note| [Note::UNKNOWN_ACTION, Note::NOT_UNDERSTOOD].contains(&note.detector.as_str());
+        let unknown = || step.notes.iter().any(is_not_understood);
         // Without detectors there are no notes, and any rejected action counts as not understood.
         if rejected && (step.notes.is_empty() || unknown()) {
             self.count_unusable();

@@ -8,7 +8,7 @@ use super::{mentor, schedule};
 use crate::domain::{
     LessonStatus, Observation, Question, ReflectionKind, Scope, Step, Transition, round_to_thousandths,
 };
-use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
+use crate::engine::{CarriedReward, Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
 use settings::{
     MANAGED, MEMORY_SCOPE, MemoryScope, NEGATIVE_REFLECTIONS, POSITIVE_REFLECTIONS, REWARD_CARRIES, SUBGOAL,
@@ -104,16 +104,16 @@ impl SweetSour {
 /// subgoals. Returns `None` if the memory already includes the last attempt.
 fn carried_reward(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
-    let counted_episode = state.memory.get("episode").and_then(serde_json::Value::as_u64);
-    if counted_episode == Some(u64::from(episode.number)) || !state.setting(REWARD_CARRIES) {
+    let carried = CarriedReward::from_memory(&state.memory);
+    let is_counted = carried.is_some_and(|carried| carried.episode == episode.number);
+    if is_counted || !state.setting(REWARD_CARRIES) {
         return None;
     }
     let of_episode = match state.setting(SUBGOAL) {
         Subgoal::Progress => episode.progress_gain(),
         Subgoal::Reward => episode.total_reward(),
     };
-    let earlier_reward = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-    Some(serde_json::json!({ "episode": episode.number, "reward": earlier_reward + of_episode }))
+    serde_json::to_value(CarriedReward::after(carried, episode.number, of_episode)).ok()
 }
 
 /// Returns whether the last step reached a subgoal: the progress rate, or the reward, is higher than before it.

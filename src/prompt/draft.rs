@@ -11,7 +11,7 @@ use crate::domain::{
     DroppedSegment, LessonId, MessageRole, ModelRole, PromptRecord, Purpose, SegmentLabel, SegmentOrigin,
     SegmentRecord, TextForms, round_to_thousandths,
 };
-use crate::engine::{Episode, PromptDraft, PromptRequest, State};
+use crate::engine::{CarriedReward, Episode, PromptDraft, PromptRequest, State};
 use std::collections::HashSet;
 
 /// Drafts the requested prompt and stores it, rendered, as the cache's last draft.
@@ -141,12 +141,9 @@ impl DraftBuilder<'_> {
 
     /// Adds what the method carried over from earlier episodes to the total of this one.
     fn total_with_earlier(&self, of_episode: f64) -> String {
-        let memory = &self.state.memory;
-        let earlier = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        // Once the episode has ended, its reward is already part of the total in memory.
-        let last_counted = memory.get("episode").and_then(serde_json::Value::as_u64);
-        let is_counted = last_counted == Some(u64::from(self.episode.number));
-        round_to_thousandths(if is_counted { earlier } else { earlier + of_episode }).to_string()
+        let carried = CarriedReward::from_memory(&self.state.memory);
+        let total = CarriedReward::after(carried, self.episode.number, of_episode);
+        round_to_thousandths(total.reward).to_string()
     }
 
     fn add_text(&mut self, part: &SegmentTemplate, text: &StoredText) {

@@ -8,8 +8,8 @@ pub type LessonTemplate = (String, Scope, LessonText);
 
 /// The detectors of an environment and the sentences drawn from their notes.
 pub struct EnvironmentRules {
-    /// The names of its detectors (`docs/SYMBOLIC.md`, `docs/PDDL.md`).
-    pub detectors: &'static [&'static str],
+    /// Its detectors (`docs/SYMBOLIC.md`, `docs/PDDL.md`).
+    pub detectors: &'static [Detector],
     /// Returns the notes of an episode's last step, which has been answered and is not only a thought.
     pub detect: fn(&State, &Episode, &Step, &Observation) -> Vec<Note>,
     /// Returns what a note teaches about the environment in general.
@@ -20,12 +20,37 @@ pub struct EnvironmentRules {
     pub progress_text: fn(&Episode) -> Option<String>,
     /// Plans a task before its first action, one action per line; `None` if the rules can't plan in this environment.
     pub plan: Option<fn(&State, &Episode) -> Option<ReflectionItem>>,
+    /// Says which part of the goal was not reached, as a clause such as "the mug was not heated"; `None` if the goal has no known
+    /// parts, or all were reached.
+    pub missing_part: fn(&Episode) -> Option<String>,
+    /// Returns whether an action only moves to another place, so that repeating it may be needed.
+    pub is_move: fn(&str) -> bool,
+}
+
+/// A detector: the name of the notes that it writes, and how a list of lost episodes says what it found.
+#[derive(Clone, Copy, Debug)]
+pub struct Detector {
+    pub name: &'static str,
+    /// A phrase that follows "n episodes", such as "went in circles"; empty if the name says it.
+    pub cause: &'static str,
+}
+
+impl Detector {
+    /// Creates a detector whose name, its underscores read as blanks, says what it found.
+    pub const fn named(name: &'static str) -> Self {
+        Self { name, cause: "" }
+    }
+
+    /// Creates a detector with a phrase for what it found.
+    pub const fn described(name: &'static str, cause: &'static str) -> Self {
+        Self { name, cause }
+    }
 }
 
 impl EnvironmentRules {
     /// Returns whether this is the name of one of its detectors.
     pub(super) fn declares(&self, detector: &str) -> bool {
-        self.detectors.contains(&detector)
+        self.detectors.iter().any(|known| known.name == detector)
     }
 }
 
@@ -37,4 +62,6 @@ pub static NO_RULES: EnvironmentRules = EnvironmentRules {
     error_lessons: |_| Vec::new(),
     progress_text: |_| None,
     plan: None,
+    missing_part: |_| None,
+    is_move: |_| false,
 };

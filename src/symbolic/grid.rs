@@ -28,6 +28,8 @@ pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
     error_lessons: sentences::error_lessons,
     progress_text: sentences::progress_text,
     plan: None,
+    missing_part: |_| None,
+    is_move: |action| action.trim_start().starts_with("go "),
 };
 
 /// Maximum number of steps to look back for the last view.

@@ -21,6 +21,8 @@ pub static PLANNING_RULES: EnvironmentRules = EnvironmentRules {
     error_lessons: sentences::error_lessons,
     progress_text,
     plan: None,
+    missing_part: |_| None,
+    is_move: |_| false,
 };
 
 /// An action as the environment parses it: its name and its objects.

@@ -34,6 +34,16 @@ impl SymbolicRules {
         notes
     }
 
+    /// Says which part of the episode's goal was not reached; see [`EnvironmentRules::missing_part`].
+    pub fn missing_part(self, episode: &Episode) -> Option<String> {
+        (self.of(episode).missing_part)(episode)
+    }
+
+    /// Returns whether an action only moves to another place; see [`EnvironmentRules::is_move`].
+    pub fn is_move(self, episode: &Episode, action: &str) -> bool {
+        (self.of(episode).is_move)(action)
+    }
+
     /// Returns the rules' reflections of these kinds after the last step, with the lesson commands that store them.
     /// Leaves out kinds already reflected on after this step, so that nothing is returned again once the intents have
     /// been executed.

@@ -1,5 +1,6 @@
 //! Short texts for values of the domain, the same in every part of the screen.
 
+use crate::catalog::{TaskFacts, find_environment};
 use crate::domain::{LessonOrigin, Scope};
 use crate::engine::State;
 
@@ -31,24 +32,10 @@ pub fn progress_text(progress: f64, state: &State) -> String {
     }
 }
 
-/// Returns the number of the task's subgoals, if the environment reports it or the task type has a fixed number.
+/// Returns the number of the task's sub-goals, if its environment knows it and a bar can show as many.
 pub fn subgoal_count(state: &State) -> Option<u64> {
     let episode = state.episode.as_ref()?;
-    // A number, or the subgoals themselves.
-    let from = |value: &serde_json::Value| {
-        let subgoals = value.get("subgoals")?;
-        subgoals.as_u64().or_else(|| Some(subgoals.as_object()?.len() as u64))
-    };
-    // The number of AgentBoard's patterns for each of the six task types, including the goal itself (`docs/`,
-    // progress rate).
-    let from_task_type = || match episode.task.task_type.as_deref()? {
-        "pick_and_place_simple" => Some(3),
-        "look_at_obj_in_light"
-        | "pick_clean_then_place_in_recep"
-        | "pick_heat_then_place_in_recep"
-        | "pick_cool_then_place_in_recep"
-        | "pick_two_obj_and_place" => Some(4),
-        _ => None,
-    };
-    from(&episode.shown).or_else(from_task_type).filter(|n| (1..=12).contains(n))
+    let known = find_environment(&episode.task.env).map(|environment| environment.task_facts.subgoals);
+    let count = known.unwrap_or(TaskFacts::NONE.subgoals);
+    count(&episode.task, &episode.shown).filter(|n| (1..=12).contains(n))
 }

@@ -32,6 +32,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         split_in_id: true,
         short_type: alfworld::short_type,
+        subgoals: alfworld::subgoals,
         difficulty: alfworld::rated_difficulty,
         task_help: "also a game.tw-pddl or its folder",
         splits: &["train", "valid_seen", "valid_unseen"],

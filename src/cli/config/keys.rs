@@ -267,7 +267,7 @@ pub const BREAKS: Key<TextList> = Key::new(
 pub const THEME: Key<Text> =
     Key::new(
         "screen.theme",
-        "name of a theme, or a theme file; auto: dark or light, like the terminal, where it has true colour and reports its background, else default",
+        "name of a theme, or a theme file; `auto` follows the background of a terminal with true colour",
         ValueType::Text,
         "auto",
     )

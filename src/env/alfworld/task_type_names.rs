@@ -1,6 +1,7 @@
 //! The papers' names and AgentBoard's ratings of ALFWorld's task types.
 
 use crate::domain::Task;
+use serde_json::Value;
 
 /// The short names of the types, as ReAct's and Reflexion's code map them.
 const SHORT_NAMES: [(&str, &str); 6] = [
@@ -22,4 +23,11 @@ pub fn rated_difficulty(task: &Task) -> Option<&str> {
     let short = short_type(task.task_type.as_deref()?);
     let known = SHORT_NAMES.iter().any(|(_, name)| *name == short);
     known.then_some(if short == "put" { "easy" } else { "hard" })
+}
+
+/// Returns the number of AgentBoard's patterns for a task's type, including the goal itself. `None` if the type is unknown.
+pub fn subgoals(task: &Task, _: &Value) -> Option<u64> {
+    let short = short_type(task.task_type.as_deref()?);
+    let known = SHORT_NAMES.iter().any(|(_, name)| *name == short);
+    known.then_some(if short == "put" { 3 } else { 4 })
 }

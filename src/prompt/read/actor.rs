@@ -289,7 +289,8 @@ fn action_after_prose(rows: &[ReplyLine<'_>]) -> Option<usize> {
     (row.mark == LineMark::None && !row.fenced && is_action).then_some(prose_lines)
 }
 
-/// First words of the actions in the built-in environments' instructions, up to a hyphen (`fill` for `fill-shot`).
+/// First words of actions, up to a hyphen (`fill` for `fill-shot`). A reply is read in the same way in every environment, so this
+/// only decides whether a line after prose may be an action without a label.
 const VERBS: &[&str] = &[
     "check",
     "clean",

@@ -1,8 +1,8 @@
 //! The facts about an ended episode on the end card.
 
+use crate::catalog::RULES;
 use crate::domain::{EndReason, EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
-use crate::symbolic::{Goal, Subgoal, Treatment};
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
@@ -35,48 +35,13 @@ fn step_list(all: &[u32]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// Describes the first subgoal that wasn't reached. Returns `None` if the goal's subgoals aren't known.
-fn missing_subgoal(episode: &Episode) -> Option<String> {
-    let goal = Goal::parse(&episode.task.goal)?;
-    let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
-    let reached: usize = last.and_then(|n| n.parse().ok()).unwrap_or(0);
-    // Progress without a reached subgoal means that the environment doesn't follow these subgoals.
-    if reached == 0 && episode.progress > 0.0 {
-        return None;
-    }
-    let object = goal.object();
-    let words = match goal.subgoals().get(reached)? {
-        Subgoal::Seen => format!("no {object} was found"),
-        Subgoal::Taken => format!("the {object} was not taken"),
-        Subgoal::Treated(how) => {
-            let participle = match how {
-                Treatment::Heat => "heated",
-                Treatment::Cool => "cooled",
-                Treatment::Clean => "cleaned",
-            };
-            format!("the {object} was not {participle} ({})", how.appliance())
-        }
-        Subgoal::Placed => {
-            format!("the {object} was not put where it belongs ({})", goal.destination().unwrap_or("?"))
-        }
-        Subgoal::LampSeen => format!("no {} was found", goal.lamp().unwrap_or("lamp")),
-        Subgoal::LampUsed => format!("the {} was not used", goal.lamp().unwrap_or("lamp")),
-    };
-    Some(words)
-}
-
 /// Returns whether progress rose above `before` after a step, before the next move to another place.
 fn led_to_progress(episode: &Episode, step: &Step, before: f64) -> bool {
     let after = (step.number + 1..=episode.steps.len() as u32).filter_map(|n| episode.step(n));
     after
         .filter(|s| !s.is_thought_only())
-        .take_while(|s| !s.action().is_some_and(is_move))
+        .take_while(|s| !s.action().is_some_and(|action| RULES.is_move(episode, action)))
         .any(|s| s.answer.as_ref().is_some_and(|a| a.progress > before))
-}
-
-/// Returns whether the action only moves to another place.
-fn is_move(action: &str) -> bool {
-    action.trim_start().starts_with("go ")
 }
 
 /// Returns useless repeats of actions, with their steps, the most frequent action first. A repeat is useless if the
@@ -91,7 +56,8 @@ fn useless_repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
         let same = |b: &Observation| {
             b.raw == answer.raw && answer.progress <= b.progress && answer.reward <= b.reward
         };
-        let needed = || is_move(&done.action) && led_to_progress(episode, step, answer.progress);
+        let needed =
+            || RULES.is_move(episode, &done.action) && led_to_progress(episode, step, answer.progress);
         if before.is_some_and(|b| !answer.valid || (same(b) && !needed())) {
             useless.entry(&done.action).or_default().push(step.number);
         }
@@ -123,7 +89,7 @@ pub(super) fn fact_lines(
     };
     add("progress", Role::Text, &last);
     if !outcome.won
-        && let Some(missing) = missing_subgoal(episode)
+        && let Some(missing) = RULES.missing_part(episode)
     {
         add("missing", Role::Warning, &missing);
     }

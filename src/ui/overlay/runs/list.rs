@@ -1,11 +1,11 @@
 //! The rows of the episode list, their order, and the summary.
 
 use super::sort::Sort;
+use crate::catalog::main_cause;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::State;
 use crate::report::TaskTotals;
 use crate::report::metrics::wilson;
-use crate::symbolic::{cause_text, main_cause};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::Line;
@@ -199,8 +199,8 @@ fn sort_places(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
 fn group_by_cause(places: &[(usize, &EpisodeSummary)]) -> Vec<ListRow> {
     let mut causes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, past) in places {
-        let words =
-            main_cause(&past.stats.mistakes).map_or_else(|| "no mistake detected".to_owned(), cause_text);
+        let words = main_cause(&past.task.env, &past.stats.mistakes)
+            .unwrap_or_else(|| "no mistake detected".to_owned());
         causes.entry(words).or_default().push(*place);
     }
     let mut causes: Vec<_> = causes.into_iter().collect();
