@@ -16,6 +16,7 @@ pub mod settings;
 pub mod sweet_sour;
 
 pub use calibration::WithCalibration;
+pub use constitution::failed_summary;
 pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::{disable_reflections, is_model};

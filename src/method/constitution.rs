@@ -70,7 +70,7 @@ pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Inten
 
 /// Returns the question for a summary if the mentor's last answer about this kind was a summary that could not be used: it was
 /// cut off, refused, given up, or had lost too much.
-pub(super) fn failed_summary(state: &State, kind: ReflectionKind) -> Option<Question> {
+pub fn failed_summary(state: &State, kind: ReflectionKind) -> Option<Question> {
     let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor)?;
     (last.purpose == Purpose::Summarise && last.items.is_empty()).then(|| last.question())
 }

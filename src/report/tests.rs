@@ -1,5 +1,7 @@
 //! The exports of a small session with a person's actions, a mistake, a reflection and hostile text.
 
+mod played;
+
 use super::*;
 use crate::engine::{Envelope, State};
 use crate::journal::import::ImportedSession;

@@ -209,6 +209,7 @@ mod edited_prompts;
 mod end_card;
 mod every_fact;
 mod failed_questions;
+mod failed_summary;
 mod first_use_faults;
 mod fork_from_present;
 mod forks;

@@ -34,6 +34,21 @@ fn mentor_request() -> Request {
     Request { role: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
+/// Regression: after a summary that was cut off, the advice named `mentor.max_tokens`, which doesn't lengthen summaries.
+#[test]
+fn a_summary_that_was_cut_off_names_its_own_limit() {
+    block_on(async {
+        let request = Request { long_reply_tokens: Some(4096), ..mentor_request() };
+        let scripts = vec![text_script("1. Look", "length"), text_script("1. Look", "length")];
+        let (answer, _server, _client) = ask_once(scripts, request).await;
+        assert!(
+            has_notice(&answer, "cut off again at max_tokens 8192; --set summary_tokens=16384"),
+            "{:?}",
+            answer.notices
+        );
+    });
+}
+
 /// Returns for each request whether it had a stop sequence, and its token limit.
 fn sent_stops_and_limits(server: &Server) -> Vec<(bool, Value)> {
     let stop_and_limit = |body: &Value| {

@@ -44,7 +44,7 @@ impl Engine {
         }
         let is_own_action = |action: &String| (self.policy.is_short_action)(&self.state, action);
         let is_too_short = length < minimum && !parsed.action.as_ref().is_some_and(is_own_action);
-        is_too_short.then(|| format!("the reply has {length} characters, fewer than {minimum}"))
+        is_too_short.then(|| format!("the reply has {length} characters, fewer than least_reply={minimum}"))
     }
 
     /// Returns the failure for an actor's unusable reply that is not requested again; `reply` is (text, reasoning).

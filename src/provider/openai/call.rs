@@ -12,6 +12,7 @@ use super::reply_reader::{Completion, ReplyReader};
 use super::request;
 use super::request_limiter::Probe;
 use super::retry;
+use crate::domain::common_settings::SUMMARY_TOKENS;
 use crate::domain::{Truncation, Usage};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError, Request};
 use crate::text;
@@ -920,7 +921,8 @@ impl Call {
         let truncated = self.truncation(completion);
         if truncated == Some(Truncation::Length) {
             self.send_notice(format!(
-                "the reply was cut off again at max_tokens {limit}; --set {role}.max_tokens={} allows a longer one",
+                "the reply was cut off again at max_tokens {limit}; --set {}={} allows a longer one",
+                self.token_limit_setting(),
                 limit.saturating_mul(2)
             ));
         }
@@ -1064,9 +1066,18 @@ impl Call {
         }
     }
 
+    /// Returns the name of the setting that limits this reply. A summary has one of its own, which doesn't lengthen other
+    /// replies.
+    fn token_limit_setting(&self) -> String {
+        match self.request.long_reply_tokens {
+            Some(_) => SUMMARY_TOKENS.spec.name.to_owned(),
+            None => format!("{}.max_tokens", self.request.role.name()),
+        }
+    }
+
     /// Explains an empty reply that reached its token limit.
     fn empty_reply_notice(&self, completion: &Completion) -> String {
-        let role = self.request.role.name();
+        let setting = self.token_limit_setting();
         let counted = completion.token_counts.map(|counts| counts.reply);
         // A limit set by the request itself is not a setting that a person could change.
         let own = self.request.sampling.max_tokens.is_some();
@@ -1086,7 +1097,7 @@ impl Call {
             ),
             (Some(limit), _) => format!(
                 "the reply is empty: all {limit} tokens of max_tokens were used before it began (finish_reason length); \
-                 --set {role}.max_tokens=N allows more; turning off the model's reasoning also helps"
+                 --set {setting}=N allows more; turning off the model's reasoning also helps"
             ),
             (None, _) => "the reply is empty: all tokens that the server allows were used before it began (finish_reason \
                           length); turn off the model's reasoning, or choose another model"

@@ -21,8 +21,15 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
             vec![Block::Run(vec![words(format!("{count} loaded from ")), quote(source)])]
         }
         Event::RunEnded => {
-            let (all, won) = (&after.ended_episodes, after.ended_episodes.iter().filter(|e| e.won).count());
-            let line = format!("Run over: {won} of {} won", pluralize(all.len() as u64, "episode"));
+            let (calibration, tests): (Vec<_>, Vec<_>) =
+                after.ended_episodes.iter().partition(|episode| episode.role.is_calibration());
+            let won = tests.iter().filter(|episode| episode.won).count();
+            let calibration = match calibration.len() as u64 {
+                0 => String::new(),
+                count => format!(", after {}", pluralize(count, "calibration episode")),
+            };
+            let line =
+                format!("Run over: {won} of {} won{calibration}", pluralize(tests.len() as u64, "episode"));
             vec![Block::Run(vec![words(line)])]
         }
         Event::WorldReset { result, agent_view, .. } => {

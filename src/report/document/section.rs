@@ -166,8 +166,9 @@ fn intervention(intervention: &Intervention) -> Block<'_> {
     Block::Act { act: Cow::Borrowed(&intervention.act), undone: intervention.undone }
 }
 
-/// Returns the reflections written before the first step of an episode, such as plans. Reflections are in the order of
-/// episodes and steps, so that a search needs no look at all of them.
+/// Returns the reflections written before the first step of an episode, such as plans, without those that belong to a first
+/// step that was still undecided. Reflections are in the order of episodes and steps, so that a search needs no look at all of
+/// them.
 fn early_reflections<'a>(
     episode: &Episode,
     state: &'a State,
@@ -182,7 +183,10 @@ fn early_reflections<'a>(
             to = middle;
         }
     }
-    let after = (from..state.reflections.len()).filter_map(|index| state.reflections.get(index));
+    let of_first_step = episode.step(1).map(|step| step.reflections.clone()).unwrap_or_default();
+    let is_early = move |index: &usize| !of_first_step.iter().any(|known| *known as usize == *index);
+    let after =
+        (from..state.reflections.len()).filter(is_early).filter_map(|index| state.reflections.get(index));
     after.map(AsRef::as_ref).take_while(move |r| r.episode == number && r.step == 0)
 }
 

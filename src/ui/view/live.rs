@@ -5,6 +5,7 @@ use crate::catalog::find_job;
 use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step, pluralize};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
+use crate::method::failed_summary;
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
 use crate::ui::facts::{has_remaining_task, open_text_count};
@@ -61,6 +62,9 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
         && !w.has_key()
     {
         write_next_keys(&mut w, context, state);
+    }
+    if state.is_waiting() && state.calls.is_empty() {
+        write_failed_summaries(&mut w, context, state);
     }
     let mut rows = w.into_rows();
     for row in &mut rows {
@@ -127,6 +131,19 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     let known = if step.call.is_some() { pairs.len() } else { 2 };
     w.push_line(2, key_pieces(context, &pairs[..known]));
     write_dropped_text_hint(w, context, step);
+}
+
+/// Says that a summary could not be used, so that the old list is in force, and how to ask for it again.
+fn write_failed_summaries(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
+    for kind in context.lesson_kinds().into_iter().filter(|kind| failed_summary(state, *kind).is_some()) {
+        let kind = kind.name();
+        let message = format!("the summary of {kind} could not be used: the old list stays");
+        w.push_text((Role::Warning, ""), 2, Role::Warning, &message);
+        if !context.is_read_only() && context.halt_reason().is_none() {
+            let again = format!("ask again, with the {kind} lane selected");
+            w.push_line(2, key_pieces(context, &[(Action::ReflectNow, &again)]));
+        }
+    }
 }
 
 /// Names the keys that add dropped mentor texts about the previous step as lessons.
