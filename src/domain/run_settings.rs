@@ -17,6 +17,10 @@ pub(super) type Recorded = BTreeMap<String, Setting>;
 pub const CALIBRATION_SETTING: &str = "calibration";
 /// The setting with the number of exploration tasks, which follow the calibration tasks and hide their goal.
 pub const EXPLORATION_SETTING: &str = "exploration";
+/// The setting with the name of the preset that was chosen.
+pub const PRESET_SETTING: &str = "preset";
+/// The prefix of the settings that say where the run stands in a larger whole ([`RunPlace`]).
+pub const PLACE_PREFIX: &str = "from.";
 /// The setting with the original session of a replayed episode.
 pub const SOURCE_SESSION_SETTING: &str = "from.session";
 /// The setting with the number of a run's first episode. A replayed episode keeps the number it had in its own session.

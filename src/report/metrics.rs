@@ -34,7 +34,7 @@ pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 
 use crate::catalog::{run_asks_actor, run_roles};
-use crate::domain::{EpisodeRole, RunSpec, TokenCounts};
+use crate::domain::{EpisodeRole, PLACE_PREFIX, PRESET_SETTING, RunSpec, TokenCounts};
 use crate::engine::PrefetchStats;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,7 +172,8 @@ fn configuration(session: &SessionMetrics) -> Configuration {
     let mut all = Configuration::new();
     if let Some(spec) = session.spec.as_deref() {
         let settings = &spec.settings;
-        let settings = settings.iter().filter(|(name, _)| !name.starts_with("from.") && *name != "preset");
+        let settings =
+            settings.iter().filter(|(name, _)| !name.starts_with(PLACE_PREFIX) && *name != PRESET_SETTING);
         all.extend(settings.map(|(name, s)| (name.to_owned(), s.value.to_string().replace('"', ""))));
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let fields = [

@@ -316,13 +316,29 @@ fn write_published(out: &mut String, format: Format, metrics: &Metrics) {
             if !different.is_empty() {
                 let _ =
                     writeln!(out, "Published figures that this can't be compared with, and what differs:");
-                for row in different {
-                    let _ = writeln!(out, "- {}", escape_line(format, &describe_differences(row)));
+                for line in describe_all_differences(&different) {
+                    let _ = writeln!(out, "- {}", escape_line(format, &line));
                 }
                 out.push('\n');
             }
         }
     }
+}
+
+/// Describes what differs from rows of the papers' tables, a line each: first what differs from all of them, then from each
+/// what else does.
+fn describe_all_differences(rows: &[&RowComparison]) -> Vec<String> {
+    let [first, _, ..] = rows else { return rows.iter().map(|row| describe_differences(row)).collect() };
+    let is_common = |difference: &&String| rows.iter().all(|row| row.differences.contains(difference));
+    let common: Vec<&str> = first.differences.iter().filter(is_common).map(String::as_str).collect();
+    let describe_rest = |row: &&RowComparison| {
+        let rest = row.differences.iter().filter(|difference| !is_common(difference));
+        let rest: Vec<&str> = rest.map(String::as_str).collect();
+        let rest = if rest.is_empty() { "nothing else".to_owned() } else { rest.join("; ") };
+        format!("{} ({}): {rest}", row.source, row.row)
+    };
+    let all = (!common.is_empty()).then(|| format!("from all {} rows: {}", rows.len(), common.join("; ")));
+    all.into_iter().chain(rows.iter().map(describe_rest)).collect()
 }
 
 /// Describes what differs from a row of a paper's table.

@@ -3,7 +3,9 @@
 use super::{PAPERS, PaperRow};
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
-use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, Task, pluralize};
+use crate::domain::{
+    ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, TEMPLATES_SETTING, Task, pluralize,
+};
 use crate::method::PaperOrCode;
 use crate::report::metrics::Metrics;
 use serde_json::Value;
@@ -190,7 +192,7 @@ fn is_chosen(origin: SettingOrigin) -> bool {
 
 /// The comparison is with this program's prompts; somebody else's may say anything.
 fn prompt_difference(spec: &RunSpec) -> Option<String> {
-    let templates = spec.settings.recorded("templates")?;
+    let templates = spec.settings.recorded(TEMPLATES_SETTING)?;
     (templates.origin != SettingOrigin::BuiltIn).then(|| "prompts or exemplars of a file here".to_owned())
 }
 
