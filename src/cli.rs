@@ -19,10 +19,12 @@ mod diff;
 mod doctor;
 mod dry_run;
 pub mod error;
+mod exemplars;
 mod export;
 mod headless;
 #[cfg(feature = "tui")]
 mod host_services;
+mod lesson_environments;
 mod lesson_kinds;
 mod lessons;
 mod locate;

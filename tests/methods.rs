@@ -101,7 +101,10 @@ fn one_run_calibrates_first_and_then_tests() {
     assert!(pool.lines().next().unwrap().contains("\"calibration\":["), "{pool}");
     for (args, why) in [
         (&["calibrate", "--mentor", "none"][..], "--mentor none writes no lessons"),
-        (&["calibrate", "--method", "react"], "only the method omnireflect"),
+        (
+            &["calibrate", "--method", "react"],
+            "the method react doesn't learn a constitution by itself; omnireflect does",
+        ),
         (&["run", "--calibrate", "--jobs", "2", "--headless", "--only", "2"], "--jobs"),
     ] {
         let (_, err, code) = home.run(args);

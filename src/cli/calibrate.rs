@@ -6,7 +6,7 @@ use super::config::{Config, keys};
 use super::error::CliError;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
-use super::{locate, run, setup};
+use super::{lesson_environments, locate, run, setup};
 use crate::catalog::{CALIBRATION_METHOD, calibration_method};
 use crate::domain::{Lesson, pluralize};
 use crate::driver::wall_clock_now;
@@ -22,8 +22,11 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     let learning = calibration_method(method).name;
     if method != learning {
         return Err(CliError::usage(
-            format!("calibrate: only the method {learning} writes a constitution for {method}"),
-            "leave out --method; any method can use the constitution with `run --constitution FILE`",
+            format!("calibrate: the method {method} doesn't learn a constitution by itself; {learning} does"),
+            format!(
+                "leave out --method, then give {method} the constitution with `retrospect run --method {method} \
+                 --constitution FILE`"
+            ),
         ));
     }
     config.set_flag(&keys::METHOD, Some(learning))?;
@@ -74,6 +77,7 @@ fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<()
     let mut lines: Vec<PoolLine> =
         lessons.iter().flat_map(|l| pool::missing_lines(&pool, at, &state.session, l)).collect();
     record_calibration_tasks(&mut lines, state);
+    lesson_environments::record(&mut lines, &lesson_environments::of_session(state));
     lines.retain(|line| pool.merge_line(line.clone()));
     pool::append(file, &lines)?;
     out.print_note(&format!(

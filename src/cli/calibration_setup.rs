@@ -1,19 +1,18 @@
-//! Calibration before the test tasks of a run: its tasks, and the lessons and exemplars of earlier calibrations.
+//! Calibration before the test tasks of a run: its tasks, and those of earlier calibrations.
 
 use super::args::TaskArgs;
-use super::error::{CliError, CliErrorKind};
+use super::error::CliError;
 use super::pool::{self, PoolFile, PoolLine, TaskKey};
 use super::worlds::task_selection;
 use crate::catalog::{CALIBRATION_METHOD, ModelNeed, calibration_method};
 use crate::domain::common_settings::{EXPLORE, PER_TYPE};
-use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, ReflectionKind, RunSpec, SettingOrigin, Task};
+use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, RunSpec, SettingOrigin, Task};
 use crate::driver::worlds;
 use crate::engine::State;
 use crate::env::TaskOptions;
-use crate::prompt::{Templates, forms};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Options of the calibration before the test tasks of a run.
 #[derive(Clone, Debug, Default)]
@@ -113,12 +112,9 @@ fn sample_per_type(tasks: Vec<Task>, per_type: usize, seed: u64) -> Vec<Task> {
 
 /// Returns a warning for each source of initial lessons that were learned from a test task: results on that task don't
 /// generalize.
-pub(super) fn tasks_seen_in_calibration(
-    spec: &RunSpec,
-    files: &[&Option<PathBuf>],
-) -> Result<Vec<String>, CliError> {
+pub(super) fn tasks_seen_in_calibration(spec: &RunSpec, files: &[&Path]) -> Result<Vec<String>, CliError> {
     let mut calibration_tasks: Vec<(String, BTreeSet<TaskKey>)> = Vec::new();
-    for file in files.iter().filter_map(|f| f.as_deref()).filter(|f| pool::is_pool(f)) {
+    for file in files.iter().filter(|f| pool::is_pool(f)) {
         calibration_tasks.push((file.display().to_string(), PoolFile::read(file)?.calibration));
     }
     let run_tasks =
@@ -136,34 +132,4 @@ pub(super) fn tasks_seen_in_calibration(
         ))
     };
     Ok(calibration_tasks.into_iter().filter_map(warn).collect())
-}
-
-/// Returns templates whose exemplars for neuro-symbolic generation are the rule-written lessons of a pool file.
-///
-/// # Errors
-/// Fails if the file does not exist, cannot be read, or contains no lesson written by a rule.
-pub(super) fn with_exemplars(templates: Templates, file: &Path) -> Result<Templates, CliError> {
-    if !file.exists() {
-        return Err(CliError::usage(
-            format!("--exemplars {}: no such file", file.display()),
-            "create the file with `retrospect calibrate --mentor symbolic --out FILE`",
-        ));
-    }
-    let pool = PoolFile::read(file)?;
-    let exemplars = |kind| -> String {
-        let lessons = pool.lessons().filter(|l| l.kind == kind && l.rule.is_some() && l.is_active());
-        lessons.map(|l| forms::lesson_line(l.text())).collect()
-    };
-    let texts = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress]
-        .map(|kind| (kind, exemplars(kind)));
-    if texts.iter().all(|(_, text)| text.is_empty()) {
-        return Err(CliError::new(
-            CliErrorKind::File,
-            format!("{}: contains no lesson written by a rule", file.display()),
-            "calibrate with `--mentor symbolic` in an environment that has rules, or add the texts to a file in the folder of \
-             --prompts",
-        ));
-    }
-    let filled = texts.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-    Ok(templates.with_exemplars(filled))
 }

@@ -1,5 +1,7 @@
 //! `config init` and `config show`.
 
+mod preset;
+
 use super::args::{self, ConfigVerb};
 use super::config::{Config, ENTRIES, ValueOrigin, program_presets, sample_file};
 use super::error::{CliError, CliErrorKind};
@@ -21,7 +23,8 @@ pub(super) fn run_config_verb(
 ) -> Result<(), CliError> {
     match &args.verb {
         ConfigVerb::Init { force } => write_sample_file(config, *force, out),
-        ConfigVerb::Show { json: true } => {
+        ConfigVerb::Show { preset: Some(name), json } => preset::show_preset(config, name, *json, out),
+        ConfigVerb::Show { preset: None, json: true } => {
             let mut values = Map::new();
             for entry in ENTRIES.iter() {
                 if let Some((value, from)) = redacted_value(config, entry.name) {
@@ -54,7 +57,7 @@ pub(super) fn run_config_verb(
                 .collect();
             out.print_json(&json!({"paper_presets": papers, "method_presets": of_methods, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
         }
-        ConfigVerb::Show { json: false } => {
+        ConfigVerb::Show { preset: None, json: false } => {
             let state = if config.file.is_file() {
                 ""
             } else {
@@ -87,7 +90,7 @@ pub(super) fn run_config_verb(
                 out.print_line(&format!(
                     "  {:<18} {:<12} {}",
                     spec.name,
-                    spec.default.to_json().to_string(),
+                    spec.describe_default(),
                     spec.meaning
                 ))?;
             }
@@ -100,7 +103,8 @@ pub(super) fn run_config_verb(
             }
             out.print_line("")?;
             out.print_line(
-                "presets (run --preset NAME); built-in ones are rows of the papers' tables, settings only, and those of methods:",
+                "presets (run --preset NAME; config show --preset NAME lists the values); built-in ones are rows of the papers' \
+                 tables, settings only, and those of methods:",
             )?;
             for preset in program_presets() {
                 out.print_line(&format!("  {:<33} {}", preset.name, preset.meaning))?;

@@ -2,8 +2,10 @@
 //!
 //! Short attempts at the first task are played in temporary sessions: the built-in rules act, each attempt ends as won or lost
 //! as its question needs it ([`QuestionEntry::attempts`]), and every question to the mentor gets a placeholder as its reply.
-//! So the prompts are those of a real run, apart from what a model would have written.
+//! So parts, order, wording and sampling are those of a real run. Prepared or invented are: the actions, the outcome of each
+//! attempt with its last reward and progress, what the mentor is said to have written, and whatever a prompt's `changes` name.
 
+mod episode_roles;
 mod prepared_world;
 
 use super::config::Config;
@@ -16,12 +18,14 @@ use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
 use crate::catalog::{self, PreparedAttempts, QuestionEntry, find_method, questions};
 use crate::domain::{
-    Autonomy, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Question, RunSpec, SettingOrigin,
+    Autonomy, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Question, RunSpec, SegmentLabel,
+    SegmentOrigin, SettingOrigin,
 };
 use crate::driver::{Driver, rule_based_actor};
 use crate::engine::{Envelope, Event, State};
 use crate::prompt::render;
 use crate::provider::{Provider, ScriptedProvider};
+use episode_roles::EpisodeRoles;
 use prepared_world::{AttemptLimits, with_outcomes};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
@@ -57,10 +61,11 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
     let mut prompts = preparer.actor_prompts(first)?;
     let (mut unasked, has_model) = (Vec::new(), plan.run_config.mentor.is_some());
     for entry in questions.into_iter().filter(|_| has_model) {
-        match preparer.find_question(entry)? {
-            Some(prompt) => prompts.push(prompt),
-            None => unasked.push(entry),
+        let found = preparer.find_question(entry, &prompts)?;
+        if found.is_empty() {
+            unasked.push(entry);
         }
+        prompts.extend(found);
     }
     if json {
         for prompt in &prompts {
@@ -76,8 +81,9 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
         return Ok(());
     }
     out.print_note(
-        "No model was called: the built-in rules acted, attempts end as won or lost as each question needs it, and the \
-         mentor's replies are placeholders.",
+        "No model was called. Parts, order, wording and sampling are those of the run; prepared are the actions (by the \
+         built-in rules), the mentor's replies (placeholders), and the outcome of each attempt with its last reward and \
+         progress, as each question needs it.",
     );
     if !has_model && !catalog::has_no_mentor(&plan.spec.method) {
         out.print_note(&format!("No question is sent: the mentor ({}) is not a model.", plan.spec.mentor));
@@ -113,26 +119,51 @@ impl Preparer<'_> {
             (first, "at the first step of the first attempt"),
             (seqs.next_back(), "at the last step of prepared attempts, with all that was learned before"),
         ];
-        let prompts = situations.into_iter().filter_map(|(seq, situation)| {
+        let explored = EpisodeRoles::of(&events);
+        let first_explored = events
+            .iter()
+            .find(|e| sent_prompt(e).is_some_and(|record| is_actors(record) && explored.explores(record)));
+        let exploration = (
+            first_explored.map(|e| e.seq).filter(|seq| Some(*seq) != first),
+            "at the first step of an exploration",
+        );
+        let prompts = situations.into_iter().chain([exploration]).filter_map(|(seq, situation)| {
             situated_prompt(&events, &|envelope, _| Some(envelope.seq) == seq, situation, &changes)
         });
         Ok(prompts.collect())
     }
 
-    /// Returns the last prompt with a question in the attempts prepared for it: with the run's own settings if they lead to it,
-    /// otherwise with those of the entry. `None` if neither do.
-    fn find_question(&mut self, entry: &QuestionEntry) -> Result<Option<SituatedPrompt>, CliError> {
+    /// Returns the last prompt with a question in the attempts prepared for it, and the last one in an exploration: with the
+    /// run's own settings if they lead to it, otherwise with those of the entry. A question that is asked in several
+    /// situations is found only if the prompt has other parts than those `shown` before. Empty if there is none.
+    fn find_question(
+        &mut self,
+        entry: &QuestionEntry,
+        shown: &[SituatedPrompt],
+    ) -> Result<Vec<SituatedPrompt>, CliError> {
         let tries: &[ChangedSettings] =
             if entry.settings.is_empty() { &[&[]] } else { &[&[], entry.settings] };
         for settings in tries {
             let events = self.play(entry.attempts, settings)?;
             let changes = self.changes(entry.attempts, settings);
-            let is_asked = |_: &Envelope, record: &PromptRecord| record.question == Some(entry.question);
-            if let Some(found) = situated_prompt(&events, &is_asked, entry.when, &changes) {
-                return Ok(Some(found));
+            let roles = EpisodeRoles::of(&events);
+            let find = |explores: bool, situation: &str| {
+                let is_asked = |_: &Envelope, record: &PromptRecord| {
+                    record.question == Some(entry.question) && roles.explores(record) == explores
+                };
+                situated_prompt(&events, &is_asked, situation, &changes)
+            };
+            let found: Vec<SituatedPrompt> =
+                [find(false, entry.when), find(true, &explored_situation(entry))]
+                    .into_iter()
+                    .flatten()
+                    .filter(|found| !shown.iter().any(|other| other.is_like(found)))
+                    .collect();
+            if !found.is_empty() {
+                return Ok(found);
             }
         }
-        Ok(None)
+        Ok(Vec::new())
     }
 
     /// Names what these attempts have in place of the run's own.
@@ -145,6 +176,12 @@ impl Preparer<'_> {
         }
         if tasks < attempts.tasks as usize {
             changes.push(format!("{} tasks (this run: {tasks})", attempts.tasks));
+        }
+        if spec.loop_detector {
+            changes.push("loop_detector=false (this run: true)".to_owned());
+        }
+        if attempts.outcomes.contains(&true) {
+            changes.push("invented successes, with reward and progress 1".to_owned());
         }
         for (name, value) in settings {
             let (value, own) = (value.to_json(), spec.settings.value(name));
@@ -240,6 +277,11 @@ impl Preparer<'_> {
     }
 }
 
+/// Says when a question is asked in an exploration.
+fn explored_situation(entry: &QuestionEntry) -> String {
+    format!("{}, in an exploration", entry.when)
+}
+
 fn sent_prompt(envelope: &Envelope) -> Option<&PromptRecord> {
     match &envelope.event {
         Event::PromptSent { prompt } => Some(prompt),
@@ -293,6 +335,16 @@ fn question_name(question: Question) -> String {
 }
 
 impl SituatedPrompt {
+    /// Returns whether another prompt asks the same with the same texts of the template, whatever lessons and steps there are.
+    fn is_like(&self, other: &Self) -> bool {
+        let parts = |prompt: &Self| -> Vec<SegmentLabel> {
+            let texts =
+                prompt.prompt.segments.iter().filter(|part| matches!(part.origin, SegmentOrigin::Text(_)));
+            texts.map(|part| part.label).collect()
+        };
+        self.record.question == other.record.question && parts(self) == parts(other)
+    }
+
     fn to_json(&self) -> Value {
         let messages: Vec<Value> = messages(&self.prompt)
             .into_iter()

@@ -6,10 +6,13 @@ use super::error::{CliError, CliErrorKind};
 use super::lesson_kinds::{parse_kind, parse_scope};
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibration_setup, locate, models, reflexion};
-use crate::domain::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope};
+use super::{calibration_setup, lesson_environments, locate, models, reflexion};
+use crate::domain::{
+    Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope,
+};
 use crate::driver::wall_clock_now;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Runs `lessons VERB`.
@@ -45,10 +48,24 @@ pub(super) fn run_lessons_command(
     }
 }
 
-/// Loads lessons from the pool, or from the pool file or session `from`. Returns them with the name of their source.
-fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), CliError> {
+/// Lessons of a pool or of a session.
+struct LoadedLessons {
+    /// Name of the pool file or the session.
+    source: String,
+    lessons: Vec<Lesson>,
+    /// Where they were learned, as far as that is known.
+    environments: BTreeMap<LessonId, String>,
+}
+
+/// Loads lessons from the pool, or from the pool file or session `from`.
+fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<LoadedLessons, CliError> {
     let from_pool = |path: &Path| -> Result<_, CliError> {
-        Ok((path.display().to_string(), PoolFile::read(path)?.lessons().cloned().collect()))
+        let pool = PoolFile::read(path)?;
+        Ok(LoadedLessons {
+            source: path.display().to_string(),
+            lessons: pool.lessons().cloned().collect(),
+            environments: pool.environments(),
+        })
     };
     let Some(from) = from else { return from_pool(pool) };
     let path = PathBuf::from(from);
@@ -56,8 +73,12 @@ fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<(Str
         return from_pool(&path);
     }
     let opened = locate::open_session(config, Some(from))?;
-    let lessons = opened.timeline.head().pool.all().cloned().collect();
-    Ok((opened.meta.session, lessons))
+    let state = opened.timeline.head();
+    Ok(LoadedLessons {
+        lessons: state.pool.all().cloned().collect(),
+        environments: lesson_environments::of_session(state),
+        source: opened.meta.session,
+    })
 }
 
 #[derive(Serialize)]
@@ -73,6 +94,8 @@ struct LessonRow<'a> {
     version: u32,
     recurred: u32,
     uses: u32,
+    /// Where it was learned, if that is known.
+    env: Option<&'a str>,
 }
 
 fn list_lessons(
@@ -83,7 +106,7 @@ fn list_lessons(
     json: bool,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let (source, lessons) = load_lessons(config, pool, from)?;
+    let LoadedLessons { source, lessons, environments } = load_lessons(config, pool, from)?;
     let listed: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
     if listed.is_empty() && !json {
         out.print_note(&format!("{source}: no lessons yet; `retrospect lessons add` adds one"));
@@ -103,6 +126,7 @@ fn list_lessons(
                 version: lesson.version(),
                 recurred: lesson.recurrences,
                 uses: lesson.uses,
+                env: environments.get(&lesson.id).map(String::as_str),
             };
             out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
@@ -154,18 +178,7 @@ fn edit_lesson(
         solution: solution.map(str::to_owned).or(previous.solution.clone()),
     };
     let op = LessonOp::Edit { id: lesson.id.clone(), previous, text: new_text };
-    append_and_report(
-        config,
-        path,
-        &[PoolLine {
-            version: 1,
-            written_at: wall_clock_now(),
-            session: String::new(),
-            calibration: Vec::new(),
-            operation: op,
-        }],
-        out,
-    )?;
+    append_and_report(config, path, &[PoolLine::new(wall_clock_now(), op)], out)?;
     out.print_line(&format!("changed {}", lesson.id))
 }
 
@@ -184,13 +197,7 @@ fn retire_lessons(
             previous: lesson.status,
             status: LessonStatus::Retired,
         };
-        lines.push(PoolLine {
-            version: 1,
-            written_at: wall_clock_now(),
-            session: String::new(),
-            calibration: Vec::new(),
-            operation: op,
-        });
+        lines.push(PoolLine::new(wall_clock_now(), op));
     }
     append_and_report(config, path, &lines, out)?;
     for line in lines {
@@ -236,7 +243,7 @@ fn export_lessons(
     format: PoolFormat,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let (source, lessons) = load_lessons(config, pool, from)?;
+    let LoadedLessons { source, lessons, environments } = load_lessons(config, pool, from)?;
     let is_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
     for lesson in lessons.iter().filter(|l| l.is_active()) {
         match format {
@@ -246,7 +253,10 @@ fn export_lessons(
                 out.print_line(&format!("- **{}** {text}", lesson.kind.name()))?;
             }
             PoolFormat::Pool => {
-                for line in promote_lines(wall_clock_now(), if is_session { &source } else { "" }, lesson) {
+                let mut lines =
+                    promote_lines(wall_clock_now(), if is_session { &source } else { "" }, lesson);
+                lesson_environments::record(&mut lines, &environments);
+                for line in lines {
                     out.print_json(&serde_json::to_string(&line).unwrap_or_default())?;
                 }
             }
@@ -290,6 +300,7 @@ fn promote_lessons(
         new_lines.extend(lines);
     }
     calibration_setup::record_calibration_tasks(&mut new_lines, &state);
+    lesson_environments::record(&mut new_lines, &lesson_environments::of_session(&state));
     new_lines.retain(|line| pool.merge_line(line.clone()));
     append_and_report(config, path, &new_lines, out)?;
     let changed_note = if changed > 0 { format!(", {changed} changed") } else { String::new() };

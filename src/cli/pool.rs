@@ -13,7 +13,7 @@ use crate::files;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -31,9 +31,20 @@ pub struct PoolLine {
     /// The tasks that the session was calibrated on; recorded in the first of the lines that were promoted together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calibration: Vec<TaskKey>,
+    /// The environment that the lesson was learned in; empty for typed lessons, for changes, and in older files.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub env: String,
     /// The change, with old and new text.
     #[serde(flatten)]
     pub operation: LessonOp,
+}
+
+impl PoolLine {
+    /// Returns the line with a change that belongs to no session.
+    pub fn new(written_at: Timestamp, operation: LessonOp) -> Self {
+        let (session, calibration, env) = (String::new(), Vec::new(), String::new());
+        Self { version: 1, written_at, session, calibration, env, operation }
+    }
 }
 
 /// Identifies a task.
@@ -114,6 +125,21 @@ impl PoolFile {
         });
         self.lines.push(line);
         true
+    }
+
+    /// Returns the environments of its lessons, as far as they are known: from their own lines or, in older files, from the
+    /// calibration of their session.
+    pub fn environments(&self) -> BTreeMap<LessonId, String> {
+        let calibrated =
+            self.lines.iter().filter_map(|line| Some((&line.session, &line.calibration.first()?.env)));
+        let by_session: BTreeMap<&String, &String> =
+            calibrated.filter(|(session, _)| !session.is_empty()).collect();
+        let added = self.lines.iter().filter(|line| matches!(line.operation, LessonOp::Add { .. }));
+        let env_of = |line: &PoolLine| match line.env.as_str() {
+            "" => by_session.get(&line.session).map(|env| (*env).clone()),
+            env => Some(env.to_owned()),
+        };
+        added.filter_map(|line| Some((line.operation.id().clone(), env_of(line)?))).collect()
     }
 
     /// Returns all lessons, including retired ones.
@@ -371,19 +397,13 @@ pub(super) fn add_line(
         transition: None,
         task_key: None,
     };
-    PoolLine { version: 1, written_at: at, session: String::new(), calibration: Vec::new(), operation: op }
+    PoolLine::new(at, op)
 }
 
 /// Returns a session's lesson as pool lines: its first version, followed by the changes that led to its current text
 /// and status.
 pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
-    let line = |op| PoolLine {
-        version: 1,
-        written_at: at,
-        session: session.to_owned(),
-        calibration: Vec::new(),
-        operation: op,
-    };
+    let line = |op| PoolLine { session: session.to_owned(), ..PoolLine::new(at, op) };
     // A lesson of scope episode would be useless in a pool, so its scope becomes the environment.
     let scope = if lesson.scope == Scope::Episode { Scope::Environment } else { lesson.scope };
     let mut lines = Vec::new();
@@ -429,13 +449,7 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
     }
     let (previous, text) = (existing.text().clone(), lesson.text().clone());
     let op = LessonOp::Edit { id: lesson.id.clone(), previous, text };
-    vec![PoolLine {
-        version: 1,
-        written_at: at,
-        session: session.to_owned(),
-        calibration: Vec::new(),
-        operation: op,
-    }]
+    vec![PoolLine { session: session.to_owned(), ..PoolLine::new(at, op) }]
 }
 
 /// Returns the path of the pool file: the configured one, else `pool.jsonl` in the user's data folder.

@@ -55,13 +55,7 @@ pub(super) fn pool_lines(results: &TrialResults, at: Timestamp) -> Vec<PoolLine>
             let task_key = format!("env_{}", row.index);
             let (id, text) = (plan_id(&task_key, number, plan), LessonText::plain(plan.trim()));
             let op = plan_lesson(id, LessonOrigin::File, text, Some(task_key));
-            lines.push(PoolLine {
-                version: 1,
-                written_at: at,
-                session: String::new(),
-                calibration: Vec::new(),
-                operation: op,
-            });
+            lines.push(PoolLine::new(at, op));
         }
     }
     lines

@@ -9,18 +9,18 @@ pub(super) use templates::{check_templates, load_templates, record_templates};
 
 use super::args::{MethodArgs, TaskArgs};
 use super::calibration_setup::{self, CalibrationOptions};
-use super::config::{Config, ValueOrigin, find_entry, keys, preset_warnings};
+use super::config::{Config, InitialLessons, ValueOrigin, find_entry, keys, preset_warnings};
 use super::error::{CliError, CliErrorKind};
 use super::settings::{
     check_assignment, not_of_this_method, parse_assignment, setting_origin, split_set_flag,
 };
 use super::worlds::{task_selection, world_options};
-use super::{locate, models, pool, reflexion};
+use super::{exemplars, lesson_environments, locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Interface, Limits, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam, SettingOrigin, Settings,
-    ShownAs, Task, pluralize, sampling_param,
+    Autonomy, Interface, Limits, PRESET_SETTING, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam, SettingOrigin,
+    Settings, ShownAs, Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
@@ -29,6 +29,7 @@ use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode};
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,26 +64,13 @@ pub(super) fn plan_run_with_calibration(
     method_args.keys.apply(config)?;
     let preset = config.built_in_preset(method_args.preset.as_deref());
     let row = preset.and_then(|preset| preset.row);
+    let initial_lessons = InitialLessons {
+        from_file: method_args.pool.is_some() || method_args.constitution.is_some(),
+        by_calibration: calibration.is_some(),
+    };
     if let Some(preset) = preset {
         config.apply_program_preset(preset)?;
-        let has_lessons =
-            method_args.pool.is_some() || method_args.constitution.is_some() || calibration.is_some();
-        if preset.starts_with_lessons() && !has_lessons {
-            return Err(CliError::usage(
-                format!("--preset {} needs initial lessons, but none were given", preset.name),
-                "learn them in this run with --calibrate, or load some with --pool FILE or --constitution FILE; \
-                 `retrospect calibrate --out FILE` writes them",
-            ));
-        }
-        if row.is_some_and(|row| !row.calibration.is_empty()) && calibration.is_none() {
-            return Err(CliError::usage(
-                format!(
-                    "--preset {} decides how the constitution is learned, but none is learned in this run",
-                    preset.name
-                ),
-                "add --calibrate",
-            ));
-        }
+        preset.check_lessons(initial_lessons)?;
     }
     let worlds = world_options(config);
     let env = config.get(keys::ENV);
@@ -126,13 +114,20 @@ pub(super) fn plan_run_with_calibration(
     }
     reject_secrets(&run_config, &lessons, &spec)?;
     let unbound = reflexion::bind_to_tasks(&mut lessons, &spec);
-    let mut warnings =
-        calibration_setup::tasks_seen_in_calibration(&spec, &[&method_args.pool, &method_args.constitution])?;
+    let files: Vec<&Path> = [&method_args.pool, &method_args.constitution]
+        .into_iter()
+        .filter_map(|file| file.as_deref())
+        .collect();
+    let mut warnings = calibration_setup::tasks_seen_in_calibration(&spec, &files)?;
+    warnings.extend(lesson_environments::foreign_lessons(&spec, &files, &lessons)?);
+    if let Some(file) = config.get(keys::EXEMPLARS) {
+        warnings.extend(exemplars::warnings(&spec, &file)?);
+    }
     if unbound > 0 {
         let lessons = pluralize(unbound as u64, "lesson");
         warnings.push(format!("skipped {lessons} about tasks that are not in this run"));
     }
-    warnings.extend(row.into_iter().flat_map(|row| preset_warnings(row, &spec)));
+    warnings.extend(row.into_iter().flat_map(|row| preset_warnings(row, &spec, initial_lessons)));
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
@@ -306,13 +301,13 @@ pub(super) fn apply_preset(
         if !keeps_code_limit {
             limits.steps = preset.steps;
         }
-        settings.set("preset", preset.name, SettingOrigin::Flag);
+        settings.set(PRESET_SETTING, preset.name, SettingOrigin::Flag);
         return Ok(());
     }
     for (setting, value) in config.preset_settings(name)? {
         set_setting(settings, setting, value, SettingOrigin::Config)?;
     }
-    settings.set("preset", name, SettingOrigin::Flag);
+    settings.set(PRESET_SETTING, name, SettingOrigin::Flag);
     Ok(())
 }
 

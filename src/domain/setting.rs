@@ -218,6 +218,14 @@ impl SettingSpec {
         }
     }
 
+    /// Formats the default; the greatest number means that there is no limit.
+    pub fn describe_default(&self) -> String {
+        match self.default {
+            DefaultValue::Number(MAX_NUMBER) => "no limit".to_owned(),
+            default => default.to_json().to_string(),
+        }
+    }
+
     /// Checks whether a value is allowed; numbers must be within their range.
     ///
     /// # Errors

@@ -258,9 +258,9 @@ fn add_part(hash: &mut Sha256, part: &str) {
     hash.update(part.as_bytes());
 }
 
-/// The heading above the exemplars.
+/// The heading above the exemplars of a person's file; those of the environments have the same.
 const EXEMPLARS_HEADING: &str =
-    "\nReflections of this kind, written by rules about other tasks. Write yours in the same style:\n";
+    "\nReflections of this kind that rules wrote about other tasks; follow their style:\n";
 
 /// Returns the name under which an environment stores its exemplars for a kind of reflection.
 fn exemplars_name(kind: ReflectionKind) -> String {

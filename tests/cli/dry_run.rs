@@ -166,7 +166,10 @@ fn changes_of_the_prepared_attempts_are_named() {
     };
     assert!(changes("contrast.lesson").contains("lesson_pool=append (this run: person)"));
     assert!(changes("summarise.lesson").contains("lesson_pool=summary (this run: person)"));
-    assert_eq!(changes("reflect.experience"), r#"["5 trials (this run: 2)"]"#);
+    assert_eq!(
+        changes("reflect.experience"),
+        r#"["5 trials (this run: 2)","loop_detector=false (this run: true)"]"#
+    );
 }
 
 /// Regression: OmniReflect reflected on every calibration, whichever method the run had.

@@ -84,7 +84,10 @@ fn every_error_says_where_and_what_to_do() {
             &["run", "--preset", "omnireflect-5-factor-3", "--constitution", "c.txt"],
             2,
             "usage",
-            &["decides how the constitution is learned", "--calibrate"],
+            &[
+                "needs a constitution learned in this run with per_type=3",
+                "leave out --pool and --constitution",
+            ],
         ),
         (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is for method fcrf, not react"]),
         (

@@ -5,13 +5,16 @@ mod branches;
 mod breakpoints;
 mod diff;
 mod dry_run;
+mod dry_run_situations;
 mod errors;
 #[path = "../rig/files.rs"]
 mod files;
 mod hostile;
 mod hostile_files;
+mod lesson_environments;
 mod lessons;
 mod play;
+mod presets;
 mod reports;
 #[path = "../rig/stops.rs"]
 mod rows;

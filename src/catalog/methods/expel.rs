@@ -15,6 +15,12 @@ use std::sync::Arc;
 /// A batch of won attempts.
 const EIGHT_WON: PreparedAttempts = PreparedAttempts { outcomes: &[true], trials: 1, tasks: 8 };
 
+/// A second batch, when the first one has led to insights.
+const SIXTEEN_WON: PreparedAttempts = PreparedAttempts { tasks: 16, ..EIGHT_WON };
+
+/// A second corrected failure, when the first one has led to insights.
+const TWICE_CORRECTED: PreparedAttempts = PreparedAttempts { outcomes: &[false, true], trials: 2, tasks: 4 };
+
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     settings: expel::settings::LIST,
     templates: &[
@@ -41,11 +47,25 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             settings: &[],
         },
         QuestionEntry {
+            question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Contrast },
+            when: "after a won attempt at a training task that was lost before, if there are insights",
+            reply_form: "ADD: {}",
+            attempts: TWICE_CORRECTED,
+            settings: &[],
+        },
+        QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Extract },
             when: "after success_batch won training tasks, and after the rest of them",
             reply_form: ReplyForm::Lines,
             sample_reply: "ADD: {}",
             attempts: EIGHT_WON,
+            settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
+        },
+        QuestionEntry {
+            question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Extract },
+            when: "after success_batch won training tasks, and after the rest of them, if there are insights",
+            reply_form: "ADD: {}",
+            attempts: SIXTEEN_WON,
             settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
         },
     ],

@@ -85,6 +85,16 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             settings: &[],
         },
         QuestionEntry {
+            question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Build },
+            when: "after a lost attempt that will be repeated, if its reflection is in-depth and a lesson was chosen",
+            reply_form: "{}",
+            attempts: LOST_AFTER_LESSON,
+            settings: &[
+                (LESSON.spec.name, DefaultValue::Switch(true)),
+                (LESSON_POOL.spec.name, PoolGrowth::Append.as_default()),
+            ],
+        },
+        QuestionEntry {
             question: Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast },
             when: "after a won attempt at a task that was lost before",
             reply_form: ReplyForm::Text,

@@ -102,7 +102,11 @@ fn neuro_symbolic_questions_show_exemplars_and_a_pool_replaces_them() {
     let hash = with_custom.hash_for(&run);
     assert_ne!(hash, crate::catalog::builtin_templates().hash_for(&run));
     assert_eq!(hash, crate::catalog::builtin_templates().with_exemplars(custom).hash_for(&run));
-    assert!(example(with_custom.clone(), ReflectionKind::Abstract).ends_with(":\n- Mine.\n"));
+    let replaced = example(with_custom.clone(), ReflectionKind::Abstract);
+    assert!(replaced.ends_with(":\n- Mine.\n"));
+    // The exemplars of a file have the same heading as those of the environments.
+    let own = example(crate::catalog::builtin_templates(), ReflectionKind::Abstract);
+    assert_eq!(own.split_once(":\n").unwrap().0, replaced.split_once(":\n").unwrap().0);
     assert_eq!(
         example(with_custom, ReflectionKind::Error),
         example(crate::catalog::builtin_templates(), ReflectionKind::Error)

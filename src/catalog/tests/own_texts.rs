@@ -27,6 +27,36 @@ const VOCABULARY: &[(&str, Option<&str>, &[&str])] = &[
     ("pddl", Some("tyreworld"), &["wrench", "jack-up", "boot"]),
 ];
 
+/// Returns the environments of a file of texts, each with its type of task if it has texts for single types, if none of
+/// these words is theirs, so that no test would notice such texts in another environment.
+fn without_words(envs: &[String], types: &BTreeSet<&str>) -> Vec<String> {
+    let has_words = |env: &str, task_type: Option<&str>| {
+        VOCABULARY.iter().any(|(owner, of_type, words)| {
+            *owner == env && (of_type.is_none() || *of_type == task_type) && !words.is_empty()
+        })
+    };
+    let types: Vec<Option<&str>> =
+        if types.is_empty() { vec![None] } else { types.iter().map(|name| Some(*name)).collect() };
+    let lacks = types.into_iter().filter(|kind| !envs.iter().any(|env| has_words(env, *kind)));
+    lacks.map(|kind| format!("{} {}", envs.join(" and "), kind.unwrap_or_default())).collect()
+}
+
+/// Regression: the test below passed for an environment without words of its own.
+#[test]
+fn every_environment_has_words_that_other_prompts_must_not_contain() {
+    for entry in ENVIRONMENTS.iter() {
+        let (file, own) = own_texts(entry).expect("each environment has texts");
+        let source = ENVIRONMENTS.iter().flat_map(|other| other.templates).find(|other| other.0 == file);
+        let table: toml::Table = toml::from_str(source.unwrap().1).unwrap();
+        let envs = table["envs"].as_array().unwrap().iter().map(|env| env.as_str().unwrap().to_owned());
+        let types: BTreeSet<&str> =
+            own.iter().filter_map(|(name, _)| Some(name.split_once('.')?.1)).collect();
+        assert_eq!(without_words(&envs.collect::<Vec<_>>(), &types), Vec::<String>::new(), "{file}");
+    }
+    assert_eq!(without_words(&["elsewhere".to_owned()], &BTreeSet::new()), ["elsewhere "]);
+    assert_eq!(without_words(&["pddl".to_owned()], &BTreeSet::from(["gripper", "ferry"])), ["pddl ferry"]);
+}
+
 /// Texts that environments needn't have: what the interface `agentboard` adds, where its wrapper doesn't do so itself.
 const OPTIONAL: &[&str] = &["agentboard"];
 

@@ -357,8 +357,11 @@ pub enum ConfigVerb {
         #[arg(long)]
         force: bool,
     },
-    /// Show every setting with its value and origin.
+    /// Show every setting with its value and origin, or all values of a preset.
     Show {
+        /// Show what this preset sets, in each environment, instead.
+        #[arg(long, value_name = "P")]
+        preset: Option<String>,
         /// Print one JSON object.
         #[arg(long)]
         json: bool,

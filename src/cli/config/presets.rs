@@ -32,9 +32,49 @@ impl ProgramPreset {
         if self.row.is_some() { SettingOrigin::Paper } else { SettingOrigin::Config }
     }
 
-    /// Whether the run starts with lessons, which the person has to name.
-    pub(in crate::cli) fn starts_with_lessons(&self) -> bool {
-        self.row.is_some_and(|row| row.starts_with_lessons)
+    /// Says what the run must learn or load before its tests, as a phrase; `None` if it starts without lessons.
+    pub(in crate::cli) fn lesson_requirement(&self) -> Option<&'static str> {
+        let row = self.row.filter(|row| row.starts_with_lessons)?;
+        Some(if row.calibration.is_empty() {
+            "needs calibration, a pool or a constitution"
+        } else {
+            "needs calibration"
+        })
+    }
+
+    /// Checks that a run with this preset has the lessons that its row starts with.
+    ///
+    /// # Errors
+    /// Fails with a usage [`CliError`] if it has none, or only those of a file where the row says how they are learned.
+    pub(in crate::cli) fn check_lessons(&self, lessons: InitialLessons) -> Result<(), CliError> {
+        let Some(row) = self.row.filter(|row| row.starts_with_lessons && !lessons.by_calibration) else {
+            return Ok(());
+        };
+        if !row.calibration.is_empty() {
+            let settings: Vec<String> =
+                row.calibration.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let file = if lessons.from_file { "; a file says nothing about how it was learned" } else { "" };
+            return Err(CliError::usage(
+                format!(
+                    "--preset {} needs a constitution learned in this run with {}{file}",
+                    self.name,
+                    settings.join(" and ")
+                ),
+                if lessons.from_file {
+                    "add --calibrate and leave out --pool and --constitution"
+                } else {
+                    "add --calibrate"
+                },
+            ));
+        }
+        if lessons.from_file {
+            return Ok(());
+        }
+        Err(CliError::usage(
+            format!("--preset {} needs initial lessons, but none were given", self.name),
+            "learn them in this run with --calibrate, as `report --against paper` requires, or load others with --pool FILE \
+             or --constitution FILE",
+        ))
     }
 
     /// Returns the settings for an environment; those of a calibration only if `settings` has them already, since a run
@@ -47,6 +87,14 @@ impl ProgramPreset {
         });
         own.chain(of_row).collect()
     }
+}
+
+/// Where the lessons of a run's start come from.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct InitialLessons {
+    pub(in crate::cli) from_file: bool,
+    /// The run itself learns them before its tests.
+    pub(in crate::cli) by_calibration: bool,
 }
 
 /// Names a row's paper, table and label, and the environments of its figures.
@@ -103,9 +151,9 @@ pub(in crate::cli) fn check_presets() -> Result<(), String> {
     })
 }
 
-/// Returns what keeps a run with a preset from reproducing its row: an environment without figures, or a constitution by
-/// another model than the paper's.
-pub(in crate::cli) fn warnings(row: &PaperRow, spec: &RunSpec) -> Vec<String> {
+/// Returns what keeps a run with a preset from reproducing its row: an environment without figures, lessons from a file, or a
+/// constitution by another model than the paper's.
+pub(in crate::cli) fn warnings(row: &PaperRow, spec: &RunSpec, lessons: InitialLessons) -> Vec<String> {
     let environments = row.environments();
     let without_figures: BTreeSet<&str> = spec
         .test_tasks()
@@ -123,12 +171,28 @@ pub(in crate::cli) fn warnings(row: &PaperRow, spec: &RunSpec) -> Vec<String> {
             join(without_figures)
         ));
     }
+    if lessons.from_file {
+        let (in_paper, remedy) = match (row.starts_with_lessons, lessons.by_calibration) {
+            (false, _) => ("no lessons at the start", "leave the file out"),
+            (true, true) => ("only what the calibration taught", "leave the file out"),
+            (true, false) => {
+                ("a constitution from the run's own calibration", "use --calibrate instead of the file")
+            }
+        };
+        warnings.push(format!(
+            "preset {}: the run starts with lessons from a file, the paper's with {in_paper}, so `report --against paper` \
+             will show no figures; {remedy} to compare",
+            row.preset
+        ));
+    }
     if let Some(advisor) =
         row.advisor.as_ref().filter(|_| !spec.calibration_tasks().is_empty() && !row.is_advisor(&spec.mentor))
     {
         warnings.push(format!(
-            "preset {}: {advisor} writes the constitution in the paper, {} here; --mentor chooses another model",
-            row.preset, spec.mentor
+            "preset {}: {advisor} writes the constitution in the paper, {} here; choose the model with --mentor \
+             openai:MODEL",
+            row.preset,
+            if spec.mentor == "symbolic" { "the symbolic rules" } else { &spec.mentor }
         ));
     }
     warnings

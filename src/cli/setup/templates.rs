@@ -1,9 +1,9 @@
 //! Loads the current prompt templates, and checks them against those of a session.
 
 use crate::cli::bounded;
-use crate::cli::calibration_setup;
 use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
+use crate::cli::exemplars;
 use crate::cli::settings::setting_origin;
 use crate::domain::{RunSpec, Setting, SettingOrigin, TEMPLATES_SETTING};
 use crate::prompt::Templates;
@@ -88,7 +88,7 @@ pub(in crate::cli) fn load_templates(config: &Config) -> Result<Templates, CliEr
     let templates = read_templates_folder(config.get(keys::PROMPTS).as_deref())?;
     match config.get(keys::EXEMPLARS) {
         None => Ok(templates),
-        Some(file) => calibration_setup::with_exemplars(templates, &file),
+        Some(file) => exemplars::with_exemplars(templates, &file),
     }
 }
 

@@ -159,10 +159,10 @@ impl SettingsContext<'_> {
 
     fn preset_row(&self) -> SettingRow {
         let summary = match (self.preset, self.config.built_in_preset(self.preset)) {
-            (Some(name), Some(row)) if row.starts_with_lessons() => {
-                format!("{name}, {}; needs a pool or a constitution", row.meaning)
-            }
-            (Some(name), Some(row)) => format!("{name}, {}", row.meaning),
+            (Some(name), Some(row)) => match row.lesson_requirement() {
+                Some(requirement) => format!("{name}, {}; {requirement}", row.meaning),
+                None => format!("{name}, {}", row.meaning),
+            },
             (Some(_), None) => "settings from the configuration file".to_owned(),
             (None, _) => "the settings behind one row of a paper's results table, or your own".to_owned(),
         };

@@ -1,0 +1,82 @@
+//! The environments that lessons were learned in, and what to say of a run that takes its lessons from another one.
+
+use super::error::CliError;
+use super::pool::{self, PoolFile, PoolLine};
+use crate::domain::{Lesson, LessonId, LessonOp, RunSpec, pluralize};
+use crate::engine::{LessonCommand, State};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Returns the environments of a session's own lessons: that of the episode in which a lesson was learned, or else of the
+/// run's first task. Lessons that were loaded from a file may be of any.
+pub(super) fn of_session(state: &State) -> BTreeMap<LessonId, String> {
+    let first = || state.run.as_deref().and_then(|run| run.tasks.first());
+    let env_of = |lesson: &Lesson| {
+        let task = state.ended_episode(lesson.learnt_at.0).map(|episode| &episode.task).or_else(first)?;
+        Some((lesson.id.clone(), task.env.clone()))
+    };
+    state.pool.all().filter(|lesson| lesson.file_name().is_none()).filter_map(env_of).collect()
+}
+
+/// Records in the lines that add a lesson where it was learned.
+pub(super) fn record(lines: &mut [PoolLine], environments: &BTreeMap<LessonId, String>) {
+    for line in lines.iter_mut().filter(|line| matches!(line.operation, LessonOp::Add { .. })) {
+        line.env = environments.get(line.operation.id()).cloned().unwrap_or_default();
+    }
+}
+
+/// Returns a warning for each pool file whose lessons a run loads although its tasks are from another environment. That is
+/// a legitimate experiment, but easily a mistake.
+pub(super) fn foreign_lessons(
+    spec: &RunSpec,
+    files: &[&Path],
+    loaded: &[(String, LessonCommand)],
+) -> Result<Vec<String>, CliError> {
+    let mut warnings = Vec::new();
+    for file in files.iter().filter(|file| pool::is_pool(file)) {
+        let (name, environments) = (file.display().to_string(), PoolFile::read(file)?.environments());
+        let ids =
+            loaded.iter().filter(|(source, _)| *source == name).filter_map(|(_, command)| match command {
+                LessonCommand::Load(lesson) => Some(&lesson.id),
+                _ => None,
+            });
+        let Some((lessons, here)) = describe_foreign(spec, &environments, ids) else { continue };
+        warnings.push(format!(
+            "{name}: {lessons} will enter prompts about {here}; unless you test transfer between environments, learn \
+             lessons there (`retrospect calibrate --env {here} --out FILE`) or retire these (`retrospect lessons retire \
+             --pool {name}`)"
+        ));
+    }
+    Ok(warnings)
+}
+
+/// Returns a warning if the lessons of the pool file that replace the exemplars are from another environment than a run's
+/// tasks.
+pub(super) fn foreign_exemplars(spec: &RunSpec, file: &Path, pool: &PoolFile) -> Option<String> {
+    let written_by_rules = pool.lessons().filter(|lesson| lesson.rule.is_some() && lesson.is_active());
+    let (lessons, here) =
+        describe_foreign(spec, &pool.environments(), written_by_rules.map(|lesson| &lesson.id))?;
+    Some(format!(
+        "--exemplars {}: {lessons} will be the mentor's examples for {here}; unless you test transfer between \
+         environments, leave it out or calibrate there (`retrospect calibrate --env {here} --mentor symbolic --out FILE`)",
+        file.display()
+    ))
+}
+
+/// Counts the lessons that were learned in other environments than those of a run's tasks: "3 lessons from babyai and 1
+/// lesson from pddl". Returns that and the first environment of the run; `None` if there are no such lessons.
+fn describe_foreign<'a>(
+    spec: &RunSpec,
+    environments: &BTreeMap<LessonId, String>,
+    ids: impl Iterator<Item = &'a LessonId>,
+) -> Option<(String, String)> {
+    let here: BTreeSet<&str> = spec.tasks.iter().map(|task| task.env.as_str()).collect();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for env in ids.filter_map(|id| environments.get(id)).filter(|env| !here.contains(env.as_str())) {
+        *counts.entry(env).or_default() += 1;
+    }
+    let counts: Vec<String> =
+        counts.into_iter().map(|(env, count)| format!("{} from {env}", pluralize(count, "lesson"))).collect();
+    let first = spec.tasks.first()?;
+    (!counts.is_empty()).then(|| (counts.join(" and "), first.env.clone()))
+}

@@ -1,0 +1,81 @@
+//! Lessons and exemplars of one environment in a run of another.
+
+use crate::Home;
+
+/// Calibrates in two household tasks and returns the name of the pool file.
+fn household_pool(home: &Home) -> &'static str {
+    let args =
+        ["calibrate", "--env", "household", "--per-type", "1", "--max-steps", "20", "--out", "c.jsonl"];
+    home.run(&args).assert_success();
+    "c.jsonl"
+}
+
+fn warnings(home: &Home, args: &[&str]) -> String {
+    let prefix = ["run", "--dry-run", "--max-steps", "2", "--base-url", "http://127.0.0.1:9/v1"];
+    home.run(&[&prefix[..], args].concat()).assert_success().stderr
+}
+
+/// Regression: lessons of one environment entered the prompts of another without a word.
+#[test]
+fn lessons_of_another_environment_are_named_at_the_start() {
+    let home = Home::new();
+    let pool = household_pool(&home);
+    for flag in ["--pool", "--constitution"] {
+        let foreign = warnings(&home, &["--env", "babyai", "--task", "GoToRedBall", flag, pool]);
+        assert!(foreign.contains("lessons from household will enter prompts about babyai"), "{foreign}");
+        assert!(foreign.contains("calibrate --env babyai --out FILE"), "{foreign}");
+        let own = warnings(&home, &["--env", "household", "--task", "easy/put/1", flag, pool]);
+        assert!(!own.contains("lessons from"), "{own}");
+    }
+    // The environments of older files are those of the calibration; a plain text has none.
+    let lines = std::fs::read_to_string(home.path(pool)).unwrap();
+    assert!(lines.contains(r#""env":"household","op":"add""#), "{lines}");
+    let older = lines.replace(r#","env":"household","op":"#, r#","op":"#);
+    std::fs::write(home.path("older.jsonl"), older).unwrap();
+    let foreign = warnings(&home, &["--env", "babyai", "--task", "GoToRedBall", "--pool", "older.jsonl"]);
+    assert!(foreign.contains("lessons from household will enter"), "{foreign}");
+    std::fs::write(home.path("plain.txt"), "Look first.\n").unwrap();
+    let plain = warnings(&home, &["--env", "babyai", "--task", "GoToRedBall", "--constitution", "plain.txt"]);
+    assert!(!plain.contains("lessons from"), "{plain}");
+}
+
+/// The lessons of a session keep their environment when they are promoted or exported.
+#[test]
+fn promoted_and_exported_lessons_keep_their_environment() {
+    let home = Home::new();
+    household_pool(&home);
+    let session = home.session().display().to_string();
+    let environments = |lines: &str| {
+        let adds = lines.lines().filter(|line| line.contains(r#""op":"add""#));
+        let all: Vec<bool> = adds.map(|line| line.contains(r#""env":"household""#)).collect();
+        assert!(!all.is_empty(), "{lines}");
+        all.into_iter().all(|has_env| has_env)
+    };
+    home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(environments(&std::fs::read_to_string(home.path("pool.jsonl")).unwrap()));
+    for from in [&["lessons", "export"][..], &["lessons", "export", &session]] {
+        assert!(environments(&home.run(from).assert_success().stdout));
+    }
+    let listed = home.run(&["lessons", "list", "--json"]).assert_success().json_lines();
+    assert!(listed.iter().all(|row| row["env"] == "household"), "{listed:?}");
+}
+
+/// Regression: a file of exemplars was used in another environment, and not used at all, without a word. A symbolic
+/// calibration writes no Progress lessons, so the environment's own exemplars of them stay.
+#[test]
+fn exemplars_say_what_they_replace_and_where_they_are_from() {
+    let home = Home::new();
+    let pool = household_pool(&home);
+    let model = ["--method", "omnireflect", "--actor", "openai:m", "--exemplars", pool, "--set"];
+    let warnings = |more: &[&str]| warnings(&home, &[&model[..], more].concat());
+    let own = warnings(&["generation=neuro-symbolic", "--env", "household", "--task", "easy/put/1"]);
+    assert!(
+        own.contains("has no Progress lessons written by rules: the environment's own examples"),
+        "{own}"
+    );
+    assert!(!own.contains("lessons from"), "{own}");
+    let foreign = warnings(&["generation=neuro-symbolic", "--env", "babyai", "--task", "GoToRedBall"]);
+    assert!(foreign.contains("lessons from household will be the mentor's examples for babyai"), "{foreign}");
+    let unused = warnings(&["generation=neural", "--env", "household", "--task", "easy/put/1"]);
+    assert!(unused.contains("has no effect: only neuro-symbolic generation shows exemplars"), "{unused}");
+}
