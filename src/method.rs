@@ -21,6 +21,7 @@ pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::{disable_reflections, is_model};
 pub use omnireflect::OmniReflect;
+pub use omnireflect::settings::shows_exemplars;
 pub use planning::{Planning, numbered_plan_lines};
 pub use react::ReAct;
 pub use reflexion::Reflexion;

@@ -4,7 +4,7 @@ use super::error::{CliError, CliErrorKind};
 use super::lesson_environments::foreign_exemplars;
 use super::pool::PoolFile;
 use crate::domain::{ReflectionKind, RunSpec};
-use crate::method::omnireflect::settings::{GENERATION, Generation};
+use crate::method::shows_exemplars;
 use crate::prompt::{Templates, forms};
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn rule_written_lines(pool: &PoolFile, kind: ReflectionKind) -> String {
 /// Fails if the file cannot be read.
 pub(super) fn warnings(spec: &RunSpec, file: &Path) -> Result<Vec<String>, CliError> {
     let name = file.display();
-    if spec.settings.get(GENERATION) != Generation::NeuroSymbolic {
+    if !shows_exemplars(&spec.settings) {
         return Ok(vec![format!(
             "--exemplars {name} has no effect: only neuro-symbolic generation shows exemplars (--set \
              generation=neuro-symbolic)"

@@ -2,7 +2,7 @@
 
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 use crate::domain::common_settings::{EXPLORE, PER_TYPE, PROGRESS_LESSONS, SUMMARY_KEEPS, SUMMARY_TOKENS};
-use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
+use crate::domain::{MAX_NUMBER, SettingSpec, Settings, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] = &[
@@ -105,3 +105,8 @@ pub const KIND_ERROR: TypedSetting<bool> =
 
 pub const KIND_PROGRESS: TypedSetting<bool> =
     TypedSetting::switch("kind_progress", "Progress reflections are written", true, Paper);
+
+/// Returns whether the mentor's questions show exemplars: reflections that rules wrote.
+pub fn shows_exemplars(settings: &Settings) -> bool {
+    settings.get(GENERATION) == Generation::NeuroSymbolic
+}
