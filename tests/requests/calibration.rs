@@ -1,8 +1,9 @@
 //! A constitution from its calibration to another actor, in every environment, with a summary on the way and one summary
 //! that its token limit cut off.
 
+use crate::Home;
 use crate::stand_in::{Reply, StandIn};
-use crate::{Home, WORLDS, World};
+use crate::worlds::{WORLDS, World};
 use serde_json::Value;
 
 /// Starts a server: the mentor's n-th reply is a new rule; its first summary is cut off, further ones keep two rules.

@@ -7,55 +7,19 @@ mod calibration;
 #[path = "../simulated_servers/http.rs"]
 mod http;
 mod matrix;
+mod memories;
+mod outline;
 mod pages;
 mod paper;
+mod prepared;
 mod stand_in;
+mod worlds;
 
 use serde_json::Value;
 use stand_in::{Exchange, StandIn};
 use std::path::PathBuf;
 use std::process::Command;
-
-/// A task of each environment that three of its actions don't solve, nor bring nearer to its goal.
-pub(crate) struct World {
-    pub(crate) env: &'static str,
-    pub(crate) task: &'static str,
-    /// What the actor does, over and over.
-    pub(crate) actions: [&'static str; 3],
-}
-
-pub(crate) const WORLDS: [World; 6] = [
-    World {
-        env: "household",
-        task: "normal/heat/900005",
-        actions: ["go to countertop 1", "inventory", "go to fridge 1"],
-    },
-    World {
-        env: "babyai",
-        task: "UnlockPickupDist/900005",
-        actions: ["turn left", "move forward", "turn right"],
-    },
-    World {
-        env: "pddl",
-        task: "gripper/hard/900005",
-        actions: ["look around", "drop ball1 rooma left", "look around"],
-    },
-    World {
-        env: "pddl",
-        task: "blockworld/hard/900005",
-        actions: ["look around", "pickup b1", "putdown b1"],
-    },
-    World {
-        env: "pddl",
-        task: "barman/hard/900005",
-        actions: ["look around", "left grasp shaker1", "left leave shaker1"],
-    },
-    World {
-        env: "pddl",
-        task: "tyreworld/hard/900005",
-        actions: ["look around", "close boot", "look around"],
-    },
-];
+use worlds::World;
 
 /// A home folder, isolated from the machine and removed afterwards.
 pub(crate) struct Home(tempfile::TempDir);
