@@ -1,7 +1,9 @@
 //! Defaults that depend on the mentor, for whoever chooses or changes one.
 
 use super::SETTINGS;
-use crate::domain::{DefaultValue, ModelRole, RunSpec, SettingOrigin, SettingSpec, Settings, with_model};
+use crate::domain::{
+    DefaultValue, ModelRole, PRESET_SETTING, RunSpec, SettingOrigin, SettingSpec, Settings, with_model,
+};
 use crate::method::is_model;
 
 /// Returns the value and origin that the mentor implies for a setting if nobody has set it, or `None` if it stays unchanged.
@@ -28,7 +30,7 @@ pub fn mentor_default(
 
 /// Gives the settings that nobody has set the values that the mentor implies.
 pub fn apply_mentor_defaults(mentor: &str, settings: &mut Settings) {
-    let has_preset = settings.contains("preset");
+    let has_preset = settings.contains(PRESET_SETTING);
     for spec in SETTINGS.iter() {
         let Some(origin) = settings.recorded(spec.name).map(|setting| setting.origin) else { continue };
         if let Some((value, origin)) = mentor_default(spec, mentor, origin, has_preset) {

@@ -19,8 +19,8 @@ use super::{exemplars, lesson_environments, locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Interface, Limits, PRESET_SETTING, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam, SettingOrigin,
-    Settings, ShownAs, Task, pluralize, sampling_param,
+    Autonomy, Interface, Limits, PRESET_SETTING, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam,
+    SettingOrigin, Settings, ShownAs, Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};

@@ -49,7 +49,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Contrast },
             when: "after a won attempt at a training task that was lost before, if there are insights",
-            reply_form: "ADD: {}",
+            reply_form: ReplyForm::Lines,
+            sample_reply: "ADD: {}",
             attempts: TWICE_CORRECTED,
             settings: &[],
         },
@@ -64,7 +65,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Abstract, purpose: Purpose::Extract },
             when: "after success_batch won training tasks, and after the rest of them, if there are insights",
-            reply_form: "ADD: {}",
+            reply_form: ReplyForm::Lines,
+            sample_reply: "ADD: {}",
             attempts: SIXTEEN_WON,
             settings: &[(SUCCESS_BATCH.spec.name, DefaultValue::Number(8))],
         },

@@ -87,7 +87,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         QuestionEntry {
             question: Question { kind: ReflectionKind::Plan, purpose: Purpose::Build },
             when: "after a lost attempt that will be repeated, if its reflection is in-depth and a lesson was chosen",
-            reply_form: "{}",
+            reply_form: ReplyForm::Text,
+            sample_reply: "{}",
             attempts: LOST_AFTER_LESSON,
             settings: &[
                 (LESSON.spec.name, DefaultValue::Switch(true)),

@@ -264,15 +264,14 @@ pub const BREAKS: Key<TextList> = Key::new(
 .flag("--break", "COND");
 
 /// Its flag is declared in [`ScreenArgs`](crate::cli::args::ScreenArgs), which may stand before the command.
-pub const THEME: Key<Text> =
-    Key::new(
-        "screen.theme",
-        "name of a theme, or a theme file; `auto` follows the background of a terminal with true colour",
-        ValueType::Text,
-        "auto",
-    )
-        .variable("RETROSPECT_THEME")
-        .flag("--theme", "NAME");
+pub const THEME: Key<Text> = Key::new(
+    "screen.theme",
+    "name of a theme, or a theme file; `auto` follows the background of a terminal with true colour",
+    ValueType::Text,
+    "auto",
+)
+.variable("RETROSPECT_THEME")
+.flag("--theme", "NAME");
 
 pub const GLYPHS: Key<GlyphSet> = Key::new(
     "screen.glyphs",
