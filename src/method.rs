@@ -19,7 +19,7 @@ pub use calibration::WithCalibration;
 pub use constitution::failed_summary;
 pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
-pub use mentor::{disable_reflections, is_model};
+pub use mentor::is_model;
 pub use omnireflect::OmniReflect;
 pub use omnireflect::settings::shows_exemplars;
 pub use planning::{Planning, numbered_plan_lines};

@@ -52,6 +52,8 @@ pub struct MethodEntry {
     pub trial_labels: fn(&State, &str, &str) -> Vec<String>,
     /// Returns why a run whose mentor is a model never calls it, or `None` if it does.
     pub unused_mentor: fn(&RunSpec) -> Option<UnusedMentor>,
+    /// Its settings in a run without a mentor, so that nothing is due that nobody would write.
+    pub without_mentor: &'static [(&'static str, DefaultValue)],
     /// Whether reflections need a model as mentor.
     pub model_need: ModelNeed,
     /// Where its actions come from, so whether an actor is asked at all.
@@ -94,6 +96,7 @@ impl MethodEntry {
             empty_lane_text: |_, _| None,
             trial_labels: |_, _, _| Vec::new(),
             unused_mentor: |_| None,
+            without_mentor: &[],
             model_need,
             action_source: ActionSource::Actor,
             learns_from_calibration: false,

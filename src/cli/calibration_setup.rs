@@ -59,7 +59,7 @@ pub(super) fn add_calibration_tasks(
     let explore_is_set =
         settings.recorded(EXPLORE.spec.name).is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
     // The rules derive Abstract lessons only from episodes with a goal, and other methods don't explore.
-    let explores = calibration_method(&spec.method).name == CALIBRATION_METHOD.name;
+    let explores = calibration_method(&spec.method).settings.contains(&EXPLORE.spec);
     if !explores && explore_is_set {
         return Err(CliError::usage(
             format!("the method {} gathers attempts at tasks with a goal; it doesn't explore", spec.method),

@@ -203,12 +203,16 @@ fn build_spec(
     if let Some(steps) = method_args.max_steps {
         limits.steps = steps;
     }
-    let reflecting_method =
-        if calibration.is_some() { catalog::calibration_method(&method).name } else { method.as_str() };
-    let mentor = choose_mentor(config, reflecting_method, &settings)?;
+    let reflecting_method = match calibration {
+        Some(_) => Some(catalog::calibration_method(&method)),
+        None => catalog::find_method(&method),
+    };
+    let mentor = choose_mentor(config, reflecting_method.map_or(&method, |entry| entry.name), &settings)?;
     catalog::apply_mentor_defaults(&mentor, &mut settings);
-    if mentor == "none" && reflecting_method == catalog::CALIBRATION_METHOD.name {
-        method::disable_reflections(&mut settings, setting_origin(config.origin(&keys::MENTOR)));
+    if let Some(entry) = reflecting_method.filter(|_| mentor == "none") {
+        for (name, value) in entry.without_mentor {
+            settings.set(name, value.to_json(), setting_origin(config.origin(&keys::MENTOR)));
+        }
     }
     // With `ask`, the person chooses at the first override, and the choice becomes a setting of the session.
     let shown_as = config.get(keys::SHOWN_AS).map(ShownAs::word);

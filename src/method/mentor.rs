@@ -1,7 +1,6 @@
 //! Calls the mentor: a model, or the symbolic rules in its place.
 
-use super::omnireflect::settings::{REFLECT, ReflectionTrigger};
-use crate::domain::{Author, ModelRole, PromptRecord, Question, SettingOrigin, Settings};
+use crate::domain::{Author, ModelRole, PromptRecord, Question};
 use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
 
@@ -42,9 +41,4 @@ pub(super) fn ask_mentor(
 /// Returns whether a mentor, as given on the command line, is a model or a recording of one.
 pub fn is_model(mentor: &str) -> bool {
     mentor.starts_with("openai:") || mentor.starts_with("recorded:")
-}
-
-/// Makes reflections never due, because nobody would write them.
-pub fn disable_reflections(settings: &mut Settings, origin: SettingOrigin) {
-    settings.set(REFLECT.spec.name, ReflectionTrigger::Never.word(), origin);
 }

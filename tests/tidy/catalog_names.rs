@@ -13,7 +13,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("catalog/methods", "*", "the entries"),
     ("method/{name}", "*", "a folder for each method"),
     ("method.rs", "*", "names the folders"),
-    ("method/mentor.rs", "omnireflect", "its settings say who reflects, and when"),
     ("env/{name}", "*", "a folder for each environment"),
     ("env/alfworld", "pddl", "the language of its games, and the names of their files"),
     ("env/alfworld", "household", "a hint for those who don't have its data"),

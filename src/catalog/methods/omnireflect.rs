@@ -95,6 +95,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         _ => None,
     },
     unused_mentor,
+    without_mentor: &[(REFLECT.spec.name, ReflectionTrigger::Never.as_default())],
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
     ..MethodEntry::new(
         "omnireflect",
