@@ -149,6 +149,69 @@ fn every_pane_shows_the_past_as_a_session_cut_there_does() {
     }
 }
 
+/// Returns the rows of the Story pane, without empty rows at its end.
+fn story_rows(stage: &mut TestScreen) -> Vec<String> {
+    let buffer = stage.draw();
+    let story = stage.cache.layout.areas.iter().find(|b| b.pane == Pane::Story).unwrap().body;
+    let row = |y| (story.left()..story.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    let mut rows: Vec<String> = (story.top()..story.bottom()).map(|y| row(y).trim_end().to_owned()).collect();
+    while rows.last().is_some_and(String::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+/// Regression: near the beginning of an episode, a step below the selected one lacked its last rows.
+#[test]
+fn steps_below_a_past_step_keep_all_their_rows() {
+    let long = "You see a cabinet 1, a cabinet 2, a countertop 1, a fridge 1 and a microwave 1. ".repeat(2);
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for (n, progress) in [(1, 0.0), (2, 0.25), (3, 0.5), (4, 0.75), (5, 0.9), (6, 0.95), (7, 0.98)] {
+        fixture.actor_step(&format!("go to shelf {n}"), &long, progress, serde_json::Value::Null);
+    }
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    let mut cut = 0;
+    for step in 0..7 {
+        stage.press(":");
+        stage.send(UiMessage::Paste(step.to_string()));
+        stage.press("Enter");
+        assert_eq!(stage.frame_data().selected_step(), step);
+        stage.model.size = (120, 200);
+        let all = story_rows(&mut stage);
+        for height in 20..60 {
+            stage.model.size = (120, height);
+            let shown = story_rows(&mut stage);
+            let is_whole = all.windows(shown.len()).any(|rows| rows == shown);
+            assert!(is_whole, "step {step}, {height} rows:\n{}\nof\n{}", shown.join("\n"), all.join("\n"));
+            cut += usize::from(shown.len() < all.len());
+        }
+    }
+    assert!(cut > 20, "{cut} of the screens cut something");
+}
+
+/// Regression: the last rows of the step that the lower edge cut could not be scrolled to.
+#[test]
+fn the_past_scrolls_down_to_the_last_row_of_the_story() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for n in 1..=3 {
+        fixture.actor_step(&format!("go to shelf {n}"), "Nothing.", 0.0, serde_json::Value::Null);
+    }
+    let long = "A shelf with many things on it. ".repeat(40) + "At its end is an egg 1.";
+    fixture.actor_step("go to shelf 4", &long, 0.0, serde_json::Value::Null);
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    for _ in 0..3 {
+        stage.press("Left");
+    }
+    stage.draw();
+    for _ in 0..20 {
+        stage.press("PageDown");
+        stage.draw();
+    }
+    assert!(story_rows(&mut stage).join(" ").contains("egg 1."), "{}", screen_text(&stage.draw()));
+}
+
 /// Regression: a later remark was shown in the rows of a past position.
 #[test]
 fn a_past_step_is_shown_as_it_was_then() {

@@ -76,20 +76,6 @@ fn visible_rows(
     let height = usize::from(area.height);
     let mut source = RowSource { context, layout, height, last, cache, model };
 
-    // In the past the selected step lies at two thirds of the height, so that what followed is visible below.
-    let below_wanted = if context.frame.is_in_past() { height / 3 } else { height };
-    let mut below: VecDeque<Row> = VecDeque::new();
-    let wanted_down = below_wanted.saturating_add((-scroll.min(0)) as usize);
-    let mut next = chosen + 1;
-    while below.len() < wanted_down && next <= last + 1 {
-        below.extend(source.rows(next).iter().cloned());
-        next += 1;
-    }
-    // In the present the last rows say what can be done now, so they are never cut off.
-    if context.frame.is_in_past() || chosen < last {
-        below.truncate(wanted_down);
-    }
-
     let mut above: VecDeque<Row> = VecDeque::new();
     let wanted_up = height + scroll.max(0) as usize;
     let mut back = i64::from(chosen);
@@ -99,12 +85,22 @@ fn visible_rows(
         }
         back -= 1;
     }
-    // Near the beginning, more of what follows fits.
-    while above.len() + below.len() < height && next <= last + 1 {
+    // In the past the selected step lies at two thirds of the height, so that what followed is visible below; near the
+    // beginning, more of that fits.
+    let is_in_past = context.frame.is_in_past();
+    let below_wanted = if is_in_past { (height / 3).max(height.saturating_sub(above.len())) } else { height };
+    let wanted_down = below_wanted.saturating_add((-scroll.min(0)) as usize);
+    let mut below: Vec<Row> = Vec::new();
+    let mut next = chosen + 1;
+    while below.len() < wanted_down && next <= last + 1 {
         below.extend(source.rows(next).iter().cloned());
         next += 1;
     }
     let below_rows = below.len();
+    // In the present the last rows say what can be done now, so they are never cut off.
+    if is_in_past || chosen < last {
+        below.truncate(wanted_down);
+    }
     let mut rows: Vec<Row> = above.into();
     rows.extend(below);
     let surplus = rows.len().saturating_sub(height);
@@ -114,7 +110,7 @@ fn visible_rows(
     let up = if back >= 0 { i32::MAX } else { saturating_i32(surplus) };
     let down =
         if next <= last + 1 { i32::MAX } else { saturating_i32(below_rows.saturating_sub(below_wanted)) };
-    source.cache.scroll_limits.insert(content, (up, if context.frame.is_in_past() { down } else { 0 }));
+    source.cache.scroll_limits.insert(content, (up, if is_in_past { down } else { 0 }));
     rows.into_iter().skip(from).take(height).collect()
 }
 
