@@ -28,7 +28,7 @@ const CHOICES: [(Action, &str); 5] = [
     (Action::PlayAgain, "play this task again"),
 ];
 
-/// End card of the last episode.
+/// End card of the episode on screen.
 #[derive(Default)]
 pub(super) struct EndCard {
     selected: usize,
@@ -45,6 +45,12 @@ fn retry_label(state: &State, episode: &Episode) -> String {
         return format!("play this task again: trial {next} (the run has {trials})");
     }
     format!("play this task again: trial {next} of {trials}")
+}
+
+/// Returns whether the episode on screen isn't the run's latest one.
+fn is_earlier_episode(context: &Context<'_>) -> bool {
+    let latest = context.frame.head.episode.as_ref().map(|e| e.number);
+    context.episode().map(|e| e.number) != latest
 }
 
 /// Handles an action that isn't one of the card's choices: runs it if it only inspects, else shows why it can't run.
@@ -91,6 +97,9 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         A::PlayAgain | A::NextTask | A::AddLesson if context.is_read_only() => {
             Response::request(Request::RunAction(action))
         }
+        A::NextTask | A::Step | A::PlayAgain if is_earlier_episode(context) => {
+            notice("not at the end of an earlier episode; go to the present first".to_owned())
+        }
         A::NextTask | A::Step if context.frame.head.run_over => {
             notice("the run has ended: no task left".to_owned())
         }
@@ -106,15 +115,16 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
 
 impl EndCard {
     fn ended_episode<'a>(context: &Context<'a>) -> Option<(&'a Episode, &'a EpisodeSummary)> {
-        let episode = context.frame.head.episode.as_deref()?;
+        let episode = context.episode()?;
         Some((episode, episode.outcome.as_deref()?))
     }
 
-    /// Returns the available choices: a next task only if one is left, the last progress only if there was some, and in
-    /// read-only sessions nothing that needs a driver.
+    /// Returns the available choices: a next task only if one is left, the last progress only if there was some, in
+    /// read-only sessions nothing that needs a driver, and at an earlier episode nothing that continues the run.
     fn choices(context: &Context<'_>) -> Vec<(Action, &'static str)> {
-        let progress = context.frame.head.episode.as_ref().is_some_and(|e| e.progress_step > 0);
+        let progress = context.episode().is_some_and(|e| e.progress_step > 0);
         let can = |action| match action {
+            Action::PlayAgain | Action::NextTask if is_earlier_episode(context) => false,
             Action::PlayAgain | Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,
@@ -133,7 +143,7 @@ impl EndCard {
         let (mark, role) = if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
         let key = context.keymap.key_label_in(Mode::EndCard, action).unwrap_or_default();
         let head = &context.frame.head;
-        let words = match head.episode.as_deref().filter(|_| action == Action::PlayAgain) {
+        let words = match context.episode().filter(|_| action == Action::PlayAgain) {
             Some(episode) => retry_label(head, episode),
             None => words.to_owned(),
         };

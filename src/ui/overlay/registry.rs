@@ -128,7 +128,7 @@ fn open_for_action(
         Action::FilterMarks => Box::new(MarkList::new(model.mark_filter)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
-            let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());
+            let ended = context.episode().is_some_and(|e| e.outcome.is_some());
             ended.then(Box::<EndCard>::default).ok_or("the episode has not ended")?
         }
         Action::Override => {

@@ -103,3 +103,29 @@ fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
     assert!(shown.contains("trial 3 (the run has 2)"), "{shown}");
     assert!(!stage.press("Enter").iter().any(|w| matches!(w, Request::Send(_))));
 }
+
+/// Regression: in the past of an earlier episode, the card was that of the latest one.
+#[test]
+fn the_card_in_the_past_is_that_of_the_episode_on_screen() {
+    let mut stage = TestScreen::new(lost_trials(2), 80, 24);
+    stage.press(":");
+    stage.send(UiMessage::Paste("1.0".to_owned()));
+    stage.press("Enter");
+    stage.press("C");
+    let text = screen_text(&stage.draw());
+    assert!(text.contains("Episode 1 ended") && text.contains("last step with progress"), "{text}");
+    assert!(!text.contains("play this task again"), "{text}");
+    stage.press("r");
+    assert_eq!(
+        stage.model.notice.as_ref().unwrap().text,
+        "not at the end of an earlier episode; go to the present first"
+    );
+    stage.press("<");
+    assert_eq!(stage.compositor.overlays().len(), 0);
+    assert_eq!(stage.frame_data().selected_step(), 1);
+    assert_eq!(stage.frame_data().displayed.episode.as_ref().unwrap().number, 1);
+    stage.press("End");
+    stage.press("C");
+    let text = screen_text(&stage.draw());
+    assert!(text.contains("Episode 2 ended") && text.contains("play this task again"), "{text}");
+}
