@@ -24,6 +24,11 @@ pub(crate) fn has_remaining_task(state: &State) -> bool {
     })
 }
 
+/// Returns whether nobody has proposed anything for a step: a person plays it, or its call was cancelled before.
+pub(crate) fn has_no_proposal(step: &Step) -> bool {
+    step.call.is_none() && step.proposed.is_none() && step.executed.is_none()
+}
+
 /// Returns the role to offer first: the one whose call failed, else the actor.
 pub fn default_role(state: &State) -> ModelRole {
     let mentor = state.has_undecided_call(ModelRole::Mentor) && !state.has_undecided_call(ModelRole::Actor);

@@ -232,6 +232,24 @@ fn the_hint_disappears_once_followed() {
     assert_eq!(stage.model.hint, FirstRunHint::WaitForMistake);
 }
 
+/// Regression: a person who plays was told to run a proposed action, and there was none.
+#[test]
+fn the_first_hint_tells_a_person_who_plays_to_type_an_action() {
+    use crate::domain::Autonomy;
+    use crate::engine::{Cause, Event};
+    use crate::ui::model::FirstRunHint;
+    let mut fixture = crate::ui::fixture::Fixture::new();
+    fixture.begin_episode();
+    fixture.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
+    fixture.write(Cause::Policy, Event::StepOpened { step: 1 });
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.model.hint = FirstRunHint::Step;
+    let text = super::screen_text(&stage.draw());
+    assert!(text.contains("press o to type your action") && !text.contains("proposed action"), "{text}");
+    stage.press("o");
+    assert_eq!(stage.model.hint, FirstRunHint::WaitForMistake);
+}
+
 /// Regression: the Story scrolled up only within the step at the top of the pane.
 #[test]
 fn the_story_scrolls_to_its_beginning_and_back() {

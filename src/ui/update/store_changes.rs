@@ -12,7 +12,10 @@ use crate::ui::msg::Request;
 /// Advances the first-run hint once the person has done what it says.
 pub(super) fn dismiss_hint(model: &mut Model, action: Action) {
     match (model.hint, action) {
-        (FirstRunHint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
+        (
+            FirstRunHint::Step,
+            Action::Step | Action::Open | Action::PauseRun | Action::StepStage | Action::Override,
+        ) => {
             model.hint = FirstRunHint::WaitForMistake;
         }
         (FirstRunHint::AddLesson, Action::AddLesson) => model.hint = FirstRunHint::None,

@@ -1,10 +1,10 @@
 //! The footer: the current notice, or else the available keys.
 
-use crate::domain::ModelRole;
+use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
 use crate::text::{one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::facts::{has_recent_mistake, has_remaining_task};
+use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Severity};
@@ -170,7 +170,7 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
     let time = key_pair(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
     let card = |pairs: &mut Vec<FooterHint>| {
-        if context.frame.head.episode.as_ref().is_some_and(|e| e.outcome.is_some()) {
+        if context.episode().is_some_and(|e| e.outcome.is_some()) {
             pairs.push(single_key(Action::EndCard, "end card"));
         }
     };
@@ -259,9 +259,13 @@ fn beginner_hint(model: &Model, context: &Context<'_>) -> Option<(String, &'stat
         return None;
     }
     match model.hint {
-        FirstRunHint::Step if context.frame.head.step_awaiting_decision().is_some() => {
-            Some((context.keymap.key_label(Action::Step)?, " to run the proposed action"))
-        }
+        FirstRunHint::Step => match head.step_awaiting_decision()? {
+            step if has_no_proposal(step) && head.autonomy == Autonomy::Human => {
+                Some((context.keymap.key_label(Action::Override)?, " to type your action"))
+            }
+            step if has_no_proposal(step) => None,
+            _ => Some((context.keymap.key_label(Action::Step)?, " to run the proposed action")),
+        },
         FirstRunHint::AddLesson if has_recent_mistake(&context.frame.head) => {
             Some((context.keymap.key_label(Action::AddLesson)?, " to add a lesson about the mistake"))
         }

@@ -8,7 +8,7 @@ use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
-use crate::ui::facts::{has_remaining_task, open_text_count};
+use crate::ui::facts::{has_no_proposal, has_remaining_task, open_text_count};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
@@ -94,8 +94,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
         return;
     }
     // The call was cancelled before it proposed anything, or a person who played handed the step back.
-    let empty = |s: &Step| s.call.is_none() && s.proposed.is_none() && s.executed.is_none();
-    let unasked = state.has_idle_step() || state.step_awaiting_decision().is_some_and(empty);
+    let unasked = state.has_idle_step() || state.step_awaiting_decision().is_some_and(has_no_proposal);
     if cancelled_calls::write_cancelled_calls(w, context, state, unasked) {
         return;
     }
