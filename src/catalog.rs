@@ -36,7 +36,7 @@ pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
-use crate::domain::{Autonomy, Job, JobContext, LessonId, Question, RunSpec, StepResult};
+use crate::domain::{Autonomy, Job, JobContext, LessonId, Question, RunSpec, Settings, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -142,6 +142,13 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     }
     let UnusedMentor { reason, remedy } = (entry.unused_mentor)(run)?;
     Some(format!("the mentor {} will never be called: {reason}; to call it, use {remedy}", run.mentor))
+}
+
+/// Returns why a method with these settings can't have this mentor: they need a model, and nothing can stand in for it.
+pub fn unsuited_mentor_reason(method: &str, mentor: &str, settings: &Settings) -> Option<String> {
+    let ModelNeed::If(needed_for) = find_method(method)?.model_need else { return None };
+    let setting = needed_for(settings).filter(|_| matches!(mentor, "symbolic" | "none"))?;
+    Some(format!("{setting} needs a model as mentor, but the mentor is {mentor}"))
 }
 
 /// Checks that the templates have the texts that the methods of a run can't do without.

@@ -22,6 +22,7 @@ mod guarded_world;
 mod halt;
 mod halted;
 mod job_runner;
+mod mentor_check;
 mod model_calls;
 mod past_admissible;
 mod pending_requests;

@@ -320,20 +320,20 @@ pub(super) fn apply_preset(
 fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
     let (configured, actor) = (config.get(keys::MENTOR), config.get(keys::ACTOR));
     let need = catalog::find_method(method).map_or(ModelNeed::Always, |entry| entry.model_need);
-    let needed_for = match need {
-        ModelNeed::If(reason) => reason(settings),
-        _ => None,
+    let needs_model = match need {
+        ModelNeed::If(needed_for) => needed_for(settings).is_some(),
+        ModelNeed::Always => true,
+        ModelNeed::NoMentor => false,
     };
-    let needs_model = needed_for.is_some() || matches!(need, ModelNeed::Always);
     let use_actor = matches!(config.origin(&keys::MENTOR), ValueOrigin::Default)
         && needs_model
         && actor.starts_with("openai:");
     if use_actor {
         return Ok(actor.to_owned());
     }
-    if let Some(setting) = needed_for.filter(|_| matches!(configured, "symbolic" | "none")) {
+    if let Some(reason) = catalog::unsuited_mentor_reason(method, configured, settings) {
         return Err(CliError::usage(
-            format!("{setting} needs a model as mentor, but the mentor is {configured}"),
+            reason,
             "choose one with --mentor openai:MODEL or --mentor recorded:PATH, or change that setting",
         ));
     }

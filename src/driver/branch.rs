@@ -3,6 +3,7 @@
 
 use super::cached_branch::CachedBranch;
 use super::checkpoint_writer::CheckpointWriter;
+use super::mentor_check::check_mentor;
 use super::{Driver, DriverError, Fork, Handle, Health, Message, RunConfig, Signal, wall_clock_now};
 use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, CommandError, Engine, Envelope, Event, Input, State};
@@ -175,6 +176,7 @@ impl Driver {
                 fold(&mut engine, events);
             }
             let events = engine.decide(&Input::Command(command.clone()))?;
+            check_mentor(engine.state.run.as_deref(), &events)?;
             if let Command::ChangeRun(spec) = command {
                 engine.policy = self.make_run_config(spec)?.policy;
             }

@@ -1,6 +1,7 @@
 //! From an input to acknowledged events: decide, write, apply, publish, start effects.
 
 use super::env_messages::EnvRequest;
+use super::mentor_check::check_mentor;
 use super::pending_requests::PendingRequest;
 use super::streamed_text::StreamedText;
 use super::{Driver, Health, Message, Signal, wall_clock_now};
@@ -93,6 +94,7 @@ impl Driver {
         }
         self.reject_secrets(command)?;
         let mut events = self.engine.decide(&Input::Command(command.clone()))?;
+        check_mentor(self.engine.state.run.as_deref(), &events)?;
         if matches!(command, Command::Close) {
             self.cancel_calls_before_close(&mut events);
         }

@@ -115,6 +115,44 @@ fn undoing_a_model_change_restores_the_previous_model() {
     assert!(events.iter().all(|e| !matches!(e.event, Event::CallFailed { .. })), "the mute model fails");
 }
 
+/// Regression: settings that the start of a run refuses without a model as mentor were accepted during it, also at a fork,
+/// and failed when the mentor was asked.
+#[test]
+fn generation_that_needs_a_model_is_refused_during_the_run_as_at_its_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = RunSpec { method: "omnireflect".to_owned(), ..with_actor("script") };
+    spec.mentor = "symbolic".to_owned();
+    spec.settings.set("generation", "symbolic", SettingOrigin::Flag);
+    let config = run_factory()(&spec).unwrap();
+    let meta = super::meta("s");
+    let (handle, thread, _session) =
+        Driver::start(dir.path(), meta, spec.clone(), Vec::new(), config).unwrap();
+    let at = handle.store.head().head;
+    let neural =
+        || Command::ChangeSetting { name: "generation".to_owned(), value: serde_json::json!("neural") };
+    let fork = crate::driver::Fork { at_seq: at, commands: vec![neural()], ..crate::driver::Fork::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let at_fork = runtime.block_on(handle.fork(fork)).unwrap_err();
+    for refused in [send_command(&handle, neural()).unwrap_err(), at_fork] {
+        assert_eq!(refused.message, "generation=neural needs a model as mentor, but the mentor is symbolic");
+        assert_eq!(refused.hint, "change the mentor first, to openai:MODEL or recorded:PATH");
+    }
+    assert_eq!(handle.store.head().run.as_deref(), Some(&spec));
+    // With a model it is accepted, and then the model can't be taken away.
+    let with_mentor = |mentor: &str| {
+        let run =
+            RunSpec { mentor: mentor.to_owned(), ..(**handle.store.head().run.as_ref().unwrap()).clone() };
+        Command::ChangeRun(Box::new(run))
+    };
+    send_command(&handle, with_mentor("openai:small")).unwrap();
+    send_command(&handle, neural()).unwrap();
+    let refused = send_command(&handle, with_mentor("none")).unwrap_err();
+    assert_eq!(refused.message, "generation=neural needs a model as mentor, but the mentor is none");
+    assert!(refused.hint.contains("or change that setting first"), "{refused:?}");
+    handle.quit();
+    thread.join().unwrap();
+}
+
 #[test]
 fn a_run_without_a_factory_cannot_be_changed() {
     let dir = tempfile::tempdir().unwrap();
