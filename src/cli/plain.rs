@@ -257,9 +257,13 @@ impl PlainSession {
             if matches!(command, Command::Pause | Command::Cancel) {
                 *running = false;
             }
+            let warning = interpret::unshown_kind_warning(&command, &state);
             if let Err(error) = self.handle.send_and_wait(command).await {
                 self.print_message(&format!("{}; {}", error.message, error.hint))?;
                 break;
+            }
+            if let Some(warning) = warning {
+                self.print_message(&warning)?;
             }
         }
         Ok(Continue(()))

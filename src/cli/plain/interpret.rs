@@ -12,6 +12,7 @@ mod typed_verb;
 pub(super) use describe::describe_past_step;
 use describe::{describe_steps, describe_world};
 pub(super) use help::help_text;
+pub(super) use lessons::unshown_kind_warning;
 pub(super) use status::status_line;
 
 use super::seek::Seek;

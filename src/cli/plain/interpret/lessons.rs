@@ -1,10 +1,10 @@
 //! Commands about lessons.
 
 use super::typed_verb::TypedVerb;
-use crate::catalog::kind_of_new_lesson;
+use crate::catalog::{kind_of_new_lesson, lesson_kinds};
 use crate::cli::lesson_kinds::{parse_kind, parse_scope};
 use crate::domain::{Lesson, LessonStatus, LessonText, ReflectionKind, pluralize};
-use crate::engine::{LessonCommand, State};
+use crate::engine::{Command, LessonCommand, State};
 use crate::report::dropped_texts;
 use std::fmt::Write as _;
 
@@ -41,6 +41,23 @@ pub(super) fn parse_new_lesson(typed: TypedVerb<'_>, state: &State) -> Result<Le
         },
     };
     Ok(LessonCommand::add(kind, kind.scope_of_new_lesson(), text, String::new()))
+}
+
+/// Returns a warning if a new lesson has a kind that the run's method shows in none of its prompts.
+pub(in crate::cli::plain) fn unshown_kind_warning(command: &Command, state: &State) -> Option<String> {
+    let Command::Lesson(LessonCommand::Add { kind, .. }) = command else { return None };
+    let method = &state.run.as_ref()?.method;
+    let shown = lesson_kinds(method);
+    // A method without lanes is one that this program doesn't have.
+    if shown.is_empty() || shown.contains(kind) {
+        return None;
+    }
+    let names: Vec<String> = shown.iter().map(|kind| kind.name().to_lowercase()).collect();
+    Some(format!(
+        "warning: no prompt of {method} shows {} lessons, only lessons of kind {}; `lesson KIND: TEXT` sets the kind",
+        kind.name(),
+        names.join(", ")
+    ))
 }
 
 /// Splits off the number of a lesson. Returns the lesson and what follows.

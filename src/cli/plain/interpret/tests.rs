@@ -315,3 +315,24 @@ fn a_lesson_without_a_kind_has_the_kind_that_it_would_have_on_the_screen() {
     );
     assert_eq!(kind_with("reflexion", "lesson error: Heated it there.").0, ReflectionKind::Error);
 }
+
+/// Regression: a lesson of a kind that no prompt of the method shows was accepted without a word.
+#[test]
+fn a_lesson_that_no_prompt_shows_is_warned_about() {
+    let warning = |method: &str, line: &str| {
+        let run = crate::catalog::fixture::test_spec(method, &[]);
+        let state = State { run: Some(std::sync::Arc::new(run)), ..State::default() };
+        let Ok(LineAction::Commands(commands)) = parse_line(line, &state) else { panic!("{line}") };
+        super::unshown_kind_warning(&commands[0], &state)
+    };
+    assert_eq!(
+        warning("reflexion", "lesson error: Heated it there. -> Use a microwave.").as_deref(),
+        Some(
+            "warning: no prompt of reflexion shows Error lessons, only lessons of kind plan; \
+             `lesson KIND: TEXT` sets the kind"
+        )
+    );
+    assert_eq!(warning("reflexion", "lesson plan: Look on a shelf first."), None);
+    assert_eq!(warning("omnireflect", "lesson error: Heated it there. -> Use a microwave."), None);
+    assert_eq!(warning("elsewhere", "lesson error: Heated it there."), None, "an unknown method");
+}
