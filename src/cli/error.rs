@@ -174,6 +174,7 @@ impl From<TaskError> for CliError {
         let kind = match &error {
             TaskError::UnknownEnv { .. }
             | TaskError::UnknownTask { .. }
+            | TaskError::UnknownSplit { .. }
             | TaskError::NoTaskChosen { .. }
             | TaskError::Unplayable { .. }
             | TaskError::NoData { .. } => CliErrorKind::Usage,

@@ -42,6 +42,9 @@ struct VerifyReport {
     /// Environments that could not be opened here; their observations were not compared.
     #[serde(rename = "unopened")]
     unavailable_worlds: Vec<String>,
+    /// One of them is an environment that this program doesn't have.
+    #[serde(skip)]
+    has_foreign_world: bool,
     /// The run was imported, so its environment isn't known.
     #[serde(rename = "imported")]
     is_imported: bool,
@@ -153,11 +156,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         return Err(CliError::new(
             CliErrorKind::Check,
             format!("{}: {PROMPTS_ONLY}", report.session),
-            format!(
-                "name the environment's data ({} DIR or {}), or skip the environment with --no-world",
-                keys::DATA.flag,
-                keys::DATA.variable
-            ),
+            no_comparison_hint(&report),
         ));
     }
     Err(CliError::new(
@@ -170,6 +169,20 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         ),
         "see the problems above; usual causes are an edited journal, or another version of the program or the environment",
     ))
+}
+
+/// Returns what to do if no environment could be compared.
+fn no_comparison_hint(report: &VerifyReport) -> String {
+    if report.has_foreign_world {
+        return "the session is of another program, which has this environment: verify it there, or skip the \
+                environment with --no-world"
+            .to_owned();
+    }
+    format!(
+        "name the environment's data ({} DIR or {}), or skip the environment with --no-world",
+        keys::DATA.flag,
+        keys::DATA.variable
+    )
 }
 
 /// Checks a branch's own events. For a fork, first replays the episode that is open at the fork point, to bring the

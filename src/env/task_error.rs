@@ -1,6 +1,7 @@
 //! Why a task is not available.
 
 use super::EnvError;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Why an environment or a list of tasks is not available.
@@ -15,6 +16,14 @@ pub enum TaskError {
         env: String,
         task: String,
         /// The reason.
+        why: String,
+    },
+    /// The environment has no such split of its tasks.
+    #[error("{env} has no split {split:?}: {why}")]
+    UnknownSplit {
+        env: String,
+        split: String,
+        /// Which splits there are, or that there are none.
         why: String,
     },
     /// The environment has many tasks, and no option selects among them.
@@ -67,12 +76,17 @@ impl TaskError {
         Self::UnknownTask { env: env.to_owned(), task: task.to_owned(), why: why.into() }
     }
 
+    /// Returns the error for a name that no split of an environment has.
+    pub fn unknown_split(env: &str, split: &str, why: impl Into<String>) -> Self {
+        Self::UnknownSplit { env: env.to_owned(), split: split.to_owned(), why: why.into() }
+    }
+
     /// Describes what to do next.
-    pub fn hint(&self) -> &str {
-        match self {
+    pub fn hint(&self) -> Cow<'_, str> {
+        let hint = match self {
             Self::UnknownEnv { .. } => "choose one of them with --env",
-            Self::UnknownTask { .. } | Self::NoTaskChosen { .. } => {
-                "`retrospect tasks --env ENV` lists the tasks"
+            Self::UnknownTask { env, .. } | Self::UnknownSplit { env, .. } | Self::NoTaskChosen { env } => {
+                return format!("`retrospect tasks --env {env}` lists the tasks").into();
             }
             Self::NoData { hint, .. } => hint,
             Self::Unplayable { hint, .. } => hint,
@@ -82,7 +96,8 @@ impl TaskError {
             }
             Self::Env(EnvError::Broken { .. }) => "fix or replace the file, or choose another task",
             Self::Env(_) => "choose another task",
-        }
+        };
+        hint.into()
     }
 
     /// Returns the error as that of an environment that refuses to open.

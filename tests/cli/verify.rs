@@ -302,6 +302,26 @@ fn a_session_whose_world_cannot_be_opened_does_not_pass() {
     assert!(skipped.stdout.contains("prompts only") && !skipped.stdout.contains("OK:"));
 }
 
+/// Regression: the hint named the data folder of another environment.
+#[test]
+fn a_session_of_another_program_is_verified_there() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "3"]).assert_success();
+    let path = home.session().display().to_string();
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    std::fs::write(&trunk, text.replace("\"env\":\"household\"", "\"env\":\"lamps\"")).unwrap();
+    let output = home.run(&["verify", &path]);
+    assert_eq!(output.code, 1, "{}", output.stdout);
+    assert!(
+        output.stdout.contains("not compared: lamps easy/put/1: retrospect has no environment \"lamps\"\n"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stderr.contains("of another program, which has this environment"), "{}", output.stderr);
+    assert!(!output.stderr.contains("--data"), "{}", output.stderr);
+}
+
 /// Regression: `verify` derived every seed from the run's seed and reported each prompt after `set actor.seed` as
 /// damaged.
 #[test]

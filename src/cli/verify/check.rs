@@ -4,6 +4,7 @@ use super::VerifyReport;
 use super::accepted::AcceptedDifferences;
 use super::difference::describe_difference;
 use super::recomputation::Recomputation;
+use crate::catalog::find_environment;
 use crate::cli::settings::{describe_invalid, invalid_settings};
 use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
 use crate::driver::worlds;
@@ -12,7 +13,7 @@ use crate::env::Environment;
 use crate::env::TaskOptions;
 use crate::journal::import::imported_format;
 use crate::prompt::{body_hash, interface, read, render};
-use crate::text::truncate;
+use crate::text::{program_name, truncate};
 use std::sync::Arc;
 
 /// The state of the check of one branch.
@@ -275,6 +276,14 @@ impl BranchCheck {
                 report
                     .unavailable_worlds
                     .push(format!("{} {}: this environment is not deterministic", task.env, task.id));
+                None
+            }
+            Err(_) if find_environment(&task.env).is_none() => {
+                report.has_foreign_world = true;
+                let (env, id) = (&task.env, &task.id);
+                report
+                    .unavailable_worlds
+                    .push(format!("{env} {id}: {} has no environment {env:?}", program_name()));
                 None
             }
             Err(error) => {

@@ -41,7 +41,7 @@ impl Selection {
         }
         if let Some(split) = &self.split {
             let tasks = source.list_split(split, access)?;
-            found.extend(tasks.ok_or_else(|| TaskError::unknown_task(env, split, explain_no_split(env)))?);
+            found.extend(tasks.ok_or_else(|| TaskError::unknown_split(env, split, explain_no_split(env)))?);
         }
         if self.tasks.is_empty() && self.list.is_none() && self.split.is_none() {
             found = default(source, access)?;
@@ -58,7 +58,7 @@ impl Selection {
 /// Explains why an environment has no tasks for a split.
 fn explain_no_split(env: &str) -> String {
     match find_environment(env).map_or(&[][..], |entry| entry.task_facts.splits) {
-        [] => "it has no splits".to_owned(),
+        [] => "the environment has no splits".to_owned(),
         splits => format!("its splits are {}", splits.join(", ")),
     }
 }
@@ -149,6 +149,6 @@ mod tests {
     #[test]
     fn a_missing_split_is_explained_with_those_that_exist() {
         assert_eq!(explain_no_split("alfworld"), "its splits are train, valid_seen, valid_unseen");
-        assert_eq!(explain_no_split("pddl"), "it has no splits");
+        assert_eq!(explain_no_split("pddl"), "the environment has no splits");
     }
 }

@@ -130,7 +130,11 @@ fn unknown_tasks_are_reported_with_a_hint() {
             .to_string()
             .contains("--split")
     );
-    assert!(list_tasks("household", &no_split, &options).unwrap_err().to_string().contains("no splits"));
+    // Regression: the split was called a task, and the hint named no environment.
+    let error = list_tasks("household", &no_split, &options).unwrap_err();
+    assert!(error.to_string().starts_with("household has no split \"valid_maybe\": "), "{error}");
+    assert!(error.to_string().contains("no splits"), "{error}");
+    assert_eq!(error.hint(), "`retrospect tasks --env household` lists the tasks");
 }
 
 #[test]

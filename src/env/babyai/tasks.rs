@@ -62,7 +62,7 @@ impl TaskSource for BabyAiTasks {
 
     fn list_split(&self, split: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {
         if split != TEST_SPLIT {
-            return Err(TaskError::unknown_task(NAME, split, "BabyAI's only split is AgentBoard's `test`"));
+            return Err(TaskError::unknown_split(NAME, split, "BabyAI's only split is AgentBoard's `test`"));
         }
         Ok(Some(Level::test_split().map(|(level, seed)| build_task(level, seed)).collect()))
     }

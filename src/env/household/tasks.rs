@@ -54,7 +54,7 @@ impl TaskSource for HouseholdTasks {
 
     fn list_split(&self, split: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {
         let why = "the built-in environment has no splits; use --tasks 'normal/*/1-20' for a set";
-        Err(TaskError::unknown_task(super::NAME, split, why))
+        Err(TaskError::unknown_split(super::NAME, split, why))
     }
 
     fn expand_set(&self, text: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {

@@ -98,8 +98,8 @@ impl TaskSource for PddlTasks {
     }
 
     fn list_split(&self, split: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {
-        let why = "it has no splits; use --tasks 'gripper/1-20' for a set";
-        Err(TaskError::unknown_task(NAME, split, why))
+        let why = "the environment has no splits; use --tasks 'gripper/1-20' for a set";
+        Err(TaskError::unknown_split(NAME, split, why))
     }
 
     fn expand_set(&self, text: &str, _: TaskAccess) -> Result<Option<Vec<Task>>, TaskError> {
