@@ -12,7 +12,7 @@ mod process;
 mod run;
 
 use process::{exit_code, load, median, processor_seconds, verdict};
-use retrospect::domain::{EnvInfo, RunSpec, StepResult, Task};
+use retrospect::domain::{EnvInfo, Interface, RunSpec, StepResult, Task};
 use retrospect::driver::worlds;
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::Command;
@@ -117,7 +117,7 @@ impl Environment for Endless {
 /// Plays all tasks as one run. Returns the number of steps and of wins.
 fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
     let dir = tempfile::tempdir()?;
-    let spec = RunSpec { interface: "raw".to_owned(), ..run::spec("omnireflect", tasks.to_vec()) };
+    let spec = RunSpec { interface: Interface::Raw, ..run::spec("omnireflect", tasks.to_vec()) };
     let open: OpenWorld = Arc::new(move |task| {
         let world = worlds::open(task, &TaskOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })

@@ -5,7 +5,7 @@
 #[path = "../../tests/rig/run.rs"]
 mod run;
 
-use retrospect::domain::{Limits, RunSpec, Seq, Settings, StepResult, Usage};
+use retrospect::domain::{Interface, Limits, RunSpec, Seq, Settings, StepResult, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use retrospect::journal::Writer;
@@ -28,7 +28,7 @@ impl Rig {
     pub(crate) fn new(path: &Path, step_limit: u32) -> Self {
         let spec = RunSpec {
             mentor: "none".to_owned(),
-            interface: "raw".to_owned(),
+            interface: Interface::Raw,
             limits: Limits { steps: step_limit, moves: None, wall_seconds: None },
             settings: Settings::default(),
             ..run::spec("react", vec![run::household("bench")])

@@ -11,6 +11,7 @@ use crate::catalog::{CALIBRATION_METHOD, calibration_method};
 use crate::domain::{Lesson, pluralize};
 use crate::driver::wall_clock_now;
 use crate::engine::State;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -65,26 +66,38 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
 /// Adds the constitution of a session to a pool file.
 fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<(), CliError> {
     let mut pool = PoolFile::read(file)?;
-    let lessons: Vec<&Lesson> = state.pool.all().filter(|l| l.is_in_constitution()).collect();
+    let lessons: Vec<&Lesson> = state.pool.all().filter(|l| l.is_general()).collect();
     if lessons.is_empty() {
         out.print_note(&format!(
-            "no lesson was learned, so nothing was written to {}; the session shows why: `retrospect show --last`",
+            "no lesson was learned, so nothing was written to {}; `retrospect open --last` shows what happened",
             file.display()
         ));
         return Ok(());
     }
     let at = wall_clock_now();
+    let environments: BTreeSet<String> = pool.environments().into_values().collect();
+    let before = pool.lessons().count() as u64;
     let mut lines: Vec<PoolLine> =
         lessons.iter().flat_map(|l| pool::missing_lines(&pool, at, &state.session, l)).collect();
     record_calibration_tasks(&mut lines, state);
     lesson_environments::record(&mut lines, &lesson_environments::of_session(state));
     lines.retain(|line| pool.merge_line(line.clone()));
     pool::append(file, &lines)?;
-    out.print_note(&format!(
-        "wrote the constitution ({}) to {}; use it with `retrospect run --constitution {}`",
-        pluralize(lessons.len() as u64, "lesson"),
-        file.display(),
-        file.display()
-    ));
+    let added = pool.lessons().count() as u64 - before;
+    let earlier = match before {
+        0 => String::new(),
+        before if environments.is_empty() => format!(", which had {before}"),
+        before => {
+            format!(", which had {before} ({})", environments.into_iter().collect::<Vec<_>>().join(", "))
+        }
+    };
+    let is_constitution = lessons.iter().any(|lesson| lesson.is_in_constitution());
+    let file = file.display();
+    let usage = if is_constitution {
+        format!("use it with `retrospect run --constitution {file}`")
+    } else {
+        format!("each is about one type of task: use them with `retrospect run --pool {file}`")
+    };
+    out.print_note(&format!("added {} to {file}{earlier}; {usage}", pluralize(added, "lesson")));
     Ok(())
 }

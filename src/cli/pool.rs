@@ -324,8 +324,13 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
         if lessons.is_empty() {
             return Err(CliError::new(
                 CliErrorKind::File,
-                format!("{source} contains no Abstract or Error lessons with environment scope"),
-                "`retrospect lessons list` shows its lessons; --pool loads lessons of every kind",
+                format!(
+                    "{source} contains no Abstract or Error lesson about a whole environment; {} about one type of task",
+                    pool.lessons().filter(|l| l.is_general()).count()
+                ),
+                format!(
+                    "--pool {source} loads lessons of every kind and scope; `retrospect lessons list` shows them"
+                ),
             ));
         }
         return Ok(lessons);

@@ -213,8 +213,14 @@ impl Lesson {
 
     /// Returns whether it belongs to the constitution: active Abstract and Error lessons with environment scope.
     pub fn is_in_constitution(&self) -> bool {
+        self.is_general() && self.scope == Scope::Environment
+    }
+
+    /// Returns whether it is an active Abstract or Error lesson that other tasks can use: all of the environment, or those of a
+    /// type.
+    pub fn is_general(&self) -> bool {
         matches!(self.kind, ReflectionKind::Abstract | ReflectionKind::Error)
-            && self.scope == Scope::Environment
+            && matches!(self.scope, Scope::Environment | Scope::TaskType)
             && self.is_active()
     }
 }

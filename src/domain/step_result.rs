@@ -72,3 +72,11 @@ pub fn merge_patch(target: &mut Value, patch: &Value) {
         }
     }
 }
+
+impl StepResult {
+    /// Returns the progress rate after this step. An environment without sub-goals may report its reward as `progress`, of which a
+    /// late success has less than 1; a reached goal is always all of it.
+    pub fn progress_rate(&self) -> f64 {
+        if self.won { 1.0 } else { self.progress }
+    }
+}

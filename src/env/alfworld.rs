@@ -38,7 +38,7 @@ pub use older_wording::{has_older_wording, to_older_wording};
 pub use picture::draw_picture;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
-pub use task_type_names::{rated_difficulty, short_type, subgoals};
+pub use task_type_names::{published_key, published_keys, rated_difficulty, short_type, subgoals};
 pub use tasks::AlfWorldTasks;
 pub use world::{Reply, SavedState, World};
 

@@ -22,7 +22,7 @@ pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Inten
     let (kept, least) = (reply.items.len() as u64 * 100, listed * state.setting(SUMMARY_KEEPS));
     if kept < least {
         reflection.complaints.push(format!(
-            "the summary has {} of {listed} lessons, less than {} %; the old list stays",
+            "the summary has {} of {listed} lessons, fewer than summary_keeps={} %; the old list stays",
             reply.items.len(),
             state.setting(SUMMARY_KEEPS)
         ));

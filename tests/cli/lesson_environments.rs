@@ -79,3 +79,59 @@ fn exemplars_say_what_they_replace_and_where_they_are_from() {
     let unused = warnings(&["generation=neural", "--env", "household", "--task", "easy/put/1"]);
     assert!(unused.contains("has no effect: only neuro-symbolic generation shows exemplars"), "{unused}");
 }
+
+/// Regression: rules write lessons about one domain of PDDL, so a calibration there said that it had learned nothing, and its file
+/// was neither a pool nor could it replace exemplars, as errors advised.
+#[test]
+fn a_calibration_with_rules_in_pddl_is_written_and_can_be_used() {
+    let home = Home::new();
+    let learned = home.run(&[
+        "calibrate",
+        "--env",
+        "pddl",
+        "--mentor",
+        "symbolic",
+        "--max-steps",
+        "20",
+        "--out",
+        "c.jsonl",
+        "--headless",
+    ]);
+    let said = learned.assert_success().stderr;
+    assert!(
+        said.contains("each is about one type of task: use them with `retrospect run --pool c.jsonl`"),
+        "{said}"
+    );
+    let run = |flag: &str| {
+        home.run(&[
+            "run",
+            "--env",
+            "pddl",
+            "--task",
+            "gripper/4",
+            "--max-steps",
+            "1",
+            "--headless",
+            flag,
+            "c.jsonl",
+        ])
+    };
+    run("--pool").assert_success();
+    let refused = run("--constitution");
+    assert!(refused.code != 0 && refused.stderr.contains("about one type of task"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--pool c.jsonl"), "{}", refused.stderr);
+    // A second calibration says what the file already had.
+    let again = home.run(&[
+        "calibrate",
+        "--env",
+        "household",
+        "--per-type",
+        "1",
+        "--max-steps",
+        "20",
+        "--out",
+        "c.jsonl",
+    ]);
+    let said = again.assert_success().stderr;
+    assert!(said.contains("which had ") && said.contains("(pddl)"), "{said}");
+}

@@ -197,3 +197,13 @@ fn doctor_reports_a_broken_session() {
     assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", output.stdout);
     assert!(output.stdout.contains("move its folder away"), "{}", output.stdout);
 }
+
+/// Regression: the last step of a won BabyAI episode had its reward as progress, and the episode 1.
+#[test]
+fn a_step_that_reaches_the_goal_has_the_progress_of_its_episode() {
+    let home = Home::new();
+    let run = home.run(&["run", "--env", "babyai", "--task", "GoToRedBall", "--actor", "rules", "--json"]);
+    let lines = run.assert_success().json_lines();
+    let last = lines.iter().rfind(|line| line["won"] == true && line["step"].is_u64()).unwrap();
+    assert!(last["reward"].as_f64().unwrap() < 1.0 && last["progress"] == 1.0, "{last}");
+}

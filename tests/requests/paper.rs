@@ -170,13 +170,27 @@ const RUNS: [Prepared; 21] = [
     },
 ];
 
-/// Games of `valid_unseen`: copies of those in the data, in a folder of this name.
+/// The number of games of each type in `valid_unseen`.
+const GAMES_OF_TYPES: [(&str, usize); 6] = [
+    ("pick_and_place", 24),
+    ("pick_clean", 31),
+    ("pick_heat", 23),
+    ("pick_cool", 21),
+    ("look_at_obj", 18),
+    ("pick_two_obj", 17),
+];
+
+/// Stand-ins for the games of `valid_unseen`: copies of those in the data, as many of each type, in a folder of this name.
 fn copy_games(home: &Home, count: usize) -> Vec<String> {
     let games = alfworld_games();
+    let types: Vec<&str> =
+        GAMES_OF_TYPES.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count)).collect();
     let copy = |number: usize| {
+        let of_type: Vec<&String> =
+            games.iter().filter(|game| game.contains(&format!("__{}", types[number]))).collect();
         let name = format!("valid_unseen/game-{number}");
         std::fs::create_dir_all(home.path(&name)).unwrap();
-        let from = Path::new(&games[number % games.len()]).parent().unwrap();
+        let from = Path::new(of_type[number % of_type.len()]).parent().unwrap();
         for file in std::fs::read_dir(from).unwrap() {
             let file = file.unwrap();
             std::fs::copy(file.path(), home.path(&name).join(file.file_name())).unwrap();

@@ -1,6 +1,6 @@
 //! The environment `alfworld`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, PLAIN_TEXTS};
@@ -34,6 +34,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         short_type: alfworld::short_type,
         subgoals: alfworld::subgoals,
         difficulty: alfworld::rated_difficulty,
+        published: Some(PublishedTasks { keys: alfworld::published_keys, key: alfworld::published_key }),
         task_help: "also a game.tw-pddl or its folder",
         splits: &["train", "valid_seen", "valid_unseen"],
         ..TaskFacts::NONE

@@ -167,7 +167,7 @@ fn a_summary_that_lost_nearly_everything_keeps_the_old_list_and_can_be_asked_for
         test_run.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise).unwrap();
     assert_eq!(
         summary.complaints.last().map(String::as_str),
-        Some("the summary has 1 of 6 lessons, less than 20 %; the old list stays")
+        Some("the summary has 1 of 6 lessons, fewer than summary_keeps=20 %; the old list stays")
     );
     assert_eq!(summary.dropped[0].text, "One rule.", "a person can still accept it");
     test_run.command(Command::Reflect(ReflectionKind::Abstract));

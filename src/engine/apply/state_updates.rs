@@ -334,8 +334,7 @@ impl Episode {
         if !result.truth.is_null() {
             merge_patch(Arc::make_mut(&mut self.truth), &result.truth);
         }
-        // Where the reward stands for progress, a late success has less than 1.
-        let progress = if result.won { 1.0 } else { result.progress };
+        let progress = result.progress_rate();
         if progress > self.progress {
             self.progress_step = self.steps.len() as u32;
         }
@@ -365,7 +364,7 @@ pub(super) fn to_observation(result: &StepResult, agent_view: Option<&String>) -
         raw: result.observation.clone(),
         agent_view: agent_view.cloned(),
         reward: result.reward,
-        progress: result.progress,
+        progress: result.progress_rate(),
         done: result.done,
         won: result.won,
         valid: result.valid,

@@ -31,3 +31,20 @@ pub fn subgoals(task: &Task, _: &Value) -> Option<u64> {
     let known = SHORT_NAMES.iter().any(|(_, name)| *name == short);
     known.then_some(if short == "put" { 3 } else { 4 })
 }
+
+/// The games of `valid_unseen` of each type, with which the papers' figures were measured (Reflexion's logs print them).
+const PUBLISHED: [(&str, usize); 6] =
+    [("put", 24), ("clean", 31), ("heat", 23), ("cool", 21), ("examine", 18), ("puttwo", 17)];
+
+/// Returns the types of the published games: as many of each as the split has. A game's own name differs between copies of the
+/// data.
+pub fn published_keys() -> Vec<String> {
+    PUBLISHED.iter().flat_map(|(name, count)| std::iter::repeat_n((*name).to_owned(), *count)).collect()
+}
+
+/// Returns the key of a game; `None` if it isn't in the folder of the split.
+pub fn published_key(task: &Task) -> Option<String> {
+    let is_in_split = task.id.split(['/', '\\']).any(|part| part == "valid_unseen");
+    let task_type = task.task_type.as_deref().filter(|_| is_in_split)?;
+    Some(short_type(task_type).to_owned())
+}

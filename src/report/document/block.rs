@@ -166,7 +166,7 @@ impl<'a> Block<'a> {
                 let name = reflection.question().name();
                 vec![words(format!("{name} reflection (")), author_name(reflection.author), words(")")]
             }
-            Block::NoItems => vec![words("no usable items")],
+            Block::NoItems => vec![words("nothing was used")],
             Block::NotKept(count) => vec![words(not_kept(*count))],
             Block::LessonAdded(number, op) => lesson_change(*number, op, words("")),
             Block::Act { act, .. } => person_act(act),

@@ -2,7 +2,7 @@
 
 use super::interval::mean;
 use super::{ConstitutionSize, SessionMetrics};
-use crate::domain::{Author, ReflectionKind};
+use crate::domain::{Author, Purpose, Reflection, ReflectionKind};
 use serde::Serialize;
 
 /// What a mentor wrote, and the constitution that came of it.
@@ -25,12 +25,23 @@ pub struct ConstitutionStats {
     pub unreadable: usize,
 }
 
+/// Returns whether a reply is a summary that could be read completely and lost too much of the list. Its lines were dropped
+/// for that reason alone, which is its only complaint.
+fn is_short_summary(reply: &Reflection) -> bool {
+    reply.purpose == Purpose::Summarise
+        && reply.truncated.is_none()
+        && reply.complaints.len() == 1
+        && !reply.dropped.is_empty()
+}
+
 impl ConstitutionStats {
     /// Computes the statistics of these sessions. Returns `None` if they have no constitution and no mentor replied.
     pub(super) fn from_sessions(sessions: &[SessionMetrics]) -> Option<Self> {
         let reflections = || sessions.iter().flat_map(|session| &session.reflections);
         let replies = || reflections().filter(|reflection| reflection.author == Author::Mentor);
-        let malformed = || replies().filter(|reflection| !reflection.complaints.is_empty());
+        let malformed = || {
+            replies().filter(|reflection| !reflection.complaints.is_empty() && !is_short_summary(reflection))
+        };
         let size = |lessons: fn(&ConstitutionSize) -> usize| {
             mean(sessions.iter().map(|session| lessons(&session.constitution) as f64)).unwrap_or(0.0)
         };

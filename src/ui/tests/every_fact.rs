@@ -129,7 +129,7 @@ const FACTS: &[(&str, &str, u8)] = &[
     // The lanes show author and solution.
     ("reflection", "Error reflection (rules)", TRANSCRIPT | PAGES | DETAILS),
     ("reflection", "Went to a stove. -> Heat in a microwave.", TRANSCRIPT | PAGES | DETAILS),
-    ("no items", "no usable items", ALL),
+    ("no items", "nothing was used", ALL),
     // The story's offer counts the texts that haven't become lessons.
     ("not kept", "2 texts not kept", TRANSCRIPT | PAGES | DETAILS),
     // Lanes and pages list the lessons of a method.

@@ -122,14 +122,16 @@ impl PaperRow {
                     reasons.push(format!("{full_name} {value} in the paper, {here} here"));
                 }
             }
-            // What the paper doesn't name was its models' default, unless somebody has chosen it here.
+            // What the paper doesn't name was its models' default, unless somebody or another paper's preset has chosen it here.
             let chosen = SAMPLING_PARAMS
                 .iter()
                 .filter(|param| !in_paper.contains_key(param.name))
                 .filter_map(|param| {
                     let name = param.setting_name(role);
-                    let setting =
-                        spec.settings.recorded(&name).filter(|setting| is_chosen(setting.origin))?;
+                    let setting = spec.settings.recorded(&name).filter(|setting| {
+                        is_chosen(setting.origin)
+                            || (setting.origin == SettingOrigin::Paper && setting.value != false)
+                    })?;
                     Some(format!(
                         "{name} not set in the paper, {} here",
                         SamplingParam::format_value(&setting.value)
