@@ -18,6 +18,7 @@
 #[path = "../tests/rig/run.rs"]
 mod run;
 
+use retrospect::domain::Interface;
 use retrospect::domain::{EpisodeSummary, LessonText, Limits, ReflectionKind, RunSpec, Scope, Task, Usage};
 use retrospect::driver::worlds;
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonCommand, Reply};
@@ -241,7 +242,7 @@ fn play(task: &Task, method: &str, lessons: &[String], show: bool) -> EpisodeSum
 fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<EpisodeSummary> {
     let spec = RunSpec {
         // The household's table uses the `raw` interface. The others need `react`, which answers thoughts itself.
-        interface: if tasks[0].env == "household" { "raw" } else { "react" }.to_owned(),
+        interface: if tasks[0].env == "household" { Interface::Raw } else { Interface::React },
         limits: Limits { steps: STEP_LIMIT, moves: None, wall_seconds: None },
         ..run::spec(method, tasks.to_vec())
     };
