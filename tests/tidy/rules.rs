@@ -52,7 +52,6 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "method",
             "timeline",
             "prompt",
-            "symbolic",
             "breakpoint",
             "engine",
             "domain",
