@@ -193,8 +193,10 @@ proptest! {
             shown.insert(handle.store.branch(), handle.store.head());
             // Earlier states are the same in a timeline read from the files as in the one that went through the forks.
             let opened = open_branch(&session.branch_file(&handle.store.branch()), OpenMode::Verify).unwrap();
+            // The driver may still write its own events, such as the end of a pause; the file has each before the store.
+            let head = shown[&handle.store.branch()].head;
             for part in [0, 3, 7, 9, 10] {
-                let seq = Seq(opened.timeline.len() * part / 10);
+                let seq = Seq(head.0 * part / 10);
                 prop_assert_eq!(opened.timeline.state_at(seq), handle.store.state_at(seq), "event {}", seq);
             }
         }
@@ -222,7 +224,9 @@ proptest! {
         if let Ok(resumed) = resumed {
             apply_move(&resumed.handle, &session, TestMove::Command(Command::Step));
             prop_assert_eq!(&resumed.handle.store.head().divergence, &None);
-            prop_assert_eq!(&folded_state(&session, &last, OpenMode::Verify), &resumed.handle.store.head());
+            let head = resumed.handle.store.head();
+            let opened = open_branch(&session.branch_file(&last), OpenMode::Verify).unwrap();
+            prop_assert_eq!(&opened.timeline.state_at(head.head), &head);
             resumed.handle.quit();
             resumed.thread.join().unwrap();
         }
