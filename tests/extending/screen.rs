@@ -67,7 +67,7 @@ fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
     window.press("o");
     window.wait_for("You play: your action");
     window.press("add 7\r");
-    window.wait_for("! not a number");
+    window.wait_for("! unknown action");
     window.wait_for("Add only 1, 3 or 5.");
     window.wait_for("You play: your action");
     window.press("\x1b");
