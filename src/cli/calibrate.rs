@@ -63,10 +63,14 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     }
 }
 
-/// Adds the constitution of a session to a pool file.
+/// Adds the constitution of a session to a pool file, or the lessons about one type of task if there are no others.
 fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<(), CliError> {
     let mut pool = PoolFile::read(file)?;
-    let lessons: Vec<&Lesson> = state.pool.all().filter(|l| l.is_general()).collect();
+    let mut lessons: Vec<&Lesson> = state.pool.all().filter(|l| l.is_in_constitution()).collect();
+    let is_constitution = !lessons.is_empty();
+    if !is_constitution {
+        lessons = state.pool.all().filter(|l| l.is_general()).collect();
+    }
     if lessons.is_empty() {
         out.print_note(&format!(
             "no lesson was learned, so nothing was written to {}; `retrospect open --last` shows what happened",
@@ -91,7 +95,6 @@ fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<()
             format!(", which had {before} ({})", environments.into_iter().collect::<Vec<_>>().join(", "))
         }
     };
-    let is_constitution = lessons.iter().any(|lesson| lesson.is_in_constitution());
     let file = file.display();
     let usage = if is_constitution {
         format!("use it with `retrospect run --constitution {file}`")
