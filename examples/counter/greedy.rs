@@ -9,6 +9,7 @@ use retrospect::method::next_by_task;
 use std::sync::Arc;
 
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    summary: "Always adds the greatest number that fits.",
     step_limits: (300, 300),
     action_source: ActionSource::Method,
     ..MethodEntry::new("greedy", |_| Ok(Arc::new(Greedy)), ModelNeed::NoMentor)

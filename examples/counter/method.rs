@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    summary: "Has the shortest way computed and remembers its length.",
     settings: &[ORDER.spec],
     presets: &[MethodPreset {
         name: "shortest-ascending",

@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct MethodEntry {
     /// The name on the command line and in journals.
     pub name: &'static str,
+    /// What it does, in one sentence for the start screen.
+    pub summary: &'static str,
     /// Creates the method for a run.
     pub build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
     /// Its own settings.
@@ -80,6 +82,7 @@ impl MethodEntry {
     ) -> Self {
         Self {
             name,
+            summary: "",
             build,
             settings: &[],
             presets: &[],

@@ -18,7 +18,7 @@ use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
 use crate::text::with_program_name;
 use crate::ui::start::{
-    EnvironmentRow, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
+    EnvironmentRow, PreviewKey, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
 };
 use setting_rows::{CALIBRATE, CONSTITUTION, NO_PRESET, POOL, PRESET, STEPS};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,8 @@ pub(super) fn choose_and_run(
     let (root, worlds) = (locate::sessions_folder(&config), plan.world_options.clone());
     // Data folders and sessions can be large: the screen opens at once and its lists fill as they are read.
     std::thread::spawn(move || load_lists(&root, &worlds, &sender));
+    let world_options = plan.world_options.clone();
+    let preview = move |key: &PreviewKey| first_observation(key, &world_options);
     // An invalid choice is reported on the start screen; a valid one brings its plan.
     let base_config = config.clone();
     let prepare = move |choice: &StartChoice| {
@@ -65,7 +67,7 @@ pub(super) fn choose_and_run(
     };
     let guard = headless::guard_screen_signals()?;
     let chosen = headless::new_runtime()?
-        .block_on(run_start_screen(model, options, updates, notice, prepare))
+        .block_on(run_start_screen(model, options, updates, notice, prepare, preview))
         .map_err(|e| {
             CliError::new(
                 CliErrorKind::File,
@@ -180,11 +182,19 @@ fn start_model(config: &Config, plan: &Plan, env: &str) -> StartModel {
 }
 
 fn task_row(task: &Task) -> TaskRow {
-    TaskRow {
-        id: task.id.clone(),
-        goal: task.goal.clone(),
-        task_type: task.task_type.clone().unwrap_or_default(),
-    }
+    let task_type = task.task_type.as_deref().unwrap_or_default();
+    let short_type =
+        find_environment(&task.env).map_or(task_type, |entry| (entry.task_facts.short_type)(task_type));
+    TaskRow { id: task.id.clone(), goal: task.goal.clone(), task_type: short_type.to_owned() }
+}
+
+/// Returns what the environment says at the start of a task, or why that can't be shown.
+fn first_observation((env, id): &PreviewKey, options: &TaskOptions) -> Result<String, String> {
+    let task = worlds::find(env, id, options)
+        .map_err(|error| with_program_name(&format!("{error}; {}", error.hint())).into_owned())?;
+    let mut world = worlds::open_guarded(&task, options).map_err(|error| error.to_string())?;
+    let start = world.reset().map_err(|error| error.to_string())?;
+    Ok(start.observation)
 }
 
 /// Reads tasks and sessions, which can take a while, and sends them piece by piece.
@@ -228,10 +238,13 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
             path: session.dir,
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
             status: status.to_owned(),
-            about: format!(
-                "{when}  step {}, {}/{} won, {}",
-                summary.steps, summary.won, summary.episodes, session.meta.method
-            ),
+            about: match summary.episodes {
+                0 => format!("step {}  {}  {when}", summary.steps, session.meta.method),
+                ended => {
+                    let (steps, won) = (summary.steps, summary.won);
+                    format!("step {steps}, {won}/{ended} won  {}  {when}", session.meta.method)
+                }
+            },
         })
     };
     let mut rows: Vec<SessionRow> =

@@ -1,4 +1,4 @@
-//! The start screen: choose an environment, a task and settings for a new run, or a session to resume.
+//! The start screen: choose a task, an agent, a method and other settings for a new run, or a session to resume.
 //!
 //! It is pure over a [`StartModel`] that the command line fills; the result is a [`StartChoice`]. Enter starts what is
 //! preselected.
@@ -9,8 +9,8 @@ mod view;
 
 pub use chooser::{Chooser, ChooserOutcome};
 pub use types::{
-    AllowedValues, EnvironmentRow, SessionRow, SettingRow, SettingsVariant, StartChoice, StartModel,
-    StartUpdate, TaskRow,
+    AllowedValues, EnvironmentRow, PreviewKey, SessionRow, SettingGroup, SettingRole, SettingRow,
+    SettingsVariant, StartChoice, StartModel, StartUpdate, TaskRow,
 };
 pub use view::draw;
 
@@ -32,8 +32,8 @@ use tokio::time::{Instant, sleep_until};
 ///
 /// The terminal is restored before the function returns. `prepare` returns what a choice needs, or why it is
 /// invalid: then the reason is shown and the screen stays open. It reads files, so it runs on a thread of its own, and any
-/// key cancels it. `notice` is
-/// shown at once. `updates` fills in what is loaded in the background.
+/// key cancels it. `preview` returns the first observation of a task, or why it can't be shown; it runs on a thread too.
+/// `notice` is shown at once. `updates` fills in what is loaded in the background.
 ///
 /// # Errors
 /// Fails if the terminal can't be set up, read or drawn to.
@@ -43,6 +43,7 @@ pub async fn run_start_screen<T: Send + 'static>(
     mut updates: UnboundedReceiver<StartUpdate>,
     notice: Option<String>,
     prepare: impl Fn(&StartChoice) -> Result<T, String> + Send + Sync + 'static,
+    preview: impl Fn(&PreviewKey) -> Result<String, String> + Send + Sync + 'static,
 ) -> io::Result<Option<T>> {
     let mut screen = Screen::enter()?;
     if options.background_themes.is_some() {
@@ -53,8 +54,15 @@ pub async fn run_start_screen<T: Send + 'static>(
     let mut events = TerminalEvents::new();
     let mut signals = Signals::new()?;
     let (prepare, mut preparing) = (Arc::new(prepare), None::<Preparation<T>>);
+    let (preview, mut previewing) = (Arc::new(preview), None::<(PreviewKey, oneshot::Receiver<_>)>);
     loop {
         screen.ensure_active()?;
+        if previewing.is_none()
+            && let Some(key) = chooser.wanted_preview()
+        {
+            let (preview, wanted) = (preview.clone(), key.clone());
+            previewing = Some((key, on_thread("preview", move || preview(&wanted))?));
+        }
         screen.terminal.draw(|frame| draw(&chooser, &options, frame.buffer_mut()))?;
         let shown_at = preparing.as_ref().filter(|c| !c.is_shown).map(|c| c.shown_at);
         let event = tokio::select! {
@@ -65,6 +73,12 @@ pub async fn run_start_screen<T: Send + 'static>(
                     Err(reason) => chooser.note = Some(reason),
                 }
                 preparing = None;
+                continue;
+            }
+            text = next_preview(&mut previewing) => {
+                if let Some((key, _)) = previewing.take() {
+                    chooser.set_preview(key, text);
+                }
                 continue;
             }
             () = sleep_until(shown_at.unwrap_or_else(Instant::now)), if shown_at.is_some() => {
@@ -139,12 +153,34 @@ impl<T: Send + 'static> Preparation<T> {
     where
         F: Fn(&StartChoice) -> Result<T, String> + Send + Sync + 'static,
     {
-        let (prepare, (sender, result)) = (prepare.clone(), oneshot::channel());
-        std::thread::Builder::new().name("prepare".to_owned()).spawn(move || {
-            // Nobody waits for a cancelled preparation.
-            let _ = sender.send(prepare(&choice));
-        })?;
+        let prepare = prepare.clone();
+        let result = on_thread("prepare", move || prepare(&choice))?;
         Ok(Self { shown_at: Instant::now() + WORK_SHOWN_AFTER, is_shown: false, result })
+    }
+}
+
+/// Runs a function on a thread of its own.
+fn on_thread<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<oneshot::Receiver<T>> {
+    let (sender, result) = oneshot::channel();
+    std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        // Nobody waits for what was cancelled.
+        let _ = sender.send(work());
+    })?;
+    Ok(result)
+}
+
+/// Waits for the text of a preview; for ever without one.
+async fn next_preview(
+    previewing: &mut Option<(PreviewKey, oneshot::Receiver<Result<String, String>>)>,
+) -> Result<String, String> {
+    match previewing {
+        Some((_, text)) => {
+            text.await.unwrap_or_else(|_| Err("reading the task crashed; it can't be shown".to_owned()))
+        }
+        None => std::future::pending().await,
     }
 }
 

@@ -22,6 +22,7 @@ const SIXTEEN_WON: PreparedAttempts = PreparedAttempts { tasks: 16, ..EIGHT_WON 
 const TWICE_CORRECTED: PreparedAttempts = PreparedAttempts { outcomes: &[false, true], trials: 2, tasks: 4 };
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "Insights are drawn from lost and won trials, agreed with, edited and removed; they enter the prompts of later tasks.",
     settings: expel::settings::LIST,
     templates: &[
         ("expel.toml", include_str!("../../method/expel/prompts/expel.toml")),

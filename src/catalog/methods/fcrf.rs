@@ -38,6 +38,7 @@ const SEVERAL_CORRECTED: PreparedAttempts =
     PreparedAttempts { outcomes: &[false, true], trials: 2, tasks: 4 };
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "After a trial a mentor rates how hard the task was, and leaves an experience, a lesson and a plan for the next trial.",
     settings: fcrf::settings::LIST,
     templates: &[
         ("fcrf.toml", include_str!("../../method/fcrf/prompts/fcrf.toml")),

@@ -21,6 +21,7 @@ pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS]
 const TEN_TASKS: PreparedAttempts = PreparedAttempts { outcomes: &[false], trials: 1, tasks: 10 };
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "A mentor watches every step and writes Abstract, Error and Progress lessons; long lists become a constitution.",
     settings: omnireflect::settings::LIST,
     templates: &[
         ("omnireflect.toml", include_str!("../../method/omnireflect/prompts/omnireflect.toml")),

@@ -10,6 +10,7 @@ use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "The mentor writes all actions in advance; no actor is asked on the way: a baseline.",
     settings: planning::settings::LIST,
     templates: &[("planning-plan.toml", include_str!("../../method/planning/prompts/planning-plan.toml"))],
     questions: &[QuestionEntry {

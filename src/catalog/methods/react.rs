@@ -10,6 +10,7 @@ use crate::method::ReAct;
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "Thoughts and actions in turn. Nobody reflects and nothing is learned: the baseline.",
     settings: &[EMPTY_ACTION.spec],
     templates: &[("react.toml", include_str!("../../method/react/prompts/react.toml"))],
     code_sampling: &[

@@ -14,6 +14,7 @@ use crate::prompt::ReplyForm;
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "Reflects on what went well as on what went wrong, and remembers both in a managed memory.",
     settings: sweet_sour::settings::LIST,
     templates: &[
         ("sweet_sour.toml", include_str!("../../method/sweet_sour/prompts/sweet_sour.toml")),

@@ -9,7 +9,7 @@ use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{DefaultValue, Limits, RunSpec, SettingOrigin};
 use crate::method::PaperOrCode;
-use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
+use crate::ui::start::{AllowedValues, SettingGroup, SettingRole, SettingRow, SettingsVariant};
 use serde_json::Value;
 
 pub(super) const PRESET: &str = "run.preset";
@@ -23,6 +23,50 @@ pub(super) const POOL: &str = "start.pool";
 pub(super) const CONSTITUTION: &str = "start.constitution";
 /// Whether the run starts with calibration episodes.
 pub(super) const CALIBRATE: &str = "start.calibrate";
+
+/// The heading of initial lessons and calibration.
+const LESSONS_AT_START: &str = "Lessons at the start";
+/// The heading of the settings that all runs have.
+const EVERY_RUN: &str = "Every run";
+
+const AGENT_ENTRIES: &[(Entry, SettingRole)] = &[
+    (keys::ACTOR.entry(), SettingRole::Actor),
+    (keys::MENTOR.entry(), SettingRole::Mentor),
+    (keys::PROFILE.entry(), SettingRole::ActorProfile),
+    (keys::BASE_URL.entry(), SettingRole::Other),
+    (keys::MENTOR_PROFILE.entry(), SettingRole::MentorProfile),
+    (keys::MENTOR_BASE_URL.entry(), SettingRole::Other),
+];
+
+const METHOD_ENTRIES: &[(Entry, SettingRole)] =
+    &[(keys::AS.entry(), SettingRole::PaperOrCode), (keys::TRIALS.entry(), SettingRole::Other)];
+
+const PROMPT_ENTRIES: &[(Entry, SettingRole)] = &[
+    (keys::INTERFACE.entry(), SettingRole::Other),
+    (keys::PROMPTS.entry(), SettingRole::Other),
+    (keys::EXEMPLARS.entry(), SettingRole::Other),
+];
+
+const SERVER_ENTRIES: &[(Entry, SettingRole)] =
+    &[(keys::API.entry(), SettingRole::Other), (keys::CACHE.entry(), SettingRole::Other)];
+
+/// Who has a setting of the table of settings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SettingKind {
+    Method,
+    Environment,
+    EveryRun,
+}
+
+impl SettingKind {
+    fn of(name: &str) -> Self {
+        match (methods_with_setting(name), environments_with_setting(name)) {
+            (Some(_), _) => Self::Method,
+            (None, Some(_)) => Self::Environment,
+            (None, None) => Self::EveryRun,
+        }
+    }
+}
 
 /// The selected preset, method and reading that a table of settings is built for.
 struct SettingsContext<'a> {
@@ -124,36 +168,49 @@ pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Returns what the values of a setting mean, as far as the program knows.
+fn value_meanings(role: SettingRole) -> Vec<(String, String)> {
+    let pairs: &[(&str, &str)] = match role {
+        SettingRole::Method => {
+            return catalog::METHODS
+                .iter()
+                .map(|method| (method.name.to_owned(), method.summary.to_owned()))
+                .collect();
+        }
+        SettingRole::Actor => &[
+            ("rules", "built in, a stand-in for a model: finds its way with rules and makes mistakes"),
+            ("human", "you type the actions"),
+        ],
+        SettingRole::Mentor => &[
+            ("symbolic", "built in: rules read the mistakes off the steps, no model is asked"),
+            ("none", "nobody reflects; you can teach lessons yourself"),
+        ],
+        _ => &[],
+    };
+    pairs.iter().map(|(value, meaning)| ((*value).to_owned(), (*meaning).to_owned())).collect()
+}
+
 fn one_of(choices: &[&str]) -> AllowedValues {
     AllowedValues::OneOf(choices.iter().map(|w| (*w).to_owned()).collect())
 }
 
 impl SettingsContext<'_> {
     fn rows(&self) -> Vec<SettingRow> {
-        let mut all = vec![self.preset_row()];
-        all.extend(
-            [keys::METHOD.entry(), keys::AS.entry(), keys::ACTOR.entry(), keys::MENTOR.entry()]
-                .iter()
-                .map(|entry| self.entry_row(entry)),
-        );
-        all.push(self.entry_row(&keys::TRIALS));
+        let entries = |group, entries: &[(Entry, SettingRole)]| {
+            entries.iter().map(|(entry, role)| self.entry_row(entry, *role, group)).collect::<Vec<_>>()
+        };
+        let mut all = entries(SettingGroup::Agent, AGENT_ENTRIES);
+        all.extend(entries(SettingGroup::Method, &[(keys::METHOD.entry(), SettingRole::Method)]));
+        all.push(self.preset_row());
+        all.extend(entries(SettingGroup::Method, METHOD_ENTRIES));
         all.push(self.steps_row());
-        all.push(self.entry_row(&keys::SEED));
-        all.extend(self.setting_rows(true));
+        all.extend(self.setting_rows("The method", SettingKind::Method));
         all.extend(self.lesson_rows());
-        let rest = [
-            keys::PROFILE.entry(),
-            keys::BASE_URL.entry(),
-            keys::MENTOR_PROFILE.entry(),
-            keys::MENTOR_BASE_URL.entry(),
-            keys::API.entry(),
-            keys::CACHE.entry(),
-            keys::INTERFACE.entry(),
-            keys::PROMPTS.entry(),
-            keys::EXEMPLARS.entry(),
-        ];
-        all.extend(rest.iter().map(|entry| self.entry_row(entry)));
-        all.extend(self.setting_rows(false));
+        all.extend(self.setting_rows("The environment", SettingKind::Environment));
+        all.extend(entries(SettingGroup::Advanced("Prompts"), PROMPT_ENTRIES));
+        all.extend(entries(SettingGroup::Advanced("Model server"), SERVER_ENTRIES));
+        all.extend(entries(SettingGroup::Advanced(EVERY_RUN), &[(keys::SEED.entry(), SettingRole::Other)]));
+        all.extend(self.setting_rows(EVERY_RUN, SettingKind::EveryRun));
         all
     }
 
@@ -168,11 +225,17 @@ impl SettingsContext<'_> {
         };
         SettingRow {
             name: PRESET.to_owned(),
+            role: SettingRole::Preset,
+            group: SettingGroup::Method,
             label: "preset".to_owned(),
             value: self.preset.unwrap_or(NO_PRESET).to_owned(),
             origin: SettingOrigin::BuiltIn,
             allowed: AllowedValues::OneOf(self.offered.presets.clone()),
             summary,
+            meanings: program_presets()
+                .iter()
+                .map(|preset| (preset.name.to_owned(), preset.meaning.clone()))
+                .collect(),
             environments: Vec::new(),
         }
     }
@@ -188,17 +251,20 @@ impl SettingsContext<'_> {
             self.config.built_in_preset(self.preset).map_or(SettingOrigin::Config, ProgramPreset::origin);
         SettingRow {
             name: STEPS.to_owned(),
+            role: SettingRole::Other,
+            group: SettingGroup::Method,
             label: "steps".to_owned(),
             value: steps.to_string(),
             origin: if is_default { default_origin } else { preset_origin },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
             summary: MAX_STEPS.spec.meaning.to_owned(),
+            meanings: Vec::new(),
             environments: Vec::new(),
         }
     }
 
     /// Returns the row of a configuration setting.
-    fn entry_row(&self, entry: &Entry) -> SettingRow {
+    fn entry_row(&self, entry: &Entry, role: SettingRole, group: SettingGroup) -> SettingRow {
         let Self { config, spec, method_and_reading, .. } = self;
         let row = config.built_in_preset(self.preset);
         let (is_method, is_trials) = (entry.name == keys::METHOD.name, entry.name == keys::TRIALS.name);
@@ -218,11 +284,14 @@ impl SettingsContext<'_> {
         };
         SettingRow {
             name: entry.name.to_owned(),
+            role,
+            group,
             label: entry.name.trim_start_matches("run.").replace('_', " "),
             value,
             origin,
             allowed: self.allowed_values(entry),
             summary: entry.meaning.to_owned(),
+            meanings: value_meanings(role),
             environments: Vec::new(),
         }
     }
@@ -268,6 +337,8 @@ impl SettingsContext<'_> {
     fn lesson_rows(&self) -> [SettingRow; 3] {
         let file = |name: &str, label: &str, summary: &str| SettingRow {
             name: name.to_owned(),
+            role: SettingRole::Other,
+            group: SettingGroup::Advanced(LESSONS_AT_START),
             label: label.to_owned(),
             value: String::new(),
             origin: SettingOrigin::BuiltIn,
@@ -277,6 +348,7 @@ impl SettingsContext<'_> {
                 expected: "the path of a file",
             },
             summary: summary.to_owned(),
+            meanings: Vec::new(),
             environments: Vec::new(),
         };
         [
@@ -284,23 +356,27 @@ impl SettingsContext<'_> {
             file(CONSTITUTION, "constitution", CONSTITUTION_MEANING),
             SettingRow {
                 name: CALIBRATE.to_owned(),
+                role: SettingRole::Other,
+                group: SettingGroup::Advanced(LESSONS_AT_START),
                 label: "calibrate".to_owned(),
                 value: "false".to_owned(),
                 origin: SettingOrigin::BuiltIn,
                 allowed: one_of(&["false", "true"]),
                 summary: CALIBRATE_MEANING.to_owned(),
+                meanings: Vec::new(),
                 environments: Vec::new(),
             },
         ]
     }
 
-    /// Returns the rows of the settings that only some methods have (if `method_specific`), or of those that all
-    /// methods share.
-    fn setting_rows(&self, method_specific: bool) -> impl Iterator<Item = SettingRow> + '_ {
-        SETTINGS
-            .iter()
-            .filter(move |definition| methods_with_setting(definition.name).is_some() == method_specific)
-            .filter_map(|definition| {
+    /// Returns the rows of one kind of settings of the table.
+    fn setting_rows(
+        &self,
+        heading: &'static str,
+        kind: SettingKind,
+    ) -> impl Iterator<Item = SettingRow> + '_ {
+        SETTINGS.iter().filter(move |definition| SettingKind::of(definition.name) == kind).filter_map(
+            move |definition| {
                 let setting = self.spec.settings.recorded(definition.name)?;
                 let allowed = match definition.default {
                     DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
@@ -314,15 +390,19 @@ impl SettingsContext<'_> {
                 let (name, label) = (definition.name.to_owned(), definition.name.replace('_', " "));
                 Some(SettingRow {
                     name,
+                    role: SettingRole::Other,
+                    group: SettingGroup::Advanced(heading),
                     label,
                     value,
                     origin: setting.origin,
                     allowed,
                     summary: definition.meaning.to_owned(),
+                    meanings: Vec::new(),
                     environments: environments_with_setting(definition.name)
                         .map_or_else(Vec::new, |names| names.into_iter().map(str::to_owned).collect()),
                 })
-            })
+            },
+        )
     }
 
     /// Returns whether the number of trials is the method's default.

@@ -1,26 +1,63 @@
 //! The state of the start screen, and how keys change it.
 
 mod dependent_settings;
+mod setting_values;
+mod task_tree;
 
-use crate::catalog::SETTINGS;
-use crate::domain::SettingOrigin;
-use crate::text::one_line;
+pub(super) use task_tree::{TaskTree, TreeRow};
+
 use crate::ui::keymap::{Action, Keymap, Mode};
-use crate::ui::start::types::{AllowedValues, SettingRow, StartChoice, StartModel, StartUpdate, TaskRow};
+use crate::ui::start::types::{
+    EnvironmentRow, PreviewKey, SettingGroup, SettingRow, StartChoice, StartModel, StartUpdate,
+};
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
-use crate::ui::widget::picker::Picker;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use std::cell::Cell;
+use crossterm::event::KeyEvent;
 
-/// The part of the start screen that has the focus.
+/// A page of the start screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The list of tasks with its search box.
+    /// The tasks with their search line.
     Tasks,
-    Environment,
-    /// The setting with this index.
-    Setting(usize),
+    Agent,
+    Method,
+    /// Sessions to resume.
     Sessions,
+    /// All other settings.
+    Advanced,
+}
+
+impl Section {
+    /// The pages in the order of their titles.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Tasks, Self::Agent, Self::Method, Self::Sessions, Self::Advanced];
+
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Tasks => "Task",
+            Self::Agent => "Agent",
+            Self::Method => "Method",
+            Self::Sessions => "Resume",
+            Self::Advanced => "Advanced",
+        }
+    }
+
+    /// Returns whether a setting stands on this page.
+    const fn holds(self, group: SettingGroup) -> bool {
+        matches!(
+            (self, group),
+            (Self::Agent, SettingGroup::Agent)
+                | (Self::Method, SettingGroup::Method)
+                | (Self::Advanced, SettingGroup::Advanced(_))
+        )
+    }
+
+    const fn of(group: SettingGroup) -> Self {
+        match group {
+            SettingGroup::Agent => Self::Agent,
+            SettingGroup::Method => Self::Method,
+            SettingGroup::Advanced(_) => Self::Advanced,
+        }
+    }
 }
 
 /// What the caller must do after a key.
@@ -40,16 +77,16 @@ pub struct Chooser {
     /// What can be chosen, with the current values.
     pub(super) model: StartModel,
     pub(super) section: Section,
-    /// The search box and the tasks of the selected environment.
-    pub(super) tasks: Picker<TaskRow>,
+    pub(super) tasks: TaskTree,
     pub(super) selected_session: usize,
+    /// The selected setting of each page, by the order of [`Section::ALL`].
+    selected_settings: [usize; Section::ALL.len()],
     /// A problem with a value, or another notice.
     pub(super) note: Option<String>,
-    /// Settings per row of the table, as last drawn.
-    pub(super) settings_per_row: Cell<usize>,
+    /// A task and its first observation, or why it can't be shown.
+    preview: Option<(PreviewKey, Result<String, String>)>,
     /// The person is typing the value of the focused setting; it is no longer a suggestion.
     is_typing: bool,
-    preselected_task: usize,
     /// The names of the settings that the person changed.
     changed: Vec<String>,
     /// Settings that don't concern the selected environment.
@@ -60,59 +97,80 @@ impl Chooser {
     /// Creates the state with the model's preselection.
     pub fn new(mut model: StartModel) -> Self {
         model.environment = model.environment.min(model.environments.len().saturating_sub(1));
-        let first_task = model.task;
         let mut chooser = Self {
             model,
             section: Section::Tasks,
-            tasks: Picker::new(Vec::new(), search_tasks),
+            tasks: TaskTree::new(),
             selected_session: 0,
+            selected_settings: [0; Section::ALL.len()],
             note: None,
-            settings_per_row: Cell::new(1),
+            preview: None,
             is_typing: false,
-            preselected_task: first_task,
             changed: Vec::new(),
             hidden_settings: Vec::new(),
         };
         chooser.hide_settings();
-        chooser.list_tasks();
+        let preselected = chooser.environment().and_then(|e| e.tasks.get(chooser.model.task)).cloned();
+        chooser.show_environment(preselected.as_ref().map(|task| task.id.as_str()));
         chooser
     }
 
-    /// Applies loaded data. The selected task stays selected if it still exists.
+    /// Returns the environment of the selected row.
+    pub(super) fn environment(&self) -> Option<&EnvironmentRow> {
+        self.model.environments.get(self.model.environment)
+    }
+
+    /// Unfolds the environment around a task and selects it.
+    fn show_environment(&mut self, id: Option<&str>) {
+        let Some(environment) = self.model.environments.get(self.model.environment) else { return };
+        self.tasks.unfold_environment(environment, id);
+        self.tasks.set_environments(&self.model.environments);
+        if let Some(id) = id {
+            self.tasks.select_task(&environment.name, id);
+        }
+    }
+
+    /// Applies loaded data. What is selected stays selected if it still exists.
     pub fn apply_update(&mut self, update: StartUpdate) {
         match update {
             StartUpdate::Sessions(sessions) => self.model.sessions = sessions,
             StartUpdate::Environment(row) => {
-                let chosen = self.tasks.selected().map(|t| t.id.clone());
-                let Some(place) = self.model.environments.iter().position(|w| w.name == row.name) else {
+                let Some(place) = self.model.environments.iter().position(|e| e.name == row.name) else {
                     return;
                 };
-                let preselected = self.model.environments[place].tasks.first().map(|t| t.id.clone());
                 self.model.environments[place] = row;
-                if place != self.model.environment {
-                    return;
+                let selected = self.tasks.selected_task().map(|(_, task)| task.id.clone());
+                if place == self.model.environment && self.tasks.query().is_empty() && selected.is_some() {
+                    self.show_environment(selected.as_deref());
+                } else {
+                    self.tasks.set_environments(&self.model.environments);
                 }
-                let tasks = &self.model.environments[place].tasks;
-                let found = tasks.iter().position(|t| Some(&t.id) == preselected.as_ref());
-                self.preselected_task = found.unwrap_or(0);
-                self.list_tasks();
-                self.tasks.select(|t| Some(&t.id) == chosen.as_ref());
             }
         }
     }
 
-    /// Lists the tasks of the selected environment.
-    fn list_tasks(&mut self) {
-        let environment = self.model.environments.get(self.model.environment);
-        self.tasks.set_items(environment.map_or_else(Vec::new, |e| e.tasks.clone()));
-        self.preselect_task();
+    /// Returns the task whose first observation is wanted and not known yet.
+    pub fn wanted_preview(&self) -> Option<PreviewKey> {
+        let (environment, task) = self.tasks.selected_task()?;
+        let is_known =
+            self.preview.as_ref().is_some_and(|(known, _)| known.0 == environment && known.1 == task.id);
+        (self.section == Section::Tasks && !is_known).then(|| (environment.to_owned(), task.id.clone()))
+    }
+
+    /// Keeps the first observation of a task, or why there is none.
+    pub fn set_preview(&mut self, key: PreviewKey, text: Result<String, String>) {
+        self.preview = Some((key, text));
+    }
+
+    /// Returns the first observation of a task if it is known, or why there is none.
+    pub(super) fn preview_of(&self, environment: &str, id: &str) -> Option<&Result<String, String>> {
+        self.preview.as_ref().filter(|(key, _)| key.0 == environment && key.1 == id).map(|(_, text)| text)
     }
 
     /// Hides the settings that concern only other environments than the selected one, with their values, and shows the
-    /// others. They are the last ones, so the positions of those before don't change.
+    /// others.
     fn hide_settings(&mut self) {
-        let environment = self.model.environments.get(self.model.environment);
-        let name = environment.map(|environment| environment.name.clone()).unwrap_or_default();
+        let name = self.environment().map(|environment| environment.name.clone()).unwrap_or_default();
         let all: Vec<SettingRow> =
             self.model.settings.drain(..).chain(self.hidden_settings.drain(..)).collect();
         (self.model.settings, self.hidden_settings) = all
@@ -120,145 +178,117 @@ impl Chooser {
             .partition(|setting| setting.environments.is_empty() || setting.environments.contains(&name));
     }
 
-    /// Selects the preselected task, unless a search is typed.
-    fn preselect_task(&mut self) {
-        if self.tasks.text().is_empty() {
-            self.tasks.move_selection(self.preselected_task.cast_signed());
+    /// Follows the selected row: its environment decides which settings are shown.
+    fn follow_environment(&mut self) {
+        let Some(name) = self.tasks.selected().map(|row| row.environment().to_owned()) else { return };
+        let place = self.model.environments.iter().position(|environment| environment.name == name);
+        if let Some(place) = place.filter(|place| *place != self.model.environment) {
+            self.model.environment = place;
+            self.hide_settings();
         }
     }
 
-    fn sections(&self) -> Vec<Section> {
-        let mut all = vec![Section::Tasks, Section::Environment];
-        all.extend((0..self.model.settings.len()).map(Section::Setting));
-        if !self.model.sessions.is_empty() {
-            all.push(Section::Sessions);
-        }
-        all
+    /// Returns the pages that exist at present.
+    pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
+        let has_sessions = !self.model.sessions.is_empty();
+        let has_settings = Section::ALL.map(|section| self.settings_of(section).next().is_some());
+        Section::ALL.into_iter().zip(has_settings).filter_map(move |(section, has_settings)| match section {
+            Section::Tasks => Some(section),
+            Section::Sessions => has_sessions.then_some(section),
+            _ => has_settings.then_some(section),
+        })
+    }
+
+    /// Returns the settings of a page, with their indices in the model.
+    pub(super) fn settings_of(&self, section: Section) -> impl Iterator<Item = (usize, &SettingRow)> {
+        self.model.settings.iter().enumerate().filter(move |(_, setting)| section.holds(setting.group))
+    }
+
+    /// Returns the index of the selected setting, if the page has settings.
+    pub(super) fn selected_setting(&self) -> Option<usize> {
+        let selected = self.selected_settings[self.section as usize];
+        let mut settings = self.settings_of(self.section).map(|(place, _)| place);
+        let all = settings.by_ref().collect::<Vec<_>>();
+        all.get(selected).or(all.last()).copied()
+    }
+
+    /// Shows the page of a setting and selects it.
+    pub(super) fn select_setting(&mut self, name: &str) {
+        let Some(setting) = self.model.settings.iter().find(|setting| setting.name == name) else { return };
+        self.section = Section::of(setting.group);
+        let place = self.settings_of(self.section).position(|(_, setting)| setting.name == name);
+        self.selected_settings[self.section as usize] = place.unwrap_or(0);
     }
 
     fn move_section(&mut self, by: isize) {
         self.is_typing = false;
-        let all = self.sections();
-        let at = all.iter().position(|p| *p == self.section).unwrap_or(0);
+        let all: Vec<Section> = self.sections().collect();
+        let at = all.iter().position(|section| *section == self.section).unwrap_or(0);
         self.section = all[wrapped_index(at, by, all.len())];
     }
 
     fn move_row(&mut self, by: isize) {
+        self.is_typing = false;
         match self.section {
-            Section::Tasks => self.tasks.move_selection(by),
+            Section::Tasks => {
+                self.tasks.move_selection(by);
+                self.follow_environment();
+            }
             Section::Sessions => {
                 let all = self.model.sessions.len();
                 self.selected_session = clamped_index(self.selected_session, by, all);
             }
-            Section::Environment | Section::Setting(_) => self.move_setting_row(by),
+            Section::Agent | Section::Method | Section::Advanced => {
+                let all = self.settings_of(self.section).count();
+                let selected = &mut self.selected_settings[self.section as usize];
+                *selected = clamped_index((*selected).min(all.saturating_sub(1)), by, all);
+            }
         }
     }
 
-    /// Moves to the setting `by` table rows below (negative: above), stopping at the edges.
-    fn move_setting_row(&mut self, by: isize) {
-        self.is_typing = false;
-        let here = match self.section {
-            Section::Setting(place) => place + 1,
-            _ => 0,
-        };
-        let to =
-            here.saturating_add_signed(by.saturating_mul(self.settings_per_row.get().max(1).cast_signed()));
-        self.section = match to.min(self.model.settings.len()) {
-            0 => Section::Environment,
-            place => Section::Setting(place - 1),
-        };
-    }
-
-    fn change_value(&mut self, by: isize) {
-        self.is_typing = false;
+    /// Left and Right: they fold and unfold branches of the tree and change values.
+    fn move_sideways(&mut self, by: isize) {
         match self.section {
-            Section::Environment => {
-                self.model.environment =
-                    wrapped_index(self.model.environment, by, self.model.environments.len());
-                // The preselected task belongs to the environment selected at the start.
-                self.preselected_task = 0;
-                self.list_tasks();
-                self.hide_settings();
+            Section::Tasks if by > 0 && self.tasks.is_folded_branch_selected() => {
+                self.tasks.toggle_selected(&self.model.environments);
+                self.tasks.set_environments(&self.model.environments);
             }
-            Section::Setting(place) => {
-                let Some(setting) = self.model.settings.get_mut(place) else { return };
-                match &setting.allowed {
-                    AllowedValues::Number(from, to) => {
-                        let number: u64 = setting.value.parse().unwrap_or(*from);
-                        setting.value = number.saturating_add_signed(by as i64).clamp(*from, *to).to_string();
-                    }
-                    AllowedValues::OneOf(words) | AllowedValues::Text { suggestions: words, .. } => {
-                        if words.is_empty() {
-                            return;
-                        }
-                        let at = words.iter().position(|w| *w == setting.value).unwrap_or(0);
-                        if let Some(word) = words.get(wrapped_index(at, by, words.len())) {
-                            setting.value.clone_from(word);
-                        }
-                    }
+            Section::Tasks if by < 0 => {
+                if self.tasks.fold_selected() {
+                    self.tasks.set_environments(&self.model.environments);
                 }
-                self.mark_changed(place);
+                self.follow_environment();
             }
             Section::Tasks | Section::Sessions => {}
+            Section::Agent | Section::Method | Section::Advanced => self.change_value(by),
         }
-    }
-
-    fn mark_changed(&mut self, place: usize) {
-        let Some(setting) = self.model.settings.get_mut(place) else { return };
-        setting.origin = SettingOrigin::Person;
-        let name = setting.name.clone();
-        if !self.changed.contains(&name) {
-            self.changed.push(name.clone());
-        }
-        self.update_dependent(&name);
-        let place = self.model.settings.iter().position(|k| k.name == name);
-        self.note = place.and_then(|place| self.validation_error(place));
-    }
-
-    /// Returns the indices of the changed settings that exist for the selected preset, method and `run.as`.
-    fn changed_indices(&self) -> impl Iterator<Item = usize> + '_ {
-        self.changed.iter().filter_map(|name| self.model.settings.iter().position(|k| k.name == *name))
-    }
-
-    /// Returns an error message if the value of a setting is invalid.
-    fn validation_error(&self, place: usize) -> Option<String> {
-        let setting = self.model.settings.get(place)?;
-        let AllowedValues::Number(from, to) = setting.allowed else { return None };
-        let number: Option<u64> = effective_value(setting).parse().ok();
-        let error = match (SETTINGS.iter().find(|s| s.name == setting.name), number) {
-            (Some(spec), Some(number)) => spec.validate(&number.into()).err(),
-            (Some(spec), None) => Some(format!("expected {}", spec.allowed_values())),
-            (None, Some(number)) if (from..=to).contains(&number) => None,
-            (None, _) => Some(format!("expected an integer of at least {from}")),
-        };
-        error.map(|reason| format!("{} {}: {reason}", setting.label, effective_value(setting)))
     }
 
     fn accept(&mut self) -> ChooserOutcome {
         if self.section == Section::Sessions {
             let session = self.model.sessions.get(self.selected_session);
-            return session.map_or(ChooserOutcome::Continue, |s| {
-                ChooserOutcome::Chosen(StartChoice::Resume(s.path.clone()))
+            return session.map_or(ChooserOutcome::Continue, |session| {
+                ChooserOutcome::Chosen(StartChoice::Resume(session.path.clone()))
             });
         }
-        let wrong = self.changed_indices().find_map(|place| Some((place, self.validation_error(place)?)));
-        if let Some((place, reason)) = wrong {
-            (self.section, self.note) = (Section::Setting(place), Some(reason));
+        if self.section == Section::Tasks && self.tasks.toggle_selected(&self.model.environments) {
+            self.tasks.set_environments(&self.model.environments);
             return ChooserOutcome::Continue;
         }
-        let (Some(environment), Some(task)) =
-            (self.model.environments.get(self.model.environment), self.tasks.selected())
-        else {
+        if let Some((name, reason)) = self.first_error() {
+            self.select_setting(&name);
+            self.note = Some(reason);
+            return ChooserOutcome::Continue;
+        }
+        let Some((environment, task)) = self.tasks.selected_task() else {
+            self.section = Section::Tasks;
+            self.note = Some("select the task that the run starts with".to_owned());
             return ChooserOutcome::Continue;
         };
-        let value = |place: usize| {
-            let setting = &self.model.settings[place];
-            (setting.name.clone(), effective_value(setting))
-        };
         ChooserOutcome::Chosen(StartChoice::Run {
-            env: environment.name.clone(),
+            env: environment.to_owned(),
             task: task.id.clone(),
-            changed: self.changed_indices().map(value).collect(),
+            changed: self.changed_values(),
         })
     }
 
@@ -270,10 +300,12 @@ impl Chooser {
             Some(Action::Suspend) => return ChooserOutcome::Suspend,
             Some(Action::Redraw) => return ChooserOutcome::Redraw,
             Some(Action::Accept | Action::Open) => return self.accept(),
-            Some(Action::Close) if self.tasks.text().is_empty() => return ChooserOutcome::Quit,
+            Some(Action::Close) if self.tasks.query().is_empty() => return ChooserOutcome::Quit,
             Some(Action::Close) => {
-                self.tasks.set_text("");
-                self.preselect_task();
+                let selected = self.tasks.selected_task().map(|(_, task)| task.id.clone());
+                self.tasks.clear_query();
+                self.show_environment(selected.as_deref());
+                self.follow_environment();
             }
             Some(Action::Down) => self.move_row(1),
             Some(Action::Up) => self.move_row(-1),
@@ -281,101 +313,25 @@ impl Chooser {
             Some(Action::PageUp) => self.move_row(-8),
             Some(Action::NextField) => self.move_section(1),
             Some(Action::PreviousField) => self.move_section(-1),
-            Some(Action::Forward) if self.section != Section::Tasks => self.change_value(1),
-            Some(Action::Back) if self.section != Section::Tasks => self.change_value(-1),
-            _ => self.on_typed_key(key),
+            Some(Action::Forward) => self.move_sideways(1),
+            Some(Action::Back) => self.move_sideways(-1),
+            // Where no value takes the text, typing searches for a task.
+            _ => {
+                if !self.type_value(key) && self.tasks.on_key(key) {
+                    self.section = Section::Tasks;
+                    self.follow_environment();
+                }
+            }
         }
         ChooserOutcome::Continue
-    }
-
-    /// Returns the focused setting, with its index, if its value can be typed.
-    fn typed_setting(&mut self) -> Option<(usize, &mut SettingRow)> {
-        let Section::Setting(place) = self.section else { return None };
-        let setting = self.model.settings.get_mut(place)?;
-        (!matches!(setting.allowed, AllowedValues::OneOf(_))).then_some((place, setting))
-    }
-
-    fn on_typed_key(&mut self, key: KeyEvent) {
-        let typing = self.is_typing;
-        let Some((place, setting)) = self.typed_setting() else {
-            // Wherever else the focus is, typing searches for a task.
-            if self.tasks.on_key(key) {
-                self.section = Section::Tasks;
-                self.preselect_task();
-            }
-            return;
-        };
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        let replaces = !typing && is_suggestion(setting);
-        match (key.code, &setting.allowed) {
-            (KeyCode::Char(c), AllowedValues::Number(..))
-                if c.is_ascii_digit() && setting.value.len() < 18 =>
-            {
-                if setting.value == "0" {
-                    setting.value.clear();
-                }
-                setting.value.push(c);
-            }
-            (KeyCode::Char(c), AllowedValues::Text { .. })
-                if plain && setting.value.len() < MAX_VALUE_LEN =>
-            {
-                if replaces {
-                    setting.value.clear();
-                }
-                let mut bytes = [0; 4];
-                setting.value.push_str(&one_line(c.encode_utf8(&mut bytes)));
-            }
-            (KeyCode::Backspace, _) => {
-                setting.value.pop();
-            }
-            _ => return,
-        }
-        self.is_typing = true;
-        self.mark_changed(place);
     }
 
     /// Pastes into the focused text setting, else into the task search. Never starts a run.
     pub fn paste(&mut self, text: &str) -> ChooserOutcome {
-        let typing = self.is_typing;
-        if let Some((place, setting)) = self.typed_setting()
-            && matches!(setting.allowed, AllowedValues::Text { .. })
-        {
-            if !typing && is_suggestion(setting) {
-                setting.value.clear();
-            }
-            setting.value.extend(one_line(text).trim().chars().take(MAX_VALUE_LEN));
-            self.is_typing = true;
-            self.mark_changed(place);
-        } else if self.tasks.on_paste(text) {
+        if !self.paste_value(text) && self.tasks.on_paste(text) {
             self.section = Section::Tasks;
-            self.preselect_task();
+            self.follow_environment();
         }
         ChooserOutcome::Continue
     }
-}
-
-/// Returns the tasks that contain all words of a search, in order.
-fn search_tasks(all: &[TaskRow], query: &str) -> Vec<usize> {
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let fits = |t: &TaskRow| {
-        let row = format!("{} {} {}", t.goal, t.id, t.task_type).to_lowercase();
-        words.iter().all(|w| row.contains(w))
-    };
-    all.iter().enumerate().filter(|(_, t)| fits(t)).map(|(place, _)| place).collect()
-}
-
-/// Returns true if the value is one of the suggestions, which typing then replaces.
-fn is_suggestion(setting: &SettingRow) -> bool {
-    matches!(&setting.allowed, AllowedValues::Text { suggestions, .. } if suggestions.contains(&setting.value))
-}
-
-/// The longest value that can be typed, in bytes. No path is longer.
-const MAX_VALUE_LEN: usize = 4096;
-
-/// Returns the value to use: 0 for an empty number.
-fn effective_value(setting: &SettingRow) -> String {
-    if setting.value.is_empty() && matches!(setting.allowed, AllowedValues::Number(..)) {
-        return "0".to_owned();
-    }
-    setting.value.clone()
 }

@@ -1,15 +1,45 @@
 //! The start screen, from keys to the choice it returns.
 
 mod dependent_settings;
+mod pages;
 
-use super::chooser::Section;
+use super::chooser::{Section, TreeRow};
 use super::*;
-use crate::domain::SettingOrigin;
+use crate::domain::{MAX_NUMBER, SettingOrigin};
 use crate::ui::keymap::Keymap;
 use crate::ui::options::Options;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+/// Returns the role that the command line gives a setting.
+fn role_of(name: &str) -> SettingRole {
+    match name {
+        "run.preset" => SettingRole::Preset,
+        "run.method" => SettingRole::Method,
+        "run.as" => SettingRole::PaperOrCode,
+        "run.actor" => SettingRole::Actor,
+        "run.mentor" => SettingRole::Mentor,
+        "run.profile" => SettingRole::ActorProfile,
+        "run.mentor_profile" => SettingRole::MentorProfile,
+        _ => SettingRole::Other,
+    }
+}
+
+fn group_of(name: &str) -> SettingGroup {
+    match role_of(name) {
+        SettingRole::Preset | SettingRole::Method | SettingRole::PaperOrCode => SettingGroup::Method,
+        SettingRole::Other => SettingGroup::Advanced("Other"),
+        _ => SettingGroup::Agent,
+    }
+}
+
+/// Shows the page of a setting and selects it.
+fn select_setting(chooser: &mut Chooser, name: &str) {
+    chooser.select_setting(name);
+    let place = chooser.selected_setting().map(|place| chooser.model.settings[place].name.clone());
+    assert_eq!(place.as_deref(), Some(name));
+}
 
 fn model() -> StartModel {
     let task = |id: &str, goal: &str, kind: &str| TaskRow {
@@ -19,6 +49,8 @@ fn model() -> StartModel {
     };
     let setting = |name: &str, label: &str, value: &str, origin, choices: &[&str]| SettingRow {
         name: name.into(),
+        role: role_of(name),
+        group: group_of(name),
         label: label.into(),
         value: value.into(),
         origin,
@@ -27,6 +59,7 @@ fn model() -> StartModel {
             words => AllowedValues::OneOf(words.iter().map(|c| (*c).to_owned()).collect()),
         },
         summary: String::new(),
+        meanings: Vec::new(),
         environments: Vec::new(),
     };
     StartModel {
@@ -110,18 +143,22 @@ fn typing_searches_by_goal() {
     type_text(&mut chooser, "clean mug");
     assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/clean/2", &[]));
     assert_eq!(press(&mut chooser, KeyCode::Esc), ChooserOutcome::Continue);
-    assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/heat/7", &[]));
+    let shown = render(&chooser, 80, 24);
+    assert!(shown.contains("put a hot egg"), "all tasks are listed again: {shown}");
+    assert_eq!(
+        press(&mut chooser, KeyCode::Enter),
+        chosen_run("normal/clean/2", &[]),
+        "what was found stays selected"
+    );
     assert_eq!(press(&mut chooser, KeyCode::Esc), ChooserOutcome::Quit);
 }
 
 #[test]
 fn changed_settings_are_returned() {
     let mut chooser = Chooser::new(model());
-    press(&mut chooser, KeyCode::Tab);
-    press(&mut chooser, KeyCode::Tab);
+    select_setting(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
-    press(&mut chooser, KeyCode::Tab);
-    press(&mut chooser, KeyCode::Tab);
+    select_setting(&mut chooser, "run.seed");
     type_text(&mut chooser, "42");
     assert_eq!(
         press(&mut chooser, KeyCode::Enter),
@@ -132,23 +169,25 @@ fn changed_settings_are_returned() {
 #[test]
 fn an_environment_without_tasks_starts_nothing_and_says_why() {
     let mut chooser = Chooser::new(model());
-    press(&mut chooser, KeyCode::Tab);
-    press(&mut chooser, KeyCode::Right);
+    press(&mut chooser, KeyCode::PageDown);
     assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
     assert!(render(&chooser, 80, 24).contains("set ALFWORLD_DATA"));
+    press(&mut chooser, KeyCode::Tab);
+    assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
+    assert!(render(&chooser, 80, 24).contains("select the task that the run starts with"));
 }
 
 #[test]
 fn a_session_is_resumed() {
     let mut chooser = Chooser::new(model());
-    press(&mut chooser, KeyCode::BackTab);
+    chooser.section = Section::Sessions;
     press(&mut chooser, KeyCode::Down);
     let expected = ChooserOutcome::Chosen(StartChoice::Resume("/s/two".into()));
     assert_eq!(press(&mut chooser, KeyCode::Enter), expected);
 }
 
 #[test]
-fn pictures_at_two_sizes() {
+fn pictures_of_the_tasks() {
     for (w, h) in [(80, 24), (60, 16)] {
         insta::assert_snapshot!(format!("start_{w}x{h}"), render(&Chooser::new(model()), w, h));
     }
@@ -180,6 +219,8 @@ fn later_updates_keep_the_selection() {
     assert!(is(press(&mut chooser, KeyCode::Enter), "b"));
     press(&mut chooser, KeyCode::Down);
     assert!(is(press(&mut chooser, KeyCode::Enter), "c"));
+    assert!(render(&chooser, 80, 24).contains("Resume 2"));
+    chooser.section = Section::Sessions;
     assert!(render(&chooser, 80, 24).contains("crashed"));
 }
 
@@ -189,11 +230,14 @@ fn settings_of_other_environments_are_hidden() {
     let mut model = model();
     let setting = |name: &str, environment: &str| SettingRow {
         name: name.into(),
+        role: role_of(name),
+        group: group_of(name),
         label: name.into(),
         value: "3".into(),
         origin: SettingOrigin::BuiltIn,
         allowed: AllowedValues::Number(0, 9),
         summary: String::new(),
+        meanings: Vec::new(),
         environments: vec![environment.into()],
     };
     model.settings.extend([setting("visits", "household"), setting("turns", "alfworld")]);
@@ -201,15 +245,13 @@ fn settings_of_other_environments_are_hidden() {
     let last =
         |chooser: &Chooser| chooser.model.settings.last().map(|row| (row.name.clone(), row.value.clone()));
     assert_eq!(chooser.model.settings.len(), 5);
-    // Backwards past the sessions to the last setting.
-    press(&mut chooser, KeyCode::BackTab);
-    press(&mut chooser, KeyCode::BackTab);
+    select_setting(&mut chooser, "visits");
     press(&mut chooser, KeyCode::Right);
     assert_eq!(last(&chooser), Some(("visits".to_owned(), "4".to_owned())));
-    chooser.section = Section::Environment;
-    press(&mut chooser, KeyCode::Right);
+    chooser.section = Section::Tasks;
+    press(&mut chooser, KeyCode::PageDown);
     assert_eq!(last(&chooser), Some(("turns".to_owned(), "3".to_owned())));
-    press(&mut chooser, KeyCode::Right);
+    press(&mut chooser, KeyCode::PageUp);
     assert_eq!(last(&chooser), Some(("visits".to_owned(), "4".to_owned())));
 }
 
@@ -219,17 +261,18 @@ fn invalid_value_is_reported_and_nothing_starts() {
     let mut model = model();
     model.settings.push(SettingRow {
         name: "examples".into(),
+        role: role_of("examples"),
+        group: group_of("examples"),
         label: "examples".into(),
         value: "2".into(),
         origin: SettingOrigin::Paper,
         allowed: AllowedValues::Number(0, 2),
         summary: String::new(),
+        meanings: Vec::new(),
         environments: Vec::new(),
     });
     let mut chooser = Chooser::new(model);
-    // Backwards past the sessions to the last setting.
-    press(&mut chooser, KeyCode::BackTab);
-    press(&mut chooser, KeyCode::BackTab);
+    select_setting(&mut chooser, "examples");
     type_text(&mut chooser, "7");
     let error = "examples 27: expected a whole number from 0 to 2";
     assert!(render(&chooser, 80, 24).contains(error), "reported while typing");
@@ -241,7 +284,6 @@ fn invalid_value_is_reported_and_nothing_starts() {
     assert!(shown.contains(error) && shown.contains("< 27 >"), "{shown}");
     press(&mut chooser, KeyCode::Backspace);
     press(&mut chooser, KeyCode::Tab);
-    press(&mut chooser, KeyCode::Tab);
     assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/heat/7", &[("examples", "2")]));
 }
 
@@ -250,16 +292,18 @@ fn arrows_keep_numbers_in_range() {
     let mut model = model();
     model.settings = vec![SettingRow {
         name: "examples".into(),
+        role: role_of("examples"),
+        group: group_of("examples"),
         label: "examples".into(),
         value: "1".into(),
         origin: SettingOrigin::Paper,
         allowed: AllowedValues::Number(0, 2),
         summary: String::new(),
+        meanings: Vec::new(),
         environments: Vec::new(),
     }];
     let mut chooser = Chooser::new(model);
-    press(&mut chooser, KeyCode::Tab);
-    press(&mut chooser, KeyCode::Tab);
+    select_setting(&mut chooser, "examples");
     for (code, expected) in [(KeyCode::Right, "2"), (KeyCode::Left, "0")] {
         for _ in 0..5 {
             press(&mut chooser, code);
@@ -275,6 +319,8 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     model.settings.truncate(0);
     model.settings.push(SettingRow {
         name: "run.prompts".into(),
+        role: role_of("run.prompts"),
+        group: group_of("run.prompts"),
         label: "prompts".into(),
         value: String::new(),
         origin: SettingOrigin::BuiltIn,
@@ -284,17 +330,17 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
             expected: "the path of a folder",
         },
         summary: String::new(),
+        meanings: Vec::new(),
         environments: Vec::new(),
     });
     let mut chooser = Chooser::new(model);
-    assert!(render(&chooser, 80, 24).contains(" prompts           built in  default"));
-    press(&mut chooser, KeyCode::Tab);
-    press(&mut chooser, KeyCode::Tab);
+    select_setting(&mut chooser, "run.prompts");
+    assert!(render(&chooser, 80, 24).contains("< built in >"));
     assert!(render(&chooser, 80, 24).contains("type or paste the path of a folder"));
     type_text(&mut chooser, "my 2");
     chooser.paste("/prompts\n\u{1b}[31m");
     press(&mut chooser, KeyCode::Left);
-    assert!(render(&chooser, 60, 24).contains("< my 2/prompts >  you"), "{}", render(&chooser, 60, 24));
+    assert!(render(&chooser, 60, 24).contains("< my 2/prompts >"), "{}", render(&chooser, 60, 24));
     assert_eq!(
         press(&mut chooser, KeyCode::Enter),
         chosen_run("normal/heat/7", &[("run.prompts", "my 2/prompts")])
@@ -306,11 +352,14 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
 fn settings_follow_the_method_and_keep_what_was_changed() {
     let setting = |name: &str, value: &str, answers| SettingRow {
         name: name.into(),
+        role: role_of(name),
+        group: group_of(name),
         label: name.into(),
         value: value.into(),
         origin: SettingOrigin::Paper,
         allowed: answers,
         summary: String::new(),
+        meanings: Vec::new(),
         environments: Vec::new(),
     };
     let words = |all: &[&str]| AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect());
@@ -339,22 +388,18 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
     });
     let map = Keymap::default();
     let press = |chooser: &mut Chooser, code| chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &map);
-    let select = |chooser: &mut Chooser, name: &str| {
-        let place = chooser.model.settings.iter().position(|k| k.name == name).unwrap();
-        chooser.section = chooser::Section::Setting(place);
-    };
-    select(&mut chooser, "run.seed");
+    select_setting(&mut chooser, "run.seed");
     press(&mut chooser, KeyCode::Char('7'));
-    select(&mut chooser, "run.method");
+    select_setting(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     let listed = |chooser: &Chooser| {
         let settings = chooser.model.settings.iter();
         settings.map(|k| format!("{} {}", k.name, k.value)).collect::<Vec<_>>().join(", ")
     };
     assert_eq!(listed(&chooser), "run.method fcrf, run.as paper, run.trials 5, run.seed 7, memory 1");
-    select(&mut chooser, "memory");
+    select_setting(&mut chooser, "memory");
     press(&mut chooser, KeyCode::Char('2'));
-    select(&mut chooser, "run.method");
+    select_setting(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     assert_eq!(listed(&chooser), "run.method react, run.as paper, run.trials 1, run.seed 7, examples 1");
     press(&mut chooser, KeyCode::Right);
@@ -378,7 +423,14 @@ fn a_search_finds_tasks_that_contain_all_its_words() {
     let found = |query: &str| {
         let mut chooser = Chooser::new(start.clone());
         chooser.paste(query);
-        chooser.tasks.matches().map(|task| task.goal.clone()).collect::<Vec<_>>()
+        chooser
+            .tasks
+            .rows()
+            .map(|row| match row {
+                TreeRow::Task { task, .. } => task.goal.clone(),
+                other => format!("{other:?}"),
+            })
+            .collect::<Vec<_>>()
     };
     assert_eq!(found("lettuce"), goals[1..]);
     assert_eq!(found("Lettuce fridge"), goals[2..]);

@@ -9,6 +9,7 @@ pub struct TaskRow {
     pub id: String,
     /// The goal text; empty if it isn't known before the start.
     pub goal: String,
+    /// A short name; tasks of the same type are listed together.
     pub task_type: String,
 }
 
@@ -22,11 +23,50 @@ pub struct EnvironmentRow {
     pub tasks: Vec<TaskRow>,
 }
 
+/// What the screen does when a setting changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SettingRole {
+    /// A row of a paper's table, or a preset of the configuration; it brings its own settings.
+    Preset,
+    /// It brings its own settings.
+    Method,
+    /// Whether the paper or its public code is followed; it brings its own defaults.
+    PaperOrCode,
+    Actor,
+    /// Some defaults depend on it.
+    Mentor,
+    /// The server profile of the actor's model.
+    ActorProfile,
+    /// The server profile of the mentor's model.
+    MentorProfile,
+    #[default]
+    Other,
+}
+
+impl SettingRole {
+    /// Returns whether settings of this role select one of the [`SettingsVariant`]s.
+    pub(super) const fn selects_variant(self) -> bool {
+        matches!(self, Self::Preset | Self::Method | Self::PaperOrCode)
+    }
+}
+
+/// The page of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingGroup {
+    /// Who acts and who reflects.
+    Agent,
+    Method,
+    /// All others, below this heading.
+    Advanced(&'static str),
+}
+
 /// A setting with its value and where that comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingRow {
     /// The name in the configuration, such as `run.method`.
     pub name: String,
+    pub role: SettingRole,
+    pub group: SettingGroup,
     /// The name on the screen.
     pub label: String,
     pub value: String,
@@ -34,6 +74,8 @@ pub struct SettingRow {
     pub allowed: AllowedValues,
     /// One sentence about what the setting does.
     pub summary: String,
+    /// Values with what each means; not all need one.
+    pub meanings: Vec<(String, String)>,
     /// The environments that it concerns; empty for all. It is shown only if one of them is selected.
     pub environments: Vec<String>,
 }
@@ -118,3 +160,6 @@ pub enum StartUpdate {
     /// Replaces the list of sessions.
     Sessions(Vec<SessionRow>),
 }
+
+/// The task whose first observation is wanted: environment and task id.
+pub type PreviewKey = (String, String);

@@ -1,226 +1,221 @@
-//! Draws the start screen.
+//! Draws the start screen: the titles of its pages, the selected page, what is known about the selected row, and keys.
 
+mod preview;
+mod sessions;
 mod settings;
+mod tasks;
 
 use super::chooser::{Chooser, Section};
-use crate::text::{fits, one_line, program_name, width, wrap_at_most};
+use crate::text::{one_line, program_name, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
-use crate::ui::start::types::TaskRow;
+use crate::ui::start::types::{SettingRole, SettingRow};
 use crate::ui::theme::Role;
-use crate::ui::widget::window::put_line;
+use crate::ui::widget::window::{Line, put_line, put_lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+/// From this width on, what is known about the selected row stands at the right of the page.
+const MIN_COLUMNS_BESIDE: u16 = 96;
+/// From this height on, it stands below the page if there is no room at the right.
+const MIN_ROWS_BELOW: u16 = 20;
 
 /// Draws the start screen over the whole buffer.
 pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: &options.theme, glyphs: &options.glyphs };
+    let canvas = &mut canvas;
     canvas.clear(screen);
-    let mut page = FreeArea { remaining: screen, canvas: &mut canvas };
-    let head = page.take_top(1);
-    page.write_line(
-        head,
-        &[(Role::Title, format!(" {}  ", program_name())), (Role::Muted, TAGLINE.to_owned())],
-    );
-    let foot = page.take_bottom(u16::from(screen.height > 4));
-    draw_key_hints(chooser, options, foot, page.canvas);
-    let (role, status) = status_lines(chooser, screen.width);
-    let status_rows = page.take_bottom(if screen.height > 8 { status.len() as u16 } else { 0 });
-    for (y, line) in (status_rows.y..status_rows.bottom()).zip(&status) {
-        put_line(&[(role, format!(" {line}"))], Rect { y, height: 1, ..status_rows }, page.canvas);
+    let mut free = FreeArea(screen);
+    draw_titles(chooser, free.take_top(1), canvas);
+    if screen.height >= MIN_ROWS_BELOW {
+        put_line(&summary_line(chooser, canvas), free.take_top(1), canvas);
     }
-    let in_a_row = settings::settings_per_row(screen.width);
-    chooser.settings_per_row.set(in_a_row);
-    let settings = settings::table_lines(chooser, screen.width, in_a_row);
-    let setting_rows = page.take_bottom((settings.len() as u16 + 1).min(screen.height * 2 / 5));
-    let wanted = chooser.model.sessions.len().min(4) as u16;
-    let session_rows =
-        if wanted > 0 { page.take_bottom((wanted + 1).min(screen.height / 4)) } else { Rect::default() };
-    draw_tasks(chooser, page.remaining, page.canvas);
-    draw_sessions(chooser, session_rows, page.canvas);
-    draw_heading(
-        "Settings",
-        matches!(chooser.section, Section::Environment | Section::Setting(_)),
-        setting_rows,
-        page.canvas,
-    );
-    // Scroll so that the focused setting is visible.
-    let room = usize::from(setting_rows.height.saturating_sub(1));
-    let focused = settings.iter().position(|line| line.iter().any(|p| p.0 == Role::TitleFocus)).unwrap_or(0);
-    let top = (focused + 1).saturating_sub(room);
-    for (place, line) in settings.iter().skip(top).take(room).enumerate() {
-        let area = Rect { y: setting_rows.y + 1 + place as u16, height: 1, ..setting_rows };
-        put_line(line, area, page.canvas);
+    draw_key_hints(chooser, options, free.take_bottom(u16::from(screen.height > 4)), canvas);
+    if let Some(note) = &chooser.note {
+        let rows = wrap_at_most(&one_line(note), usize::from(screen.width.saturating_sub(2)).max(1), 3).0;
+        let lines: Vec<Line> = rows.into_iter().map(|row| vec![(Role::Warning, format!(" {row}"))]).collect();
+        let room = if screen.height > 8 { lines.len() as u16 } else { 0 };
+        put_lines(&lines, free.take_bottom(room), canvas);
     }
-    let hidden = settings.len().saturating_sub(top + room);
-    if hidden > 0 && setting_rows.height > 0 {
-        let text = format!(" {} {hidden} more rows below ", page.canvas.glyphs.ellipsis);
-        let style = page.canvas.style(Role::Muted);
-        page.canvas.put_right(setting_rows.right() - 1, setting_rows.y, setting_rows.width / 2, &text, style);
+    let page = if screen.width >= MIN_COLUMNS_BESIDE {
+        let beside = free.take_right(screen.width * 2 / 5);
+        draw_rule(beside, canvas);
+        preview::draw(
+            chooser,
+            Rect { x: beside.x + 2, width: beside.width.saturating_sub(3), ..beside },
+            canvas,
+        );
+        free.0
+    } else {
+        let below = if screen.height >= MIN_ROWS_BELOW {
+            free.take_bottom(screen.height / 3)
+        } else if chooser.section == Section::Tasks || chooser.note.is_some() || screen.height < 9 {
+            Rect::default()
+        } else {
+            free.take_bottom(3)
+        };
+        draw_heading("", false, below, canvas);
+        let inside = Rect {
+            x: below.x + 1,
+            y: below.y + 1,
+            width: below.width.saturating_sub(2),
+            height: below.height.saturating_sub(1),
+        };
+        preview::draw(chooser, inside, canvas);
+        free.0
+    };
+    match chooser.section {
+        Section::Tasks => tasks::draw(chooser, page, canvas),
+        Section::Sessions => sessions::draw(chooser, page, canvas),
+        Section::Agent | Section::Method | Section::Advanced => settings::draw(chooser, page, canvas),
     }
 }
-
-const TAGLINE: &str = "Step through an agent's episode, watch it reflect, teach it.";
 
 /// The part of the screen that is still free.
-struct FreeArea<'a, 'b> {
-    remaining: Rect,
-    canvas: &'a mut Canvas<'b>,
-}
+struct FreeArea(Rect);
 
-impl FreeArea<'_, '_> {
+impl FreeArea {
     fn take_top(&mut self, rows: u16) -> Rect {
-        let rows = rows.min(self.remaining.height);
-        let area = Rect { height: rows, ..self.remaining };
-        self.remaining =
-            Rect { y: self.remaining.y + rows, height: self.remaining.height - rows, ..self.remaining };
+        let rows = rows.min(self.0.height);
+        let area = Rect { height: rows, ..self.0 };
+        self.0 = Rect { y: self.0.y + rows, height: self.0.height - rows, ..self.0 };
         area
     }
 
     fn take_bottom(&mut self, rows: u16) -> Rect {
-        let rows = rows.min(self.remaining.height);
-        self.remaining.height -= rows;
-        Rect { y: self.remaining.bottom(), height: rows, ..self.remaining }
+        let rows = rows.min(self.0.height);
+        self.0.height -= rows;
+        Rect { y: self.0.bottom(), height: rows, ..self.0 }
     }
 
-    fn write_line(&mut self, area: Rect, line: &[(Role, String)]) {
-        if area.height > 0 {
-            put_line(line, area, self.canvas);
-        }
+    fn take_right(&mut self, columns: u16) -> Rect {
+        let columns = columns.min(self.0.width);
+        self.0.width -= columns;
+        Rect { x: self.0.right(), width: columns, ..self.0 }
     }
 }
 
+/// Draws the program's name and the titles of the pages, the shown one highlighted.
+fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+    let mut line: Line = Vec::new();
+    if area.width >= 60 {
+        line.push((Role::Title, format!(" {}  ", program_name())));
+    }
+    for section in chooser.sections() {
+        let sessions = chooser.model.sessions.len();
+        let title = match section {
+            Section::Sessions => format!(" {} {sessions} ", section.title()),
+            _ => format!(" {} ", section.title()),
+        };
+        let has_crashed = || chooser.model.sessions.iter().any(|session| session.status == "crashed");
+        let role = match section {
+            _ if section == chooser.section => Role::Selection,
+            Section::Sessions if has_crashed() => Role::Warning,
+            _ => Role::Muted,
+        };
+        line.push((role, title));
+        line.push((Role::Muted, " ".to_owned()));
+    }
+    if area.height > 0 {
+        put_line(&line, area, canvas);
+    }
+}
+
+/// Returns what Enter starts: the task, who acts and reflects, the method.
+fn summary_line(chooser: &Chooser, canvas: &Canvas<'_>) -> Line {
+    let value = |role: SettingRole| {
+        let row = chooser.model.settings.iter().find(|row: &&SettingRow| row.role == role);
+        row.map(settings::display_value).unwrap_or_default()
+    };
+    let task = match chooser.tasks.selected_task() {
+        Some((_, task)) if task.goal.is_empty() => task.id.clone(),
+        Some((_, task)) => task.goal.clone(),
+        None => "no task selected".to_owned(),
+    };
+    let dot = canvas.glyphs.separator;
+    let mut parts = vec![format!("actor {}", value(SettingRole::Actor))];
+    parts.push(format!("mentor {}", value(SettingRole::Mentor)));
+    parts.push(match value(SettingRole::Preset) {
+        "" | "none" => value(SettingRole::Method).to_owned(),
+        preset => format!("{} ({preset})", value(SettingRole::Method)),
+    });
+    vec![
+        (Role::Muted, " starts  ".to_owned()),
+        (Role::Text, one_line(&task).into_owned()),
+        (Role::Muted, one_line(&format!("  {dot} {}", parts.join(&format!(" {dot} ")))).into_owned()),
+    ]
+}
+
+/// Draws a horizontal rule with a heading.
 fn draw_heading(text: &str, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
     if area.height == 0 {
         return;
     }
     let rule = canvas.glyphs.box_drawing[2 | 8].repeat(usize::from(area.width));
     canvas.put(area.x, area.y, area.width, &rule, canvas.style(Role::Frame));
+    if text.is_empty() {
+        return;
+    }
     let role = if focused { Role::TitleFocus } else { Role::Title };
     canvas.put(area.x + 1, area.y, area.width.saturating_sub(2), &format!(" {text} "), canvas.style(role));
 }
 
-fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
-    let here = chooser.section == Section::Tasks;
-    let environment = chooser.model.environments.get(chooser.model.environment);
-    let name = environment.map_or("", |e| e.name.as_str());
-    let dot = canvas.glyphs.separator;
-    let (shown, all) = (chooser.tasks.matches().len(), chooser.tasks.items().len());
-    draw_heading(&format!("Task {dot} {name} {dot} {shown} of {all}"), here, area, canvas);
-    if area.height < 2 {
-        return;
+/// Draws a vertical rule at the left edge.
+fn draw_rule(area: Rect, canvas: &mut Canvas<'_>) {
+    for y in area.top()..area.bottom() {
+        let rule = canvas.glyphs.box_drawing[1 | 4];
+        canvas.put(area.x, y, 1, rule, canvas.style(Role::Frame));
     }
-    let row = |n: u16| Rect { y: area.y + n, height: 1, ..area };
-    let search = if here { Role::Key } else { Role::Muted };
-    put_line(&[(search, " search ".to_owned())], row(1), canvas);
-    let line = Rect { x: area.x + 8, width: area.width.saturating_sub(8), ..row(1) };
-    chooser.tasks.draw_field((Role::Key, ""), here, line, canvas);
-    let list = usize::from(area.height - 2);
-    if all == 0 {
-        let about = environment.map_or("no environments", |e| e.description.as_str());
-        if list > 0 {
-            put_line(&[(Role::Warning, format!(" {about}"))], row(2), canvas);
-        }
-        return;
-    }
-    let selected = chooser.tasks.selected_row();
-    let top = (selected + 1).saturating_sub(list);
-    for (place, task) in chooser.tasks.matches().enumerate().skip(top).take(list) {
-        let chosen = place == selected;
-        let mark = if chosen { canvas.glyphs.proposal } else { " " };
-        let role = if chosen { Role::Selection } else { Role::Text };
-        let goal = if task.goal.is_empty() { &task.id } else { &task.goal };
-        let area = row(2 + (place - top) as u16);
-        let aside = task_id_label(chooser.tasks.items(), task, area.width);
-        let wide = width(&aside) as u16;
-        let room = area.width.saturating_sub(if wide < area.width / 2 { wide + 2 } else { 0 });
-        put_line(
-            &[(Role::Proposal, format!(" {mark} ")), (role, goal.clone())],
-            Rect { width: room, ..area },
-            canvas,
-        );
-        if wide > 0 && room < area.width {
-            canvas.put_right(area.right() - 1, area.y, wide, &aside, canvas.style(Role::Muted));
-        }
-    }
-}
-
-/// Returns the task id to show beside the goal. Of a long id only the end, and only if another task has the same goal.
-fn task_id_label(all: &[TaskRow], task: &TaskRow, columns: u16) -> String {
-    let room = usize::from(columns / 2).saturating_sub(1);
-    if task.goal.is_empty() {
-        return String::new();
-    }
-    let id = one_line(&task.id);
-    if fits(&id, room) {
-        return id.into_owned();
-    }
-    if all.iter().filter(|t| t.goal == task.goal).nth(1).is_none() {
-        return String::new();
-    }
-    let end = id.rsplit('/').next().unwrap_or(&id);
-    let skip = end.chars().count().saturating_sub(room.min(usize::from(columns / 3)));
-    end.chars().skip(skip).collect()
-}
-
-fn draw_sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
-    if area.height < 2 {
-        return;
-    }
-    let here = chooser.section == Section::Sessions;
-    draw_heading("Resume", here, area, canvas);
-    let list = usize::from(area.height - 1);
-    let top = (chooser.selected_session + 1).saturating_sub(list);
-    for (place, session) in chooser.model.sessions.iter().enumerate().skip(top).take(list) {
-        let chosen = here && place == chooser.selected_session;
-        let mark = if chosen { canvas.glyphs.proposal } else { " " };
-        let status_role = if session.status == "crashed" { Role::Warning } else { Role::Muted };
-        let line = [
-            (Role::Proposal, format!(" {mark} ")),
-            (status_role, format!("{:<8} ", session.status)),
-            // Sessions often share a goal; what distinguishes them comes first, so that it isn't cut off.
-            (Role::Muted, format!("{}  ", session.about)),
-            (if chosen { Role::Selection } else { Role::Text }, session.goal.clone()),
-        ];
-        put_line(&line, Rect { y: area.y + 1 + (place - top) as u16, height: 1, ..area }, canvas);
-    }
-}
-
-/// Returns the note, else a description of the focused setting, wrapped to at most three lines.
-fn status_lines(chooser: &Chooser, columns: u16) -> (Role, Vec<String>) {
-    const MAX_LINES: usize = 3;
-    let (role, text) = match &chooser.note {
-        Some(note) => (Role::Warning, note.clone()),
-        None => (Role::Muted, settings::selected_description(chooser).unwrap_or_default()),
-    };
-    if text.is_empty() {
-        return (role, Vec::new());
-    }
-    (role, wrap_at_most(&one_line(&text), usize::from(columns.saturating_sub(2)).max(1), MAX_LINES).0)
 }
 
 fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut Canvas<'_>) {
     if area.height == 0 {
         return;
     }
-    let mut line = Vec::new();
-    for hint in options.keymap.key_hints(Mode::Start) {
-        line.push((Role::Key, format!(" {}", hint.key)));
-        line.push((Role::Muted, format!(" {} ", hint.label)));
-    }
-    let more = match chooser.section {
-        Section::Tasks => " type to search",
-        Section::Sessions => " Enter resumes it",
-        Section::Environment | Section::Setting(_) => {
-            let key = |action| options.keymap.key_label_in(Mode::Start, action).unwrap_or_default();
-            let change = format!(" {}{}", key(Action::Back), key(Action::Forward));
-            line.push((Role::Key, change));
-            line.push((Role::Muted, " change ".to_owned()));
-            ""
-        }
+    let key = |action| options.keymap.key_label_in(Mode::Start, action).unwrap_or_default();
+    let arrows = format!("{}{}", key(Action::Back), key(Action::Forward));
+    let (sideways, more) = match chooser.section {
+        Section::Tasks => (Some((arrows, "fold")), "type to search"),
+        Section::Sessions => (None, ""),
+        Section::Agent | Section::Method | Section::Advanced => (Some((arrows, "change")), ""),
     };
-    line.push((Role::Muted, more.to_owned()));
+    let mut hints: Vec<(String, String)> = options
+        .keymap
+        .key_hints(Mode::Start)
+        .into_iter()
+        .map(|hint| {
+            let resumes = chooser.section == Section::Sessions && hint.action == Action::Accept;
+            (hint.key, if resumes { "resume" } else { hint.label }.to_owned())
+        })
+        .collect();
+    if let Some((keys, label)) = sideways {
+        hints.insert(1.min(hints.len()), (keys, label.to_owned()));
+    }
+    let mut line = Vec::new();
+    for (key, label) in hints {
+        line.push((Role::Key, format!(" {key}")));
+        line.push((Role::Muted, format!(" {label} ")));
+    }
+    line.push((Role::Muted, format!(" {more}")));
     put_line(&line, area, canvas);
+}
+
+/// Returns a line with a text at its left and one at its right edge; the left one is cut off if there isn't room for both.
+fn spread(left: Line, right: (Role, String), columns: u16) -> Line {
+    let used: usize = left.iter().map(|piece| width(&piece.1)).sum();
+    let room = usize::from(columns).saturating_sub(width(&right.1) + 1);
+    let mut line = left;
+    if used > room {
+        let mut left_over = room;
+        for piece in &mut line {
+            piece.1 = crate::text::truncate(&piece.1, left_over, "…");
+            left_over -= width(&piece.1).min(left_over);
+        }
+    }
+    let used: usize = line.iter().map(|piece| width(&piece.1)).sum();
+    line.push((Role::Text, " ".repeat(usize::from(columns).saturating_sub(used + width(&right.1) + 1))));
+    line.push(right);
+    line
 }

@@ -10,11 +10,14 @@ fn one_of(all: &[&str]) -> AllowedValues {
 fn setting_row(name: &str, value: &str, answers: AllowedValues) -> SettingRow {
     SettingRow {
         name: name.into(),
+        role: role_of(name),
+        group: group_of(name),
         label: name.into(),
         value: value.into(),
         origin: SettingOrigin::BuiltIn,
         allowed: answers,
         summary: String::new(),
+        meanings: Vec::new(),
         environments: Vec::new(),
     }
 }
@@ -49,11 +52,6 @@ fn chooser() -> Chooser {
         model_profiles: vec![("openai:tiny".to_owned(), "local".to_owned())],
         ..model()
     })
-}
-
-fn select_setting(chooser: &mut Chooser, name: &str) {
-    let place = chooser.model.settings.iter().position(|k| k.name == name).unwrap();
-    chooser.section = chooser::Section::Setting(place);
 }
 
 fn values(chooser: &Chooser) -> Vec<&str> {
@@ -102,19 +100,25 @@ fn a_model_is_chosen_with_its_profile_or_typed() {
 }
 
 #[test]
-fn up_and_down_walk_through_the_rows_of_settings() {
+fn up_and_down_walk_through_the_rows_of_a_page() {
     let mut chooser = chooser();
-    render(&chooser, 80, 24);
-    press(&mut chooser, KeyCode::Tab);
     let mut walked = Vec::new();
-    for code in [KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Up] {
+    for code in [
+        KeyCode::Tab,
+        KeyCode::Down,
+        KeyCode::Down,
+        KeyCode::Tab,
+        KeyCode::Down,
+        KeyCode::Up,
+        KeyCode::BackTab,
+    ] {
         press(&mut chooser, code);
-        walked.push(match chooser.section {
-            chooser::Section::Setting(place) => chooser.model.settings[place].name.clone(),
-            other => format!("{other:?}"),
-        });
+        let selected = chooser.selected_setting().unwrap();
+        walked.push(chooser.model.settings[selected].name.clone());
     }
-    assert_eq!(walked, ["run.method", "run.actor", "run.trials", "run.trials", "run.actor"]);
+    let expected =
+        ["run.actor", "run.profile", "run.profile", "run.preset", "run.method", "run.preset", "run.profile"];
+    assert_eq!(walked, expected, "each page keeps its selected row");
     assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"], "moving changed no value");
 }
 

@@ -1,25 +1,57 @@
-//! The table of settings: name, value and origin.
+//! A page of settings: name, value and origin, under headings.
 
-use crate::catalog::SETTINGS;
-use crate::domain::SettingOrigin;
+use super::{draw_heading, spread};
+use crate::domain::{MAX_NUMBER, SettingOrigin};
 use crate::text::{fits, one_line, truncate, width};
+use crate::ui::canvas::Canvas;
 use crate::ui::start::chooser::{Chooser, Section};
-use crate::ui::start::types::{AllowedValues, SettingRow};
+use crate::ui::start::types::{AllowedValues, SettingGroup, SettingRow};
 use crate::ui::theme::Role;
-use crate::ui::widget::window::Line;
+use crate::ui::widget::window::{Line, put_line};
+use ratatui::layout::Rect;
 
-/// The minimum width of a setting, in columns, if a row holds several.
-const MIN_CELL_WIDTH: usize = 38;
 /// The width of the name column.
-const NAME_WIDTH: usize = 19;
+const NAME_WIDTH: usize = 24;
 
-/// Returns how many settings fit into a row.
-pub(super) fn settings_per_row(columns: u16) -> usize {
-    (usize::from(columns) / MIN_CELL_WIDTH).max(1)
+pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+    let heading = match chooser.section {
+        Section::Agent => "Who acts, and who reflects",
+        Section::Method => "How the agent learns",
+        _ => "All other settings",
+    };
+    draw_heading(heading, true, area, canvas);
+    let selected = chooser.selected_setting();
+    let (mut lines, mut focused, mut last_group) = (Vec::new(), 0, None);
+    for (place, setting) in chooser.settings_of(chooser.section) {
+        if let SettingGroup::Advanced(title) = setting.group
+            && last_group != Some(title)
+        {
+            if last_group.is_some() {
+                lines.push(Line::new());
+            }
+            lines.push(vec![(Role::Title, format!(" {title}"))]);
+            last_group = Some(title);
+        }
+        if selected == Some(place) {
+            focused = lines.len();
+        }
+        lines.push(setting_line(setting, selected == Some(place), area.width, canvas.glyphs.proposal));
+    }
+    // Scroll so that the focused setting is visible.
+    let rows = usize::from(area.height.saturating_sub(1));
+    let top = (focused + 1).saturating_sub(rows);
+    for (row, line) in lines.iter().skip(top).take(rows).enumerate() {
+        put_line(line, Rect { y: area.y + 1 + row as u16, height: 1, ..area }, canvas);
+    }
+    let hidden = lines.len().saturating_sub(top + rows);
+    if hidden > 0 && area.height > 0 {
+        let text = format!(" {} {hidden} more ", canvas.glyphs.ellipsis);
+        canvas.put_right(area.right() - 1, area.y, area.width / 2, &text, canvas.style(Role::Muted));
+    }
 }
 
 /// Returns the short label for where a value comes from.
-fn origin_label(origin: SettingOrigin) -> &'static str {
+const fn origin_label(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Paper => "paper",
         SettingOrigin::Code => "code",
@@ -31,49 +63,34 @@ fn origin_label(origin: SettingOrigin) -> &'static str {
     }
 }
 
-/// Returns the rows of the table; the environment comes first.
-pub(super) fn table_lines(chooser: &Chooser, columns: u16, in_a_row: usize) -> Vec<Line> {
-    let wide = usize::from(columns) / in_a_row;
-    let environment =
-        chooser.model.environments.get(chooser.model.environment).map_or("none", |e| e.name.as_str());
-    let mut cells =
-        vec![format_cell(chooser.section == Section::Environment, "environment", environment, "", wide)];
-    cells.extend(chooser.model.settings.iter().enumerate().map(|(place, setting)| {
-        format_cell(
-            chooser.section == Section::Setting(place),
-            &setting.label,
-            display_value(setting),
-            origin_label(setting.origin),
-            wide,
-        )
-    }));
-    cells.chunks(in_a_row).map(|row| row.iter().flatten().cloned().collect()).collect()
-}
-
 /// Returns the value as shown; for an empty text, its label.
-fn display_value(setting: &SettingRow) -> &str {
+pub(super) fn display_value(setting: &SettingRow) -> &str {
     match setting.allowed {
         AllowedValues::Text { none_label: none, .. } if setting.value.is_empty() => none,
+        AllowedValues::Number(_, MAX_NUMBER) if setting.value.parse() == Ok(MAX_NUMBER) => "unlimited",
         _ => &setting.value,
     }
 }
 
-/// Formats a name, value and origin, padded to a width.
-fn format_cell(here: bool, name: &str, value: &str, origin: &str, wide: usize) -> Line {
-    let name = truncate(name, NAME_WIDTH - 2, "…");
-    let name = format!(" {name}{} ", " ".repeat(NAME_WIDTH.saturating_sub(2 + width(&name))));
-    let frame = if here { 4 } else { 0 };
-    let room = wide.saturating_sub(NAME_WIDTH + frame + width(origin) + 3).max(1);
-    let value = one_line(value);
+fn setting_line(setting: &SettingRow, is_selected: bool, columns: u16, mark: &str) -> Line {
+    let name = truncate(&setting.label, NAME_WIDTH - 2, "…");
+    let gap = " ".repeat(NAME_WIDTH.saturating_sub(width(&name)));
+    let origin = origin_label(setting.origin);
+    let room = usize::from(columns).saturating_sub(NAME_WIDTH + 3 + 4 + width(origin) + 3).max(1);
+    let value = one_line(display_value(setting));
     // The end of a path or model name says more than its start.
     let value = if fits(&value, room) { value.into_owned() } else { truncate_start(&value, room) };
-    let value = if here { format!("< {value} >") } else { value };
-    let fill = wide.saturating_sub(NAME_WIDTH + width(&value) + width(origin) + 3);
-    vec![
-        (if here { Role::TitleFocus } else { Role::Muted }, name),
-        (if here { Role::Selection } else { Role::Text }, value),
-        (Role::Muted, format!("  {origin}{} ", " ".repeat(fill))),
-    ]
+    let (mark, name_role, value) = if is_selected {
+        (mark, Role::TitleFocus, (Role::Selection, format!("< {value} >")))
+    } else {
+        (" ", Role::Text, (Role::Text, format!("  {value}")))
+    };
+    let origin_role = if setting.origin == SettingOrigin::Person { Role::Person } else { Role::Muted };
+    spread(
+        vec![(Role::Proposal, format!(" {mark} ")), (name_role, name), (Role::Text, gap), value],
+        (origin_role, format!("{origin} ")),
+        columns,
+    )
 }
 
 fn truncate_start(text: &str, columns: usize) -> String {
@@ -83,33 +100,4 @@ fn truncate_start(text: &str, columns: usize) -> String {
         left = &left[first.len_utf8()..];
     }
     format!("…{left}")
-}
-
-/// Describes the focused setting and the values it accepts.
-pub(super) fn selected_description(chooser: &Chooser) -> Option<String> {
-    let setting = match chooser.section {
-        Section::Environment => {
-            let environment = chooser.model.environments.get(chooser.model.environment)?;
-            return Some(format!("environment {}: {}", environment.name, environment.description));
-        }
-        Section::Setting(place) => chooser.model.settings.get(place)?,
-        Section::Tasks | Section::Sessions => return None,
-    };
-    let accepts = match &setting.allowed {
-        AllowedValues::Text { expected, suggestions, .. } => {
-            let others = if suggestions.len() > 1 { ", or choose a suggestion" } else { "" };
-            format!("type or paste {expected}{others}")
-        }
-        AllowedValues::OneOf(words) if words.len() <= 8 => words.join(", "),
-        AllowedValues::OneOf(words) => format!("{} choices", words.len()),
-        AllowedValues::Number(from, to) => match SETTINGS.iter().find(|s| s.name == setting.name) {
-            Some(spec) => spec.allowed_values(),
-            None if *to == u64::MAX => format!("an integer of at least {from}"),
-            None => format!("an integer from {from} to {to}"),
-        },
-    };
-    let because =
-        if setting.origin == SettingOrigin::Mentor { " (because the mentor is a model)" } else { "" };
-    let about = if setting.summary.is_empty() { String::new() } else { format!("{}; ", setting.summary) };
-    Some(format!("{}{because}: {about}{accepts}", setting.label))
 }

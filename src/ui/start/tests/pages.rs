@@ -1,0 +1,119 @@
+//! The pages of the start screen: the tree of tasks with its preview, settings with their meaning, sessions.
+
+use super::*;
+
+/// Two types with three tasks each, so that a type is worth a branch.
+fn model_with_types() -> StartModel {
+    let mut start = model();
+    start.environments[0].tasks = ["heat", "cool"]
+        .iter()
+        .flat_map(|kind| {
+            (1..=3).map(move |n| TaskRow {
+                id: format!("normal/{kind}/{n}"),
+                goal: format!("put a {kind} thing {n}"),
+                task_type: (*kind).into(),
+            })
+        })
+        .collect();
+    start.task = 4;
+    start
+}
+
+fn rows(chooser: &Chooser) -> Vec<String> {
+    let name = |row: &TreeRow| match row {
+        TreeRow::Environment { name, is_folded, .. } => format!("{name} {is_folded}"),
+        TreeRow::Type { name, is_folded, tasks, .. } => format!(".{name} {tasks} {is_folded}"),
+        TreeRow::Task { task, .. } => format!("..{}", task.id),
+    };
+    chooser.tasks.rows().map(name).collect()
+}
+
+#[test]
+fn branches_fold_and_unfold() {
+    let mut chooser = Chooser::new(model_with_types());
+    assert_eq!(chooser.tasks.selected_task().unwrap().1.id, "normal/cool/2");
+    assert_eq!(rows(&chooser).len(), 1 + 2 + 6 + 1, "a small environment is shown whole");
+    press(&mut chooser, KeyCode::Left);
+    press(&mut chooser, KeyCode::Left);
+    assert_eq!(rows(&chooser)[5..], [".cool 3 true", "alfworld true"]);
+    press(&mut chooser, KeyCode::Left);
+    press(&mut chooser, KeyCode::Left);
+    assert_eq!(rows(&chooser), ["household true", "alfworld true"]);
+    press(&mut chooser, KeyCode::Enter);
+    assert_eq!(rows(&chooser).len(), 10, "Enter unfolds a branch and starts nothing");
+    press(&mut chooser, KeyCode::Down);
+    press(&mut chooser, KeyCode::Enter);
+    assert_eq!(rows(&chooser)[1..3], [".heat 3 true", ".cool 3 false"]);
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(rows(&chooser)[1..3], [".heat 3 false", "..normal/heat/1"]);
+}
+
+#[test]
+fn a_large_environment_shows_only_the_type_of_the_selected_task() {
+    let mut start = model_with_types();
+    let more = (4..60).map(|n| TaskRow {
+        id: format!("normal/heat/{n}"),
+        goal: String::new(),
+        task_type: "heat".into(),
+    });
+    start.environments[0].tasks.extend(more);
+    let chooser = Chooser::new(start);
+    let expected = [
+        "household false",
+        ".heat 59 true",
+        ".cool 3 false",
+        "..normal/cool/1",
+        "..normal/cool/2",
+        "..normal/cool/3",
+        "alfworld true",
+    ];
+    assert_eq!(rows(&chooser), expected);
+}
+
+#[test]
+fn a_preview_is_wanted_once_for_each_selected_task() {
+    let mut chooser = Chooser::new(model());
+    let first = ("household".to_owned(), "normal/heat/7".to_owned());
+    assert_eq!(chooser.wanted_preview(), Some(first.clone()));
+    chooser.set_preview(first, Ok("You are in a room.\n\u{1b}[31mIt is dark.".to_owned()));
+    assert_eq!(chooser.wanted_preview(), None);
+    let shown = render(&chooser, 120, 36);
+    assert!(shown.contains("You are in a room.") && !shown.contains('\u{1b}'), "{shown}");
+    press(&mut chooser, KeyCode::Down);
+    let second = ("household".to_owned(), "normal/clean/2".to_owned());
+    assert_eq!(chooser.wanted_preview(), Some(second.clone()));
+    assert!(render(&chooser, 120, 36).contains("reading ..."), "the text of another task is not shown");
+    chooser.set_preview(second, Err("the file is damaged".to_owned()));
+    assert!(render(&chooser, 120, 36).contains("the file is damaged"));
+    press(&mut chooser, KeyCode::Tab);
+    assert_eq!(chooser.wanted_preview(), None);
+}
+
+/// Regression: a limit that is off was shown as 4294967295.
+#[test]
+fn the_greatest_number_is_shown_as_unlimited() {
+    let mut start = model();
+    let row = start.settings.iter_mut().find(|row| row.name == "run.steps").unwrap();
+    row.allowed = AllowedValues::Number(1, MAX_NUMBER);
+    row.value = MAX_NUMBER.to_string();
+    let mut chooser = Chooser::new(start);
+    select_setting(&mut chooser, "run.steps");
+    let shown = render(&chooser, 80, 24);
+    assert!(shown.contains("< unlimited >") && !shown.contains("42949"), "{shown}");
+}
+
+#[test]
+fn pictures_of_the_other_pages() {
+    let mut start = model();
+    let method = start.settings.iter_mut().find(|row| row.name == "run.method").unwrap();
+    method.summary = "the method".into();
+    method.meanings = vec![("react".into(), "Thoughts and actions in turn.".into())];
+    let mut chooser = Chooser::new(start);
+    for section in [Section::Method, Section::Sessions, Section::Advanced] {
+        chooser.section = section;
+        let name = section.title().to_lowercase();
+        insta::assert_snapshot!(format!("start_{name}_100x24"), render(&chooser, 100, 24));
+    }
+    chooser.section = Section::Method;
+    insta::assert_snapshot!("start_method_60x16", render(&chooser, 60, 16));
+}

@@ -1,0 +1,154 @@
+//! What is known about the selected row: the task's goal and first observation, or a setting's meaning and values.
+
+use super::settings::display_value;
+use crate::catalog::SETTINGS;
+use crate::domain::{MAX_NUMBER, SettingOrigin};
+use crate::text::{one_line, width};
+use crate::ui::canvas::Canvas;
+use crate::ui::start::chooser::{Chooser, Section, TreeRow};
+use crate::ui::start::types::{AllowedValues, SettingRow};
+use crate::ui::theme::Role;
+use crate::ui::widget::window::{Line, paragraph, put_lines};
+use ratatui::layout::Rect;
+
+pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+    let lines = match chooser.section {
+        Section::Tasks => task_lines(chooser, area.width, canvas.glyphs.separator),
+        Section::Sessions => session_lines(chooser, area.width),
+        Section::Agent | Section::Method | Section::Advanced => chooser
+            .selected_setting()
+            .map(|place| setting_lines(&chooser.model.settings[place], area, canvas.glyphs.proposal))
+            .unwrap_or_default(),
+    };
+    put_lines(&lines, area, canvas);
+}
+
+fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
+    let about = |name: &str| {
+        let environment = chooser.model.environments.iter().find(|environment| environment.name == name);
+        environment.map(|environment| one_line(&environment.description).into_owned()).unwrap_or_default()
+    };
+    let Some(row) = chooser.tasks.selected() else { return Vec::new() };
+    let (environment, task) = match row {
+        TreeRow::Environment { name, .. } => {
+            let mut lines = paragraph((Role::Title, ""), Role::Title, name, columns);
+            lines.extend(paragraph((Role::Muted, ""), Role::Muted, &about(name), columns));
+            return lines;
+        }
+        TreeRow::Type { environment, name, tasks, .. } => {
+            let text = format!("{environment} {dot} {}: {tasks} tasks", one_line(name));
+            return paragraph((Role::Muted, ""), Role::Muted, &text, columns);
+        }
+        TreeRow::Task { environment, task, .. } => (environment, task),
+    };
+    let mut lines = Vec::new();
+    if !task.goal.is_empty() {
+        lines.extend(paragraph((Role::Title, ""), Role::Title, &one_line(&task.goal), columns));
+    }
+    let place: Vec<&str> = [environment.as_str(), &task.task_type, &task.id]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
+    let place = one_line(&place.join(&format!(" {dot} "))).into_owned();
+    lines.extend(paragraph((Role::Muted, ""), Role::Muted, &place, columns));
+    lines.push(Line::new());
+    match chooser.preview_of(environment, &task.id) {
+        Some(Ok(text)) => {
+            for line in text.lines() {
+                lines.extend(paragraph((Role::Text, ""), Role::Text, &one_line(line), columns));
+            }
+        }
+        Some(Err(reason)) => {
+            lines.extend(paragraph((Role::Warning, ""), Role::Warning, &one_line(reason), columns));
+        }
+        None => lines.push(vec![(Role::Muted, "reading ...".to_owned())]),
+    }
+    lines
+}
+
+fn session_lines(chooser: &Chooser, columns: u16) -> Vec<Line> {
+    let Some(session) = chooser.model.sessions.get(chooser.selected_session) else { return Vec::new() };
+    let mut lines = paragraph((Role::Title, ""), Role::Title, &one_line(&session.goal), columns);
+    for text in [session.status.as_str(), &session.about, &session.path.display().to_string()] {
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, &one_line(text), columns));
+    }
+    lines
+}
+
+fn setting_lines(setting: &SettingRow, area: Rect, mark: &str) -> Vec<Line> {
+    let columns = area.width;
+    let because =
+        if setting.origin == SettingOrigin::Mentor { " (because the mentor is a model)" } else { "" };
+    let accepts = accepted_values(setting);
+    if area.height < 8 {
+        let meaning = setting.meanings.iter().find(|(value, _)| *value == setting.value);
+        let text = match meaning {
+            Some((value, meaning)) => format!("{value}{because}: {meaning}"),
+            None if setting.summary.is_empty() => format!("{}{because}: {accepts}", setting.label),
+            None => format!("{}{because}: {}; {accepts}", setting.label, setting.summary),
+        };
+        return paragraph((Role::Muted, ""), Role::Muted, &one_line(&text), columns);
+    }
+    let mut lines = paragraph((Role::Title, ""), Role::Title, &setting.label, columns);
+    lines.extend(paragraph(
+        (Role::Text, ""),
+        Role::Text,
+        &one_line(&format!("{}{because}", setting.summary)),
+        columns,
+    ));
+    lines.push(Line::new());
+    let values = match &setting.allowed {
+        AllowedValues::OneOf(words) => words.as_slice(),
+        AllowedValues::Text { suggestions, .. } => suggestions,
+        AllowedValues::Number(..) => &[],
+    };
+    if !matches!(setting.allowed, AllowedValues::OneOf(_)) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, &accepts, columns));
+        lines.push(Line::new());
+    }
+    lines.extend(value_lines(setting, values, area, lines.len(), mark));
+    lines
+}
+
+/// Lists the values that can be selected, each with its meaning, around the present one.
+fn value_lines(setting: &SettingRow, values: &[String], area: Rect, used: usize, mark: &str) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut end_of_present = 0;
+    for value in values {
+        let is_present = *value == setting.value;
+        let (lead, role) = if is_present { (mark, Role::Selection) } else { (" ", Role::Text) };
+        let shown = SettingRow { value: value.clone(), ..setting.clone() };
+        lines.push(vec![
+            (Role::Proposal, format!("{lead} ")),
+            (role, one_line(display_value(&shown)).into_owned()),
+        ]);
+        if let Some((_, meaning)) = setting.meanings.iter().find(|(word, _)| word == value) {
+            lines.extend(paragraph((Role::Muted, "    "), Role::Muted, meaning, area.width));
+        }
+        if is_present {
+            end_of_present = lines.len();
+        }
+    }
+    let room = usize::from(area.height).saturating_sub(used).max(1);
+    let top = end_of_present.saturating_sub(room).min(lines.len());
+    lines.split_off(top)
+}
+
+/// Returns what a setting accepts, in words.
+fn accepted_values(setting: &SettingRow) -> String {
+    match &setting.allowed {
+        AllowedValues::Text { expected, suggestions, .. } => {
+            let others = if suggestions.len() > 1 { ", or choose a suggestion" } else { "" };
+            format!("type or paste {expected}{others}")
+        }
+        AllowedValues::OneOf(words) if words.iter().map(|word| width(word) + 2).sum::<usize>() <= 100 => {
+            words.join(", ")
+        }
+        AllowedValues::OneOf(words) => format!("{} choices", words.len()),
+        AllowedValues::Number(from, to) => match SETTINGS.iter().find(|spec| spec.name == setting.name) {
+            Some(spec) => spec.allowed_values(),
+            None if *to >= MAX_NUMBER => format!("an integer of at least {from}"),
+            None => format!("an integer from {from} to {to}"),
+        },
+    }
+}

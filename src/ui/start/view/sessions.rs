@@ -1,0 +1,33 @@
+//! The page of sessions to resume.
+
+use super::{draw_heading, spread};
+use crate::text::one_line;
+use crate::ui::canvas::Canvas;
+use crate::ui::start::chooser::Chooser;
+use crate::ui::theme::Role;
+use crate::ui::widget::window::put_line;
+use ratatui::layout::Rect;
+
+pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+    draw_heading("Sessions to resume", true, area, canvas);
+    let rows = usize::from(area.height.saturating_sub(1));
+    let top = (chooser.selected_session + 1).saturating_sub(rows);
+    for (place, session) in chooser.model.sessions.iter().enumerate().skip(top).take(rows) {
+        let is_selected = place == chooser.selected_session;
+        let mark = if is_selected { canvas.glyphs.proposal } else { " " };
+        let status = if session.status == "crashed" { Role::Warning } else { Role::Muted };
+        let line = spread(
+            vec![
+                (Role::Proposal, format!(" {mark} ")),
+                (status, format!("{:<9}", session.status)),
+                (
+                    if is_selected { Role::Selection } else { Role::Text },
+                    one_line(&session.goal).into_owned(),
+                ),
+            ],
+            (Role::Muted, one_line(&session.about).into_owned()),
+            area.width,
+        );
+        put_line(&line, Rect { y: area.y + 1 + (place - top) as u16, height: 1, ..area }, canvas);
+    }
+}
