@@ -89,6 +89,10 @@ pub struct Lesson {
     /// The last prompt it was in.
     #[serde(default)]
     pub last_used: Option<Seq>,
+    /// The first prompt to the actor that has the wording in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "shown")]
+    pub first_shown: Option<Seq>,
 }
 
 /// A lesson operation is a change to one lesson of the pool. `Add` carries the whole lesson; the others refer to it by

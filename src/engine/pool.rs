@@ -130,12 +130,14 @@ impl Pool {
                     edited_by_person: author == Author::Person,
                     uses: 0,
                     last_used: None,
+                    first_shown: None,
                 }));
             }
             LessonOp::Recur { id } => self.edit_lesson(id, |l| l.recurrences += 1),
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
                     Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });
+                    l.first_shown = None;
                     // The new text was learnt at the current step. But a lesson that was learnt in an earlier episode
                     // keeps its episode and step, because the task of that episode determines where it applies.
                     if l.learnt_at.0 == position.0 {
@@ -157,6 +159,26 @@ impl Pool {
     /// Marks a lesson as edited by a person.
     pub(super) fn mark_edited_by_person(&mut self, id: &LessonId) {
         self.edit_lesson(id, |l| l.edited_by_person = true);
+    }
+
+    /// Marks the lessons in a prompt to the actor that no such prompt has shown in their present wording. Returns the
+    /// numbers of those among them that a person wrote or edited.
+    pub(super) fn mark_shown<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> Vec<u32> {
+        let mut by_person = Vec::new();
+        let mut next = 0;
+        for id in ids {
+            let Some((index, lesson)) = self.find_from(next, id) else { continue };
+            next = index + 1;
+            if lesson.first_shown.is_some() {
+                continue;
+            }
+            let Some(lesson) = Arc::make_mut(&mut self.lessons).get_mut(index).map(Arc::make_mut) else {
+                continue;
+            };
+            lesson.first_shown = Some(seq);
+            by_person.extend(lesson.edited_by_person.then_some(lesson.number));
+        }
+        by_person
     }
 
     /// Counts one use in a prompt for each of these lessons. Returns whether a person has edited any of them.

@@ -83,11 +83,12 @@ impl Arrangement {
     }
 }
 
-/// Computes the layout. `lanes` is the number of the method's lanes; `zoom` gives the whole area to one pane.
+/// Computes the layout. `lanes` has for each of the method's lanes the rows that its content could use; `zoom` gives the
+/// whole area to one pane.
 pub fn compute_layout(
     area: Rect,
     arrangement: Arrangement,
-    lanes: usize,
+    lanes: &[u16],
     zoom: Option<Pane>,
 ) -> ScreenLayout {
     let mut plan = ScreenLayout::default();
@@ -137,8 +138,17 @@ fn lay_out_one_column(plan: &mut ScreenLayout, area: Rect) {
     }
 }
 
-fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
-    let (area, time) = cut_bottom(area, if area.height >= 12 { 2 } else { 0 });
+/// Returns the rows of the Time pane with its title, beside columns of this height.
+const fn time_rows(height: u16) -> u16 {
+    match height {
+        0..12 => 0,
+        12..28 => 2,
+        _ => 3,
+    }
+}
+
+fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
+    let (area, time) = cut_bottom(area, time_rows(area.height));
     let right_width = (area.width * 2 / 5).clamp(30.min(area.width / 2), 64);
     let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
@@ -152,8 +162,8 @@ fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     }
 }
 
-fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
-    let (area, time) = cut_bottom(area, if area.height >= 12 { 2 } else { 0 });
+fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
+    let (area, time) = cut_bottom(area, time_rows(area.height));
     let side = area.width * 3 / 10;
     let (left, line, rest) = split_with_divider(area, side);
     plan.push_divider(line);
@@ -170,14 +180,30 @@ fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     }
 }
 
-/// Stacks the lanes. Rows left over from an uneven division go to the middle ones: errors need two rows each.
-fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
-    let lanes = lanes.max(1);
+/// The rows that every lane keeps, title included, where there is room.
+const MIN_LANE_ROWS: u16 = 3;
+
+/// Stacks the lanes. Each keeps a few rows; the others go to those that could use more.
+fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
+    let only = [0];
+    let lanes = if lanes.is_empty() { &only } else { lanes };
+    let count = lanes.len() as u16;
+    let least = MIN_LANE_ROWS.min(area.height / count);
+    let mut rows = vec![least; lanes.len()];
+    let mut spare = area.height - least * count;
+    // Row by row to the lane that lacks most of its content; then evenly, so that nothing stays empty.
+    while spare > 0 {
+        let lacks = |place: usize| lanes[place].saturating_add(1).saturating_sub(rows[place]);
+        let neediest = (0..lanes.len()).rev().max_by_key(|place| lacks(*place));
+        let Some(place) = neediest.filter(|place| lacks(*place) > 0) else { break };
+        rows[place] += 1;
+        spare -= 1;
+    }
+    for place in (0..lanes.len()).cycle().take(usize::from(spare)) {
+        rows[place] += 1;
+    }
     let mut rest = area;
-    for lane in 0..lanes {
-        let left = (lanes - lane) as u16;
-        let extra = u16::from(lane > 0 && !rest.height.is_multiple_of(left));
-        let rows = if left == 1 { rest.height } else { (rest.height / left + extra).min(rest.height) };
+    for (lane, rows) in rows.into_iter().enumerate() {
         let (block, below) = cut_top(rest, rows);
         plan.push_pane(Pane::Lane(lane), block, true);
         rest = below;
@@ -254,12 +280,26 @@ pub struct StepRuler {
     pub(super) last_step: u32,
     /// The number of steps in the episode.
     pub(super) episode_steps: u32,
+    /// The steps that the columns have room for, at least 1.
+    pub(super) room: u32,
+    /// The columns of these steps; at least one for each.
+    pub(super) columns: u16,
 }
 
 impl StepRuler {
     /// Returns the step at a column, or the nearest one.
     pub fn step_at(self, column: u16) -> u32 {
-        (self.first_step + u32::from(column.saturating_sub(self.first_column))).min(self.last_step)
+        let column = u64::from(column.saturating_sub(self.first_column));
+        let steps = ((column + 1) * u64::from(self.room) - 1) / u64::from(self.columns.max(1));
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.first_step.saturating_add(steps).min(self.last_step)
+    }
+
+    /// Returns the first column of a step.
+    pub fn column_of(self, step: u32) -> u16 {
+        let steps = u64::from(step.saturating_sub(self.first_step));
+        let columns = steps * u64::from(self.columns) / u64::from(self.room.max(1));
+        self.first_column.saturating_add(u16::try_from(columns).unwrap_or(u16::MAX))
     }
 
     /// Scrolls by a quarter of the bar's length if the mouse was dragged to one of its ends and there are more steps
@@ -270,7 +310,7 @@ impl StepRuler {
         let quarter = (shown / 4).max(1);
         let first = if column <= self.first_column {
             self.first_step.saturating_sub(quarter).max(1)
-        } else if column >= self.first_column.saturating_add(u16::try_from(shown).unwrap_or(u16::MAX)) {
+        } else if column >= self.column_of(self.last_step) {
             (self.first_step + quarter).min(self.episode_steps - shown)
         } else {
             self.first_step
@@ -278,3 +318,6 @@ impl StepRuler {
         Self { first_step: first, last_step: first + shown, ..self }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,7 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
     let layout = compute_layout(
         screen,
         model.arrangement(),
-        context.lanes().len(),
+        &lanes::wanted_rows(context),
         model.zoomed_pane(context.lanes()),
     );
     status::draw(model, context, layout.status, &mut canvas);
@@ -86,10 +86,10 @@ fn draw_pane(
             let branch =
                 model.branch_name().filter(|_| narrow).map(|b| format!("on {}", truncate(b, 16, "")));
             if context.frame.is_in_past() && focus == Focus::Story {
-                // The letter is for people who see no colour.
+                // The word is for people who see no colour.
                 let branch =
                     branch.map_or_else(String::new, |b| format!("{b} {} ", context.glyphs.separator));
-                pane_frame::draw_right_title(title_area, Role::FramePast, &format!("{branch}P"), canvas);
+                pane_frame::draw_right_title(title_area, Role::FramePast, &format!("{branch}past"), canvas);
             } else if focus == Focus::Story {
                 pane_frame::draw_right_title(
                     title_area,
@@ -117,7 +117,12 @@ fn draw_pane(
         Pane::LaneTabs | Pane::Lane(_) => lanes::draw(model, context, area, canvas),
         Pane::Timeline => {
             draw_title("Time", Focus::Timeline, canvas);
-            cache.ruler = timeline_bar::draw(context, first_row(area.body), canvas);
+            cache.ruler = timeline_bar::draw(context, area.body, canvas);
+            if let (Some(title), Some((role, label))) =
+                (area.title, timeline_bar::nearest_mark_label(context))
+            {
+                pane_frame::draw_right_title(title, role, &label, canvas);
+            }
         }
     }
 }
@@ -146,8 +151,4 @@ fn actor_and_method(context: &Context<'_>) -> String {
         other => other,
     };
     format!("{who} {} {}", context.glyphs.separator, run.method)
-}
-
-fn first_row(area: Rect) -> Rect {
-    Rect { height: area.height.min(1), ..area }
 }

@@ -1,7 +1,7 @@
 //! Folds drafted and sent prompts into the state.
 
 use super::State;
-use crate::domain::{PromptRecord, Question, SegmentOrigin, Seq, Stage};
+use crate::domain::{LessonId, ModelRole, PromptRecord, Question, SegmentOrigin, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
@@ -25,6 +25,7 @@ impl State {
             None => self.count_sent(prompt, seq),
         }
         self.open_step(prompt, seq, Stage::Reply);
+        self.mark_shown_lessons(prompt, seq);
         self.last_pool_use = seq;
         let sent = prompt.clone();
         if let Some(question) = prompt.question {
@@ -37,13 +38,20 @@ impl State {
         }
     }
 
+    /// Records which lessons the actor sees for the first time, and on the step those of a person.
+    fn mark_shown_lessons(&mut self, prompt: &PromptRecord, seq: Seq) {
+        if prompt.role != ModelRole::Actor {
+            return;
+        }
+        let by_person = self.pool.mark_shown(lesson_ids(prompt), seq);
+        if !by_person.is_empty() {
+            self.edit_step(seq, |step| step.first_shown_lessons.extend(by_person));
+        }
+    }
+
     /// Counts a call that is being sent, and the uses of the lessons in its prompt.
     fn count_sent(&mut self, prompt: &PromptRecord, seq: Seq) {
-        let lesson_ids = prompt.segments.iter().filter_map(|s| match &s.origin {
-            SegmentOrigin::Lesson { id, .. } => Some(id),
-            _ => None,
-        });
-        let has_person_edited_lesson = self.pool.count_uses(lesson_ids, seq);
+        let has_person_edited_lesson = self.pool.count_uses(lesson_ids(prompt), seq);
         self.edit_episode(|e| {
             e.calls += 1;
             e.assisted |= has_person_edited_lesson;
@@ -58,6 +66,14 @@ impl State {
             None => self.mentor_prompts.push((question, sent, None)),
         }
     }
+}
+
+/// Returns the lessons in a prompt.
+fn lesson_ids(prompt: &PromptRecord) -> impl Iterator<Item = &LessonId> {
+    prompt.segments.iter().filter_map(|segment| match &segment.origin {
+        SegmentOrigin::Lesson { id, .. } => Some(id),
+        _ => None,
+    })
 }
 
 /// Returns whether `prompt` sends the call of `previous` again with the same text, so that only the sampling can

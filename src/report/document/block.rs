@@ -49,6 +49,8 @@ pub enum Block<'a> {
     /// A part of a cancelled call's reply: what it is, and its text.
     PartialText(&'static str, &'a str),
     PromptEdited,
+    /// The numbers of lessons by a person that are in the actor's prompt for the first time.
+    FirstShown(&'a [u32]),
     /// How many replies of a step were unusable.
     UnusableReplies(u32),
     /// The actor was asked again, for this reason.
@@ -136,6 +138,17 @@ impl<'a> Block<'a> {
             }
             Block::PartialText(name, text) => vec![words(format!("{name} so far: ")), quote(*text)],
             Block::PromptEdited => vec![Span::Person, words(" edited its prompt")],
+            Block::FirstShown([number]) => {
+                vec![words(format!("lesson {number} (by ")), Span::Person, words(") enters the prompt")]
+            }
+            Block::FirstShown(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+                vec![
+                    words(format!("lessons {} (by ", numbers.join(", "))),
+                    Span::Person,
+                    words(") enter the prompt"),
+                ]
+            }
             Block::UnusableReplies(1) => vec![words("1 unusable reply")],
             Block::UnusableReplies(count) => vec![words(format!("{count} unusable replies"))],
             Block::AskedAgain(reason) => vec![words("asked again: "), quote(*reason)],
@@ -214,6 +227,7 @@ impl<'a> Block<'a> {
             Block::Rejected { .. }
             | Block::CancelledCall(_)
             | Block::PromptEdited
+            | Block::FirstShown(_)
             | Block::ThoughtDropped(_)
             | Block::ThoughtRewritten(_)
             | Block::ReplySource(_)

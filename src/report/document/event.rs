@@ -82,8 +82,11 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
             vec![Block::FailedCall { failure, question, given_up: false }]
         }
         Event::PromptSent { prompt } => {
-            let question = prompt.question;
-            question.map(|q| notice(format!("? mentor call: {}", q.name()))).unwrap_or_default()
+            if let Some(question) = prompt.question {
+                return notice(format!("? mentor call: {}", question.name()));
+            }
+            let shown = after.last_step().map_or(&[][..], |step| &step.first_shown_lessons);
+            if shown.is_empty() { Vec::new() } else { vec![Block::FirstShown(shown)] }
         }
         Event::PromptDrafted { prompt } if prompt.edited => vec![Block::PromptEdited],
         Event::CallGivenUp { .. } => notice("continued without the reply".to_owned()),

@@ -47,6 +47,8 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     decision.extend(rejections.map(|(proposal, reason)| Block::Rejected { proposal, reason }));
     decision.extend(step.partial_replies.iter().flat_map(cancelled_call));
     decision.extend(step.prompt_edited.then_some(Block::PromptEdited));
+    let shown = &step.first_shown_lessons;
+    decision.extend((!shown.is_empty()).then_some(Block::FirstShown(shown)));
     decision.extend((step.unusable_replies > 0).then_some(Block::UnusableReplies(step.unusable_replies)));
     decision.extend(step.warnings.iter().map(|warning| Block::Warning(warning)));
     let changes = step.setting_deviations.iter();

@@ -15,7 +15,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     let mut fixture = Fixture::new();
     fixture.begin_episode();
-    for n in 1..=4 {
+    for n in 1..=8 {
         let text = format!("Number {n} says: surfaces first, then drawers, then end{n}.");
         fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain(&text), LessonOrigin::Symbolic);
     }
@@ -23,16 +23,16 @@ fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     stage.draw();
     let lane = *stage.cache.layout.area_for(Focus::Lanes, 0).unwrap();
     let height = usize::from(lane.body.height);
-    assert!((5..8).contains(&height), "four lessons fit in a row each, but not in two: {height}");
+    assert!((9..16).contains(&height), "eight lessons fit in a row each, but not in two: {height}");
     let shown = screen_text(&stage.draw());
-    let whole = (1..=4).filter(|n| shown.contains(&format!("end{n}."))).count();
-    assert!((1..4).contains(&whole), "some are complete, others cut: {shown}");
-    assert!((1..=4).all(|n| shown.contains(&format!("Number {n} says"))), "none is pushed out: {shown}");
+    let whole = (1..=8).filter(|n| shown.contains(&format!("end{n}."))).count();
+    assert!((1..8).contains(&whole), "some are complete, others cut: {shown}");
+    assert!((1..=8).all(|n| shown.contains(&format!("Number {n} says"))), "none is pushed out: {shown}");
     // The selected lesson is completed first.
     stage.press("3");
-    stage.press("Down");
-    stage.press("Down");
-    stage.press("Down");
+    for _ in 1..8 {
+        stage.press("Down");
+    }
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("end1."), "{shown}");
 }
@@ -203,12 +203,12 @@ fn a_click_on_the_timeline_goes_to_its_step_and_a_drag_follows() {
         let mut stage = TestScreen::new(sample_session(), w, h);
         let shown = screen_text(&stage.draw());
         let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
-        // The bar begins in the second column, with step 1.
-        stage.send(mouse_msg(DOWN, 9, row));
+        let column = |stage: &TestScreen, step| stage.cache.ruler.unwrap().column_of(step);
+        stage.send(mouse_msg(DOWN, column(&stage, 9), row));
         assert_eq!((stage.frame_data().selected_step(), stage.model.focus), (9, Focus::Timeline), "{w}x{h}");
         stage.draw();
         // The drag continues when the pointer leaves the bar.
-        stage.send(mouse_msg(DRAG, 14, row - 3));
+        stage.send(mouse_msg(DRAG, column(&stage, 14), row - 3));
         assert_eq!(stage.frame_data().selected_step(), 14, "{w}x{h}");
         stage.draw();
         stage.send(mouse_msg(DRAG, 0, row));

@@ -44,6 +44,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::CancelledCall(_) => "cancelled call",
         Block::PartialText(..) => "partial text",
         Block::PromptEdited => "edited prompt",
+        Block::FirstShown(_) => "first shown lessons",
         Block::UnusableReplies(_) => "unusable replies",
         Block::Warning(_) => "warning",
         Block::RequestChanged(..) => "changed request",
@@ -96,6 +97,7 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("partial text", "reasoning so far: It is hot.", ALL),
     ("partial text", "answer so far: go to the", ALL),
     ("edited prompt", "PERSON edited its prompt", ALL),
+    ("first shown lessons", "lesson 2 (by PERSON) enters the prompt", ALL),
     // A step counts them; the event has the reason.
     ("unusable replies", "1 unusable reply", PAGES | STORY | DETAILS),
     ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT | DETAILS),

@@ -318,13 +318,14 @@ fn the_timeline_can_be_clicked_and_dragged() {
     let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.draw();
     let bar = stage.cache.layout.areas.iter().find(|b| b.pane == Pane::Timeline).unwrap().body;
-    stage.send(mouse_msg(MouseEventKind::Down(MouseButton::Left), bar.x + 9, bar.y));
+    let ruler = stage.cache.ruler.unwrap();
+    stage.send(mouse_msg(MouseEventKind::Down(MouseButton::Left), ruler.column_of(9), bar.y));
     assert_eq!(stage.frame_data().selected_step(), 9);
     stage.draw();
-    for column in [12, 15, 18] {
-        // While the button is held, only the column of the pointer counts.
-        stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + column, 3));
-        assert_eq!(stage.frame_data().selected_step(), u32::from(column));
+    for step in [12, 15, 18] {
+        // While the button is held, only the column of the pointer counts, and each column of a step is as good.
+        stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), ruler.column_of(step + 1) - 1, 3));
+        assert_eq!(stage.frame_data().selected_step(), step);
         stage.draw();
     }
     stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + 100, bar.y));

@@ -92,6 +92,10 @@ roles! {
     ProgressEmpty = "progress.empty",
     /// A mark on the timeline.
     Mark = "mark",
+    /// The sign before an executed action.
+    ActionMark = "mark.action",
+    /// The word before a thought.
+    ThoughtMark = "mark.thought",
     /// The mark of a subgoal.
     MarkProgress = "mark.progress",
     /// The mark of a mistake.

@@ -91,6 +91,15 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     draw_overflow_marks(&numbers, &rows, body, canvas);
 }
 
+/// Returns for each lane the rows that its lessons could use: two for each text, since most need as many.
+pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<u16> {
+    let state = context.displayed_state();
+    let texts = |lesson: &Lesson| if lesson.text().solution.is_some() { 2 } else { 1 };
+    let rows =
+        |lane: &Lane| u16::try_from(lane.lessons(state).map(texts).sum::<usize>() * 2).unwrap_or(u16::MAX);
+    context.lanes().iter().map(rows).collect()
+}
+
 /// Draws marks at the right edge if there are lessons above or below the visible rows.
 fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut Canvas<'_>) {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
@@ -116,7 +125,7 @@ struct LaneRow {
     mark: (Role, &'static str),
     lead: String,
     text: (Role, String),
-    source: Option<String>,
+    source: Option<(Role, String)>,
 }
 
 fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
@@ -133,8 +142,8 @@ fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     x +=
         canvas.put(x, area.y, right.saturating_sub(x), &row.lead, without_underline(canvas.style(lead_role)));
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
-    if let Some(source) = &row.source {
-        canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(Role::Muted));
+    if let Some((role, source)) = &row.source {
+        canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(*role));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lays out a step as rows of a given width. Pure: the same step and width give the same rows, so they can be cached.
 
+use crate::catalog::find_method;
 use crate::domain::{ReflectionKind, Step};
 use crate::engine::{Episode, State};
 use crate::report::{not_kept, start_section, step_section};
@@ -213,9 +214,25 @@ pub fn step_rows(
     blocks::section_rows(&step_section(step, episode, state), Some(step), state, offer, layout, glyphs)
 }
 
-/// Returns the rows of what precedes the first step.
+/// Returns the rows of what precedes the first step. Where the first observation has a pane of its own, they begin with the
+/// goal and what the method does.
 pub fn start_rows(episode: &Episode, state: &State, layout: RowLayout, glyphs: &Glyphs) -> Vec<Row> {
-    blocks::section_rows(&start_section(episode, state), None, state, None, layout, glyphs)
+    let mut rows = Vec::new();
+    if layout.content == PaneContent::ThoughtsAndActions {
+        let mut writer = RowWriter::new(0, layout, glyphs);
+        let mut write = |label: &str, role, text: &str| {
+            writer.push_text((Role::Muted, &format!("{label:<8}")), 8, role, text);
+        };
+        write("goal", Role::Title, &episode.task.goal);
+        let method = state.run.as_ref().and_then(|run| find_method(&run.method));
+        if let Some(method) = method.filter(|method| !method.summary.is_empty()) {
+            write("method", Role::Muted, &format!("{}: {}", method.name, method.summary));
+        }
+        writer.push_gap();
+        rows = writer.into_rows();
+    }
+    rows.extend(blocks::section_rows(&start_section(episode, state), None, state, None, layout, glyphs));
+    rows
 }
 
 /// Returns the colour of a kind of reflection.

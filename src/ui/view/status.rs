@@ -1,9 +1,10 @@
 //! The status row at the top: goal, progress, step counter and mode.
 
 use crate::catalog::find_environment;
-use crate::domain::{Autonomy, ModelRole};
+use crate::domain::common_settings::CONTEXT_TOKENS;
+use crate::domain::{Autonomy, ModelRole, format_price};
 use crate::engine::{Effect, RunStatus, State};
-use crate::text::truncate;
+use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::facts::live_position;
 use crate::ui::frame_data::Context;
@@ -50,10 +51,17 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             let label = format!("on {branch}");
             edge = canvas.put_right(edge.saturating_sub(gap), area.y, 16, &label, canvas.style(Role::Person));
         }
-        let room = edge.saturating_sub(area.x + 1 + gap);
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
         let goal = find_environment(&episode.task.env)
             .map_or(goal.as_str(), |entry| (entry.task_facts.short_goal)(goal));
+        // What the run has used comes last: the goal needs its room first.
+        let usage = usage_label(state, canvas.glyphs.separator);
+        let used = width(&usage) as u16;
+        if !usage.is_empty() && edge > area.x + 1 + width(goal) as u16 + 2 * gap + used {
+            edge =
+                canvas.put_right(edge.saturating_sub(gap), area.y, used, &usage, canvas.style(Role::Muted));
+        }
+        let room = edge.saturating_sub(area.x + 1 + gap);
         canvas.put(area.x + 1, area.y, room, goal, canvas.style(Role::Title));
     } else {
         let label = if state.run.is_some() { "setting up the environment" } else { "no episode yet" };
@@ -64,6 +72,31 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             label,
             canvas.style(Role::Muted),
         );
+    }
+}
+
+/// Returns how much of its window the actor's last prompt fills, and the tokens and cost of the run. Empty before the first
+/// prompt.
+fn usage_label(state: &State, dot: &str) -> String {
+    let (Some(prompt), Some(run)) = (&state.actor_prompts.0, &state.run) else { return String::new() };
+    let mut parts = Vec::new();
+    if let Some(window) = run.settings.recorded(CONTEXT_TOKENS.spec.name).and_then(|s| s.value.as_u64()) {
+        parts.push(format!("prompt {} of {}", thousands(prompt.tokens.into()), thousands(window)));
+    }
+    parts.push(format!("run {} tokens", thousands(state.usage.tokens())));
+    if state.usage.cost_nano() > 0 {
+        parts.push(format_price(state.usage.cost_nano()));
+    }
+    parts.join(&format!(" {dot} "))
+}
+
+/// Formats a number with at most three digits, such as 950, 2.1k or 24k.
+fn thousands(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        1000..10_000 => format!("{}.{}k", number / 1000, number % 1000 / 100),
+        10_000..1_000_000 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
 }
 

@@ -1,50 +1,105 @@
-//! The Time pane: a sparkline of the progress rate, one column per step, coloured by each step's marks.
+//! The Time pane: the progress rate as a line over the width of the pane, and below it, where there is room, a row with the
+//! marks of the steps.
 
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
+use crate::ui::glyphs::Glyphs;
 use crate::ui::layout::StepRuler;
 use crate::ui::mark::MarkKind;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
-/// Draws the sparkline around the selected step and returns its mapping from columns to steps.
+/// The most columns of a step.
+const MAX_STEP_COLUMNS: u32 = 6;
+
+/// Draws the line of progress, and the marks if there are two rows. Returns the mapping from columns to steps.
+///
+/// A step has the same columns throughout an episode whose step limit fits: the rest of the row is what is left of it.
 pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {
     let episode = context.episode().filter(|_| !area.is_empty())?;
     let last = episode.steps.len() as u32;
     let chosen = context.frame.selected_step();
-    let label = nearest_mark_label(context);
-    let label_width = if area.width >= 60 {
-        label.as_ref().map_or(0, |(_, text)| text.chars().count() as u16 + 4)
-    } else {
-        0
-    };
-    let columns = u32::from(area.width.saturating_sub(2 + label_width).max(1));
-    // One column per step. If the episode doesn't fit, show the steps around the selected one.
-    let first =
-        if last <= columns { 1 } else { chosen.saturating_sub(columns * 3 / 4).clamp(1, last + 1 - columns) };
-    let y = area.y;
-    for (x, number) in (area.x + 1..).zip(first..(first + columns).min(last + 1)) {
-        let Some(step) = context.step(number) else { break };
-        let rate = progress_at(context, number);
-        let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
-        let (glyph, role) = match () {
-            () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
-            () if has_breakpoint_hit(step) => (canvas.glyphs.breakpoint, Role::MarkBreakpoint),
-            () if !step.breakpoint_marks.is_empty() => (canvas.glyphs.watch, Role::MarkBreakpoint),
-            () => (canvas.glyphs.sparkline[level], main_mark(step).map_or(Role::Mark, MarkKind::role)),
-        };
-        canvas.put(x, y, 1, glyph, canvas.style(role));
-    }
-    if let Some((role, label)) = label.filter(|_| label_width > 0) {
-        canvas.put_right(area.right().saturating_sub(1), y, label_width, &label, canvas.style(role));
-    }
-    (last > 0).then(|| StepRuler {
+    let columns = u32::from(area.width.saturating_sub(2).max(1));
+    let limit = context.displayed_state().run.as_ref().map_or(0, |run| run.limits.steps);
+    let wanted = if limit <= columns { last.max(limit) } else { last };
+    let room = wanted.clamp(1, columns);
+    // If the episode doesn't fit, show the steps around the selected one.
+    let first = if last <= room { 1 } else { chosen.saturating_sub(room * 3 / 4).clamp(1, last + 1 - room) };
+    let ruler = StepRuler {
         first_column: area.x + 1,
         first_step: first,
-        last_step: last.min(first + columns - 1),
+        last_step: last.min(first + room - 1),
         episode_steps: last,
-    })
+        room,
+        columns: columns.min(room * MAX_STEP_COLUMNS) as u16,
+    };
+    let has_marks_row = area.height >= 2;
+    for number in ruler.first_step..=ruler.last_step {
+        let Some(step) = context.step(number) else { break };
+        let x = ruler.column_of(number);
+        let cells = Rect { x, width: ruler.column_of(number + 1) - x, height: 1, ..area };
+        draw_progress(context, step, !has_marks_row, cells, canvas);
+        if has_marks_row {
+            draw_marks(step, Rect { y: area.y + 1, ..cells }, canvas);
+        }
+    }
+    draw_steps_left(&ruler, limit, area, canvas);
+    (last > 0).then_some(ruler)
+}
+
+/// Draws the progress rate after a step. Without a row of marks, its colour stands for the step's main mark.
+fn draw_progress(context: &Context<'_>, step: &Step, shows_mark: bool, cells: Rect, canvas: &mut Canvas<'_>) {
+    let rate = progress_at(context, step.number);
+    let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
+    let bar = canvas.glyphs.sparkline[level];
+    let is_selected = step.number == context.frame.selected_step();
+    let plain = if !shows_mark && rate > 0.0 { Role::ProgressFull } else { Role::Mark };
+    let (glyph, role) = match main_mark(step).filter(|_| shows_mark) {
+        _ if is_selected => (canvas.glyphs.now, Role::MarkNow),
+        Some(MarkKind::Breakpoint) => mark_glyph(step, MarkKind::Breakpoint, canvas.glyphs),
+        Some(mark) => (bar, mark.role()),
+        None => (bar, plain),
+    };
+    let rest = if is_selected { plain } else { role };
+    canvas.put(cells.x, cells.y, 1, glyph, canvas.style(role));
+    for x in cells.x + 1..cells.right() {
+        canvas.put(x, cells.y, 1, bar, canvas.style(rest));
+    }
+}
+
+/// Draws the marks of a step, the most important first, as many as fit.
+fn draw_marks(step: &Step, cells: Rect, canvas: &mut Canvas<'_>) {
+    let marks = MARK_PRIORITY.into_iter().filter(|kind| kind.is_set_on(step));
+    for (x, kind) in (cells.left()..cells.right()).zip(marks) {
+        let (glyph, role) = mark_glyph(step, kind, canvas.glyphs);
+        canvas.put(x, cells.y, 1, glyph, canvas.style(role));
+    }
+}
+
+/// Draws a dot for every tenth step that the episode still has, and for the last one.
+fn draw_steps_left(ruler: &StepRuler, limit: u32, area: Rect, canvas: &mut Canvas<'_>) {
+    let left = (ruler.last_step.saturating_add(1)..=limit).filter(|step| step % 10 == 0 || *step == limit);
+    for number in left.take(usize::from(area.width)) {
+        let x = ruler.column_of(number);
+        if x >= area.right().saturating_sub(1) {
+            break;
+        }
+        canvas.put(x, area.y, 1, canvas.glyphs.separator, canvas.style(Role::Frame));
+    }
+}
+
+fn mark_glyph(step: &Step, kind: MarkKind, glyphs: &Glyphs) -> (&'static str, Role) {
+    let glyph = match kind {
+        MarkKind::Reflection => glyphs.new_lesson,
+        MarkKind::Override => glyphs.person,
+        MarkKind::Mistake => glyphs.mistake,
+        MarkKind::Progress => "+",
+        MarkKind::Remark => glyphs.remark,
+        MarkKind::Breakpoint if has_breakpoint_hit(step) => glyphs.breakpoint,
+        MarkKind::Breakpoint => glyphs.watch,
+    };
+    (glyph, kind.role())
 }
 
 /// Returns the progress rate after a step. Before its observation arrives, a step has the rate of the previous one.
@@ -58,21 +113,23 @@ fn has_breakpoint_hit(step: &Step) -> bool {
     step.breakpoint_marks.iter().any(|mark| !mark.is_watch)
 }
 
-/// Returns the mark that determines a step's colour; breakpoints and human interventions come first.
+/// The kinds of marks; breakpoints and human interventions come first.
+const MARK_PRIORITY: [MarkKind; 6] = [
+    MarkKind::Breakpoint,
+    MarkKind::Override,
+    MarkKind::Reflection,
+    MarkKind::Mistake,
+    MarkKind::Progress,
+    MarkKind::Remark,
+];
+
+/// Returns the mark that determines a step's colour.
 fn main_mark(step: &Step) -> Option<MarkKind> {
-    const MARK_PRIORITY: [MarkKind; 6] = [
-        MarkKind::Breakpoint,
-        MarkKind::Override,
-        MarkKind::Reflection,
-        MarkKind::Mistake,
-        MarkKind::Progress,
-        MarkKind::Remark,
-    ];
     MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
 }
 
-/// Returns the label for the selected step's mark, or for the last marked step up to `MAX_STEPS_BACK` before it.
-fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
+/// Returns what happened at the selected step, or at the last marked step up to `MAX_STEPS_BACK` before it.
+pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
     const MAX_STEPS_BACK: u32 = 8;
     let selected = context.frame.selected_step();
     let number = (selected.saturating_sub(MAX_STEPS_BACK).max(1)..=selected)

@@ -38,6 +38,12 @@ pub(super) fn lesson_rows(
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
     let shown = context.displayed_state().episode.as_ref().map_or(0, |e| e.number);
     let (long, short) = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
+    let enters = enters_prompt(lesson, context.displayed_state());
+    let (long, short) = if enters {
+        ("enters the prompt at this step".to_owned(), "now used".to_owned())
+    } else {
+        (long, short)
+    };
     let roomy = room >= 56 && fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
@@ -51,12 +57,12 @@ pub(super) fn lesson_rows(
     if form == LaneFormat::Actions && content.lines().nth(1).is_some() {
         return super::plan::plan_rows(lesson, content, context, mark, (&lead, &source), columns, most);
     }
-    let row = |mark, lead, role, text, source| LaneRow {
+    let row = |mark, lead, role, text, source: Option<String>| LaneRow {
         lesson: lesson.number,
         mark,
         lead,
         text: (role, text),
-        source,
+        source: source.map(|text| (if enters { Role::LessonNew } else { Role::Muted }, text)),
     };
     let blank = (Role::Muted, " ");
     let mut rows = Vec::new();
@@ -85,6 +91,12 @@ pub(super) fn lesson_rows(
         rows.extend(rest);
     }
     rows
+}
+
+/// Returns whether the selected step's prompt is the first one that shows the lesson as it is worded now.
+fn enters_prompt(lesson: &Lesson, state: &State) -> bool {
+    let first = state.last_step().map(|step| step.first_seq);
+    first.zip(lesson.first_shown).is_some_and(|(first, shown)| shown >= first)
 }
 
 /// Returns a lesson's text. Progress lessons from the rules lose their `Next: ` part once the episode is over.

@@ -57,7 +57,7 @@ pub(super) fn plan_rows(
             mark: if head { mark } else { (Role::Muted, " ") },
             lead,
             text: (role, format!("{text}{gap}{rest}")),
-            source: head.then(|| source.to_owned()),
+            source: head.then(|| (Role::Muted, source.to_owned())),
         });
     }
     rows

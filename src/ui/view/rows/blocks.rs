@@ -74,7 +74,7 @@ impl BlockWriter<'_, '_> {
             Block::Action { decision: Some(_), .. } => {
                 self.write_marked((Role::MarkPerson, glyphs.person), Role::Action, &line);
             }
-            Block::Action { .. } => self.write_marked((Role::Muted, ">"), Role::Action, &line),
+            Block::Action { .. } => self.write_marked((Role::ActionMark, ">"), Role::Action, &line),
             Block::Proposal(_) if self.waits => {
                 self.write_marked((Role::Proposal, glyphs.proposal), Role::Proposal, &line);
                 self.write_proposal_facts();
@@ -129,7 +129,7 @@ impl BlockWriter<'_, '_> {
             self.rows.push_text((Role::Proposal, &mark), 9, role, text);
             self.write_proposal_facts();
         } else {
-            let mark = if is_by_person { Role::Person } else { Role::Muted };
+            let mark = if is_by_person { Role::Person } else { Role::ThoughtMark };
             self.rows.push_text((mark, "think  "), 7, role, text);
         }
     }

@@ -1,0 +1,47 @@
+//! Properties of the layout.
+
+use super::*;
+use proptest::prelude::*;
+
+proptest! {
+    /// Whatever the lanes hold, they fill their column without gaps, and those that hold more have no fewer rows.
+    #[test]
+    fn lanes_share_the_whole_height(height in 1u16..80, lanes in prop::collection::vec(0u16..40, 1..6)) {
+        let mut plan = ScreenLayout::default();
+        stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
+        let rows = |area: &PaneArea| area.title.map_or(0, |title| title.height) + area.body.height;
+        prop_assert_eq!(plan.areas.iter().map(rows).sum::<u16>(), height);
+        let mut next = 2;
+        for area in &plan.areas {
+            prop_assert_eq!(area.title.map(|title| title.y), Some(next));
+            next += rows(area);
+        }
+        if plan.areas.len() == lanes.len() {
+            for (one, other) in (0..lanes.len()).flat_map(|a| (0..lanes.len()).map(move |b| (a, b))) {
+                if lanes[one] > lanes[other] {
+                    prop_assert!(rows(&plan.areas[one]) + 1 >= rows(&plan.areas[other]));
+                }
+            }
+        }
+    }
+
+    /// Each column of a step leads back to it, and a step has at least one.
+    #[test]
+    fn columns_and_steps_agree(room in 1u32..400, more in 0u16..400, first_step in 1u32..5000, offset in 0u32..400) {
+        let columns = u16::try_from(room).unwrap() + more;
+        let ruler = StepRuler {
+            first_column: 1,
+            first_step,
+            last_step: first_step + room - 1,
+            episode_steps: first_step + room,
+            room,
+            columns,
+        };
+        let step = first_step + offset % room;
+        let (from, to) = (ruler.column_of(step), ruler.column_of(step + 1));
+        prop_assert!(from < to);
+        for column in from..to {
+            prop_assert_eq!(ruler.step_at(column), step);
+        }
+    }
+}
