@@ -31,6 +31,7 @@ pub use question_entry::{PreparedAttempts, QuestionEntry};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
 pub use settings::{
     SETTINGS, default_trials, defaults, environments_with_setting, find_setting, methods_with_setting,
+    no_public_code_warning,
 };
 pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
@@ -187,6 +188,16 @@ pub enum MethodError {
     /// The method can't play this run.
     #[error(transparent)]
     Run(#[from] crate::method::MethodError),
+}
+
+impl MethodError {
+    /// Describes what to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Name(_) => format!("choose one of: {}", METHOD_NAMES.join(", ")),
+            Self::Run(error) => error.hint().to_owned(),
+        }
+    }
 }
 
 /// Returns the policy of a run: its method and the pure functions it needs.

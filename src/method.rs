@@ -36,6 +36,16 @@ pub enum MethodError {
     #[error("unknown generation {0:?} for OmniReflect; known: symbolic, neural and neuro-symbolic")]
     Generation(String),
     /// The method `planning` has no mentor that can plan these tasks.
-    #[error("planning: {0}; name a model to write the plans, such as --mentor openai:MODEL")]
+    #[error("planning: {0}")]
     NoPlanner(String),
+}
+
+impl MethodError {
+    /// Describes what to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Generation(_) => "choose one of them with --set generation=...",
+            Self::NoPlanner(_) => "choose a model to write the plans with --mentor openai:MODEL",
+        }
+    }
 }

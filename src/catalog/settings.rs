@@ -69,6 +69,28 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
 }
 
+/// Returns a warning for a run with `--as code` whose method has no values of a public code, which says what that changes
+/// nevertheless.
+pub fn no_public_code_warning(method: &str) -> Option<String> {
+    let entry = find_method(method)?;
+    let has_code = entry.step_limits.0 != entry.step_limits.1
+        || !entry.code_defaults.is_empty()
+        || !entry.code_sampling.is_empty()
+        || entry.settings.iter().any(|spec| spec.code_default.is_some());
+    if has_code {
+        return None;
+    }
+    let [paper, code] = [PaperOrCode::Paper, PaperOrCode::Code].map(|source| defaults(method, source).1);
+    let changed: Vec<String> = code
+        .iter()
+        .filter(|(name, setting)| paper.value(name) != Some(&setting.value))
+        .map(|(name, setting)| format!("{name}={}", setting.value))
+        .collect();
+    let effect =
+        if changed.is_empty() { "nothing".to_owned() } else { format!("only {}", changed.join(", ")) };
+    Some(format!("no public code of {method} is known; --as code changes {effect}"))
+}
+
 /// Returns the number of trials per task if none is given.
 pub fn default_trials(method: &str) -> u32 {
     find_method(method).map_or(1, |entry| entry.trials)

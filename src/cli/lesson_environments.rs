@@ -7,6 +7,9 @@ use crate::engine::{LessonCommand, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// The largest number of lessons whose ids a command in a warning lists.
+const MAX_RETIRED_BY_ID: usize = 10;
+
 /// Returns the environments of a session's own lessons: that of the episode in which a lesson was learned, or else of the
 /// run's first task. Lessons that were loaded from a file may be of any.
 pub(super) fn of_session(state: &State) -> BTreeMap<LessonId, String> {
@@ -40,11 +43,19 @@ pub(super) fn foreign_lessons(
                 LessonCommand::Load(lesson) => Some(&lesson.id),
                 _ => None,
             });
-        let Some((lessons, here)) = describe_foreign(spec, &environments, ids) else { continue };
+        let Some(ForeignLessons { ids, lessons, here }) = find_foreign(spec, &environments, ids) else {
+            continue;
+        };
+        let retire = if ids.len() > MAX_RETIRED_BY_ID {
+            format!(
+                "`retrospect lessons list --pool {name}` numbers them for `retrospect lessons retire --pool {name} 1 2 3`"
+            )
+        } else {
+            format!("`retrospect lessons retire --pool {name} {}`", ids.join(" "))
+        };
         warnings.push(format!(
             "{name}: {lessons} will enter prompts about {here}; unless you test transfer between environments, learn \
-             lessons there (`retrospect calibrate --env {here} --out FILE`) or retire these (`retrospect lessons retire \
-             --pool {name}`)"
+             lessons there (`retrospect calibrate --env {here} --out FILE`) or retire these ({retire})"
         ));
     }
     Ok(warnings)
@@ -54,8 +65,8 @@ pub(super) fn foreign_lessons(
 /// tasks.
 pub(super) fn foreign_exemplars(spec: &RunSpec, file: &Path, pool: &PoolFile) -> Option<String> {
     let written_by_rules = pool.lessons().filter(|lesson| lesson.rule.is_some() && lesson.is_active());
-    let (lessons, here) =
-        describe_foreign(spec, &pool.environments(), written_by_rules.map(|lesson| &lesson.id))?;
+    let ForeignLessons { lessons, here, .. } =
+        find_foreign(spec, &pool.environments(), written_by_rules.map(|lesson| &lesson.id))?;
     Some(format!(
         "--exemplars {}: {lessons} will be the mentor's examples for {here}; unless you test transfer between \
          environments, leave it out or calibrate there (`retrospect calibrate --env {here} --mentor symbolic --out FILE`)",
@@ -63,20 +74,31 @@ pub(super) fn foreign_exemplars(spec: &RunSpec, file: &Path, pool: &PoolFile) ->
     ))
 }
 
-/// Counts the lessons that were learned in other environments than those of a run's tasks: "3 lessons from babyai and 1
-/// lesson from pddl". Returns that and the first environment of the run; `None` if there are no such lessons.
-fn describe_foreign<'a>(
+/// Lessons that were learned in other environments than those of a run's tasks.
+struct ForeignLessons<'a> {
+    ids: Vec<&'a str>,
+    /// Their numbers: "3 lessons from babyai and 1 lesson from pddl".
+    lessons: String,
+    /// The first environment of the run.
+    here: String,
+}
+
+/// Finds the lessons that were learned in other environments than those of a run's tasks; `None` if there are none.
+fn find_foreign<'a>(
     spec: &RunSpec,
     environments: &BTreeMap<LessonId, String>,
     ids: impl Iterator<Item = &'a LessonId>,
-) -> Option<(String, String)> {
+) -> Option<ForeignLessons<'a>> {
     let here: BTreeSet<&str> = spec.tasks.iter().map(|task| task.env.as_str()).collect();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for env in ids.filter_map(|id| environments.get(id)).filter(|env| !here.contains(env.as_str())) {
+    let mut foreign = Vec::new();
+    for id in ids {
+        let Some(env) = environments.get(id).filter(|env| !here.contains(env.as_str())) else { continue };
         *counts.entry(env).or_default() += 1;
+        foreign.push(&*id.0);
     }
     let counts: Vec<String> =
         counts.into_iter().map(|(env, count)| format!("{} from {env}", pluralize(count, "lesson"))).collect();
-    let first = spec.tasks.first()?;
-    (!counts.is_empty()).then(|| (counts.join(" and "), first.env.clone()))
+    let here = spec.tasks.first()?.env.clone();
+    (!counts.is_empty()).then(|| ForeignLessons { ids: foreign, lessons: counts.join(" and "), here })
 }

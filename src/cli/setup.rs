@@ -128,6 +128,9 @@ pub(super) fn plan_run_with_calibration(
         warnings.push(format!("skipped {lessons} about tasks that are not in this run"));
     }
     warnings.extend(row.into_iter().flat_map(|row| preset_warnings(row, &spec, initial_lessons)));
+    if config.get(keys::AS) == PaperOrCode::Code {
+        warnings.extend(catalog::no_public_code_warning(&spec.method));
+    }
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })

@@ -75,12 +75,8 @@ impl RunConfig {
             },
         };
         let prompt_builder = Arc::new(PromptBuilder::new(templates));
-        let policy = catalog::build_policy_with(spec, prompt_builder.clone()).map_err(|e| {
-            DriverError::Refused(
-                e.to_string(),
-                format!("choose one of: {}", catalog::METHOD_NAMES.join(", ")),
-            )
-        })?;
+        let policy = catalog::build_policy_with(spec, prompt_builder.clone())
+            .map_err(|error| DriverError::Refused(error.to_string(), error.hint()))?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
             // When a person plays, the rules are ready to take over.
             "rules" | "human" => Arc::new(RuleBasedActor::with_word_delay(typing)),

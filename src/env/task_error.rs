@@ -27,7 +27,9 @@ pub enum TaskError {
         why: String,
     },
     /// The environment has many tasks, and no option selects among them.
-    #[error("no {env} task selected: use --task T, --tasks FILE, --split S or --only N")]
+    #[error(
+        "{env} has many tasks and no default one: choose with --task T, --tasks FILE, --split S or --only N"
+    )]
     NoTaskChosen { env: String },
     /// Data that is not part of this program is required.
     #[error("{what}")]

@@ -39,6 +39,24 @@ fn lessons_of_another_environment_are_named_at_the_start() {
     assert!(!plain.contains("lessons from"), "{plain}");
 }
 
+/// Regression: the advised command lacked the lessons to retire.
+#[test]
+fn the_advised_command_retires_the_lessons_of_another_environment() {
+    let home = Home::new();
+    let pool = household_pool(&home);
+    let said = |pool: &str| warnings(&home, &["--env", "babyai", "--task", "GoToRedBall", "--pool", pool]);
+    let many = said(pool);
+    assert!(many.contains("`retrospect lessons list --pool c.jsonl` numbers them"), "{many}");
+    let lines = std::fs::read_to_string(home.path(pool)).unwrap();
+    let few: Vec<&str> = lines.lines().take(4).collect();
+    std::fs::write(home.path("few.jsonl"), few.join("\n") + "\n").unwrap();
+    let advice = said("few.jsonl");
+    let command = advice.split_once("`retrospect lessons retire").unwrap().1.split_once('`').unwrap().0;
+    let args: Vec<&str> = ["lessons", "retire"].into_iter().chain(command.split_whitespace()).collect();
+    home.run(&args).assert_success();
+    assert!(!said("few.jsonl").contains("lessons from"));
+}
+
 /// The lessons of a session keep their environment when they are promoted or exported.
 #[test]
 fn promoted_and_exported_lessons_keep_their_environment() {

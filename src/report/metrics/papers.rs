@@ -143,13 +143,12 @@ impl PaperRow {
     }
 
     /// Returns whether a mentor is the model that wrote the row's constitution in the paper, or the row names none. The
-    /// names of models differ between servers, so the paper's only has to occur in the mentor's.
+    /// names of models differ between servers, so the letters and digits of the paper's only have to occur in the mentor's.
     pub fn is_advisor(&self, mentor: &str) -> bool {
         let mentor = mentor.to_lowercase();
         self.advisor.as_ref().is_none_or(|advisor| {
-            let rest = mentor.split_once(&advisor.to_lowercase()).map(|(_, rest)| rest);
             // `gpt-4o` is the paper's GPT-4; `gpt-4.1` and `gpt-4o-mini` are other models.
-            rest.is_some_and(|rest| {
+            after_name(&mentor, advisor).is_some_and(|rest| {
                 let is_other_version = rest.starts_with(|c: char| c == '.' || c.is_ascii_digit());
                 !is_other_version && !["mini", "nano", "lite"].iter().any(|size| rest.contains(size))
             })
@@ -159,6 +158,16 @@ impl PaperRow {
     fn split(&self) -> Option<&'static str> {
         PAPERS.papers.get(&self.paper)?.split.as_deref()
     }
+}
+
+/// Returns the rest of a text in lower case after the first occurrence of a name, of which only letters and digits count:
+/// `qwen3:4b` is `Qwen3-4B`. `None` if the name doesn't occur.
+fn after_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let letters: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| c.is_alphanumeric()).collect();
+    let name: Vec<char> = name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+    let found = letters.windows(name.len().max(1)).find(|window| window.iter().map(|(_, c)| c).eq(&name))?;
+    let (start, last) = found.last()?;
+    text.get(start + last.len_utf8()..)
 }
 
 /// Returns whether `value`, a share in per cent with at least one decimal, equals k / `total` for some whole k. Some

@@ -334,7 +334,7 @@ fn describe_all_differences(rows: &[&RowComparison]) -> Vec<String> {
     let describe_rest = |row: &&RowComparison| {
         let rest = row.differences.iter().filter(|difference| !is_common(difference));
         let rest: Vec<&str> = rest.map(String::as_str).collect();
-        let rest = if rest.is_empty() { "nothing else".to_owned() } else { rest.join("; ") };
+        let rest = if rest.is_empty() { "only the above".to_owned() } else { rest.join("; ") };
         format!("{} ({}): {rest}", row.source, row.row)
     };
     let all = (!common.is_empty()).then(|| format!("from all {} rows: {}", rows.len(), common.join("; ")));

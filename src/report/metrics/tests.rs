@@ -690,8 +690,12 @@ fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64
 fn figures_of_a_constitution_depend_on_who_wrote_it_and_from_what() {
     let row = |table: &str, figure: f64| (format!("OmniReflect, {table}"), figure);
     type Case = (&'static str, Vec<(&'static str, Value)>, Vec<(String, f64)>);
-    let cases: [Case; 7] = [
+    let cases: [Case; 10] = [
         ("openai:qwen3-4b-instruct", vec![], vec![row("Table 1", 93.8)]),
+        // Regression: other punctuation made it another model.
+        ("openai:qwen3:4b", vec![], vec![row("Table 1", 93.8)]),
+        ("openai:qwen3:14b", vec![], vec![]),
+        ("openai:gpt-4.1", vec![], vec![]),
         ("openai:google/gemini-2.0-flash", vec![], vec![row("Table 1", 94.8)]),
         ("openai:gpt-4o", vec![], vec![row("Table 1", 96.3), row("Table 4", 96.3)]),
         ("openai:llama", vec![], vec![]),
