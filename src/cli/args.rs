@@ -241,8 +241,9 @@ pub struct Run {
     /// into the pool, its solved tasks are skipped.
     #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
     pub reflexion: Option<PathBuf>,
-    /// Print every prompt that the run can send (actor, each question to the mentor) without calling a model: rules act in
-    /// short attempts that end as each question needs it, and the mentor's replies are placeholders.
+    /// Print the prompts (actor, each question to the mentor) without calling a model: rules act in short attempts that end
+    /// as each question needs it, and the mentor's replies are placeholders. Questions that need other settings than the
+    /// run's are marked "not sent by this run".
     #[arg(long, conflicts_with_all = ["headless", "quiet", "jobs", "plain"], help_heading = "Run control")]
     pub dry_run: bool,
     #[arg(long, help_heading = "Method", help = sentence(CALIBRATE_MEANING))]
@@ -276,6 +277,10 @@ pub struct Calibrate {
     /// Pool file to add the constitution to at the end.
     #[arg(long, short, value_name = "FILE", help_heading = "Method")]
     pub out: Option<PathBuf>,
+    /// Print the prompts (actor, each question to the mentor) without calling a model, as `run --dry-run` does; writes no
+    /// file.
+    #[arg(long, conflicts_with_all = ["headless", "quiet", "jobs", "plain"], help_heading = "Run control")]
+    pub dry_run: bool,
     #[command(flatten)]
     pub models: KeyFlags<ModelKeys>,
     #[command(flatten)]

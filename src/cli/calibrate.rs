@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Output) -> Result<(), CliError> {
     args.models.apply(&mut config)?;
     args.drive.keys.apply(&mut config)?;
+    config.calls_no_model = args.dry_run;
     let method = args.how.keys.get(&keys::METHOD).unwrap_or(CALIBRATION_METHOD.name);
     let learning = calibration_method(method).name;
     if method != learning {
@@ -36,6 +37,9 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&calibration))?;
     for warning in &plan.warnings {
         out.print_note(&format!("warning: {warning}"));
+    }
+    if args.dry_run {
+        return super::dry_run::dry_run(&config, &plan, args.drive.json, &mut out);
     }
     let Some(file) = &args.out else {
         return run::start_run(&config, plan, &args.drive, &args.screen, out);

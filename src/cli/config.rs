@@ -44,6 +44,8 @@ pub struct Config {
     pub invalid_breakpoints: Vec<CliError>,
     /// Parts of the file that are left out, because they belong to another program; each with file and line.
     pub warnings: Vec<String>,
+    /// Whether this command never calls a model (`--dry-run`), so that models need no address and no key.
+    pub calls_no_model: bool,
     /// Path of the configuration file, which may not exist.
     pub file: PathBuf,
     /// Folder that also holds `themes/` and `keys.toml`.
@@ -82,7 +84,8 @@ impl Config {
     fn with_defaults(file: PathBuf, folder: PathBuf) -> Self {
         let (presets, models) = (BTreeMap::new(), BTreeMap::new());
         let (invalid_breakpoints, warnings) = (Vec::new(), Vec::new());
-        Self { values: default_values(), presets, models, invalid_breakpoints, warnings, file, folder }
+        let (values, calls_no_model) = (default_values(), false);
+        Self { values, presets, models, invalid_breakpoints, warnings, calls_no_model, file, folder }
     }
 
     fn apply_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), CliError> {

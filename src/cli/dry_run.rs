@@ -1,12 +1,13 @@
-//! `run --dry-run`: prints every prompt that a run can send, without calling a model.
+//! `--dry-run` of `run` and `calibrate`: prints the prompts of a run without calling a model, and those that its method sends with other settings.
 //!
-//! Short attempts at the first task are played in temporary sessions: the built-in rules act, each attempt ends as won or lost
+//! Short attempts at the first task, or the first of another type if only that leads to a question, are played in temporary sessions: the built-in rules act, each attempt ends as won or lost
 //! as its question needs it ([`QuestionEntry::attempts`]), and every question to the mentor gets a placeholder as its reply.
 //! So parts, order, wording and sampling are those of a real run. Prepared or invented are: the actions, the outcome of each
 //! attempt with its last reward and progress, what the mentor is said to have written, and whatever a prompt's `changes` name.
 
 mod episode_roles;
 mod prepared_world;
+mod situated_prompt;
 
 use super::config::Config;
 use super::config::keys::OnError;
@@ -18,8 +19,7 @@ use super::printer::{EventPrinter, PrintMode};
 use super::setup::{Plan, session_meta};
 use crate::catalog::{self, PreparedAttempts, QuestionEntry, find_method, questions};
 use crate::domain::{
-    Autonomy, DefaultValue, MessageRole, ModelRole, Prompt, PromptRecord, Question, RunSpec, SegmentLabel,
-    SegmentOrigin, SettingOrigin,
+    Autonomy, DefaultValue, FailureKind, ModelRole, PromptRecord, RunSpec, SettingOrigin, Task, pluralize,
 };
 use crate::driver::{Driver, rule_based_actor};
 use crate::engine::{Envelope, Event, State};
@@ -27,7 +27,9 @@ use crate::prompt::render;
 use crate::provider::{Provider, ScriptedProvider};
 use episode_roles::EpisodeRoles;
 use prepared_world::{AttemptLimits, with_outcomes};
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use situated_prompt::{Changes, SituatedPrompt, question_name};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,25 +37,24 @@ use std::sync::{Arc, Mutex};
 /// Settings of a prepared run that differ from the run's own.
 type ChangedSettings = &'static [(&'static str, DefaultValue)];
 
+/// Why no question is sent by a run whose settings never call its mentor; a warning at the start says which.
+const MENTOR_UNUSED: &str = "the mentor is never called";
+
 /// What is said of a question that has no prompt to show.
 const NOT_ASKED: &str = "not asked in the prepared attempts; this run's tasks or settings don't lead to it";
 
-/// The events of a prepared run.
-type Events = Rc<Vec<Arc<Envelope>>>;
+/// The key of the task that is played; `None` if the run has no test task.
+type TaskKey = Option<String>;
 
-/// A prompt that the run can send.
-struct SituatedPrompt {
-    record: PromptRecord,
-    prompt: Prompt,
-    sampling: Map<String, Value>,
-    sampling_text: Option<String>,
-    /// When it is sent.
-    situation: String,
-    /// What the prepared run has in place of the run's own: trials, tasks, settings.
-    changes: Vec<String>,
+/// A prepared run that was played.
+struct Played {
+    events: Vec<Arc<Envelope>>,
+    /// The number of actions after which lost attempts end, if with more of them an attempt reaches the goal.
+    shortened_to: Option<u32>,
 }
 
-/// Prints the actor's first prompt, its last one in prepared attempts, and every question that the run's methods can ask.
+/// Prints the actor's first prompt, its last one in prepared attempts, and every question that the run's methods can ask. Says
+/// which of them the run's own settings never lead to.
 pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output) -> Result<(), CliError> {
     let mut preparer = Preparer { config, plan, played: Vec::new() };
     let questions = questions(&plan.spec);
@@ -74,7 +75,7 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
         for entry in unasked {
             let line = json!({
                 "role": "mentor", "question": question_name(entry.question), "situation": entry.when,
-                "not_asked": NOT_ASKED,
+                "sent_by_this_run": false, "not_asked": NOT_ASKED,
             });
             out.print_json(&line.to_string())?;
         }
@@ -86,7 +87,11 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
          progress, as each question needs it.",
     );
     if !has_model && !catalog::has_no_mentor(&plan.spec.method) {
-        out.print_note(&format!("No question is sent: the mentor ({}) is not a model.", plan.spec.mentor));
+        out.print_note(&format!(
+            "No question is sent: the mentor ({}) is not a model. --mentor openai:MODEL shows the questions, with any name \
+             as MODEL.",
+            plan.spec.mentor
+        ));
     }
     if prompts.is_empty() {
         out.print_note("This run sends none: the method proposes every action itself and asks no mentor.");
@@ -104,14 +109,14 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
 struct Preparer<'a> {
     config: &'a Config,
     plan: &'a Plan,
-    played: Vec<((PreparedAttempts, ChangedSettings), Events)>,
+    played: Vec<((PreparedAttempts, ChangedSettings, TaskKey), Rc<Played>)>,
 }
 
 impl Preparer<'_> {
     /// Returns the actor's first and last prompt in these attempts; none if the method asks no actor.
     fn actor_prompts(&mut self, attempts: PreparedAttempts) -> Result<Vec<SituatedPrompt>, CliError> {
-        let events = self.play(attempts, &[])?;
-        let changes = self.changes(attempts, &[]);
+        let played = self.play(attempts, &[], self.plan.spec.test_tasks().first())?;
+        let (events, changes) = (&played.events, self.changes(attempts, &[], &played));
         let is_actors = |record: &PromptRecord| record.role == ModelRole::Actor;
         let mut seqs = events.iter().filter(|e| sent_prompt(e).is_some_and(is_actors)).map(|e| e.seq);
         let first = seqs.next();
@@ -119,7 +124,7 @@ impl Preparer<'_> {
             (first, "at the first step of the first attempt"),
             (seqs.next_back(), "at the last step of prepared attempts, with all that was learned before"),
         ];
-        let explored = EpisodeRoles::of(&events);
+        let explored = EpisodeRoles::of(events);
         let first_explored = events
             .iter()
             .find(|e| sent_prompt(e).is_some_and(|record| is_actors(record) && explored.explores(record)));
@@ -128,30 +133,36 @@ impl Preparer<'_> {
             "at the first step of an exploration",
         );
         let prompts = situations.into_iter().chain([exploration]).filter_map(|(seq, situation)| {
-            situated_prompt(&events, &|envelope, _| Some(envelope.seq) == seq, situation, &changes)
+            situated_prompt(events, &|envelope, _| Some(envelope.seq) == seq, situation, &changes)
         });
         Ok(prompts.collect())
     }
 
     /// Returns the last prompt with a question in the attempts prepared for it, and the last one in an exploration: with the
-    /// run's own settings if they lead to it, otherwise with those of the entry. A question that is asked in several
+    /// run's own settings if they lead to it at the first task of any type, otherwise with those of the entry. A question that is asked in several
     /// situations is found only if the prompt has other parts than those `shown` before. Empty if there is none.
     fn find_question(
         &mut self,
         entry: &QuestionEntry,
         shown: &[SituatedPrompt],
     ) -> Result<Vec<SituatedPrompt>, CliError> {
-        let tries: &[ChangedSettings] =
-            if entry.settings.is_empty() { &[&[]] } else { &[&[], entry.settings] };
-        for settings in tries {
-            let events = self.play(entry.attempts, settings)?;
-            let changes = self.changes(entry.attempts, settings);
-            let roles = EpisodeRoles::of(&events);
+        let tasks = first_of_each_type(self.plan.spec.test_tasks());
+        let first = tasks.first().copied();
+        let own = std::iter::once(first).chain(tasks.into_iter().skip(1).map(Some));
+        let tries = own.map(|task| (&[] as ChangedSettings, task));
+        let changed = (!entry.settings.is_empty()).then_some((entry.settings, first));
+        for (settings, task) in tries.chain(changed) {
+            let played = self.play(entry.attempts, settings, task)?;
+            let (events, mut changes) = (&played.events, self.changes(entry.attempts, settings, &played));
+            if catalog::unused_mentor_reason(&self.plan.spec).is_some() {
+                changes.prevented_by.push(MENTOR_UNUSED.to_owned());
+            }
+            let roles = EpisodeRoles::of(events);
             let find = |explores: bool, situation: &str| {
                 let is_asked = |_: &Envelope, record: &PromptRecord| {
                     record.question == Some(entry.question) && roles.explores(record) == explores
                 };
-                situated_prompt(&events, &is_asked, situation, &changes)
+                situated_prompt(events, &is_asked, situation, &changes)
             };
             let found: Vec<SituatedPrompt> =
                 [find(false, entry.when), find(true, &explored_situation(entry))]
@@ -167,42 +178,54 @@ impl Preparer<'_> {
     }
 
     /// Names what these attempts have in place of the run's own.
-    fn changes(&self, attempts: PreparedAttempts, settings: ChangedSettings) -> Vec<String> {
+    fn changes(&self, attempts: PreparedAttempts, settings: ChangedSettings, played: &Played) -> Changes {
         let spec = &self.plan.spec;
         let tasks = spec.test_tasks().len();
-        let mut changes = Vec::new();
-        if spec.trials < attempts.trials {
+        let (mut changes, mut prevented_by) = (Vec::new(), Vec::new());
+        // Without a test task only the run's own calibration is played.
+        if tasks > 0 && spec.trials < attempts.trials {
             changes.push(format!("{} trials (this run: {})", attempts.trials, spec.trials));
         }
-        if tasks < attempts.tasks as usize {
+        if tasks > 0 && tasks < attempts.tasks as usize {
             changes.push(format!("{} tasks (this run: {tasks})", attempts.tasks));
         }
         if spec.loop_detector {
             changes.push("loop_detector=false (this run: true)".to_owned());
         }
-        if attempts.outcomes.contains(&true) {
+        if (tasks > 0 || learns_from_calibration(spec)) && attempts.outcomes.contains(&true) {
             changes.push("invented successes, with reward and progress 1".to_owned());
+        }
+        if let Some(actions) = played.shortened_to {
+            changes.push(format!(
+                "lost attempts of {} each, one fewer than reach the goal",
+                pluralize(actions.into(), "action")
+            ));
         }
         for (name, value) in settings {
             let (value, own) = (value.to_json(), spec.settings.value(name));
             if own != Some(&value) {
                 let own = own.map_or_else(|| "not set".to_owned(), ToString::to_string);
                 changes.push(format!("{name}={value} (this run: {own})").replace('"', ""));
+                prevented_by.push(format!("{name}={own}").replace('"', ""));
             }
         }
-        changes
+        Changes { all: changes, prevented_by }
     }
 
-    /// Plays the run's calibration, then these attempts at its first task.
-    fn play(&mut self, attempts: PreparedAttempts, settings: ChangedSettings) -> Result<Events, CliError> {
-        let key = (attempts, settings);
-        if let Some((_, events)) = self.played.iter().find(|(played, _)| *played == key) {
-            return Ok(events.clone());
+    /// Plays the run's calibration, then these attempts at a task.
+    fn play(
+        &mut self,
+        attempts: PreparedAttempts,
+        settings: ChangedSettings,
+        task: Option<&Task>,
+    ) -> Result<Rc<Played>, CliError> {
+        let key = (attempts, settings, task.map(Task::key));
+        if let Some((_, played)) = self.played.iter().find(|(of, _)| *of == key) {
+            return Ok(played.clone());
         }
         let mut spec = self.plan.spec.clone();
-        let tests = spec.test_tasks().first().cloned();
         spec.tasks.truncate(spec.tasks.len() - spec.test_tasks().len());
-        spec.tasks.extend(tests.into_iter().flat_map(|task| vec![task; attempts.tasks as usize]));
+        spec.tasks.extend(task.into_iter().flat_map(|task| vec![task.clone(); attempts.tasks as usize]));
         (spec.trials, spec.autonomy) = (attempts.trials, Autonomy::Auto);
         // An attempt ends as prepared, not because the rules repeat themselves.
         spec.loop_detector = false;
@@ -211,15 +234,17 @@ impl Preparer<'_> {
         }
         let max_actions = spec.limits.moves.unwrap_or(u32::MAX).min(spec.limits.steps);
         let mut limits = AttemptLimits::new(max_actions);
-        let events: Events = loop {
+        let mut shortened_to = None;
+        let played = loop {
             let (events, goal) = self.play_run(spec.clone(), attempts, limits)?;
             // A prompt must not call an attempt lost that shows how the goal was reached.
-            if !limits.end_before(goal) {
-                break Rc::new(events);
+            match limits.end_before(goal) {
+                Some(actions) => shortened_to = Some(actions),
+                None => break Rc::new(Played { events, shortened_to }),
             }
         };
-        self.played.push((key, events.clone()));
-        Ok(events)
+        self.played.push((key, played.clone()));
+        Ok(played)
     }
 
     /// Returns the events, and the least number of actions after which an attempt that is to be lost has reached the goal.
@@ -245,9 +270,9 @@ impl Preparer<'_> {
         });
         let goal = Arc::new(AtomicU32::new(u32::MAX));
         // The outcomes are those of the tasks that the method learns from.
-        let learns_from_all = find_method(&spec.method).is_some_and(|method| method.learns_from_calibration);
         let training = spec.tasks.len() - spec.test_tasks().len();
-        let uncounted = if learns_from_all { Vec::new() } else { spec.tasks[..training].to_vec() };
+        let uncounted =
+            if learns_from_calibration(&spec) { Vec::new() } else { spec.tasks[..training].to_vec() };
         run_config.open_world =
             with_outcomes(run_config.open_world, attempts, limits, uncounted, goal.clone());
         let folder = tempfile::tempdir().map_err(|e| {
@@ -265,16 +290,31 @@ impl Preparer<'_> {
             Ending::Finished => {}
             Ending::Interrupted => return Err(CliError::interrupted("start it again")),
             Ending::Stopped(why) | Ending::Diverged(why) => {
-                return Err(CliError::new(
-                    CliErrorKind::Stopped,
-                    format!("--dry-run: the prepared attempts stopped: {why}"),
-                    "check the task with `retrospect play`",
-                ));
+                let failure = printer.state.failed_call.as_ref().map(|(_, failure)| failure);
+                let (why, hint) = match failure.filter(|failure| failure.kind == Some(FailureKind::TooLong)) {
+                    Some(failure) => {
+                        (&failure.message, "raise context_tokens (--set context_tokens=N), or lower examples")
+                    }
+                    None => (&why, "check the task with `retrospect play`"),
+                };
+                let message = format!("--dry-run: the prepared attempts stopped: {why}");
+                return Err(CliError::new(CliErrorKind::Stopped, message, hint));
             }
         }
         let opened = locate::open_session(self.config, Some(&session.dir.display().to_string()))?;
         Ok((opened.events()?, goal.load(Ordering::Relaxed)))
     }
+}
+
+/// Returns whether the method itself learns from the tasks of a calibration.
+fn learns_from_calibration(spec: &RunSpec) -> bool {
+    find_method(&spec.method).is_some_and(|method| method.learns_from_calibration)
+}
+
+/// Returns the first task of each type, in the order of the tasks.
+fn first_of_each_type(tasks: &[Task]) -> Vec<&Task> {
+    let mut types = HashSet::new();
+    tasks.iter().filter(|task| types.insert((&task.env, &task.task_type))).collect()
 }
 
 /// Says when a question is asked in an exploration.
@@ -294,7 +334,7 @@ fn situated_prompt(
     events: &[Arc<Envelope>],
     is_wanted: &dyn Fn(&Envelope, &PromptRecord) -> bool,
     situation: &str,
-    changes: &[String],
+    changes: &Changes,
 ) -> Option<SituatedPrompt> {
     let is_match = |e: &Arc<Envelope>| sent_prompt(e).is_some_and(|record| is_wanted(e, record));
     let last = events.iter().rposition(is_match)?;
@@ -308,75 +348,6 @@ fn situated_prompt(
         sampling_text: run.and_then(|run| run.describe_request_sampling(&record, &[])),
         record,
         situation: situation.to_owned(),
-        changes: changes.to_vec(),
+        changes: changes.clone(),
     })
-}
-
-/// Returns the messages of a prompt: consecutive segments of the same role are one message.
-fn messages(prompt: &Prompt) -> Vec<(&'static str, String)> {
-    let mut all: Vec<(&'static str, String)> = Vec::new();
-    for segment in &prompt.segments {
-        let role = match segment.message_role {
-            MessageRole::System => "system",
-            MessageRole::User => "user",
-            MessageRole::Assistant => "assistant",
-        };
-        match all.last_mut() {
-            Some((last, text)) if *last == role => text.push_str(&segment.text),
-            _ => all.push((role, segment.text.to_string())),
-        }
-    }
-    all
-}
-
-/// Returns the name of a question in prompt templates, such as `reflect.abstract`.
-fn question_name(question: Question) -> String {
-    format!("{}.{}", question.purpose.name(), question.kind.name().to_lowercase())
-}
-
-impl SituatedPrompt {
-    /// Returns whether another prompt asks the same with the same texts of the template, whatever lessons and steps there are.
-    fn is_like(&self, other: &Self) -> bool {
-        let parts = |prompt: &Self| -> Vec<SegmentLabel> {
-            let texts =
-                prompt.prompt.segments.iter().filter(|part| matches!(part.origin, SegmentOrigin::Text(_)));
-            texts.map(|part| part.label).collect()
-        };
-        self.record.question == other.record.question && parts(self) == parts(other)
-    }
-
-    fn to_json(&self) -> Value {
-        let messages: Vec<Value> = messages(&self.prompt)
-            .into_iter()
-            .map(|(role, text)| json!({"role": role, "content": text}))
-            .collect();
-        let record = &self.record;
-        json!({
-            "role": record.role.name(), "question": record.question.map(question_name),
-            "situation": self.situation, "prepared_with": self.changes, "episode": record.episode,
-            "step": record.step, "tokens": record.tokens, "sampling": self.sampling, "messages": messages,
-        })
-    }
-
-    fn print(&self, out: &mut Output) -> Result<(), CliError> {
-        let record = &self.record;
-        let question = record.question.map_or_else(String::new, |q| format!(" {}", question_name(q)));
-        out.print_line(&format!("==== {}{question}: {}", record.role.name(), self.situation))?;
-        out.print_line(&format!(
-            "==== episode {}, step {}, about {} tokens{}",
-            record.episode,
-            record.step,
-            record.tokens,
-            self.sampling_text.as_ref().map_or_else(String::new, |sampling| format!("; {sampling}"))
-        ))?;
-        if !self.changes.is_empty() {
-            out.print_line(&format!("==== prepared with {}", self.changes.join(", ")))?;
-        }
-        for (role, text) in messages(&self.prompt) {
-            out.print_line(&format!("---- {role}"))?;
-            out.print_document(&text)?;
-            out.print_line("")?;
-        }
-        Ok(())
-    }
 }

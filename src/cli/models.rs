@@ -26,6 +26,9 @@ use std::sync::Arc;
 /// Server used when only `OPENAI_API_KEY` is set.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
+/// Address of the server of a command that never calls a model.
+const NO_SERVER: &str = "http://localhost";
+
 /// Resolves the endpoint of a model from the configuration, and for a resumed run from its settings (`resumed`).
 pub(super) fn resolve_endpoint(
     config: &Config,
@@ -33,7 +36,33 @@ pub(super) fn resolve_endpoint(
     model: &str,
     resumed: Option<&Settings>,
 ) -> Result<Endpoint, CliError> {
+    if config.calls_no_model {
+        return endpoint_without_server(config, role, model);
+    }
     resolve_endpoint_with(config, role, model, resumed, &|name| std::env::var(name).ok())
+}
+
+/// Returns an endpoint with the sampling parameters of the role's profiles that is never called. It reads no key, no variable
+/// and no file.
+fn endpoint_without_server(config: &Config, role: ModelRole, model: &str) -> Result<Endpoint, CliError> {
+    let names = profile_names(config, role);
+    let mut profile = Profile::default();
+    for name in split_names(names) {
+        profile = config.profile(name)?.merge_over(profile);
+    }
+    if config.origin(&keys::API) != &ValueOrigin::Default {
+        profile.api = Some(config.get(keys::API).word().to_owned());
+    }
+    if !model.is_empty() {
+        profile.model = Some(model.to_owned());
+    }
+    profile.base_url = Some(NO_SERVER.to_owned());
+    profile.without_access().to_endpoint(&|_| None).map_err(|e| profile_error(names, &e))
+}
+
+/// Splits names of profiles that are separated by commas.
+fn split_names(names: &str) -> impl Iterator<Item = &str> {
+    names.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 fn resolve_endpoint_with(
@@ -54,7 +83,7 @@ fn resolve_endpoint_with(
     let names = if use_configured { profile_names(config, role) } else { recorded("profile") };
     // The address in a built-in profile for a server on this machine is only a default.
     let mut is_default_address = false;
-    for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
+    for name in split_names(names) {
         let next = config.profile(name)?;
         if let Some(address) = &next.base_url {
             is_default_address = config.is_shipped(name) && Endpoint::new(address, "").is_loopback();

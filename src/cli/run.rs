@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Result<(), CliError> {
     args.drive.keys.apply(&mut config)?;
     args.models.apply(&mut config)?;
+    config.calls_no_model = args.dry_run;
     let calibration = args.calibrate.then(CalibrationOptions::default);
     let mut plan =
         plan_run_with_calibration(&mut config, &args.world, &args.method_args, calibration.as_ref())?;

@@ -253,6 +253,8 @@ fn a_calibration_does_not_shift_the_prepared_attempts() {
 fn an_attempt_that_is_called_lost_does_not_show_how_the_goal_was_reached() {
     let home = Home::new();
     for prompt in prompts(&home, "babyai", "GoToRedBall", "reflexion", &[]) {
+        // Regression: that the attempts were made shorter was not said.
+        assert!(prompt["prepared_with"].to_string().contains("one fewer than reach the goal"), "{prompt}");
         let text = text(&prompt);
         let own = text.rsplit("Your task is to: ").next().unwrap();
         let is_lost = own.contains("STATUS: FAIL");

@@ -74,7 +74,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             reply_form: ReplyForm::WholeList,
             sample_reply: "[\"{}\"]",
             attempts: TEN_TASKS,
-            settings: &[(S_FREQ.spec.name, DefaultValue::Number(10))],
+            settings: &[
+                (KIND_ABSTRACT.spec.name, DefaultValue::Switch(true)),
+                (S_FREQ.spec.name, DefaultValue::Number(10)),
+            ],
         },
         QuestionEntry {
             question: Question { kind: ReflectionKind::Error, purpose: Purpose::Summarise },
@@ -82,7 +85,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             reply_form: ReplyForm::WholeList,
             sample_reply: "[{'mistake': '{}', 'solution': '(its solution)'}]",
             attempts: TEN_TASKS,
-            settings: &[(S_FREQ.spec.name, DefaultValue::Number(10))],
+            settings: &[
+                (KIND_ERROR.spec.name, DefaultValue::Switch(true)),
+                (S_FREQ.spec.name, DefaultValue::Number(10)),
+            ],
         },
     ],
     step_limits: (50, 50),

@@ -24,10 +24,11 @@ impl AttemptLimits {
         Self { won: actions, lost: actions }
     }
 
-    /// Makes lost attempts end before an action that has reached the goal. Returns whether that changes anything.
-    pub(super) fn end_before(&mut self, goal: u32) -> bool {
+    /// Makes lost attempts end before an action that has reached the goal. Returns their new number of actions, if that
+    /// changes it.
+    pub(super) fn end_before(&mut self, goal: u32) -> Option<u32> {
         let lost = goal.saturating_sub(1).clamp(1, self.lost);
-        std::mem::replace(&mut self.lost, lost) != lost
+        (std::mem::replace(&mut self.lost, lost) != lost).then_some(lost)
     }
 }
 

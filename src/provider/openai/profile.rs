@@ -197,6 +197,14 @@ impl Profile {
         }
     }
 
+    /// Returns the profile without what gives access to its server and may be missing here: key, headers, query parameters
+    /// and certificates.
+    #[must_use]
+    pub fn without_access(self) -> Self {
+        let (headers, query) = (BTreeMap::new(), BTreeMap::new());
+        Self { key_env: None, key_file: None, headers, query, ca_file: None, ..self }
+    }
+
     /// Returns the endpoint that the profile describes. `variable` reads environment variables.
     ///
     /// # Errors
