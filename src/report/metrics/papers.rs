@@ -3,7 +3,7 @@
 mod differences;
 
 use super::{Interval, Metrics};
-use crate::domain::Interface;
+use crate::domain::{Interface, PRESET_SETTING};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,7 +221,7 @@ pub struct RowComparison {
     pub differences: Vec<String>,
 }
 
-/// Returns every row about a configuration's method and environment: its figures beside ours where everything agrees, and
+/// Returns every row about a configuration's method and environment, that of its own preset first: its figures beside ours where everything agrees, and
 /// otherwise what differs.
 ///
 /// # Errors
@@ -241,10 +241,12 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<RowComparison>, Stri
     if env_rows.is_empty() {
         return Err(format!("no paper has a table for {env}"));
     }
-    let method_rows: Vec<&PaperRow> = env_rows.into_iter().filter(|r| r.method == spec.method).collect();
+    let mut method_rows: Vec<&PaperRow> = env_rows.into_iter().filter(|r| r.method == spec.method).collect();
     if method_rows.is_empty() {
         return Err(format!("no paper has a table for {} on {env}", spec.method));
     }
+    let preset = spec.settings.value(PRESET_SETTING).and_then(Value::as_str);
+    method_rows.sort_by_key(|row| preset != Some(row.preset.as_str()));
     let compare = |row: &PaperRow| {
         let differences = row.differences(metrics, spec, env);
         let figures = row.figures.iter().filter(|figure| figure.0 == env && differences.is_empty());

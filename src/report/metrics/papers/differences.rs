@@ -119,6 +119,7 @@ impl PaperRow {
                 let of_run = spec.settings.recorded(&full_name).map(|setting| &setting.value);
                 let here = of_run.or_else(|| endpoint?.get(name)).filter(|here| !here.is_null());
                 if let Some(here) = here.filter(|here| here.as_f64() != value.as_f64()) {
+                    let here = SamplingParam::format_value(here);
                     reasons.push(format!("{full_name} {value} in the paper, {here} here"));
                 }
             }
