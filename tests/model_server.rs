@@ -399,9 +399,16 @@ fn the_public_code_and_the_papers_decide_what_is_sampled() {
     let names = ["top_p", "top_k", "repetition_penalty", "max_tokens"];
     let paper = json!([0.7, 50, 1, 256]);
     // Columns: arguments, the actor's parameters, the mentor's.
-    let cases: [(&[&str], Value, Value); 7] = [
+    let cases: [(&[&str], Value, Value); 9] = [
         (&["--method=react", "--as=code", ACTOR], json!([1, null, null, 100]), Value::Null),
-        (&["--method=react", ACTOR], json!([0.7, null, null, 256]), Value::Null),
+        // Regression: OmniReflect's `top_p` was sent with methods whose papers state none.
+        (&["--method=react", ACTOR], json!([null, null, null, 256]), Value::Null),
+        (&["--method=react", "--profile=paper", ACTOR], json!([0.7, 50, 1, 256]), Value::Null),
+        (
+            &["--method=omnireflect", ACTOR, MENTOR, "--set=mentor_at_once=false"],
+            json!([0.7, null, null, 256]),
+            json!([0.7, null, null, 1024]),
+        ),
         (
             &["--method=reflexion", "--as=code", "--trials=1", ACTOR, MENTOR],
             json!([1, null, null, 256]),
@@ -710,7 +717,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let replies = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
         let server = Server::start(replies.iter().map(|text| complete_reply(text)).collect()).await;
         let args = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1", "--plain"];
-        let model_args = ["--actor", "openai:small", "--base-url", &server.base];
+        let model_args = ["--actor", "openai:small", "--base-url", &server.base, "--set", "actor.top_p=0.7"];
         let args: Vec<&str> = args.into_iter().chain(model_args).collect();
         let lines = "set actor.temperature hot\nset mentor.temperature 1\nstep\nstep\nfork 1\nset actor.temperature 0.7\n\
                      set actor.max_tokens 64\nset actor.top_p off\nset actor.seed 9\nstep\nprompt\nquit\n";

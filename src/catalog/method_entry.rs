@@ -35,6 +35,9 @@ pub struct MethodEntry {
     pub code_defaults: &'static [(&'static str, DefaultValue)],
     /// The sampling parameters in the public code, by the names of their settings (`actor.top_p`); used with `--as code`.
     pub code_sampling: &'static [(&'static str, DefaultValue)],
+    /// Whether the paper states `top_p`, and with the value that endpoints have by default (OmniReflect's). Otherwise a run
+    /// leaves it to the server.
+    pub states_top_p: bool,
     /// The step limit of an episode as in the paper, and as in the public code.
     pub step_limits: (u32, u32),
     /// Trials per task if none are given.
@@ -91,6 +94,7 @@ impl MethodEntry {
             jobs: &[],
             code_defaults: &[],
             code_sampling: &[],
+            states_top_p: false,
             step_limits: (50, 50),
             trials: 1,
             limits_origin: SettingOrigin::BuiltIn,

@@ -19,7 +19,7 @@ struct Expected {
     actor: Vec<(usize, &'static str)>,
     mentor: Vec<(usize, &'static str)>,
     /// What the requests say about sampling. OmniReflect's is in its section 4.1, that of others in their public
-    /// code. FCRF's code sends no `top_p`, and Sweet&Sour's paper states none.
+    /// code. FCRF's code sends no `top_p`, and the papers of Sweet&Sour and ExpeL state none.
     actor_sampling: Value,
     mentor_sampling: Value,
 }
@@ -130,8 +130,8 @@ fn expected() -> Vec<Expected> {
                 (1, "system: instruction; user: failures, task, steps, outcome, cue"),
                 (1, "system: instruction; user: failures, task, steps, outcome, memory, cue"),
             ],
-            actor_sampling: line(sampling(0.7, 256)),
-            mentor_sampling: sampling(0.7, 1024),
+            actor_sampling: line(without_top_p(256)),
+            mentor_sampling: without_top_p(1024),
         },
         Expected {
             method: "planning",
@@ -222,5 +222,29 @@ fn rules_reflect_without_a_mentor_in_every_environment() {
             "{}",
             world.task
         );
+    }
+}
+
+/// Regression: without a preset, every method sent OmniReflect's `top_p`, although its own paper states none.
+#[test]
+fn a_method_whose_paper_states_no_top_p_sends_none() {
+    let world = worlds().into_iter().find(|world| world.env == "household").unwrap();
+    for method in METHODS.iter() {
+        let server = server_for(world, method.name);
+        let args =
+            ["--method", method.name, "--trials", "2", "--max-steps", "3", "--set", "loop_detector=false"];
+        let exchanges = play(&server, world, &args);
+        assert!(!exchanges.is_empty(), "{}", method.name);
+        for exchange in &exchanges {
+            let expected = (method.name == "omnireflect").then(|| json!(0.7));
+            assert_eq!(exchange.sampling().get("top_p").cloned(), expected, "{}", method.name);
+        }
+    }
+    // Somebody's own value stays.
+    let server = server_for(world, "react");
+    for exchange in
+        play(&server, world, &["--method", "react", "--max-steps", "2", "--set", "actor.top_p=0.5"])
+    {
+        assert_eq!(exchange.sampling()["top_p"], 0.5);
     }
 }

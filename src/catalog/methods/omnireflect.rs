@@ -91,6 +91,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             ],
         },
     ],
+    states_top_p: true,
     step_limits: (50, 50),
     limits_origin: SettingOrigin::Paper,
     lanes: LANES,

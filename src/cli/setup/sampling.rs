@@ -1,6 +1,6 @@
 //! The sampling parameters that a paper or a public code prescribes.
 
-use crate::catalog::find_method;
+use crate::catalog::{CALIBRATION_METHOD, find_method, has_no_mentor};
 use crate::cli::config::{Config, keys};
 use crate::cli::error::CliError;
 use crate::cli::models::resolve_endpoint;
@@ -9,8 +9,9 @@ use crate::method::PaperOrCode;
 use crate::report::metrics::PaperRow;
 use serde_json::Value;
 
-/// Sets the sampling parameters of a row's paper (one that it doesn't state isn't sent), and with `--as code` those of the method's public code, for the roles
-/// that a model has. What a person has set and what a server's profile changes or omits stays.
+/// Sets the sampling parameters of a row's paper (one that it doesn't state isn't sent), and with `--as code` those of the
+/// method's public code, for the roles that a model has. Without either, `top_p` isn't sent if neither the method's paper
+/// nor the server's profile states it. What a person has set and what a server's profile changes or omits stays.
 pub(super) fn apply_prescribed_sampling(
     config: &Config,
     row: Option<&PaperRow>,
@@ -32,7 +33,16 @@ pub(super) fn apply_prescribed_sampling(
     for role in roles {
         let Some(model) = spec.provider_spec(role).strip_prefix("openai:") else { continue };
         let endpoint = resolve_endpoint(config, role, model, None)?;
-        for (name, value, origin) in &all {
+        let asking = if role == ModelRole::Mentor && has_no_mentor(&spec.method) {
+            // Only a calibration calls the mentor.
+            Some(CALIBRATION_METHOD)
+        } else {
+            find_method(&spec.method)
+        };
+        let unstated = asking
+            .filter(|entry| !entry.states_top_p && !endpoint.states_top_p)
+            .map(|_| (format!("{}.top_p", role.name()), Value::Bool(false), SettingOrigin::Paper));
+        for (name, value, origin) in all.iter().chain(&unstated) {
             let is_free = !spec.settings.contains(name);
             if sampling_param(name).is_some_and(|(of, param)| of == role && endpoint.has_default(param.name))
                 && is_free

@@ -214,6 +214,8 @@ pub struct Endpoint {
     /// A file of trusted CA certificates (PEM), in addition to the system's.
     pub ca_file: Option<PathBuf>,
     pub sampling: Sampling,
+    /// The profile itself states `top_p`, so it is sent with methods whose paper doesn't.
+    pub states_top_p: bool,
     pub max_tokens_field: MaxTokensField,
     /// Send `stream_options.include_usage`.
     pub send_usage_option: bool,
@@ -253,6 +255,7 @@ impl Endpoint {
             query: Vec::new(),
             ca_file: None,
             sampling: Sampling::default(),
+            states_top_p: false,
             max_tokens_field: MaxTokensField::default(),
             send_usage_option: true,
             omit: BTreeSet::new(),

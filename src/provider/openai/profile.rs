@@ -25,7 +25,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("query", "additional query parameters; values as for `headers`"),
     ("ca_file", "trusted CA certificates (PEM), in addition to the system's, for your own https server"),
     ("temperature", "default 0 (the papers)"),
-    ("top_p", "default 0.7 (OmniReflect)"),
+    ("top_p", "default 0.7 with OmniReflect; not sent with other methods, whose papers state none"),
     ("top_k", "not sent by default; OmniReflect: 50"),
     ("repetition_penalty", "not sent by default; OmniReflect: 1"),
     (
@@ -269,6 +269,7 @@ impl Profile {
     }
 
     fn apply_sampling(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
+        endpoint.states_top_p = self.top_p.is_some();
         let sampling = &mut endpoint.sampling;
         sampling.temperature = check_not_negative("temperature", self.temperature)?.or(sampling.temperature);
         sampling.top_p = check_not_negative("top_p", self.top_p)?.or(sampling.top_p);
