@@ -76,7 +76,7 @@ fn an_exploration_is_shown_if_the_run_has_one() {
 }
 
 /// Returns the questions that a run never sends, of those that are shown or named.
-fn unsent<'a>(prompts: &'a [Value]) -> Vec<&'a str> {
+fn unsent(prompts: &[Value]) -> Vec<&str> {
     let is_sent = |prompt: &Value| prompt["sent_by_this_run"].as_bool().unwrap_or_else(|| panic!("{prompt}"));
     let unsent = prompts.iter().filter(|prompt| !is_sent(prompt));
     unsent.map(|prompt| prompt["question"].as_str().unwrap()).collect()
