@@ -85,7 +85,9 @@ const PANE_NAMES: [&str; 10] =
 actions! {
     Step = "step", Listed, "run the proposed action and stop at the next proposal", Does(Verb::Step);
     StepStage = "stage", Listed, "advance one stage: prompt, reply, decision, observation, reflection", Does(Verb::Stage);
-    PauseRun = "pause-run", Listed, "pause, or run without stopping", Does(Verb::PauseRun);
+    PauseRun = "pause-run", Listed, "pause, or run without stopping; in a read-only session: play or pause the recording", Does(Verb::PauseRun);
+    Faster = "faster", Listed, "speed up: the playback of a read-only session, or a run whose actor isn't a model", ScreenOnly;
+    Slower = "slower", Listed, "slow down: the playback of a read-only session, or a run whose actor isn't a model", ScreenOnly;
     ToggleConfirm = "confirm", Listed, "stop at every proposal: on or off", Does(Verb::Confirm);
     ToggleHuman = "play", Listed, "play yourself, or hand control back to the agent", Does(Verb::Play);
     Override = "override", Listed, "replace the proposed action", Does(Verb::Override);
@@ -144,6 +146,7 @@ actions! {
     PreviousPane = "previous-pane", Listed, "go to the previous pane", ScreenOnly;
     Zoom = "zoom", Listed, "zoom this pane, or unzoom it", ScreenOnly;
     NextArrangement = "arrange", Listed, "change the layout of the panes", ScreenOnly;
+    ToggleStageMode = "stage-mode", Listed, "show the screen for an audience, or the whole screen: large, with the pressed keys, without hosts and paths", ScreenOnly;
     ToggleTruth = "truth", Listed, "show the ground truth (hidden from the agent), or only what the agent may know", Instead("`world` shows what the agent may know");
     ToggleReasoning = "reasoning", Listed, "fold or unfold the model's reasoning", ScreenOnly;
     Hint = "hint", Listed, "show a path to the goal, if the environment can find one", Does(Verb::Hint);

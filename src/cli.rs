@@ -180,20 +180,25 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     }
 }
 
-/// Merges `--theme` and `--plain` given before the verb into the verb's own; a theme after the verb wins.
+/// Merges `--theme`, `--plain` and `--stage` given before the verb into the verb's own; a theme after the verb wins.
 fn merge_screen_flags(cli: &mut Cli) -> Result<(), CliError> {
     let before = cli.screen.clone();
-    if cli.verb.is_none() || (before.theme.is_none() && !before.plain) {
+    if cli.verb.is_none() || (before.theme.is_none() && !before.plain && !before.stage) {
         return Ok(());
     }
     let Some((flags, _)) = screen_flags(cli) else {
-        let flag = if before.plain { "--plain" } else { "--theme" };
+        let flag = match (before.plain, before.stage) {
+            (true, _) => "--plain",
+            (_, true) => "--stage",
+            _ => "--theme",
+        };
         return Err(CliError::usage(
             format!("{flag}: this command has no screen"),
             "omit the flag; only run, resume, open and demo accept it",
         ));
     };
     flags.plain |= before.plain;
+    flags.stage |= before.stage;
     flags.theme = flags.theme.take().or(before.theme);
     Ok(())
 }

@@ -33,6 +33,7 @@ mod run_config;
 mod run_factory;
 mod snapshot_cache;
 mod startup;
+mod step_delay;
 mod store;
 mod streamed_text;
 mod sync_thread;

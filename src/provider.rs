@@ -152,6 +152,11 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// Returns whether replies take no time, unlike those of a model. A person may slow down a run with such an actor.
+    fn answers_at_once(&self) -> bool {
+        false
+    }
+
     /// Returns the reply as a stream of pieces.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>>;
 }

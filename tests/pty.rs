@@ -178,12 +178,36 @@ fn quitting_a_read_only_session_prints_the_resume_command() {
     let mut window = Terminal::start(command, 200, 30, None);
     window.wait_for("READ-ONLY");
     window.wait_for("C end card");
-    window.press("n");
+    window.press("a");
     window.wait_for(&format!("read-only; to continue: {PROGRAM} resume {path}"));
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0);
     window.assert_terminal_restored();
     assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
+}
+
+/// Regression: `demo` read a folder of the machine that built the program, and a report of a demo was written there.
+#[test]
+fn a_demo_plays_in_a_folder_without_the_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["demo", "lamp"]);
+    command.cwd(folder.path());
+    let mut window = Terminal::start(command, 120, 36, None);
+    window.wait_for("PAST step 12 of 13 · won");
+    window.press("g");
+    window.wait_for(" 1/7 ");
+    window.press("+++ ");
+    window.wait_for("▶ playing 8x");
+    window.wait_for("READ-ONLY · won");
+    window.wait_for(" 7/7 ");
+    window.press("E");
+    window.wait_for("report-lamp.html");
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
+    assert!(window.sessions.path().join("report-lamp.html").is_file());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 /// On the screen each condition stops the session at the recorded step and is named in the first row; Space continues

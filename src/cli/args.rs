@@ -73,6 +73,9 @@ pub struct CommonArgs {
 pub struct ScreenArgs {
     #[arg(long, value_name = keys::THEME.value_name, help_heading = "Screen", help = key_help(&keys::THEME))]
     pub theme: Option<String>,
+    /// Stage mode, for an audience: large, without details, hosts and paths, with the pressed keys.
+    #[arg(long, help_heading = "Screen")]
+    pub stage: bool,
     /// Interactive, line by line: commands by name, no cursor movement, no frames (for screen readers and logs).
     #[arg(long, help_heading = "Screen")]
     pub plain: bool,

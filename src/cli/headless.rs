@@ -2,6 +2,7 @@
 
 use super::breakpoints;
 use super::config::keys::OnError;
+use super::demo::ShippedDemo;
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::printer::{self, EventPrinter};
 use crate::domain::{EndReason, Seq};
@@ -46,8 +47,10 @@ pub(super) struct ScreenSession<'a> {
     pub(super) handle: &'a Handle,
     /// Thread of its driver; `None` if the session is read-only.
     pub(super) thread: Option<std::thread::JoinHandle<()>>,
-    /// Folder of the session.
+    /// Folder of the session; empty if it has none.
     pub(super) dir: &'a Path,
+    /// The shipped session that it is, if it is one.
+    pub(super) demo: Option<&'static ShippedDemo>,
     /// Step at which the screen opens; `None` for the end.
     pub(super) position: Option<StepRef>,
 }

@@ -1,10 +1,11 @@
 //! Services of the operating system for the screen: editor, copied text, reports, other sessions, model lists.
 
 use super::config::Config;
+use super::demo::ShippedDemo;
 use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
 use crate::driver::Store;
 use crate::files;
-use crate::journal::{Branch, LabelChange, Session};
+use crate::journal::{Branch, LabelChange, Session, SessionFiles};
 use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
@@ -14,22 +15,26 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Returns the services for a session. They write to its folder `dir`, or to the working directory if `dir` is empty
-/// (a session from a report).
-pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
-    let (copy_dir, export_dir) = (dir.to_owned(), dir.to_owned());
+/// Returns the services for a session. They write to its folder `dir`; for a demo, to the folder of the sessions; for
+/// another session without a folder (from a report), to the working directory.
+pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static ShippedDemo>) -> HostServices {
     let (root, own_dir) = (super::locate::sessions_folder(config), dir.to_owned());
+    let output_dir = if demo.is_some() { root.clone() } else { dir.to_owned() };
+    let (copy_dir, export_dir) = (output_dir.clone(), output_dir);
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
     let (config, model_config) = (config.clone(), config.clone());
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
-        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
-            export_session(&export_dir, store, progress)
+        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| match demo {
+            Some(demo) => demo.export(&export_dir, store, progress),
+            None => export_session(&export_dir, store, progress),
         }),
         list_comparable: Arc::new(move |store: &Store, progress: &WorkProgress| {
-            list_comparable(&root, &own_dir, &store.branch(), progress)
+            let mut comparable = demo.map_or_else(|| Ok(Vec::new()), ShippedDemo::others)?;
+            comparable.extend(list_comparable(&root, &own_dir, &store.branch(), progress)?);
+            Ok(comparable)
         }),
         list_sessions: Arc::new(move |(), progress: &WorkProgress| list_sessions(&listed_root, progress)),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole), progress: &WorkProgress| {
@@ -38,7 +43,10 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
         open_comparable: Arc::new(move |target: &EpisodeRef, progress: &WorkProgress| {
             open_comparable(&config, &session_dir, target, progress)
         }),
-        list_branches: Arc::new(move |(), progress: &WorkProgress| list_branches(&read_dir, progress)),
+        list_branches: Arc::new(move |(), progress: &WorkProgress| match demo {
+            Some(demo) => demo.branches(),
+            None => list_branches(&read_dir, progress),
+        }),
         edit_branches: Arc::new(move |edits: &[_]| edit_branches(&edited_dir, edits)),
     }
 }
@@ -244,6 +252,10 @@ fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String
 
 fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
     let path = dir.join("copied.txt");
+    // A demo is shown before the first session has created their folder.
+    if !dir.as_os_str().is_empty() {
+        files::create_folder(dir).map_err(|e| write_error(dir, &e))?;
+    }
     files::replace(&path, text.as_bytes()).map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
 }
@@ -254,6 +266,27 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
 /// # Errors
 /// Returns a message if a file can't be read or written, or if the work was cancelled.
 pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<String, String> {
+    let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
+    let name = labels.get(&store.branch()).and_then(|label| label.name.clone());
+    // A session from a report has no folder.
+    let find_files = || {
+        if dir.as_os_str().is_empty() {
+            return Ok(SessionFiles::new());
+        }
+        super::locate::session_files(dir, &|_, _| progress.report(1, 2)).map_err(|e| e.message)
+    };
+    write_report(dir, name, find_files, store, progress)
+}
+
+/// Writes the session of a store to an HTML report in a folder, together with the session's files, if it has any. Returns
+/// the report's path. `branch_name` is the name that a person gave the store's branch.
+pub(super) fn write_report<'f>(
+    dir: &Path,
+    branch_name: Option<String>,
+    find_files: impl FnOnce() -> Result<SessionFiles<'f, std::io::Error>, String>,
+    store: &Store,
+    progress: &WorkProgress,
+) -> Result<String, String> {
     let (timeline, id, _) = store.branch_timeline();
     // The page contains the branch's steps and the journals of all branches; two passes are a good enough estimate.
     let all = 2 * timeline.len() + 1;
@@ -264,27 +297,26 @@ pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Res
         progress.report(event.seq.0, all)?;
     }
     let mut record = recorder.finish();
-    let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
-    record.branch =
-        Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id: id.clone() });
-    let report = |_, _| progress.report(timeline.len(), all);
-    // A session from a report has no folder.
-    let has_folder = !dir.as_os_str().is_empty();
-    let session_files = has_folder.then(|| super::locate::session_files(dir, &report)).transpose();
-    let session_files = session_files.map_err(|e| e.message)?.unwrap_or_default();
+    record.branch = Some(ShownBranch { name: branch_name, id: id.clone() });
+    let session_files = find_files()?;
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
-        write_html(&record, record.default_step(), has_folder.then_some(embed), &mut |part| {
-            bytes_written += part.len() as u64;
-            let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
-            cancelled = progress.report(timeline.len() + events, all);
-            cancelled.clone().map_err(std::io::Error::other)?;
-            file.write_all(part.as_bytes())
-        })
+        write_html(
+            &record,
+            record.default_step(),
+            (!session_files.is_empty()).then_some(embed),
+            &mut |part| {
+                bytes_written += part.len() as u64;
+                let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
+                cancelled = progress.report(timeline.len() + events, all);
+                cancelled.clone().map_err(std::io::Error::other)?;
+                file.write_all(part.as_bytes())
+            },
+        )
     });
     cancelled?;
     written.map_err(|e| write_error(&path, &e))?;
@@ -294,7 +326,7 @@ pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Res
 /// The usual length of an event in a page: of its step, and of its line in the journal.
 const BYTES_PER_EVENT: u64 = 1500;
 
-fn write_error(path: &Path, error: &std::io::Error) -> String {
+pub(super) fn write_error(path: &Path, error: &std::io::Error) -> String {
     format!("{}: could not be written: {error}", path.display())
 }
 

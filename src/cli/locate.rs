@@ -5,6 +5,7 @@ mod branch_name;
 pub(super) use branch_name::find_branch;
 
 use super::config::{Config, keys};
+use super::demo::ShippedDemo;
 use super::error::{CliError, CliErrorKind};
 use crate::domain::{BranchId, Seq, pluralize};
 use crate::engine::{Envelope, State};
@@ -61,8 +62,10 @@ pub(super) fn recent_sessions(
 
 /// A session read from its folder or imported.
 pub(super) struct OpenedSession {
-    /// Folder of the session; `None` if it was imported.
+    /// Folder of the session; `None` if it was imported, or ships with the program.
     pub(super) dir: Option<PathBuf>,
+    /// The shipped session that it is, if it is one.
+    pub(super) demo: Option<&'static ShippedDemo>,
     pub(super) meta: Meta,
     /// Header of the open branch.
     pub(super) branch: BranchHeader,
@@ -87,6 +90,7 @@ impl OpenedSession {
         let (dir, torn) = (Some(dir), torn.map(|t| t.description));
         Self {
             dir,
+            demo: None,
             meta,
             branch,
             imported: ImportedSession::default(),
@@ -301,10 +305,24 @@ pub(super) fn open_session_for(
         let imported = Source::open(file).and_then(|source| source.import()).map_err(import_error)?;
         return Ok(OpenedSession { position: at, ..open_imported(file, imported, word)? });
     }
+    if let Some(demo) = find_demo(config, path) {
+        return Ok(OpenedSession { position: at, ..open_demo(demo, word)? });
+    }
     let (dir, id) = find_session_branch(config, text)?;
     let session = Session::open(&dir)?;
     let branch = open_branch(&session.branch_file(&id), mode)?;
     Ok(OpenedSession { position: at, ..OpenedSession::from_branch(dir, session.meta, branch) })
+}
+
+/// Returns the shipped session of this name, unless a session on disk has the name.
+pub(super) fn find_demo(config: &Config, name: &str) -> Option<&'static ShippedDemo> {
+    ShippedDemo::named(name).filter(|_| find_session_dir(config, Some(name)).is_err())
+}
+
+/// Opens a shipped session in memory: nothing of it is on disk, so nothing can change it.
+pub(super) fn open_demo(demo: &'static ShippedDemo, branch: Option<&str>) -> Result<OpenedSession, CliError> {
+    let opened = open_imported(Path::new(demo.name), demo.session(), branch)?;
+    Ok(OpenedSession { demo: Some(demo), ..opened })
 }
 
 /// Returns the session's own files. Symbolic links are skipped: they could lead to any file. An error of `report`, which is
@@ -423,6 +441,7 @@ fn open_imported(
     let read = read_with_parents(file, &id, &branch_bytes)?;
     Ok(OpenedSession {
         dir: None,
+        demo: None,
         meta,
         branch: read.header,
         bytes_read: read.valid_len,

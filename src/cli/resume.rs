@@ -123,6 +123,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
             handle: &resumed.handle,
             thread: Some(resumed.thread),
             dir: &dir,
+            demo: None,
             position: None,
         };
         return screen::show_session(&config, shown, &args.screen, &mut out);

@@ -2,6 +2,7 @@
 
 use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
+use super::demo::ShippedDemo;
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
 use super::host_services::host_services;
@@ -18,6 +19,7 @@ use crate::prompt::Templates;
 use crate::report::{StepRef, SvgColors, render_svg};
 use crate::timeline::Timeline;
 use crate::ui::Cursor;
+use crate::ui::chapters::Chapter;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
 use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, Role, TerminalCapabilities, Theme};
@@ -38,7 +40,7 @@ pub(super) fn start_run(
     out: &mut Output,
 ) -> Result<(), CliError> {
     // Check the screen and the first task before a session is created.
-    screen_options(config, screen_args, Path::new(""), None)?;
+    screen_options(config, screen_args, (Path::new(""), None), None)?;
     check_first_task_playable(&plan)?;
     let root = locate::sessions_folder(config);
     // A person is watching, so the rule-based actor types its replies.
@@ -56,7 +58,13 @@ pub(super) fn start_run(
     if !notices.is_empty() {
         handle.store.signal(Signal::Notice(notices.join("; ")));
     }
-    let shown = ScreenSession { handle: &handle, thread: Some(thread), dir: &session.dir, position: None };
+    let shown = ScreenSession {
+        handle: &handle,
+        thread: Some(thread),
+        dir: &session.dir,
+        demo: None,
+        position: None,
+    };
     show_session(config, shown, screen_args, out)
 }
 
@@ -67,9 +75,9 @@ pub(super) fn show_session(
     screen_args: &args::ScreenArgs,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let ScreenSession { handle, thread, dir, position: at } = shown;
+    let ScreenSession { handle, thread, dir, demo, position: at } = shown;
     let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
-    let (mut options, problems) = screen_options(config, screen_args, dir, start)?;
+    let (mut options, problems) = screen_options(config, screen_args, (dir, demo), start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
     // Standard error, visible before and after the screen, gets every problem. The screen has one line for the first
     // one: later problems often follow from it.
@@ -91,7 +99,12 @@ pub(super) fn show_session(
         return Err(headless::halt_error(&halt, &dir.display().to_string()));
     }
     if !dir.as_os_str().is_empty() {
-        out.print_note(&format!("resume with: {}", resume_command(&dir.display().to_string())));
+        // In front of an audience, the session's name will do.
+        let command = match (screen_args.stage, dir.file_name()) {
+            (true, Some(name)) => format!("retrospect resume {}", name.to_string_lossy()),
+            _ => resume_command(&dir.display().to_string()),
+        };
+        out.print_note(&format!("resume with: {command}"));
     }
     match exit? {
         Ok(Exit::Quit) => Ok(()),
@@ -119,11 +132,12 @@ fn prompt_templates(config: &Config, handle: &Handle, driven: bool) -> Option<Ar
     is_current.then(|| Arc::new(current))
 }
 
-/// Builds the options of the screen, and returns the problems found in theme and keymap.
+/// Builds the options of the screen for a session's folder or a demo, and returns the problems found in theme and
+/// keymap.
 pub(super) fn screen_options(
     config: &Config,
     screen_args: &args::ScreenArgs,
-    dir: &Path,
+    (dir, demo): (&Path, Option<&'static ShippedDemo>),
     at: Option<Seq>,
 ) -> Result<(Options, Vec<Problem>), CliError> {
     let capabilities = TerminalCapabilities::detect(|name| std::env::var(name).ok());
@@ -145,9 +159,12 @@ pub(super) fn screen_options(
         motion: is_motion_allowed(config, capabilities),
         first_run_hints: config.get(keys::HINTS),
         start_cursor: at.map_or(Cursor::Live, Cursor::At),
-        host: Some(host_services(config, dir)),
+        host: Some(host_services(config, dir, demo)),
         resume_command: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
+        chapters: demo.map_or_else(|| Ok(Vec::new()), chapters_of)?.into(),
+        stage_mode: screen_args.stage,
+        private_texts: private_texts(config, dir),
         configured_models: config
             .profiles_with_model()
             .map(|(profile, model)| format!("openai:{model} profile {profile}"))
@@ -160,6 +177,21 @@ pub(super) fn screen_options(
         _ => {}
     }
     Ok((options, problems))
+}
+
+fn chapters_of(demo: &ShippedDemo) -> Result<Vec<Chapter>, CliError> {
+    let chapters = demo.guide()?.chapters.into_iter();
+    Ok(chapters.map(|chapter| Chapter { at: chapter.at, text: chapter.text }).collect())
+}
+
+/// Returns what stage mode hides even where it doesn't look like a path or an address: the folders of this session and of
+/// the others, and the configured server.
+fn private_texts(config: &Config, dir: &Path) -> Arc<[String]> {
+    let folders = [dir.display().to_string(), locate::sessions_folder(config).display().to_string()];
+    let server = config.get(keys::BASE_URL);
+    let host = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let host = host.split(['/', '?']).next().unwrap_or_default().to_owned();
+    folders.into_iter().chain([host]).filter(|text| text.len() > 1).collect()
 }
 
 /// Returns whether animation is allowed by the configuration and the environment.

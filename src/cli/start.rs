@@ -41,7 +41,7 @@ pub(super) fn choose_and_run(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let breaks = super::breakpoints::initial_breakpoints(&config, &[])?;
-    let (options, problems) = screen::screen_options(&config, screen_args, Path::new(""), None)?;
+    let (options, problems) = screen::screen_options(&config, screen_args, (Path::new(""), None), None)?;
     let notice = problems.first().map(ToString::to_string);
     let env = config.get(keys::ENV).to_owned();
     let plan = plan_first_run(&mut config)?;
@@ -102,6 +102,7 @@ pub(super) fn choose_and_run(
                 handle: &resumed.handle,
                 thread: Some(resumed.thread),
                 dir: &dir,
+                demo: None,
                 position: None,
             };
             screen::show_session(&config, shown, screen_args, out)

@@ -3,9 +3,9 @@
 use super::call_thread::CallThread;
 use super::prefetch::PrefetchCall;
 use super::{Message, Store};
-use crate::domain::{CallId, FailureKind, PromptRecord, Truncation, Usage};
+use crate::domain::{CallId, FailureKind, ModelRole, PromptRecord, Truncation, Usage};
 use crate::driver::{LiveCall, StreamedText};
-use crate::engine::{Failure, Reply};
+use crate::engine::{Failure, Reply, RunStatus};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::{FutureExt as _, StreamExt as _};
 use std::collections::HashMap;
@@ -45,6 +45,11 @@ impl CallRunner {
         if self.calls.contains_key(&call) {
             return;
         }
+        // A single step is never delayed: a person waits for it.
+        let is_paced = record.role == ModelRole::Actor
+            && provider.answers_at_once()
+            && store.head().run_status == RunStatus::Running;
+        let pace = is_paced.then(|| store.step_delay.wait());
         let began = Instant::now();
         store.edit_live(|live| {
             live.calls.push(LiveCall {
@@ -63,6 +68,10 @@ impl CallRunner {
         let estimate = u64::from(record.tokens);
         let epoch = self.epoch;
         let task = self.thread.spawn(async move {
+            if let Some(pace) = pace {
+                pace.await;
+            }
+            let began = Instant::now();
             let backlog = Arc::new(Semaphore::new(BACKLOG));
             let send = |delta, permit| drop(inbox.send(Message::Delta(epoch, call, delta, permit)));
             let sink = (&backlog, &send as &(dyn Fn(_, _) + Sync));

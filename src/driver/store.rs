@@ -1,6 +1,7 @@
 //! What the driver shares with its readers: an append-only store, the live state outside the journal, and a handle to
 //! send commands. A slow reader never blocks the driver.
 
+use super::step_delay::StepDelay;
 use super::{Fork, Halt, PastAdmissible, PastQuery, StreamedText};
 use crate::domain::{BranchId, CallId, Job, JobProgress, ModelRole, PartialReply, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
@@ -106,6 +107,7 @@ pub struct Store {
     changes: watch::Sender<u64>,
     /// `Some` while notifications are batched: whether there was a change.
     batched_change: Mutex<Option<bool>>,
+    pub(super) step_delay: StepDelay,
 }
 
 /// A message in the driver's inbox.
@@ -182,11 +184,17 @@ impl Default for Store {
             live: Mutex::default(),
             changes: watch::Sender::new(0),
             batched_change: Mutex::default(),
+            step_delay: StepDelay::default(),
         }
     }
 }
 
 impl Store {
+    /// Sets how long an actor that answers at once waits before each step of a run.
+    pub fn set_step_delay(&self, delay: Duration) {
+        self.step_delay.set(delay);
+    }
+
     /// Returns the timeline as it is now. The caller owns it: reading old events from it, which may take long, holds no
     /// lock that the driver needs.
     pub fn timeline(&self) -> Timeline {

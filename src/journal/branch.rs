@@ -179,7 +179,7 @@ impl Session {
             first_change,
             head: summary.head,
             status: summary.status(self),
-            outcome: outcome_text(&summary),
+            outcome: summary.outcome(),
             goal: summary.goal,
             tasks: summary.tasks,
             episodes: summary.episodes,
@@ -381,15 +381,18 @@ fn unreadable_branch(header: BranchHeader, label: Label, read_error: String) -> 
     }
 }
 
-fn outcome_text(summary: &Summary) -> String {
-    if let Some(missing) = summary.missing() {
-        return format!("events {} to {} are missing", missing.first, missing.last);
+impl Summary {
+    /// Describes how the last episode ended, or how far it is.
+    pub fn outcome(&self) -> String {
+        if let Some(missing) = self.missing() {
+            return format!("events {} to {} are missing", missing.first, missing.last);
+        }
+        let Some(last) = &self.last else { return format!("in progress at step {}", self.steps) };
+        if !self.ended {
+            return format!("episode {} in progress at step {}", self.episodes + 1, self.steps);
+        }
+        last.reason.verdict(last.won)
     }
-    let Some(last) = &summary.last else { return format!("in progress at step {}", summary.steps) };
-    if !summary.ended {
-        return format!("episode {} in progress at step {}", summary.episodes + 1, summary.steps);
-    }
-    last.reason.verdict(last.won)
 }
 
 /// Describes a person's action in a few words. Returns `None` for actions that only continue the session.

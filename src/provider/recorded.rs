@@ -183,6 +183,10 @@ impl Provider for RecordedProvider {
         format!("recording of {}", self.session_name)
     }
 
+    fn answers_at_once(&self) -> bool {
+        true
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let recorded = self.clone();
         let reply = async move {

@@ -83,6 +83,10 @@ impl Provider for RuleBasedActor {
         "built-in rules (a stand-in for a model)".to_owned()
     }
 
+    fn answers_at_once(&self) -> bool {
+        true
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let text = answer(&request.prompt, request.seed);
         let text = request

@@ -86,6 +86,9 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         resume_command: options.resume_command.clone(),
         templates: options.templates.clone(),
         configured_models: options.configured_models.clone(),
+        chapters: options.chapters.clone(),
+        stage_mode: options.stage_mode,
+        private_texts: options.private_texts.clone(),
         ..Model::default()
     };
     model.hint = if options.first_run_hints { FirstRunHint::Step } else { FirstRunHint::None };
@@ -239,7 +242,10 @@ impl App {
         let shown = work.iter().map(|work| Instant::from_std(work.since) + WORK_SHOWN_AFTER);
         let work_shown = shown.filter(|shown| *shown > drawn).min();
         let progress = (!work.is_empty()).then(|| drawn + PROGRESS_INTERVAL);
-        [frame, second, notice, work_shown, progress].into_iter().flatten().min()
+        // While a step is being loaded, its answer wakes the loop.
+        let playback = self.model.playback.due.map(Instant::from_std);
+        let playback = playback.filter(|_| !self.compositor.awaits_past());
+        [frame, second, notice, work_shown, progress, playback].into_iter().flatten().min()
     }
 
     /// Keeps a key that is about the step being loaded until it is shown. Returns whether it was kept.
@@ -325,6 +331,7 @@ impl App {
             Request::Send(command) => self.handle.send(command),
             Request::Fork(fork) => self.handle.send_fork(fork),
             Request::SwitchBranch(branch) => self.handle.send_switch(branch),
+            Request::SetStepDelay(delay) => self.handle.store.set_step_delay(delay),
             Request::RetryWrite => self.handle.retry_write(),
             Request::CaptureMouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.switch_to_next_theme(),

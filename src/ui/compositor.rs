@@ -7,14 +7,15 @@
 use super::overlay::registry;
 use super::update::PaneKey;
 use super::{update, view};
-use crate::engine::Command;
+use crate::engine::{Command, RunStatus};
 use crate::timeline::PastPart;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
-use crate::ui::keymap::Action;
+use crate::ui::keymap::{Action, Key, Mode};
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
+use crate::ui::stage::hide_private_cells;
 use crate::ui::types::WorkKind;
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -38,6 +39,21 @@ pub struct Compositor {
 /// Returns whether an action falls through all overlays: stopping and pausing must work whatever is open.
 fn is_global(action: Action) -> bool {
     matches!(action, Action::Cancel | Action::PauseRun | Action::Suspend | Action::Redraw)
+}
+
+/// Returns what a key does, in a word or two.
+fn pressed_key_effect(model: &Model, context: &Context<'_>, mode: Mode, action: Action) -> String {
+    match action {
+        Action::PauseRun if context.is_read_only() => {
+            if model.playback.is_playing() { "pause" } else { "play" }.to_owned()
+        }
+        Action::EpisodeStart => "start".to_owned(),
+        Action::Live => "end".to_owned(),
+        Action::PreviousEpisode if !model.chapters.is_empty() => "previous chapter".to_owned(),
+        Action::NextEpisode if !model.chapters.is_empty() => "next chapter".to_owned(),
+        Action::PauseRun if context.frame.head.run_status == RunStatus::Running => "pause".to_owned(),
+        _ => context.keymap.short_label(mode, action),
+    }
 }
 
 impl Compositor {
@@ -148,6 +164,9 @@ impl Compositor {
             }
             overlay.draw(context, screen, &mut canvas);
         }
+        if model.stage_mode {
+            hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);
+        }
         context.frame.timeline.take_missing()
     }
 
@@ -166,6 +185,10 @@ impl Compositor {
         let action = context.keymap.action_for(mode, key);
         self.closed = None;
         let confirms_end = update::on_any_key(model, action);
+        if let Some(action) = action {
+            let effect = pressed_key_effect(model, context, mode, action);
+            model.pressed_keys.add(Key::from_event(key).label(), effect);
+        }
         // Whatever a person does next replaces what they wait for.
         let cancelled = action.is_some() && self.awaits_past.take().is_some();
         // Without an overlay, that is all the person sees and cancels.

@@ -61,11 +61,23 @@ pub(crate) fn ended_episode(context: &Context<'_>) -> Option<u32> {
     episode.outcome.is_some().then_some(episode.number)
 }
 
+/// Returns how the session ended, if it did: `won`, `lost` ..., or `stopped` if it was closed in the middle of an episode.
+pub(crate) fn session_outcome(state: &State) -> Option<String> {
+    let last = state.episode.as_ref().and_then(|episode| episode.outcome.as_ref());
+    match last {
+        Some(_) if state.run_over && state.ended_episodes.len() > 1 => Some("run ended".to_owned()),
+        Some(outcome) if state.run_over || state.closed => Some(outcome.reason.verdict(outcome.won)),
+        None if state.run_over || state.closed => Some("stopped".to_owned()),
+        _ => None,
+    }
+}
+
 /// While the cursor is in the past and the run continues, returns the run's current step (`2.5` is step 5 of episode 2
 /// if another episode is on screen) and what it is doing. Returns `None` in the present or if the run is paused.
 pub fn live_position(context: &Context<'_>) -> Option<(String, &'static str)> {
     let state = &context.frame.head;
-    let episode = state.episode.as_ref().filter(|_| context.frame.is_in_past() && !context.is_read_only())?;
+    let is_live = context.frame.is_in_past() && !context.is_read_only() && !state.run_over;
+    let episode = state.episode.as_ref().filter(|_| is_live)?;
     let word = match state.run_status {
         _ if context.halt_reason().is_some() || context.has_driver_died() => return None,
         RunStatus::Running => "running",

@@ -44,6 +44,10 @@ pub struct Glyphs {
     pub mistake: &'static str,
     pub remark: &'static str,
     pub reasoning_margin: &'static str,
+    /// Playback is running.
+    pub playing: &'static str,
+    /// Stands for a character that stage mode hides.
+    pub cover: &'static str,
     /// The frames of the spinner shown while a model works.
     pub spinner: [&'static str; 4],
 }
@@ -88,6 +92,8 @@ pub const UNICODE: Glyphs = Glyphs {
     mistake: "!",
     remark: "\"",
     reasoning_margin: "│",
+    playing: "▶",
+    cover: "•",
     spinner: ["◐", "◓", "◑", "◒"],
 };
 
@@ -114,5 +120,7 @@ pub const ASCII: Glyphs = Glyphs {
     mistake: "!",
     remark: "\"",
     reasoning_margin: "|",
+    playing: ">",
+    cover: "*",
     spinner: ["|", "/", "-", "\\"],
 };

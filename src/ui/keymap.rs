@@ -196,6 +196,13 @@ impl Keymap {
         hints
     }
 
+    /// Returns what an action does in a mode, in a word or two: its label in the footer, else its name.
+    pub fn short_label(&self, mode: Mode, action: Action) -> String {
+        let hints = self.key_hints(mode);
+        let label = hints.iter().find(|hint| hint.action == action).map(|hint| hint.label.to_owned());
+        label.unwrap_or_else(|| action.name().replace('-', " "))
+    }
+
     /// Returns the rows of one mode, in the order of the file.
     pub fn bindings_in(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
         self.bindings.iter().filter(move |b| b.mode == mode)

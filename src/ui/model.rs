@@ -5,9 +5,12 @@ use crate::domain::{BranchId, LessonId, Seq};
 use crate::prompt::Templates;
 use crate::text::with_program_name;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
+use crate::ui::chapters::Chapter;
 use crate::ui::draft::LessonDraft;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
+use crate::ui::playback::{Playback, Speed};
+use crate::ui::stage::PressedKeys;
 use crate::ui::types::{Cursor, Focus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -129,6 +132,18 @@ pub struct Model {
     pub templates: Option<Arc<Templates>>,
     /// Models from the configuration, as written there.
     pub configured_models: Arc<[String]>,
+    /// The chapters of a demo, in the order of their steps; empty for other sessions.
+    pub chapters: Arc<[Chapter]>,
+    /// How a read-only session plays.
+    pub playback: Playback,
+    /// How fast a live run steps whose actor isn't a model.
+    pub run_speed: Speed,
+    /// Whether the screen is that for an audience: large, without details, hosts and paths.
+    pub stage_mode: bool,
+    /// The last keys that did something, for an audience.
+    pub pressed_keys: PressedKeys,
+    /// Texts that stage mode hides wherever they appear: folders and addresses.
+    pub private_texts: Arc<[String]>,
     /// Columns and rows at the last draw or resize.
     pub size: (u16, u16),
 }
@@ -180,6 +195,9 @@ impl Model {
     pub fn read_only_message(&self) -> String {
         match &self.resume_command {
             Some(command) => format!("read-only; to continue: {command}"),
+            None if !self.chapters.is_empty() => {
+                "read-only: a demo can't be changed; `retrospect` starts a session of your own".to_owned()
+            }
             None => "read-only: a session inside a report can't be continued".to_owned(),
         }
     }

@@ -13,7 +13,7 @@ use crate::ui::mark::MarkFilter;
 use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, WorkKind};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// An event for the screen.
 #[derive(Clone, Debug)]
@@ -147,6 +147,8 @@ pub enum Request {
     NextTheme,
     /// Show a notice in the footer.
     ShowNotice(String),
+    /// Wait this long before each step of a run whose actor isn't a model.
+    SetStepDelay(Duration),
     /// Retry the failed write.
     RetryWrite,
     /// Capture the mouse, or release it to the terminal.

@@ -1,6 +1,7 @@
 //! Options of the screen.
 
 use crate::prompt::Templates;
+use crate::ui::chapters::Chapter;
 use crate::ui::glyphs::{self, Glyphs};
 use crate::ui::host_services::HostServices;
 use crate::ui::keymap::Keymap;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 /// Options of the screen.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent switch")]
 pub struct Options {
     pub theme: Theme,
     /// The themes of which one replaces `theme` when the terminal reports its background; `None` if a theme was chosen.
@@ -32,6 +34,12 @@ pub struct Options {
     pub resume_command: Option<String>,
     /// The templates for the next prompt, or `None` if they aren't known.
     pub templates: Option<Arc<Templates>>,
+    /// The chapters of a demo, in the order of their steps; empty for other sessions.
+    pub chapters: Arc<[Chapter]>,
+    /// Whether the screen opens in stage mode.
+    pub stage_mode: bool,
+    /// Texts that stage mode hides wherever they appear: folders and addresses.
+    pub private_texts: Arc<[String]>,
     /// Models from the configuration, as written there: `openai:MODEL profile NAME`.
     pub configured_models: Arc<[String]>,
 }
@@ -51,6 +59,9 @@ impl Default for Options {
             host: None,
             resume_command: None,
             templates: None,
+            chapters: Arc::default(),
+            stage_mode: false,
+            private_texts: Arc::default(),
             configured_models: Arc::default(),
         }
     }

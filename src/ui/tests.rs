@@ -224,10 +224,12 @@ mod overlays;
 mod past;
 mod past_on_disk;
 mod pictures;
+mod playback;
 mod preview;
 mod safety;
 mod sampling;
 mod session_search;
+mod stage;
 mod steps_and_modes;
 mod undo_notices;
 

@@ -23,6 +23,7 @@ mod fork;
 mod key;
 mod lesson;
 mod mouse;
+mod playback;
 mod scroll;
 mod stepping;
 mod store_changes;
@@ -35,7 +36,14 @@ pub use key::{PaneKey, on_any_key, on_pane_key, pane_mode};
 /// [`on_answer`]).
 pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: &UiMessage) -> Vec<Request> {
     match msg {
-        UiMessage::Mouse(event) => mouse::on_mouse(model, context, cache, *event),
+        UiMessage::Mouse(event) => {
+            let requests = mouse::on_mouse(model, context, cache, *event);
+            // A person who goes to a step wants to stay there.
+            if !requests.is_empty() {
+                model.playback.stop();
+            }
+            requests
+        }
         UiMessage::Resize(columns, rows) => {
             model.size = (*columns, *rows);
             Vec::new()
@@ -45,6 +53,7 @@ pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: 
             requests.extend(on_store_change(model, context));
             requests.extend(fork::show_divergence(model, context));
             requests.extend(stepping::continue_stepping(model, context));
+            requests.extend(playback::advance(model, context));
             requests
         }
         UiMessage::Key(_) | UiMessage::Paste(_) | UiMessage::Answer(_) => Vec::new(),

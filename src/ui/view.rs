@@ -1,11 +1,13 @@
 //! Draws model and state into a buffer. Pure except for [`ViewCache`], which holds only what can be recomputed.
 
 pub mod cache;
+mod caption;
 pub mod footer;
 pub mod lanes;
 mod live;
 pub mod pane_frame;
 pub mod rows;
+mod stage;
 pub mod status;
 mod story;
 pub mod timeline_bar;
@@ -33,8 +35,12 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
     canvas.clear(screen);
-    let layout = compute_layout(
-        screen,
+    if model.stage_mode {
+        return stage::draw(model, context, covered, cache, &mut canvas);
+    }
+    let caption_rows = caption::rows_needed(model, screen);
+    let mut layout = compute_layout(
+        Rect { height: screen.height - caption_rows, ..screen },
         model.arrangement(),
         &lanes::wanted_rows(context),
         model.zoomed_pane(context.lanes()),
@@ -47,6 +53,9 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
     for area in &layout.areas {
         draw_pane(model, context, &shrink_above(*area, screen.bottom() - covered), cache, &mut canvas);
     }
+    let caption_area = Rect { height: caption_rows, ..layout.footer };
+    layout.footer.y += caption_rows;
+    caption::draw(model, context, caption_area, &mut canvas);
     footer::draw(model, context, layout.footer, &mut canvas);
     cache.layout = layout;
 }

@@ -106,8 +106,8 @@ impl ComparedBranch {
     }
 }
 
-/// Opens a branch read-only: the named one, else the one written last. An error of `report` stops it. What is imported is read
-/// as a whole.
+/// Opens a branch read-only: the named one, else the one written last. An error of `report` stops it. What is imported
+/// or shipped is read as a whole.
 pub(in crate::cli) fn open_branch(
     config: &Config,
     target: &ComparisonTarget,
@@ -115,7 +115,8 @@ pub(in crate::cli) fn open_branch(
 ) -> Result<(OpenedSession, BranchId), CliError> {
     report(0, 1).map_err(JournalError::Stopped)?;
     let path = (!target.path.is_empty()).then_some(target.path.as_str());
-    if path.is_some_and(|path| locate::is_import(Path::new(path))) {
+    let is_demo = |path| locate::find_demo(config, path).is_some();
+    if path.is_some_and(|path| locate::is_import(Path::new(path)) || is_demo(path)) {
         let branch = target.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
         let opened = locate::open_session(config, Some(&format!("{}{branch}", target.path)))?;
         let id = opened.branch.id.clone();

@@ -237,7 +237,7 @@ impl Component for BreakpointList {
                     self.selected = clamped_index(self.selected, by, all);
                     Response::default()
                 }
-                _ => Response::request(Request::RunAction(Action::PauseRun)),
+                _ => Response::request(Request::RunAction(Action::AddLesson)),
             };
         }
         match action {

@@ -299,7 +299,7 @@ fn a_read_only_session_is_not_forked() {
     let mut stage = TestScreen::new(stepped_session(), 80, 24);
     stage.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
     stage.press("Left");
-    for key in ["n", "o", "a", "F"] {
+    for key in ["o", "a", "F"] {
         assert_eq!(stage.press(key), [], "{key}");
         assert_eq!(top_overlay(&stage), "", "{key}");
         assert!(notice_text(&stage).starts_with("read-only"), "{key}");

@@ -77,7 +77,7 @@ fn a_read_only_session_says_so() {
         !shown.contains("run it") && !shown.contains("your turn") && !shown.contains("press n"),
         "{shown}"
     );
-    for key in ["n", "s", "Space", "c", "H", "o", "x", "r", "a", "A", "e", "R", "u", "N", "X"] {
+    for key in ["s", "c", "H", "o", "x", "r", "a", "A", "e", "R", "u", "N", "X"] {
         assert_eq!(stage.press(key), [], "{key}");
         assert_eq!(overlay_names(&stage), [""; 0], "{key}");
         let session = "elsewhere/20261120T104000Z-hot-apple-k3v9q2";

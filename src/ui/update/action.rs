@@ -2,7 +2,7 @@
 
 use super::availability::{is_driver_required, is_present_only, notify_read_only};
 use super::store_changes::dismiss_hint;
-use super::{copy, cursor, fork, lesson, scroll, stepping};
+use super::{copy, cursor, fork, lesson, playback, scroll, stepping};
 use crate::domain::{Autonomy, EndReason};
 use crate::engine::{Command, RunStatus};
 use crate::ui::draft::ForkChange;
@@ -27,6 +27,16 @@ pub fn run_action(
     action: Action,
 ) -> Vec<Request> {
     let state = &context.frame.head;
+    if !playback::continues_after(action) {
+        model.playback.stop();
+    }
+    match action {
+        Action::PauseRun if context.is_read_only() => return playback::toggle(model, context),
+        Action::Step if context.is_read_only() => return playback::step(model, context),
+        Action::Faster => return playback::change_speed(model, context, 1),
+        Action::Slower => return playback::change_speed(model, context, -1),
+        _ => {}
+    }
     if context.is_read_only() && is_driver_required(action) {
         notify_read_only(model, context);
         return Vec::new();
@@ -36,6 +46,7 @@ pub fn run_action(
         return fork::offer_fork(model, context, action);
     }
     dismiss_hint(model, action);
+    let has_chapters = !model.chapters.is_empty();
     let send = |command| vec![Request::Send(command)];
     match action {
         _ if stepping::is_summary_due(model, context, action) => {
@@ -115,6 +126,9 @@ pub fn run_action(
         Action::NextMark => cursor::go_to_mark(model, context, 1),
         Action::Fork => vec![Request::OpenForkDialog(ForkChange::Continue)],
         Action::Branches => vec![Request::Open(action), Request::LoadBranches],
+        Action::PreviousEpisode if has_chapters => playback::go_to_chapter(model, context, -1),
+        Action::NextEpisode if has_chapters => playback::go_to_chapter(model, context, 1),
+        Action::EpisodeStart if has_chapters => playback::go_to_start(model, context),
         Action::PreviousEpisode => cursor::move_episodes(model, context, -1),
         Action::NextEpisode => cursor::move_episodes(model, context, 1),
         Action::EpisodeStart => cursor::go_to_episode_start(context),
@@ -126,6 +140,18 @@ pub fn run_action(
         Action::Down => scroll::scroll_rows(model, context, cache, 1),
         Action::PageUp => scroll::scroll_page(model, context, cache, -1),
         Action::PageDown => scroll::scroll_page(model, context, cache, 1),
+        Action::NextPane
+        | Action::PreviousPane
+        | Action::Pane(_)
+        | Action::Zoom
+        | Action::NextArrangement
+            if model.stage_mode =>
+        {
+            let key = context.keymap.key_label(Action::ToggleStageMode).unwrap_or_default();
+            let text = format!("stage mode has no other panes; {key} shows the whole screen");
+            model.show_notice(text, Severity::Info, context.now);
+            Vec::new()
+        }
         Action::NextPane => scroll::focus_next_pane(model, context, cache, 1),
         Action::PreviousPane => scroll::focus_next_pane(model, context, cache, -1),
         Action::Pane(number) => scroll::focus_pane(model, context, number),
@@ -135,6 +161,13 @@ pub fn run_action(
         }
         Action::NextArrangement => {
             model.arrangement = Some(model.arrangement().next(model.size.0));
+            Vec::new()
+        }
+        Action::ToggleStageMode => {
+            model.stage_mode = !model.stage_mode;
+            // The other panes aren't there, so no key may go to them.
+            model.focus = Focus::Story;
+            model.zoomed = false;
             Vec::new()
         }
         Action::ToggleTruth => {
@@ -156,7 +189,7 @@ pub fn run_action(
         }
         Action::Close => close_topmost(model, context),
         Action::Quit => {
-            if model.zoomed || model.is_in_past() {
+            if model.playback.is_playing() || model.zoomed || model.is_in_past() {
                 close_topmost(model, context)
             } else {
                 vec![Request::Quit]
@@ -171,12 +204,14 @@ pub fn run_action(
     }
 }
 
-/// Cancels the export, else leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
+/// Cancels the export, else stops the playback, else leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
 fn close_topmost(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     if context.frame.work(WorkKind::Export).is_some_and(|export| !export.is_cancelled) {
         return vec![Request::CancelExport];
     }
-    if model.zoomed {
+    if model.playback.is_playing() {
+        model.playback.stop();
+    } else if model.zoomed {
         model.zoomed = false;
     } else if model.is_in_past() {
         model.cursor = Cursor::Live;

@@ -17,6 +17,9 @@ pub(super) fn move_to(model: &mut Model, context: &Context<'_>, cursor: Cursor) 
         Cursor::At(seq) => Cursor::At(Seq(seq.0.max(1))),
         Cursor::Live => Cursor::Live,
     };
+    if !model.is_in_past() {
+        model.playback.stop();
+    }
 }
 
 /// Returns the request to move to a position, if there is one.

@@ -8,6 +8,7 @@ use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Severity};
+use crate::ui::stage::hide_private;
 use crate::ui::theme::Role;
 use crate::ui::types::{Focus, WorkKind};
 use ratatui::layout::Rect;
@@ -39,7 +40,10 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             Severity::Warning => Role::Warning,
             Severity::Error => Role::Bad,
         };
-        draw_message(&notice.text, role, area, canvas);
+        // A path may be broken over two rows, where stage mode would no longer find it.
+        let hidden = || hide_private(&notice.text, &model.private_texts, context.glyphs.cover);
+        let text = if model.stage_mode { hidden() } else { notice.text.clone() };
+        draw_message(&text, role, area, canvas);
         return;
     }
     if let Some(work) = work_message(context) {
@@ -174,26 +178,36 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             pairs.push(single_key(Action::EndCard, "end card"));
         }
     };
-    if context.frame.is_in_past() && model.focus != Focus::Lanes {
-        pairs.push(single_key(Action::Live, "present"));
-        if context.is_read_only() {
+    if context.is_read_only() {
+        let play = if model.playback.is_playing() { "pause" } else { "play" };
+        pairs.extend([single_key(Action::PauseRun, play), single_key(Action::Step, "step")]);
+        if model.playback.is_playing() {
+            pairs.push(key_pair(Action::Faster, Action::Slower, "speed"));
+        }
+        if !model.chapters.is_empty() {
+            pairs.push(key_pair(Action::PreviousEpisode, Action::NextEpisode, "chapters"));
+        }
+        // A demo tells its end when it comes.
+        if model.chapters.is_empty() || !model.is_in_past() {
             card(&mut pairs);
-        } else {
-            pairs.push(single_key(Action::Open, "continue here"));
+        }
+        pairs.push(time);
+        if model.is_in_past() {
+            pairs.extend([single_key(Action::EpisodeStart, "start"), single_key(Action::Live, "end")]);
         }
         pairs.extend([
-            time,
             key_pair(Action::PreviousMark, Action::NextMark, "marks"),
             single_key(Action::Prompt, "prompt"),
+            single_key(Action::Open, "open"),
+            single_key(Action::NextPane, "panes"),
         ]);
-    } else if context.is_read_only() {
-        card(&mut pairs);
+    } else if context.frame.is_in_past() && model.focus != Focus::Lanes {
+        pairs.push(single_key(Action::Live, "present"));
+        pairs.push(single_key(Action::Open, "continue here"));
         pairs.extend([
             time,
             key_pair(Action::PreviousMark, Action::NextMark, "marks"),
-            single_key(Action::Open, "open"),
             single_key(Action::Prompt, "prompt"),
-            single_key(Action::NextPane, "panes"),
         ]);
     } else if context.frame.head.open_episode().is_none()
         && context.frame.head.episode.is_some()

@@ -6,10 +6,11 @@ use crate::domain::{Autonomy, ModelRole, format_price};
 use crate::engine::{Effect, RunStatus, State};
 use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
-use crate::ui::facts::live_position;
+use crate::ui::facts::{live_position, session_outcome};
 use crate::ui::frame_data::Context;
 use crate::ui::labels::{progress_text, subgoal_count};
 use crate::ui::model::Model;
+use crate::ui::playback::Speed;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
@@ -22,7 +23,16 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         return;
     }
     let state = context.displayed_state();
-    let (mut mode, role) = mode_label(context);
+    let (mut mode, mut role) = mode_label(context);
+    let speed = context.glyphs.playing;
+    if model.playback.is_playing() {
+        (mode, role) = (format!("{speed} playing {}", model.playback.speed.label()), Role::ModeRunning);
+    } else if is_paced(model, context) {
+        (mode, role) = (format!("{speed} RUNNING {}", model.run_speed.label()), Role::ModeRunning);
+    } else if model.stage_mode && role == Role::ModePast {
+        // A talk doesn't tell the end before it comes.
+        mode = format!("PAST step {}", context.frame.selected_step());
+    }
     let narrow = area.width < 72;
     if let Some((at, _)) = live_position(context).filter(|_| role == Role::ModePast && area.width < 100) {
         mode = format!("PAST step {} {} live {at}", context.frame.selected_step(), context.glyphs.separator);
@@ -100,6 +110,21 @@ fn thousands(number: u64) -> String {
     }
 }
 
+/// Returns whether the run continues at a speed that a person chose. Its actor's calls then say nothing new.
+fn is_paced(model: &Model, context: &Context<'_>) -> bool {
+    let state = &context.frame.head;
+    model.run_speed != Speed::FULL
+        && state.run_status == RunStatus::Running
+        && state.autonomy == Autonomy::Auto
+        && state.open_episode().is_some()
+        && !context.frame.is_in_past()
+        && !state.is_asking(ModelRole::Mentor)
+        && context.halt_reason().is_none()
+        && !context.has_driver_died()
+        && state.failed_calls().count() == 0
+        && state.divergence.is_none()
+}
+
 /// Draws the progress bar, ending before column `right`, and returns its first column.
 fn draw_progress_bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
     let full = (progress.clamp(0.0, 1.0) * f64::from(cells)).round() as u16;
@@ -144,12 +169,15 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         let label = if let Some((at, word)) = live_position(context) {
             format!("PAST step {step} {dot} live: step {at}, {word}")
         } else {
-            format!("PAST step {step} of {}", context.episode().map_or(0, |e| e.steps.len()))
+            let steps = context.episode().map_or(0, |e| e.steps.len());
+            let outcome = session_outcome(state).map_or_else(String::new, |how| format!(" {dot} {how}"));
+            format!("PAST step {step} of {steps}{outcome}")
         };
         return (label, Role::ModePast);
     }
     if context.is_read_only() {
-        return ("READ-ONLY".to_owned(), Role::ModePaused);
+        let outcome = session_outcome(state).map_or_else(String::new, |how| format!(" {dot} {how}"));
+        return (format!("READ-ONLY{outcome}"), Role::ModePaused);
     }
     match state.failed_calls().count() {
         0 => {}

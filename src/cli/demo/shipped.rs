@@ -1,0 +1,85 @@
+//! The sessions that ship with the program. They are part of the binary, so they need no files.
+
+use super::super::error::{CliError, CliErrorKind};
+use crate::journal::import::ImportedSession;
+use crate::report::StepRef;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A shipped session.
+pub(in crate::cli) struct ShippedDemo {
+    /// The session's name.
+    pub(in crate::cli) name: &'static str,
+    /// The texts of its `meta.toml`, `branches/trunk.jsonl` and `chapters.toml`.
+    meta: &'static str,
+    trunk: &'static str,
+    guide: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal),*) => {
+        [$(ShippedDemo {
+            name: $name,
+            meta: include_str!(concat!("../../../sessions/examples/", $name, "/meta.toml")),
+            trunk: include_str!(concat!("../../../sessions/examples/", $name, "/branches/trunk.jsonl")),
+            guide: include_str!(concat!("../../../sessions/examples/", $name, "/chapters.toml")),
+        }),*]
+    };
+}
+
+/// The shipped sessions; `demo` without a name opens the first.
+pub(in crate::cli) static DEMOS: [ShippedDemo; 3] = shipped!["hot-mug-taught", "hot-mug-untaught", "lamp"];
+
+/// What `chapters.toml` says about a demo.
+#[derive(Debug, Deserialize)]
+pub(in crate::cli) struct Guide {
+    /// What the demo shows, as a phrase.
+    pub(in crate::cli) teaches: String,
+    /// In the order of their steps.
+    #[serde(rename = "chapter")]
+    pub(in crate::cli) chapters: Vec<Chapter>,
+}
+
+/// A part of a demo.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only the screen shows captions"))]
+pub(in crate::cli) struct Chapter {
+    /// Where it begins.
+    #[serde(deserialize_with = "parse_position")]
+    pub(in crate::cli) at: StepRef,
+    /// Its caption.
+    pub(in crate::cli) text: String,
+}
+
+fn parse_position<'de, D: serde::Deserializer<'de>>(input: D) -> Result<StepRef, D::Error> {
+    String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
+}
+
+impl ShippedDemo {
+    /// Returns the demo of this name.
+    pub(in crate::cli) fn named(name: &str) -> Option<&'static Self> {
+        DEMOS.iter().find(|demo| demo.name == name)
+    }
+
+    /// Returns its files, as those of a session's folder.
+    pub(in crate::cli) fn session(&self) -> ImportedSession {
+        let files = [("meta.toml", self.meta), ("branches/trunk.jsonl", self.trunk)];
+        let files: BTreeMap<String, String> =
+            files.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        ImportedSession { branch: None, files }
+    }
+
+    /// Returns what it shows, and its chapters.
+    ///
+    /// # Errors
+    /// Returns an error if its `chapters.toml` is invalid.
+    pub(in crate::cli) fn guide(&self) -> Result<Guide, CliError> {
+        toml::from_str(self.guide).map_err(|error| {
+            CliError::new(
+                CliErrorKind::Session,
+                format!("demo {}: chapters.toml: {}", self.name, error.message()),
+                "this is a fault of the program; please report it",
+            )
+        })
+    }
+}

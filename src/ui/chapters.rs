@@ -1,0 +1,35 @@
+//! The chapters of a demo: parts of a recorded session, each with a caption.
+
+use crate::report::StepRef;
+use crate::ui::frame_data::Context;
+
+/// A part of a demo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chapter {
+    /// Where it begins.
+    pub at: StepRef,
+    /// Its caption.
+    pub text: String,
+}
+
+/// Returns the step that all panes show.
+pub fn shown_step(context: &Context<'_>) -> StepRef {
+    let episode = context.episode().map_or(0, |episode| episode.number);
+    StepRef { episode, step: context.frame.selected_step() }
+}
+
+/// Returns the index of the chapter that a step belongs to, or `None` before the first. `chapters` are in the order of
+/// their steps.
+pub fn chapter_of(chapters: &[Chapter], step: StepRef) -> Option<usize> {
+    chapters.partition_point(|chapter| chapter.at <= step).checked_sub(1)
+}
+
+/// Returns where the previous (`by` = -1) or next (1) chapter begins, seen from a step.
+pub fn neighbour(chapters: &[Chapter], step: StepRef, by: i64) -> Option<StepRef> {
+    let found = if by < 0 {
+        chapters.iter().rev().find(|chapter| chapter.at < step)
+    } else {
+        chapters.iter().find(|chapter| chapter.at > step)
+    };
+    found.map(|chapter| chapter.at)
+}

@@ -1,0 +1,152 @@
+//! What stage mode adds for an audience: the keys that were just pressed. And what it takes away: hosts, addresses and
+//! paths, wherever they appear.
+
+use ratatui::buffer::Buffer;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The number of pressed keys that are shown.
+const SHOWN_KEYS: usize = 3;
+
+/// Endings of file names and host names. Other words with a dot in them are neither.
+const NAME_ENDINGS: [&str; 17] = [
+    "html", "json", "jsonl", "toml", "txt", "md", "svg", "gguf", "com", "org", "net", "io", "ai", "dev",
+    "local", "lan", "internal",
+];
+
+/// The last keys that did something, oldest first, each with what it did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PressedKeys(VecDeque<(String, String)>);
+
+impl PressedKeys {
+    /// Adds a key, and forgets the oldest one if there are too many.
+    pub fn add(&mut self, key: String, effect: String) {
+        self.0.push_back((key, effect));
+        if self.0.len() > SHOWN_KEYS {
+            self.0.pop_front();
+        }
+    }
+
+    /// Returns the keys and what they did, newest first.
+    pub fn newest_first(&self) -> impl Iterator<Item = &(String, String)> {
+        self.0.iter().rev()
+    }
+}
+
+/// Returns a text with every private part replaced by `cover`, one for each character. `known` are texts that are private
+/// for sure, such as the session's folder.
+pub fn hide_private(text: &str, known: &[String], cover: &str) -> String {
+    let mut hidden = String::with_capacity(text.len());
+    let mut done = 0;
+    for range in private_parts(text, known) {
+        hidden.push_str(&text[done..range.start]);
+        hidden.push_str(&cover.repeat(text[range.clone()].chars().count()));
+        done = range.end;
+    }
+    hidden.push_str(&text[done..]);
+    hidden
+}
+
+/// Covers every private part of what is drawn.
+pub fn hide_private_cells(buffer: &mut Buffer, known: &[String], cover: &str) {
+    let area = buffer.area;
+    for y in area.top()..area.bottom() {
+        // Where in the row's text each cell begins.
+        let (mut text, mut starts) = (String::new(), Vec::new());
+        for x in area.left()..area.right() {
+            starts.push(text.len());
+            text.push_str(buffer[(x, y)].symbol());
+        }
+        for range in private_parts(&text, known) {
+            for (x, start) in (area.left()..).zip(&starts) {
+                if range.contains(start) {
+                    buffer[(x, y)].set_symbol(cover);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the byte ranges of the private parts of a text, in order.
+fn private_parts(text: &str, known: &[String]) -> Vec<Range<usize>> {
+    let is_break = |c: char| c.is_whitespace() || "\"'`()<>{},;│|".contains(c);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for word in text.split_inclusive(is_break) {
+        let name = word.trim_end_matches(|c: char| is_break(c) || ".:!?…".contains(c));
+        if is_location(name) || known.iter().any(|private| name.contains(private.as_str())) {
+            parts.push(start..start + name.len());
+        }
+        start += word.len();
+    }
+    parts
+}
+
+/// Returns whether a word is an address, a host, a path or the name of a file.
+fn is_location(word: &str) -> bool {
+    let is_path = ["/", "~/", "./", "../"].iter().any(|prefix| {
+        word.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
+    });
+    let (host, port) = match word.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, true),
+        _ => (word, false),
+    };
+    let has_dot = host.trim_matches('.').contains('.');
+    let ending = host.rsplit('.').next().unwrap_or_default();
+    let is_name = has_dot
+        && (NAME_ENDINGS.contains(&ending) || (port && ending.starts_with(|c: char| c.is_alphabetic())));
+    word.contains("://") || word.contains(":\\") || is_path || host == "localhost" || is_name || is_ip(host)
+}
+
+/// Returns whether a text looks like an IP address, of either version.
+fn is_ip(host: &str) -> bool {
+    let parts: Vec<&str> = host.split('.').collect();
+    let is_number = |part: &&str| part.parse::<u8>().is_ok();
+    let hex = host.trim_matches(['[', ']']);
+    let is_v6 = hex.matches(':').count() > 1 && hex.chars().all(|c| c == ':' || c.is_ascii_hexdigit());
+    (parts.len() == 4 && parts.iter().all(is_number)) || is_v6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_hidden_and_other_words_stay() {
+        let known = ["work-sessions".to_owned()];
+        let cases = [
+            ("connection to http://127.0.0.1:8080 timed out", "http://127.0.0.1:8080"),
+            ("wrote /home/ada/report-lamp.html.", "/home/ada/report-lamp.html"),
+            ("server \"gpu7.lab:8000\" refused", "gpu7.lab:8000"),
+            ("localhost:8080 is slow", "localhost:8080"),
+            ("resume ~/s/20261120T104000Z-hot-apple", "~/s/20261120T104000Z-hot-apple"),
+            ("in work-sessions/x1, step 2", "work-sessions/x1"),
+            ("│api.example.com│", "api.example.com"),
+            ("[::1]:80 answered", "[::1]:80"),
+        ];
+        for (text, private) in cases {
+            let hidden = text.replace(private, &"*".repeat(private.chars().count()));
+            assert_eq!(hide_private(text, &known, "*"), hidden);
+        }
+        for text in [
+            "put it in/on the coffeemachine 1.",
+            "household easy/look/3, step 2.14 of 13; 0.75 -> 1.00",
+            "meta-llama/Llama-3.1-8B at 8:30, e.g. qwen3:8b",
+            "/ search  ? help  : all",
+            "override.shown_as = own",
+        ] {
+            assert_eq!(hide_private(text, &known, "*"), text);
+        }
+    }
+
+    #[test]
+    fn only_the_last_keys_are_kept() {
+        let mut keys = PressedKeys::default();
+        for key in ["a", "b", "c", "d"] {
+            keys.add(key.to_owned(), String::new());
+        }
+        let shown: Vec<&str> = keys.newest_first().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(shown, ["d", "c", "b"]);
+    }
+}

@@ -1,0 +1,260 @@
+//! Playing a read-only session, its chapters, and the speed of a live run. Time passes only where a test says so.
+
+use super::{TestScreen, screen_text};
+use crate::domain::EndReason;
+use crate::driver::Health;
+use crate::engine::Event;
+use crate::report::StepRef;
+use crate::ui::chapters::Chapter;
+use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::msg::{Request, UiMessage};
+use crate::ui::playback::Speed;
+use crate::ui::types::{Cursor, WorkKind};
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_millis(1200);
+
+/// A session that has ended and is opened read-only.
+fn ended_session() -> Fixture {
+    let mut fixture = sample_session();
+    fixture.end_episode(true, EndReason::Won);
+    fixture.write(crate::engine::Cause::Policy, Event::RunEnded);
+    fixture
+}
+
+fn read_only(width: u16, height: u16) -> TestScreen {
+    let screen = TestScreen::new(ended_session(), width, height);
+    screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+    screen
+}
+
+fn demo(width: u16, height: u16) -> TestScreen {
+    let mut screen = read_only(width, height);
+    let chapter = |step, text: &str| Chapter { at: StepRef { episode: 1, step }, text: text.to_owned() };
+    screen.model.chapters = [
+        chapter(0, "An apple is to be heated and put in the fridge."),
+        chapter(4, "The fridge is closed, so nothing happens; the mistake becomes a lesson."),
+        chapter(7, "A person sends it to the table."),
+    ]
+    .into();
+    screen
+}
+
+/// Lets time pass, and the timer fire then.
+fn pass(screen: &mut TestScreen, time: Duration) {
+    screen.now += time;
+    screen.send(UiMessage::Tick);
+}
+
+fn shown_step(screen: &TestScreen) -> u32 {
+    screen.frame_data().selected_step()
+}
+
+#[test]
+fn space_plays_a_read_only_session_to_its_end() {
+    let mut screen = read_only(120, 36);
+    screen.press("Home");
+    assert_eq!(screen.press("Space"), []);
+    assert!(screen_text(&screen.draw()).contains("▶ playing 1x"));
+    pass(&mut screen, STEP / 2);
+    assert_eq!(shown_step(&screen), 0, "it isn't due yet");
+    pass(&mut screen, STEP / 2);
+    assert_eq!(shown_step(&screen), 1);
+    let mut steps = 1;
+    while screen.model.playback.is_playing() {
+        pass(&mut screen, STEP);
+        steps += 1;
+    }
+    assert_eq!((steps, screen.model.cursor), (24, Cursor::Live), "it stops at the end, at once");
+    assert!(!screen_text(&screen.draw()).contains("playing"));
+    // At the end, it plays again from the start.
+    screen.press("Space");
+    assert_eq!((shown_step(&screen), screen.model.playback.is_playing()), (0, true));
+    screen.press("Space");
+    assert!(!screen.model.playback.is_playing());
+    pass(&mut screen, STEP * 9);
+    assert_eq!(shown_step(&screen), 0);
+}
+
+#[test]
+fn n_advances_one_step_and_says_where_the_end_is() {
+    let mut screen = read_only(120, 36);
+    screen.press("Home");
+    screen.press("Space");
+    screen.press("n");
+    assert_eq!((shown_step(&screen), screen.model.playback.is_playing()), (1, false));
+    screen.press("End");
+    screen.press("n");
+    assert!(screen_text(&screen.draw()).contains("this is the last step"));
+}
+
+#[test]
+fn what_a_person_does_next_stops_the_playback_unless_it_only_changes_the_view() {
+    for key in ["Left", "Right", "<", "]", "p", "Esc", "q", "/"] {
+        let mut screen = read_only(120, 36);
+        screen.press("Home");
+        screen.press("n");
+        screen.press("Space");
+        screen.press(key);
+        pass(&mut screen, Duration::ZERO);
+        assert!(!screen.model.playback.is_playing(), "{key}");
+        if key == "Esc" || key == "q" {
+            assert_eq!(shown_step(&screen), 1, "{key} stops and does nothing else");
+        }
+    }
+    for key in ["Tab", "z", "v", "t", "V", "Up", "+", "-"] {
+        let mut screen = read_only(120, 36);
+        screen.press("Home");
+        screen.press("Space");
+        screen.press(key);
+        pass(&mut screen, Duration::ZERO);
+        assert!(screen.model.playback.is_playing(), "{key}");
+    }
+}
+
+#[test]
+fn plus_and_minus_change_the_speed_of_the_playback() {
+    let mut screen = read_only(120, 36);
+    screen.press("Home");
+    screen.press("Space");
+    screen.press("+");
+    assert!(screen_text(&screen.draw()).contains("▶ playing 2x"));
+    pass(&mut screen, STEP / 2);
+    assert_eq!(shown_step(&screen), 1);
+    for _ in 0..9 {
+        screen.press("+");
+    }
+    assert_eq!(screen.model.playback.speed, Speed::FASTEST);
+    for _ in 0..9 {
+        screen.press("-");
+    }
+    assert!(screen_text(&screen.draw()).contains("▶ playing 0.25x"));
+    pass(&mut screen, STEP * 4);
+    assert_eq!(shown_step(&screen), 2);
+}
+
+/// A step that is being loaded is neither skipped nor requested again.
+#[test]
+fn playback_waits_for_a_step_that_is_being_loaded() {
+    let mut screen = read_only(120, 36);
+    screen.press("Home");
+    screen.press("Space");
+    screen.show_work(WorkKind::Past, None);
+    pass(&mut screen, STEP);
+    assert_eq!(shown_step(&screen), 0);
+    screen.running_work.clear();
+    pass(&mut screen, Duration::ZERO);
+    assert_eq!(shown_step(&screen), 1);
+}
+
+#[test]
+fn a_demo_stops_at_chapters_and_shows_their_captions() {
+    let mut screen = demo(120, 36);
+    screen.press("g");
+    let text = screen_text(&screen.draw());
+    assert!(text.contains(" 1/3") && text.contains("An apple is to be heated"), "{text}");
+    screen.press("]");
+    assert_eq!(shown_step(&screen), 4);
+    screen.press("n");
+    let text = screen_text(&screen.draw());
+    assert!(text.contains(" 2/3") && text.contains("the mistake becomes a lesson"), "{text}");
+    screen.press("]");
+    assert_eq!(shown_step(&screen), 7);
+    screen.press("]");
+    assert!(screen_text(&screen.draw()).contains("this is the last chapter"));
+    screen.press("[");
+    assert_eq!(shown_step(&screen), 4);
+    screen.press("[");
+    screen.press("[");
+    assert!(screen_text(&screen.draw()).contains("this is the first chapter"));
+    screen.press("End");
+    screen.press("Home");
+    assert_eq!(shown_step(&screen), 0, "one key returns to the start");
+}
+
+#[test]
+fn a_chapter_stays_as_long_as_its_caption_takes_to_read() {
+    let mut screen = demo(120, 36);
+    screen.press("g");
+    screen.press("Space");
+    let reading = Speed::NORMAL.reading_time(&screen.model.chapters[0].text);
+    assert!(reading > STEP);
+    pass(&mut screen, STEP);
+    assert_eq!(shown_step(&screen), 0);
+    pass(&mut screen, reading.saturating_sub(STEP));
+    assert_eq!(shown_step(&screen), 1);
+    pass(&mut screen, STEP);
+    assert_eq!(shown_step(&screen), 2);
+}
+
+#[test]
+fn captions_take_the_same_rows_at_every_step() {
+    for (width, height) in super::SIZES {
+        let mut screen = demo(width, height);
+        screen.press("g");
+        let mut footers = Vec::new();
+        for _ in 0..12 {
+            screen.draw();
+            footers.push((screen.cache.layout.footer, screen.cache.layout.areas.clone()));
+            screen.press("n");
+        }
+        assert!(footers.windows(2).all(|pair| pair[0] == pair[1]), "{width}x{height}");
+    }
+}
+
+#[test]
+fn demo_screens() {
+    for (width, height) in super::SIZES {
+        let mut screen = demo(width, height);
+        screen.press("g");
+        screen.press("]");
+        insta::assert_snapshot!(format!("demo_{width}x{height}"), screen_text(&screen.draw()));
+    }
+}
+
+#[test]
+fn a_demo_says_why_nothing_can_be_changed() {
+    let mut screen = demo(120, 36);
+    screen.press("a");
+    assert!(screen_text(&screen.draw()).contains("a demo can't be changed"));
+}
+
+#[test]
+fn the_speed_of_a_live_run_can_be_set_unless_a_model_acts() {
+    let mut screen = TestScreen::new(sample_session(), 120, 36);
+    assert_eq!(screen.press("+"), [Request::SetStepDelay(Duration::ZERO)], "it runs at full speed");
+    assert_eq!(screen.press("-"), [Request::SetStepDelay(STEP / 8)]);
+    assert!(screen_text(&screen.draw()).contains("speed 8x"));
+    for _ in 0..3 {
+        screen.press("-");
+    }
+    screen.fixture.write(crate::engine::Cause::Person, Event::Resumed);
+    screen.press("Esc");
+    assert!(screen_text(&screen.draw()).contains("▶ RUNNING 1x"), "{}", screen_text(&screen.draw()));
+
+    let mut run = screen.fixture.state().run.as_deref().unwrap().clone();
+    "openai:m".clone_into(&mut run.actor);
+    screen.fixture.write(crate::engine::Cause::Person, Event::RunChanged { spec: Box::new(run) });
+    assert_eq!(screen.press("+"), []);
+    assert!(screen_text(&screen.draw()).contains("the model sets the pace"));
+}
+
+/// Regression: the first row of the past said `live: step 24, running` after the run had ended.
+#[test]
+fn after_the_end_of_a_run_the_past_says_how_it_ended() {
+    for is_read_only in [false, true] {
+        let mut fixture = sample_session();
+        fixture.write(crate::engine::Cause::Person, Event::Resumed);
+        fixture.end_episode(true, EndReason::Won);
+        fixture.write(crate::engine::Cause::Policy, Event::RunEnded);
+        let mut screen = TestScreen::new(fixture, 120, 36);
+        if is_read_only {
+            screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+            assert!(screen_text(&screen.draw()).contains("READ-ONLY · won"));
+        }
+        screen.press("Left");
+        let text = screen_text(&screen.draw());
+        assert!(text.contains("PAST step 23 of 24 · won"), "{text}");
+        assert!(!text.contains("running") && !text.contains("RUNNING"), "{text}");
+    }
+}

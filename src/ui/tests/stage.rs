@@ -1,0 +1,106 @@
+//! Stage mode: what an audience sees, and what it doesn't.
+
+use super::{SIZES, TestScreen, screen_text};
+use crate::ui::fixture::sample_session;
+use crate::ui::model::Severity;
+use crate::ui::types::Focus;
+
+fn on_stage(width: u16, height: u16) -> TestScreen {
+    let mut screen = TestScreen::new(sample_session(), width, height);
+    screen.press("V");
+    screen
+}
+
+#[test]
+fn stage_screens() {
+    for (width, height) in SIZES {
+        let mut screen = on_stage(width, height);
+        insta::assert_snapshot!(format!("stage_{width}x{height}"), screen_text(&screen.draw()));
+    }
+}
+
+#[test]
+fn the_stage_shows_nothing_after_the_selected_step() {
+    let mut screen = on_stage(120, 36);
+    screen.press("g");
+    for _ in 0..4 {
+        screen.press("Right");
+    }
+    let text = screen_text(&screen.draw());
+    assert!(text.contains(" 4 > take apple 1 from fridge 1"), "{text}");
+    assert!(!text.contains("open fridge 1") && !text.contains("of 24"), "{text}");
+    assert!(text.contains("→ Open a container before you take from it."), "{text}");
+}
+
+#[test]
+fn the_last_three_keys_are_shown_with_what_they_did() {
+    let mut screen = on_stage(120, 36);
+    for key in ["g", "Right", "V", "V"] {
+        screen.press(key);
+    }
+    let text = screen_text(&screen.draw());
+    let last = text.lines().rfind(|line| !line.is_empty()).unwrap();
+    assert!(last.ends_with("→ forward   V stage mode   V stage mode"), "{text}");
+    assert!(!last.contains("g start"), "{text}");
+}
+
+#[test]
+fn hosts_and_paths_are_hidden_on_the_panes_and_in_notices() {
+    let mut screen = on_stage(120, 36);
+    screen.model.private_texts = ["my-sessions".to_owned()].into();
+    let path = format!("/home/ada/{}/report.html", "long-folder-name/".repeat(6));
+    let text = format!("wrote {path} for http://gpu7.lab:8000/v1, in my-sessions/one");
+    screen.model.show_notice(&text, Severity::Info, screen.now);
+    let shown = screen_text(&screen.draw());
+    for private in ["home", "folder", "report.html", "gpu7", "8000", "my-sessions"] {
+        assert!(!shown.contains(private), "{private}: {shown}");
+    }
+    assert!(
+        shown.contains("•••••• for ••••••") && shown.contains("take apple 1 from countertop 2"),
+        "{shown}"
+    );
+    screen.press("V");
+    screen.model.show_notice(&text, Severity::Info, screen.now);
+    assert!(screen_text(&screen.draw()).contains("my-sessions/one"), "only stage mode hides them");
+}
+
+/// An overlay isn't part of the stage's own drawing.
+#[test]
+fn hosts_are_hidden_in_overlays_too() {
+    let mut screen = on_stage(120, 36);
+    screen.press("o");
+    for key in ["1", "2", "7", ".", "0", ".", "0", ".", "1", ":", "8", "0"] {
+        screen.press(key);
+    }
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("••••••••••••") && !shown.contains("127.0"), "{shown}");
+}
+
+/// Keys of a pane that isn't drawn would act unseen.
+#[test]
+fn no_key_goes_to_a_pane_that_the_stage_does_not_show() {
+    let mut screen = TestScreen::new(sample_session(), 120, 36);
+    screen.press("3");
+    assert_eq!(screen.model.focus, Focus::Lanes);
+    screen.press("V");
+    for key in ["Tab", "3", "2", "z", "v"] {
+        screen.press(key);
+        assert_eq!(screen.model.focus, Focus::Story, "{key}");
+        assert!(screen_text(&screen.draw()).contains("V shows the whole screen"), "{key}");
+    }
+}
+
+#[test]
+fn the_stage_fits_any_size() {
+    for (width, height) in [(1, 1), (5, 3), (20, 8), (40, 19), (400, 100)] {
+        let mut screen = on_stage(width, height);
+        for key in ["Home", "End"] {
+            screen.press(key);
+            let area = screen.draw().area;
+            let layout = &screen.cache.layout;
+            for part in [layout.status, layout.footer, layout.areas[0].body] {
+                assert_eq!(part.intersection(area).area(), part.area(), "{width}x{height}: {part:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The screen for an audience: goal, thoughts, actions, what the environment said, and changed lessons, with room between
+//! them. Shows nothing after the selected step, so that a talk doesn't tell its end.
+
+use super::live::live_rows;
+use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role};
+use super::{caption, footer, status};
+use crate::domain::{PersonAct, Reflection, Step};
+use crate::report::{Block, plain_text, start_section, step_section};
+use crate::text::width;
+use crate::ui::canvas::Canvas;
+use crate::ui::frame_data::Context;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::layout::{Pane, PaneArea, ScreenLayout};
+use crate::ui::model::Model;
+use crate::ui::theme::Role;
+use crate::ui::view::cache::ViewCache;
+use ratatui::layout::Rect;
+
+/// The most columns of the text: longer lines are hard to read from afar.
+const MAX_COLUMNS: u16 = 110;
+/// The fewest rows of a screen with empty rows around its parts.
+const MIN_SPACED_ROWS: u16 = 20;
+/// The most rows of an observation.
+const MAX_OBSERVATION_ROWS: usize = 4;
+
+/// Draws the screen. `covered` is the number of rows that overlays cover at the bottom.
+pub(super) fn draw(
+    model: &Model,
+    context: &Context<'_>,
+    covered: u16,
+    cache: &mut ViewCache,
+    canvas: &mut Canvas<'_>,
+) {
+    let screen = canvas.buffer.area;
+    let margin = (screen.width.saturating_sub(MAX_COLUMNS) / 2).max(screen.width / 20);
+    let content = Rect { x: screen.x + margin, width: screen.width - 2 * margin, ..screen };
+    let gap = u16::from(screen.height >= MIN_SPACED_ROWS);
+    let caption_rows = caption::rows_needed(model, content);
+    let row = |y: u16, height: u16| Rect { y, height, ..content }.intersection(screen);
+    let status = row(screen.y + gap, 1);
+    let footer = row(screen.bottom().saturating_sub(1 + gap), 1);
+    let caption = row(footer.y.saturating_sub(caption_rows + gap), caption_rows);
+    let top = status.bottom() + 2 * gap;
+    let bottom = caption.y.saturating_sub(gap).min(screen.bottom().saturating_sub(covered));
+    let body = row(top, bottom.saturating_sub(top));
+    status::draw(model, context, status, canvas);
+    if gap > 0 {
+        let line = canvas.glyphs.border_set().horizontal_top.repeat(usize::from(content.width));
+        canvas.put(content.x, status.bottom(), content.width, &line, canvas.style(Role::Frame));
+    }
+    cache.step_hits.clear();
+    cache.ruler = None;
+    draw_steps(model, context, body, cache, canvas);
+    caption::draw(model, context, caption, canvas);
+    let keys = draw_pressed_keys(model, footer, canvas);
+    footer::draw(model, context, Rect { width: footer.width - keys, ..footer }, canvas);
+    let story = PaneArea { pane: Pane::Story, title: None, body };
+    cache.layout = ScreenLayout { status, areas: vec![story], footer, ..ScreenLayout::default() };
+}
+
+/// Draws the last pressed keys at the right end of a row, the newest last. Returns the number of columns they take.
+fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
+    let mut right = area.right().saturating_sub(1);
+    for (place, (key, effect)) in model.pressed_keys.newest_first().enumerate() {
+        let columns = (width(key) + 1 + width(effect)) as u16;
+        // At least half of the row stays for messages.
+        if right.saturating_sub(columns) < area.x + area.width / 2 {
+            break;
+        }
+        let role = if place == 0 { Role::Text } else { Role::Muted };
+        let x = canvas.put_right(right, area.y, columns, effect, canvas.style(role));
+        let x = canvas.put_right(x.saturating_sub(1), area.y, columns, key, canvas.style(Role::Key));
+        right = x.saturating_sub(3);
+    }
+    (area.right() - right).saturating_sub(1)
+}
+
+/// Draws the steps up to the selected one: from the top while they fit, else the last ones.
+fn draw_steps(
+    model: &Model,
+    context: &Context<'_>,
+    area: Rect,
+    cache: &mut ViewCache,
+    canvas: &mut Canvas<'_>,
+) {
+    let chosen = context.frame.selected_step();
+    let digits = chosen.max(10).ilog10() as u16 + 1;
+    let layout = RowLayout { content: PaneContent::All, columns: area.width, digits };
+    let height = usize::from(area.height);
+    let mut rows = live_rows(context, layout, model);
+    let mut next = Some(chosen);
+    while let Some(number) = next.filter(|_| rows.len() < height) {
+        let mut step = rows_of_step(context, number, layout);
+        // The proposal's keys stand directly below it.
+        let is_followed = !rows.is_empty() && number < chosen;
+        step.extend(is_followed.then(|| Row { step: number, ..Row::default() }));
+        step.append(&mut rows);
+        rows = step;
+        next = number.checked_sub(1);
+    }
+    let mut surplus = rows.len().saturating_sub(height);
+    // No step begins in its middle, except a long one that fills the area alone.
+    let cut = rows.get(surplus).map(|row| row.step).filter(|step| surplus > 0 && *step < chosen);
+    while rows.get(surplus).is_some_and(|row| Some(row.step) == cut) {
+        surplus += 1;
+    }
+    for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(surplus)) {
+        cache.step_hits.push((Pane::Story, y, row.step));
+        let is_chosen = row.step == chosen;
+        let mut x = area.x;
+        for (place, (role, text)) in row.pieces.iter().enumerate() {
+            let role = if place == 0 && is_chosen { Role::TitleFocus } else { *role };
+            x += canvas.put(x, y, area.right().saturating_sub(x), text, canvas.style(role));
+        }
+    }
+}
+
+fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout) -> Vec<Row> {
+    let state = context.state_for_step(number);
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+    let step = context.step(number);
+    let section = match step {
+        Some(step) => step_section(step, episode, state),
+        None => start_section(episode, state),
+    };
+    let rows = RowWriter::new(number, layout, context.glyphs);
+    let is_past = number < context.frame.selected_step();
+    let mut writer = StageWriter { rows, glyphs: context.glyphs, step: step.map(AsRef::as_ref), is_past };
+    for block in section.blocks() {
+        writer.write(block);
+    }
+    writer.rows.into_rows()
+}
+
+/// Writes what an audience sees of a step.
+struct StageWriter<'a, 'b> {
+    rows: RowWriter<'a>,
+    glyphs: &'a Glyphs,
+    /// `None` before the first step.
+    step: Option<&'b Step>,
+    /// Whether a later step is selected, so that this one stays in the background.
+    is_past: bool,
+}
+
+impl StageWriter<'_, '_> {
+    fn write(&mut self, block: &Block<'_>) {
+        let line = plain_text(&block.line());
+        let glyphs = self.glyphs;
+        match block {
+            Block::Thought { .. } => self.write_text((Role::Muted, ""), Role::Thought, &line),
+            Block::Action { decision: Some(_), .. } => {
+                self.write_text((Role::MarkPerson, glyphs.person), Role::Action, &line);
+                let note = block.note().map_or_else(String::new, |note| plain_text(&note));
+                self.write_text((Role::Muted, " "), Role::Person, &note);
+            }
+            Block::Action { .. } => self.write_text((Role::Muted, ">"), Role::Action, &line),
+            Block::Proposal(_) => self.write_text((Role::Proposal, glyphs.proposal), Role::Proposal, &line),
+            Block::Observation { text, .. } => self.write_observation(text),
+            Block::Reflection(reflection) => self.write_lessons(reflection),
+            Block::LessonAdded(..) => self.write_text((Role::Lesson, glyphs.new_lesson), Role::Lesson, &line),
+            Block::Act { act, .. } if matches!(**act, PersonAct::Lesson { .. }) => {
+                self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line);
+            }
+            Block::Rejected { .. } => self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line),
+            Block::FailedCall { .. } => self.write_text((Role::Bad, glyphs.mistake), Role::Bad, &line),
+            // Everything else is for the person who debugs.
+            _ => {}
+        }
+    }
+
+    /// Writes a text after a mark. Of earlier steps, only actions and what a person did keep their colours.
+    fn write_text(&mut self, (mark_role, mark): (Role, &str), role: Role, text: &str) {
+        let keeps_colour = matches!(role, Role::Action | Role::Person);
+        let paint = |role| if self.is_past && !keeps_colour { Role::Muted } else { role };
+        let lead = if mark.is_empty() { String::new() } else { format!("{mark} ") };
+        let indent = if mark.is_empty() { 0 } else { 2 };
+        self.rows.push_text((paint(mark_role), &lead), indent, paint(role), text);
+    }
+
+    fn write_observation(&mut self, text: &str) {
+        // An answer to a thought carries no information.
+        if self.step.is_some_and(Step::is_thought_only) {
+            return;
+        }
+        let is_valid = self.step.and_then(|step| step.answer.as_ref()).is_none_or(|answer| answer.valid);
+        let role = if is_valid { Role::Observation } else { Role::ObservationFailed };
+        let role = if self.is_past { Role::Muted } else { role };
+        for paragraph in text.lines().filter(|line| !line.trim().is_empty()) {
+            self.rows.push_text_limited(MAX_OBSERVATION_ROWS, (Role::Muted, ""), 2, role, paragraph);
+        }
+    }
+
+    /// Writes the lessons of a reflection, each with what to do instead.
+    fn write_lessons(&mut self, reflection: &Reflection) {
+        let name = reflection.question().name();
+        let role = kind_role(reflection.kind);
+        for item in &reflection.items {
+            let lead = format!("{} {name}  ", self.glyphs.new_lesson);
+            let indent = width(&lead) as u16;
+            let paint = |role| if self.is_past { Role::Muted } else { role };
+            self.rows.push_text((paint(role), &lead), indent, paint(Role::Lesson), &item.text.text);
+            if let Some(solution) = &item.text.solution {
+                let lead = format!("{:>pad$} ", self.glyphs.solution, pad = usize::from(indent) - 1);
+                self.rows.push_text((Role::Muted, &lead), indent, paint(Role::LessonSolution), solution);
+            }
+        }
+    }
+}
