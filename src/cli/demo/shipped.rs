@@ -37,6 +37,7 @@ pub(in crate::cli) struct Guide {
     pub(in crate::cli) teaches: String,
     /// In the order of their steps.
     #[serde(rename = "chapter")]
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only the screen shows captions"))]
     pub(in crate::cli) chapters: Vec<Chapter>,
 }
 
