@@ -58,6 +58,8 @@ pub enum PictureRole {
     Observation,
     /// What stands out, such as what the agent holds.
     Accent,
+    /// What the goal names.
+    Goal,
     /// A part of the goal that holds.
     Good,
     /// What may be in the way, such as a closed container.
@@ -89,6 +91,8 @@ pub struct PictureGlyphs {
     pub pointer: &'static str,
     /// Marks a part of the goal that holds.
     pub tick: &'static str,
+    /// Marks what the agent hasn't seen.
+    pub unseen: &'static str,
 }
 
 impl PictureGlyphs {
@@ -99,6 +103,7 @@ impl PictureGlyphs {
         separator: "·",
         pointer: "▸",
         tick: "✓",
+        unseen: "░",
     };
     /// Characters for ASCII-only terminals.
     pub const ASCII: Self = Self {
@@ -107,5 +112,6 @@ impl PictureGlyphs {
         separator: "-",
         pointer: ">",
         tick: "+",
+        unseen: ":",
     };
 }

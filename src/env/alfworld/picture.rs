@@ -1,226 +1,154 @@
 //! The picture of a household: where the agent is, what it holds, and what it saw where.
+//!
+//! In a wide area each place is a tile, in the order in which the room lists them, so that the picture fills in while
+//! the agent looks around. In a narrow area the places are a list. Every thing that the agent has seen is shown, or
+//! counted as `+3`.
+
+mod known;
+mod list;
+mod pieces;
+#[cfg(test)]
+mod tests;
+mod tiles;
 
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
-use crate::env::picture::{labelled_rows, wrap_words};
-use crate::text::{truncate, width, width_within};
-use serde_json::Value;
+use known::{KnownPlace, KnownWorld};
+use pieces::{Piece, fit_pieces};
 
-/// What is known about one place.
-struct KnownPlace<'a> {
-    name: &'a str,
-    is_agent_here: bool,
-    is_seen: bool,
-    is_open: Option<bool>,
-    items: Vec<&'a str>,
-}
-
-/// What is known about the environment, parsed from its untyped JSON.
-struct KnownWorld<'a> {
-    room: Option<&'a str>,
-    agent_place: Option<&'a str>,
-    holding: Vec<&'a str>,
-    places: Vec<KnownPlace<'a>>,
-}
+/// Smallest width for tiles.
+const TILE_COLUMNS: usize = 50;
+/// Maximum number of rows of a place or of a labelled text.
+const MAX_TEXT_ROWS: usize = 12;
 
 /// Returns the picture of a household.
 pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
-    let known = KnownWorld::parse(request.truth.unwrap_or(request.shown));
+    let known = KnownWorld::parse(request);
     let all = known.places.len();
-    // The ground truth lists every place, so count the places that the agent has seen in its own view.
-    let seen = match request.truth {
-        Some(_) => KnownWorld::parse(request.shown).seen_places(),
-        None => known.seen_places(),
+    let seen = known.places.iter().filter(|place| place.is_seen).count();
+    let one_line = one_line_variants(&known, seen, request.glyphs().separator);
+    let rows = if request.columns >= TILE_COLUMNS {
+        tiles::rows(request, &known)
+    } else {
+        list::rows(request, &known)
     };
     Picture {
         summary: if all > 0 { format!("{seen} of {all} places seen") } else { String::new() },
-        one_line: known.one_line_variants(seen, request.glyphs().separator),
+        one_line,
         shows_truth: request.truth.is_some(),
-        rows: world_rows(request, &known),
+        rows,
     }
 }
 
-/// Returns the rows: goal, place and what the agent holds, then the places.
-fn world_rows(request: &PictureRequest<'_>, known: &KnownWorld<'_>) -> Vec<PictureRow> {
-    let glyphs = request.glyphs();
-    let truth = request.truth.is_some();
-    let max_width = request.columns.max(8);
-    let mut rows: Vec<PictureRow> = Vec::new();
-    let mut field = |name: &str, role: PictureRole, text: &str| {
-        rows.extend(labelled_rows(&format!("{name:<9}"), role, text, max_width));
-    };
-    if !request.goal.is_empty() {
-        field("goal", PictureRole::Text, request.goal);
-    }
-    let place = match (known.room, known.agent_place) {
-        (Some(room), Some(at)) => format!("{room} {} {at}", glyphs.separator),
-        (Some(one), None) | (None, Some(one)) => one.to_owned(),
-        (None, None) => "in the middle of the room".to_owned(),
-    };
-    field("place", PictureRole::Text, &place);
-    let holding = if known.holding.is_empty() { "nothing".to_owned() } else { known.holding.join(", ") };
-    field(
-        "holding",
-        if known.holding.is_empty() { PictureRole::Muted } else { PictureRole::Accent },
-        &holding,
-    );
-    if known.places.is_empty() {
-        return rows;
-    }
-    rows.push(Vec::new());
-    // The agent's place comes first, then places that hold something.
-    let mut seen: Vec<&KnownPlace<'_>> = known.places.iter().filter(|p| p.is_seen || truth).collect();
-    seen.sort_by_key(|p| (!p.is_agent_here, p.items.is_empty()));
-    let name_width = seen.iter().map(|p| width_within(p.name, max_width / 2)).max().unwrap_or(0);
-    for place in seen {
-        rows.extend(place_rows(glyphs, place, name_width, max_width));
-    }
-    let unseen: Vec<String> =
-        known.places.iter().filter(|p| !p.is_seen && !truth).map(|p| non_breaking(p.name)).collect();
-    if !unseen.is_empty() {
-        if rows.last().is_some_and(|row| !row.is_empty()) {
-            rows.push(Vec::new());
-        }
-        let text = format!("not seen  {}", unseen.join(", "));
-        rows.extend(wrap_words(&text, max_width).into_iter().map(|line| vec![(PictureRole::Muted, line)]));
-    }
-    rows
-}
-
-/// Returns the rows of one place.
-fn place_rows(
-    glyphs: &PictureGlyphs,
-    place: &KnownPlace<'_>,
-    name_width: usize,
-    max_width: usize,
-) -> Vec<PictureRow> {
-    let mark = if place.is_agent_here { glyphs.pointer } else { " " };
-    let role = if place.is_agent_here { PictureRole::Title } else { PictureRole::Text };
-    let name = truncate(place.name, name_width, glyphs.ellipsis);
-    let pad = " ".repeat(name_width.saturating_sub(width(&name)));
-    let holds = place.items.iter().map(|h| non_breaking(h)).collect::<Vec<_>>().join(", ");
-    let (text, text_role) = match (place.is_open, place.items.is_empty()) {
-        (Some(false), true) => ("closed".to_owned(), PictureRole::Warning),
-        // Known from before it was closed, or from the ground truth.
-        (Some(false), false) => (format!("closed: {holds}"), PictureRole::Warning),
-        (Some(true), true) => ("open, empty".to_owned(), PictureRole::Muted),
-        (_, true) => ("empty".to_owned(), PictureRole::Muted),
-        (Some(true), false) => (format!("open: {holds}"), PictureRole::Observation),
-        (None, false) => (holds, PictureRole::Observation),
-    };
-    let lines = wrap_words(&text, max_width.saturating_sub(name_width + 4));
-    let mut rows = Vec::new();
-    for (row, line) in lines.into_iter().enumerate() {
-        let lead = if row == 0 {
-            vec![
-                (PictureRole::Accent, format!("{mark} ")),
-                (role, name.clone()),
-                (PictureRole::Muted, format!("{pad}  ")),
-            ]
-        } else {
-            vec![(PictureRole::Muted, " ".repeat(name_width + 4))]
-        };
-        rows.push(lead.into_iter().chain([(text_role, line)]).collect());
-    }
-    rows
-}
-
-impl<'a> KnownWorld<'a> {
-    fn parse(value: &'a Value) -> Self {
-        let word = |name: &str| value.get(name).and_then(Value::as_str).filter(|w| !w.is_empty());
-        let at = word("place");
-        // The agent's view has one list of places and another of what was seen in them; the ground truth combines both.
-        let receptacles = value.get("receptacles");
-        let seen =
-            receptacles.filter(|r| r.is_object()).or_else(|| value.get("seen")).and_then(Value::as_object);
-        let mut names = string_list(receptacles);
-        // A place may have been seen without having been listed.
-        names.extend(seen.into_iter().flatten().map(|(name, _)| name.as_str()));
-        names.sort_by_key(|name| natural_key(name));
-        names.dedup();
-        let places: Vec<KnownPlace<'a>> = names
-            .into_iter()
-            .map(|name| KnownPlace::parse(name, seen.and_then(|s| s.get(name)), at))
-            .collect();
-        let room = word("room").or_else(|| guess_room(&places));
-        Self { room, agent_place: at, holding: string_list(value.get("holding")), places }
-    }
-}
-
-impl KnownWorld<'_> {
-    /// Returns how many places the agent has looked at.
-    fn seen_places(&self) -> usize {
-        self.places.iter().filter(|place| place.is_seen).count()
-    }
-
-    /// Returns one-line summaries from long to short; the shorter ones leave out what can be seen elsewhere.
-    fn one_line_variants(&self, seen: usize, dot: &str) -> Vec<String> {
-        let all = self.places.len();
-        let at = self.agent_place.map(|a| format!("at {a}"));
-        let holding = (!self.holding.is_empty()).then(|| format!("holding {}", self.holding.join(", ")));
-        let long = (all > 0).then(|| format!("{seen} of {all} places seen"));
-        let short = (all > 0).then(|| format!("{seen}/{all} seen"));
-        let kind = self.room.map(str::to_owned);
-        let variants = [
-            vec![kind.clone(), at.clone(), holding.clone(), long],
-            vec![kind, at.clone(), holding.clone(), short.clone()],
-            vec![at.clone(), holding.clone(), short],
-            vec![at, holding],
-        ];
-        let separator = format!(" {dot} ");
-        variants
-            .into_iter()
-            .map(|parts| parts.into_iter().flatten().collect::<Vec<_>>().join(&separator))
-            .collect()
-    }
-}
-
-impl<'a> KnownPlace<'a> {
-    fn parse(name: &'a str, value: Option<&'a Value>, at: Option<&str>) -> Self {
-        let items = value.and_then(|v| v.get("items"));
-        let open = value.and_then(|v| v.get("open")).and_then(Value::as_bool);
-        Self {
-            name,
-            is_agent_here: at == Some(name),
-            is_seen: items.is_some() || open.is_some(),
-            is_open: open,
-            items: string_list(items),
-        }
-    }
-}
-
-/// Returns the kind of room, guessed from its furniture.
-fn guess_room(places: &[KnownPlace<'_>]) -> Option<&'static str> {
-    const ROOM_SIGNS: [(&str, &str); 8] = [
-        ("fridge", "kitchen"),
-        ("stoveburner", "kitchen"),
-        ("toilet", "bathroom"),
-        ("bathtubbasin", "bathroom"),
-        ("bed", "bedroom"),
-        ("sofa", "living room"),
-        ("armchair", "living room"),
-        ("sinkbasin", "bathroom"),
+/// Returns one-line summaries from long to short; the shorter ones leave out what can be seen elsewhere.
+fn one_line_variants(known: &KnownWorld<'_>, seen: usize, separator: &str) -> Vec<String> {
+    let all = known.places.len();
+    let room = known.room.map(str::to_owned);
+    let at = known.agent_place.map(|place| format!("at {place}"));
+    let holding = (!known.holding.is_empty()).then(|| format!("holding {}", known.holding.join(", ")));
+    let long = (all > 0).then(|| format!("{seen} of {all} places seen"));
+    let short = (all > 0).then(|| format!("{seen}/{all} seen"));
+    let variants = [
+        vec![room.clone(), at.clone(), holding.clone(), long],
+        vec![room, at.clone(), holding.clone(), short.clone()],
+        vec![at.clone(), holding.clone(), short],
+        vec![at, holding],
     ];
-    let stands = |sign: &str| places.iter().any(|p| natural_key(p.name).0 == sign);
-    ROOM_SIGNS.iter().find(|(sign, _)| stands(sign)).map(|(_, room)| *room)
+    let separator = format!(" {separator} ");
+    let join = |parts: Vec<Option<String>>| parts.into_iter().flatten().collect::<Vec<_>>().join(&separator);
+    variants.into_iter().map(join).collect()
 }
 
-fn string_list(value: Option<&Value>) -> Vec<&str> {
-    match value {
-        Some(Value::String(one)) if !one.is_empty() => vec![one],
-        Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+/// Returns the goal's words; those that name a known thing or place are marked.
+fn goal_pieces(goal: &str, known: &KnownWorld<'_>) -> Vec<Piece> {
+    let role = |word: &str| {
+        if known.is_named_in_goal(word) { PictureRole::Goal } else { PictureRole::Text }
+    };
+    goal.split_whitespace().map(|word| Piece::word(role(word), word)).collect()
+}
+
+/// Returns what the agent holds.
+fn held_pieces(known: &KnownWorld<'_>) -> Vec<Piece> {
+    if known.holding.is_empty() {
+        return vec![Piece::word(PictureRole::Muted, "nothing")];
     }
+    let role = |name: &str| {
+        if known.is_in_goal(name) { PictureRole::Goal } else { PictureRole::Accent }
+    };
+    item_pieces(known.holding.iter().map(|name| (role(name), *name)))
 }
 
-/// Returns a name with non-breaking spaces.
-fn non_breaking(name: &str) -> String {
-    name.replace(' ', "\u{a0}")
+/// Returns what is known about a place: its state and the things in it, those of the goal first.
+fn place_pieces(place: &KnownPlace<'_>, known: &KnownWorld<'_>) -> Vec<Piece> {
+    let state = |role, text| vec![Piece::word(role, text)];
+    let mut pieces = match (place.is_open, place.items.is_empty()) {
+        (Some(false), true) => return state(PictureRole::Warning, "closed"),
+        (Some(true), true) => return state(PictureRole::Muted, "open, empty"),
+        (None, true) => return state(PictureRole::Muted, "empty"),
+        // Known from before it was closed, or from the ground truth.
+        (Some(false), false) => state(PictureRole::Warning, "closed:"),
+        (Some(true), false) => state(PictureRole::Muted, "open:"),
+        (None, false) => Vec::new(),
+    };
+    pieces.extend(item_pieces_of(place, known));
+    pieces
 }
 
-/// Returns a sort key that puts `drawer 2` before `drawer 10`.
-fn natural_key(name: &str) -> (&str, u64) {
-    match name.rsplit_once(' ') {
-        Some((kind, number)) => (kind, number.parse().unwrap_or(0)),
-        None => (name, 0),
+/// Returns the things in a place, those of the goal first.
+fn item_pieces_of(place: &KnownPlace<'_>, known: &KnownWorld<'_>) -> Vec<Piece> {
+    let (wanted, others): (Vec<&str>, Vec<&str>) =
+        place.items.iter().partition(|name| known.is_in_goal(name));
+    let wanted = wanted.into_iter().map(|name| (PictureRole::Goal, name));
+    let others = others.into_iter().map(|name| (PictureRole::Observation, name));
+    item_pieces(wanted.chain(others))
+}
+
+/// Returns the names of things, with commas between them.
+fn item_pieces<'a>(items: impl Iterator<Item = (PictureRole, &'a str)>) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = items.map(|(role, name)| Piece::item(role, name)).collect();
+    let all = pieces.len();
+    pieces.iter_mut().take(all.saturating_sub(1)).for_each(Piece::add_comma);
+    pieces
+}
+
+/// Returns the places that aren't drawn, counted by kind: `26 not seen: cabinet ×10, fridge`. Returns an empty list if there
+/// are none.
+fn unseen_pieces(known: &KnownWorld<'_>, is_ascii: bool) -> Vec<Piece> {
+    let kinds = known.unseen_kinds();
+    let all: usize = kinds.iter().map(|(_, count)| count).sum();
+    if all == 0 {
+        return Vec::new();
     }
+    let times = if is_ascii { 'x' } else { '×' };
+    let mut pieces = vec![Piece::word(PictureRole::Muted, &format!("{all} not seen:"))];
+    let name = |(kind, count): &(&str, usize)| {
+        if *count > 1 { format!("{kind} {times}{count}") } else { (*kind).to_owned() }
+    };
+    let names: Vec<String> = kinds.iter().map(name).collect();
+    pieces.extend(item_pieces(names.iter().map(|name| (PictureRole::Muted, name.as_str()))));
+    pieces
+}
+
+/// Returns pieces after a label, in as many rows as they need up to a limit.
+fn labelled(label: &str, pieces: &[Piece], columns: usize, glyphs: &PictureGlyphs) -> Vec<PictureRow> {
+    let indent = label.len();
+    let lines = fit_pieces(pieces, columns.saturating_sub(indent), MAX_TEXT_ROWS, glyphs);
+    let lead = |at: usize| if at == 0 { label.to_owned() } else { " ".repeat(indent) };
+    let with_lead = |(at, line): (usize, PictureRow)| {
+        std::iter::once((PictureRole::Muted, lead(at))).chain(line).collect()
+    };
+    lines.into_iter().enumerate().map(with_lead).collect()
+}
+
+/// Appends the places that aren't drawn: in all rows that it needs if the area has them, else in one.
+fn add_unseen(rows: &mut Vec<PictureRow>, request: &PictureRequest<'_>, known: &KnownWorld<'_>) {
+    let pieces = unseen_pieces(known, request.is_ascii);
+    if pieces.is_empty() {
+        return;
+    }
+    let spare = request.rows.saturating_sub(rows.len());
+    if spare > 1 && rows.last().is_some_and(|row| !row.is_empty()) {
+        rows.push(Vec::new());
+    }
+    let max_rows = request.rows.saturating_sub(rows.len()).clamp(1, MAX_TEXT_ROWS);
+    rows.extend(fit_pieces(&pieces, request.columns, max_rows, request.glyphs()));
 }

@@ -17,6 +17,15 @@ fn layouts() {
 }
 
 #[test]
+fn the_household_fills_a_zoomed_pane() {
+    for (w, h) in SIZES {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        (stage.model.focus, stage.model.zoomed) = (Focus::World, true);
+        insta::assert_snapshot!(format!("household_{w}x{h}"), screen_text(&stage.draw()));
+    }
+}
+
+#[test]
 fn looks_of_the_default_theme() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     insta::assert_snapshot!("looks_80x24", style_grid(&stage.draw()));

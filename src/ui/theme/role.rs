@@ -138,6 +138,10 @@ roles! {
     ThingYellow = "thing.yellow",
     /// A grey object.
     ThingGrey = "thing.grey",
+    /// The agent, in a picture of the environment.
+    ThingAgent = "thing.agent",
+    /// A thing or place that the goal names, in a picture of the environment.
+    ThingGoal = "thing.goal",
     /// A search match.
     Search = "search",
     /// The current search match.

@@ -1,11 +1,13 @@
 //! What the view computes while it draws, kept for the next frame and for the mouse.
 
-use crate::domain::Step;
-use crate::engine::State;
+use crate::catalog;
+use crate::domain::{Picture, PictureRequest, Step, Task};
+use crate::engine::{Episode, State};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::layout::{Pane, ScreenLayout, StepRuler};
 use crate::ui::view::rows;
 use crate::ui::view::rows::{Offer, PaneContent, Row, RowLayout};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct ViewCache {
     step_rows: HashMap<RowKey, CachedRows>,
+    /// The last picture of the environment.
+    picture: Option<CachedPicture>,
     /// The layout of the last draw, for the mouse and for page scrolling.
     pub layout: ScreenLayout,
     /// How far each step pane can scroll from its default position: rows towards the past, rows towards the end.
@@ -31,10 +35,70 @@ type RowKey = (usize, RowLayout, bool, Option<Offer>);
 /// A step and its rows.
 type CachedRows = (Arc<Step>, Arc<[Row]>);
 
+/// The area of a picture of the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PictureArea {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// Whether only ASCII characters may be drawn.
+    pub(super) is_ascii: bool,
+}
+
+/// A picture and what it was drawn from.
+struct CachedPicture {
+    /// What the agent may know. Holding the values keeps their addresses, which tell whether they are the same.
+    shown: Arc<Value>,
+    /// The ground truth, if it is drawn.
+    truth: Option<Arc<Value>>,
+    task: Task,
+    area: PictureArea,
+    picture: Arc<Picture>,
+}
+
+impl CachedPicture {
+    fn new(episode: &Episode, shows_truth: bool, area: PictureArea) -> Self {
+        let truth = shows_truth.then(|| episode.truth.clone());
+        let request = PictureRequest {
+            shown: &episode.shown,
+            truth: truth.as_deref(),
+            goal: &episode.task.goal,
+            columns: area.columns,
+            rows: area.rows,
+            is_ascii: area.is_ascii,
+        };
+        let picture = Arc::new(catalog::draw_picture(&episode.task.env, &request));
+        Self { shown: episode.shown.clone(), truth, task: episode.task.clone(), area, picture }
+    }
+
+    /// Returns whether a picture of this episode would be the same.
+    fn is_of(&self, episode: &Episode, shows_truth: bool, area: PictureArea) -> bool {
+        let is_same_truth = match &self.truth {
+            Some(truth) => shows_truth && Arc::ptr_eq(truth, &episode.truth),
+            None => !shows_truth,
+        };
+        is_same_truth
+            && Arc::ptr_eq(&self.shown, &episode.shown)
+            && self.task == episode.task
+            && self.area == area
+    }
+}
+
 /// Maximum number of steps whose rows are cached; a screen shows far fewer.
 const MAX_CACHED_STEPS: usize = 1024;
 
 impl ViewCache {
+    /// Returns the picture of an episode's environment, drawn again only if what it shows or its area has changed.
+    pub(super) fn cached_picture(
+        &mut self,
+        episode: &Episode,
+        shows_truth: bool,
+        area: PictureArea,
+    ) -> Arc<Picture> {
+        let cached = self.picture.take().filter(|cached| cached.is_of(episode, shows_truth, area));
+        let cached = cached.unwrap_or_else(|| CachedPicture::new(episode, shows_truth, area));
+        self.picture.insert(cached).picture.clone()
+    }
+
     /// Returns the rows of a step, cached as long as the step stays the same.
     pub fn cached_step_rows(
         &mut self,

@@ -1,8 +1,7 @@
 //! The World pane: the picture that an environment draws of what the agent knows. A key switches to the ground truth.
 
 use super::pane_frame;
-use crate::catalog;
-use crate::domain::{Picture, PictureRequest, PictureRole};
+use crate::domain::{Picture, PictureRole};
 use crate::text::{fits, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -10,7 +9,8 @@ use crate::ui::layout::PaneArea;
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use crate::ui::types::Focus;
-use crate::ui::view::cache::ViewCache;
+use crate::ui::view::cache::{PictureArea, ViewCache};
+use std::sync::Arc;
 
 /// Draws the pane.
 pub(super) fn draw(
@@ -22,17 +22,14 @@ pub(super) fn draw(
 ) {
     let picture = match &context.displayed_state().episode {
         Some(episode) => {
-            let request = PictureRequest {
-                shown: &episode.shown,
-                truth: model.show_truth.then_some(&episode.truth),
-                goal: &episode.task.goal,
+            let area = PictureArea {
                 columns: usize::from(area.body.width.saturating_sub(2)),
                 rows: usize::from(area.body.height),
                 is_ascii: context.glyphs.ellipsis.is_ascii(),
             };
-            catalog::draw_picture(&episode.task.env, &request)
+            cache.cached_picture(episode, model.show_truth, area)
         }
-        None => Picture { shows_truth: model.show_truth, ..Picture::default() },
+        None => Arc::new(Picture { shows_truth: model.show_truth, ..Picture::default() }),
     };
     place_picture(&picture, model, area, cache, canvas);
 }
@@ -61,9 +58,12 @@ fn place_picture(
         let right = usize::from(area.body.right().saturating_sub(1)).saturating_sub(note);
         for (role, text) in row {
             let max_width = right.saturating_sub(usize::from(x));
-            let text = if note > 0 { fitting_items(text, max_width) } else { text.as_str() };
+            let fitting = if note > 0 { fitting_items(text, max_width) } else { text.as_str() };
             let style = canvas.style(theme_role(*role));
-            x += canvas.put(x, area.body.y + place as u16, max_width as u16, text, style);
+            x += canvas.put(x, area.body.y + place as u16, max_width as u16, fitting, style);
+            if fitting.len() < text.len() {
+                break;
+            }
         }
     }
     if !more.is_empty() {
@@ -112,10 +112,11 @@ const fn theme_role(role: PictureRole) -> Role {
         PictureRole::Text => Role::Text,
         PictureRole::Muted => Role::Muted,
         PictureRole::Title => Role::Title,
-        PictureRole::Agent => Role::TitleFocus,
+        PictureRole::Agent => Role::ThingAgent,
         PictureRole::Frame => Role::Frame,
         PictureRole::Observation => Role::Observation,
         PictureRole::Accent => Role::Proposal,
+        PictureRole::Goal => Role::ThingGoal,
         PictureRole::Good => Role::Good,
         PictureRole::Warning => Role::Warning,
         PictureRole::Red => Role::ThingRed,

@@ -1,7 +1,7 @@
 //! The pane of an environment that the screen has never heard of.
 
 use super::*;
-use crate::domain::PictureRow;
+use crate::domain::{PictureRequest, PictureRow};
 use crate::ui::glyphs;
 use crate::ui::theme::Theme;
 use ratatui::buffer::Buffer;

@@ -1,0 +1,119 @@
+//! Pieces of text that are kept whole when they are laid out in rows; things that have no room are counted.
+
+use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
+use crate::text::{truncate, width, width_within};
+
+/// A word or the name of a thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    role: PictureRole,
+    text: String,
+    /// Whether a comma follows it.
+    has_comma: bool,
+    /// Whether it is counted where there is no room for it.
+    is_item: bool,
+}
+
+impl Piece {
+    /// Returns a word that is left out where there is no room.
+    pub(super) fn word(role: PictureRole, text: &str) -> Self {
+        Self { role, text: text.to_owned(), has_comma: false, is_item: false }
+    }
+
+    /// Returns the name of something that is counted where there is no room.
+    pub(super) fn item(role: PictureRole, text: &str) -> Self {
+        Self { is_item: true, ..Self::word(role, text) }
+    }
+
+    pub(super) fn add_comma(&mut self) {
+        self.has_comma = true;
+    }
+
+    /// Returns its width including the comma, up to one more than `columns`.
+    fn columns_within(&self, columns: usize) -> usize {
+        width_within(&self.text, columns) + usize::from(self.has_comma)
+    }
+}
+
+/// Returns how many pieces each row of `columns` columns takes.
+fn row_lengths(pieces: &[Piece], columns: usize) -> Vec<usize> {
+    let mut rows: Vec<usize> = Vec::new();
+    let mut used = 0;
+    for piece in pieces {
+        let wide = piece.columns_within(columns);
+        if let Some(count) = rows.last_mut().filter(|_| used + 1 + wide <= columns) {
+            *count += 1;
+            used += 1 + wide;
+        } else {
+            rows.push(1);
+            used = wide;
+        }
+    }
+    rows
+}
+
+/// Returns how many rows pieces take, at most `max_rows`.
+pub(super) fn row_count(pieces: &[Piece], columns: usize, max_rows: usize) -> usize {
+    row_lengths(pieces, columns).len().min(max_rows)
+}
+
+/// Lays out pieces in at most `max_rows` rows, at least one. Things without room are counted at the end of the last one.
+pub(super) fn fit_pieces(
+    pieces: &[Piece],
+    columns: usize,
+    max_rows: usize,
+    glyphs: &PictureGlyphs,
+) -> Vec<PictureRow> {
+    let lengths = row_lengths(pieces, columns);
+    let max_rows = max_rows.max(1);
+    let mut rest = pieces;
+    let mut rows = Vec::new();
+    for (at, &length) in lengths.iter().take(max_rows).enumerate() {
+        let is_cut = at + 1 == max_rows && lengths.len() > max_rows;
+        if is_cut {
+            rows.push(last_row(rest, length, columns, glyphs));
+        } else {
+            let (row, after) = rest.split_at(length);
+            rows.push(piece_row(row, columns, glyphs));
+            rest = after;
+        }
+    }
+    rows
+}
+
+/// Returns a row of up to `length` pieces and the number of things that follow them. If not even the first one fits beside
+/// that number, it is cut.
+fn last_row(pieces: &[Piece], mut length: usize, columns: usize, glyphs: &PictureGlyphs) -> PictureRow {
+    let count_after = |length: usize| {
+        let items = pieces[length..].iter().filter(|piece| piece.is_item).count();
+        if items > 0 { format!("+{items}") } else { glyphs.ellipsis.to_owned() }
+    };
+    let row_width =
+        |length: usize| pieces[..length].iter().map(|piece| piece.columns_within(columns) + 1).sum::<usize>();
+    while length > 1 && row_width(length) + width(&count_after(length)) > columns {
+        length -= 1;
+    }
+    let count = count_after(length);
+    let room = columns.saturating_sub(width(&count) + 1);
+    let mut row = piece_row(&pieces[..length], room, glyphs);
+    row.pop_if(|(_, text)| text == ",");
+    row.push((PictureRole::Muted, format!(" {count}")));
+    row
+}
+
+/// Returns pieces side by side. One that is wider than the area is cut.
+fn piece_row(pieces: &[Piece], columns: usize, glyphs: &PictureGlyphs) -> PictureRow {
+    let mut row = PictureRow::new();
+    for piece in pieces {
+        if !row.is_empty() {
+            row.push((PictureRole::Muted, " ".to_owned()));
+        }
+        let comma = usize::from(piece.has_comma);
+        let text = truncate(&piece.text, columns.saturating_sub(comma), glyphs.ellipsis);
+        row.push((piece.role, text));
+        if piece.has_comma && columns > 1 {
+            row.push((PictureRole::Muted, ",".to_owned()));
+        }
+    }
+    row
+}
