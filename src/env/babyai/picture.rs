@@ -1,17 +1,24 @@
 //! A grid environment: what the agent has seen, what it sees now, and on demand the ground truth.
 //!
-//! A cell is two columns wide: a shape and the first letter of a colour. If that doesn't fit, a cell is only the shape.
-//! Text beside the grid lists the visible objects.
+//! A cell is as large as fits: four columns and two rows with a shape made of half blocks; two columns with a sign; or
+//! only that sign. All but the last have the first letter of a colour. Text beside the grid lists the visible objects.
+
+mod cells;
+#[cfg(test)]
+mod tests;
 
 use super::thing::Pose;
 use super::view::VIEW_SIDE;
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
 use crate::env::picture::list_values;
 use crate::text::{truncate, wrap_at_most};
+use cells::{CellSize, Signs, colour_role, joined_row, large_shapes};
 use serde_json::Value;
 
 /// Minimum width of the text beside the grid.
-const SIDE_TEXT_COLUMNS: usize = 26;
+const SIDE_TEXT_COLUMNS: usize = 24;
+/// Minimum number of rows for the text below a grid of large cells.
+const TEXT_ROWS: usize = 4;
 /// Maximum width and height of a grid; a journal with a larger one isn't drawn.
 const MAX_GRID_SIDE: u64 = 256;
 
@@ -100,14 +107,13 @@ impl<'a> Grid<'a> {
         if columns == 0 || rows == 0 {
             return Vec::new();
         }
-        let fits_beside = |cell: usize| self.width * cell + 2 + SIDE_TEXT_COLUMNS <= columns;
+        let fits_beside = |size: CellSize| self.width * size.columns + 2 + SIDE_TEXT_COLUMNS <= columns;
+        let size = self.cell_size(columns, rows, fits_beside);
+        let texts = self.side_text(size);
         // Put the text beside the grid if it fits, else above and below it.
-        let needs_narrow_cells = !fits_beside(2) && fits_beside(1) && rows < self.height + 3;
-        let cell = if !needs_narrow_cells && self.width * 2 <= columns { 2 } else { 1 };
-        let texts = self.side_text();
-        if fits_beside(cell) {
-            let grid_columns = self.width * cell;
-            let mut cells = self.cell_rows(cell, columns, rows);
+        if fits_beside(size) {
+            let grid_columns = self.width * size.columns;
+            let mut cells = self.cell_rows(size, columns, rows);
             let texts = self.wrap_texts(&texts, columns - grid_columns - 2, rows);
             let below = texts.len().saturating_sub(cells.len());
             cells.extend(std::iter::repeat_n(vec![(PictureRole::Text, " ".repeat(grid_columns))], below));
@@ -119,9 +125,24 @@ impl<'a> Grid<'a> {
         }
         let above = usize::from(rows > 3);
         let mut all = self.wrap_texts(&texts[..above], columns, above);
-        all.extend(self.cell_rows(cell, columns, (rows - above).min(self.height)));
+        all.extend(self.cell_rows(size, columns, (rows - above).min(self.height * size.rows)));
         all.extend(self.wrap_texts(&texts[above..], columns, rows - all.len()));
         all
+    }
+
+    /// Returns the largest cells with which the whole grid and the text fit, or else smaller ones.
+    fn cell_size(&self, columns: usize, rows: usize, fits_beside: impl Fn(CellSize) -> bool) -> CellSize {
+        let large_rows = self.height * CellSize::LARGE.rows;
+        let is_large_beside = fits_beside(CellSize::LARGE) && large_rows <= rows;
+        let is_large_above =
+            self.width * CellSize::LARGE.columns <= columns && large_rows + TEXT_ROWS <= rows;
+        if is_large_beside || is_large_above {
+            return CellSize::LARGE;
+        }
+        let needs_narrow_cells =
+            !fits_beside(CellSize::WIDE) && fits_beside(CellSize::NARROW) && rows < self.height + 3;
+        let is_wide = !needs_narrow_cells && self.width * CellSize::WIDE.columns <= columns;
+        if is_wide { CellSize::WIDE } else { CellSize::NARROW }
     }
 
     /// Wraps texts below each other into at most `max_rows` rows. A text that doesn't fit in the remaining rows is cut
@@ -157,7 +178,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Returns the text, one entry per row: the agent's position, the mission, the visible objects, and the legend.
-    fn side_text(&self) -> Vec<(PictureRole, String)> {
+    fn side_text(&self, size: CellSize) -> Vec<(PictureRole, String)> {
         let mut texts = vec![(PictureRole::Text, self.agent_text())];
         for (clause, done) in &self.mission {
             let mark = if *done { self.glyphs.tick } else { self.glyphs.separator };
@@ -177,25 +198,45 @@ impl<'a> Grid<'a> {
             }
             let sideways = match right {
                 0 => String::new(),
-                n if n > 0 => format!(", {n} right"),
-                n => format!(", {} left", -n),
+                n if n > 0 => format!(",\u{a0}{n}\u{a0}right"),
+                n => format!(",\u{a0}{}\u{a0}left", -n),
             };
             let distance = ahead.unsigned_abs() + right.unsigned_abs();
-            objects.push((distance, colour_role(colour_letter), format!("{name}  {ahead} ahead{sideways}")));
+            objects.push((
+                distance,
+                colour_role(colour_letter),
+                format!("{name}  {ahead}\u{a0}ahead{sideways}"),
+            ));
         }
         objects.sort_by_key(|(distance, ..)| *distance);
         texts.extend(objects.into_iter().map(|(_, role, text)| (role, text)));
-        let [ball, box_shape, key, open, closed, locked] = self.object_shapes();
         texts.push((PictureRole::Muted, String::new()));
-        texts.push((PictureRole::Muted, format!("{ball} ball  {box_shape} box  {key} key")));
-        texts.push((PictureRole::Muted, format!("door: {open} open {closed} closed {locked} locked")));
-        if !self.shows_truth {
-            texts.push((
-                PictureRole::Muted,
-                format!("{} not seen  {} visible", self.unseen_glyph(), self.visible_glyph()),
-            ));
-        }
+        texts.extend(self.legend(size).into_iter().map(|line| (PictureRole::Muted, line)));
         texts
+    }
+
+    /// Returns what the shapes mean.
+    fn legend(&self, size: CellSize) -> Vec<String> {
+        let signs = self.signs();
+        let mut lines = if size == CellSize::LARGE {
+            let [ball, box_shape, key, open, closed, locked] = large_shapes(self.is_ascii);
+            vec![
+                format!("{}      {}     {}", ball[0], box_shape[0], key[0]),
+                format!("{} ball {} box {} key", ball[1], box_shape[1], key[1]),
+                format!("{} open  {} closed", open[1], closed[1]),
+                format!("{} locked door", locked[1]),
+            ]
+        } else {
+            let Signs { ball, box_sign, key, open, closed, locked, .. } = signs;
+            vec![
+                format!("{ball} ball  {box_sign} box  {key} key"),
+                format!("door: {open} open {closed} closed {locked} locked"),
+            ]
+        };
+        if !self.shows_truth {
+            lines.push(format!("{} not seen  {} visible", signs.unseen, signs.visible));
+        }
+        lines
     }
 
     /// Returns how far ahead and to the right of the agent a cell lies.
@@ -211,79 +252,28 @@ impl<'a> Grid<'a> {
     }
 
     /// Returns the part of the grid around the agent that fits, with neighbours of the same role in one piece.
-    fn cell_rows(&self, cell: usize, columns: usize, rows: usize) -> Vec<PictureRow> {
-        let columns = columns / cell;
+    fn cell_rows(&self, size: CellSize, columns: usize, rows: usize) -> Vec<PictureRow> {
+        let (columns, rows) = (columns / size.columns, rows.div_ceil(size.rows));
         let first = |at: i16, shown: usize, all: usize| {
             usize::try_from(at).unwrap_or(0).saturating_sub(shown / 2).min(all.saturating_sub(shown))
         };
         let (left, top) = (first(self.agent.x, columns, self.width), first(self.agent.y, rows, self.height));
-        let cell_row = |y: usize| {
-            let mut row = PictureRow::new();
-            for (role, characters) in (left..self.width).take(columns).map(|x| self.cell_text(x, y)) {
-                if row.last().is_none_or(|(last, _)| *last != role) {
-                    row.push((role, String::new()));
-                }
-                row.last_mut().into_iter().for_each(|(_, text)| text.extend(&characters[..cell]));
-            }
-            row
-        };
-        (top..self.height).take(rows).map(cell_row).collect()
-    }
-
-    /// Returns a cell's role and its two characters.
-    fn cell_text(&self, x: usize, y: usize) -> (PictureRole, [char; 2]) {
-        if self.relative_to_agent(x, y) == (0, 0) {
-            let arrows = if self.is_ascii { ['>', 'v', '<', '^'] } else { ['▶', '▼', '◀', '▲'] };
-            return (PictureRole::Agent, [arrows[usize::from(self.agent.direction & 3)], ' ']);
+        let cells = |y: usize| (left..self.width).take(columns).map(move |x| (x, y));
+        let ys = (top..self.height).take(rows);
+        if size == CellSize::LARGE {
+            let half = |y: usize, half: usize| cells(y).flat_map(move |(x, y)| self.large_cell(x, y)[half]);
+            return ys.flat_map(|y| [joined_row(half(y, 0)), joined_row(half(y, 1))]).collect();
         }
-        let [kind, colour] = self.cell(x, y);
-        let [ball, box_shape, key, open, closed, locked] = self.object_shapes();
-        let shape = match kind {
-            b'o' => ball,
-            b'b' => box_shape,
-            b'k' => key,
-            b'/' => open,
-            b'|' => closed,
-            b'!' => locked,
-            b'#' => {
-                let role = if self.is_visible(x, y) { PictureRole::Text } else { PictureRole::Muted };
-                return (role, [if self.is_ascii { '#' } else { '▒' }; 2]);
-            }
-            b'.' if self.is_visible(x, y) => return (PictureRole::Text, [self.visible_glyph(), ' ']),
-            b'.' => return (PictureRole::Muted, [' '; 2]),
-            _ => return (PictureRole::Muted, [self.unseen_glyph(); 2]),
+        let characters = |(x, y): (usize, usize)| {
+            let (role, characters) = self.small_cell(x, y);
+            characters.into_iter().take(size.columns).map(move |one| (role, one))
         };
-        // A malformed row may contain any byte; only these are one cell wide.
-        let letter = if colour.is_ascii_graphic() { char::from(colour) } else { ' ' };
-        (colour_role(colour), [shape, letter])
+        ys.map(|y| joined_row(cells(y).flat_map(characters))).collect()
     }
 
-    /// Returns the shapes of ball, box, key, and open, closed and locked door.
-    fn object_shapes(&self) -> [char; 6] {
-        if self.is_ascii { ['O', 'B', 'K', '/', '+', 'X'] } else { ['●', '■', 'K', '▯', '▮', '◆'] }
-    }
-
-    /// Returns the character of cells that the agent hasn't seen.
-    fn unseen_glyph(&self) -> char {
-        if self.is_ascii { ':' } else { '░' }
-    }
-
-    /// Returns the character of empty cells that the agent sees.
-    fn visible_glyph(&self) -> char {
-        if self.is_ascii { '-' } else { '·' }
-    }
-}
-
-/// Returns the role of objects whose colour has this first letter.
-fn colour_role(colour: u8) -> PictureRole {
-    match colour {
-        b'r' => PictureRole::Red,
-        b'g' => PictureRole::Green,
-        b'b' => PictureRole::Blue,
-        b'p' => PictureRole::Purple,
-        b'y' => PictureRole::Yellow,
-        b'e' => PictureRole::Grey,
-        _ => PictureRole::Text,
+    /// Returns whether the agent is in a cell.
+    fn is_agent_at(&self, x: usize, y: usize) -> bool {
+        self.relative_to_agent(x, y) == (0, 0)
     }
 }
 

@@ -32,7 +32,7 @@ fn drawn_text(stage: &mut TestScreen) -> String {
 
 #[test]
 fn a_grid_shows_shapes_letters_visible_and_unseen_cells() {
-    for (w, h) in [(80, 24), (120, 36)] {
+    for (w, h) in SIZES {
         let mut stage = TestScreen::new(grid_fixture("GoToLocalS8N7", 3), w, h);
         insta::assert_snapshot!(format!("grid_{w}x{h}"), drawn_text(&mut stage));
     }
