@@ -69,18 +69,25 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
     };
     let facts = Facts::parse(facts);
     let (columns, glyphs) = (request.columns.max(8), request.glyphs());
+    let goal = goal_rows(glyphs, subgoals, columns);
+    let drawing_rows = request.rows.saturating_sub(goal.len());
+    let mut reference = Vec::new();
     let (scene, drawn) = match request.shown.get("domain").and_then(Value::as_str).unwrap_or_default() {
         "gripper-strips" => (gripper::one_line_summary(&facts), gripper::rows(&facts, columns, glyphs)),
         "blocksworld-4ops" => {
-            (blocksworld::one_line_summary(&facts), blocksworld::rows(&facts, columns, glyphs))
+            (blocksworld::one_line_summary(&facts), blocksworld::rows(&facts, columns, drawing_rows, glyphs))
         }
-        "barman" => (barman::one_line_summary(&facts), barman::rows(&facts, columns, glyphs)),
+        "barman" => {
+            reference = barman::reference_rows(&facts, columns);
+            (barman::one_line_summary(&facts), barman::rows(&facts, columns, glyphs))
+        }
         "tyreworld" => (tyreworld::one_line_summary(&facts), tyreworld::rows(&facts, columns, glyphs)),
         other => (other.to_owned(), None),
     };
     // A file may use the name of a known domain for anything; without a drawing, list the facts.
-    let mut rows = drawn.unwrap_or_else(|| fact_rows(&facts, columns));
-    rows.extend(goal_rows(glyphs, subgoals, columns));
+    let mut rows = drawn.unwrap_or_else(|| fact_rows(&facts, columns, glyphs));
+    rows.extend(goal);
+    rows.extend(reference);
     if let Some(truth) = request.truth {
         let lines = wrap_words(&plan_text(truth), columns);
         rows.extend(lines.into_iter().map(|line| vec![(PictureRole::Muted, line)]));
@@ -135,21 +142,33 @@ fn goal_rows(glyphs: &PictureGlyphs, subgoals: &Map<String, Value>, room: usize)
     rows
 }
 
-/// Lists the facts by predicate: `clear  a, b`, `on  a b, c d`.
-fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<PictureRow> {
-    let name_width = facts.0.keys().map(|name| name.len()).max().unwrap_or(0).min(room / 3);
-    let mut rows = Vec::new();
-    for (name, all) in &facts.0 {
-        let words: Vec<String> =
-            all.iter().map(|words| words.join("\u{a0}")).filter(|words| !words.is_empty()).collect();
-        let text = if words.is_empty() { "holds".to_owned() } else { words.join(", ") };
-        for (at, line) in wrap_words(&text, room.saturating_sub(name_width + 2)).into_iter().enumerate() {
-            let lead = if at == 0 { truncate(name, name_width, "~") } else { String::new() };
-            rows.push(vec![
-                (PictureRole::Muted, format!("{lead:<name_width$}  ")),
-                (PictureRole::Observation, line),
-            ]);
+/// Maximum number of listed objects; bounds the work per frame.
+const MAX_OBJECTS: usize = 200;
+
+/// Lists the facts by their first object: `b1  clear, on b2`. Facts about nothing come first.
+fn fact_rows(facts: &Facts<'_>, room: usize, glyphs: &PictureGlyphs) -> Vec<PictureRow> {
+    let mut objects: BTreeMap<((&str, u64), &str), Vec<String>> = BTreeMap::new();
+    for (predicate, all) in &facts.0 {
+        for words in all {
+            let (object, others) = words.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+            let text = std::iter::once(predicate).chain(others).copied().collect::<Vec<_>>().join("\u{a0}");
+            objects.entry((natural_key(object), object)).or_default().push(text);
         }
+    }
+    let name_width = objects.keys().map(|(_, name)| width(name)).max().unwrap_or(0).min(room / 3);
+    let mut rows = Vec::new();
+    for ((_, name), texts) in objects.iter().take(MAX_OBJECTS) {
+        let name = truncate(name, name_width, glyphs.ellipsis);
+        let padding = " ".repeat(name_width.saturating_sub(width(&name)) + 2);
+        let lines = wrap_words(&texts.join(", "), room.saturating_sub(name_width + 2));
+        for (at, line) in lines.into_iter().enumerate() {
+            let lead = if at == 0 { format!("{name}{padding}") } else { " ".repeat(name_width + 2) };
+            rows.push(vec![(PictureRole::Text, lead), (PictureRole::Observation, line)]);
+        }
+    }
+    if objects.len() > MAX_OBJECTS {
+        let more = format!("{} {} more objects", glyphs.ellipsis, objects.len() - MAX_OBJECTS);
+        rows.push(vec![(PictureRole::Muted, more)]);
     }
     if rows.is_empty() {
         rows.push(vec![(PictureRole::Muted, "no facts".to_owned())]);
@@ -160,6 +179,18 @@ fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<PictureRow> {
 /// Returns a text after a label that may be cut.
 fn labelled_rows(label: &str, role: PictureRole, text: &str, room: usize) -> Vec<PictureRow> {
     picture::labelled_rows(&truncate(label, room / 2, "~"), role, text, room)
+}
+
+/// Cuts a row at the width of the area.
+fn cut_row(row: PictureRow, room: usize, glyphs: &PictureGlyphs) -> PictureRow {
+    let mut left = room;
+    let mut cut = PictureRow::new();
+    for (role, text) in row {
+        let text = truncate(&text, left, glyphs.ellipsis);
+        left -= width(&text);
+        cut.push((role, text));
+    }
+    cut
 }
 
 /// Joins names with commas; returns `none` if there are none.

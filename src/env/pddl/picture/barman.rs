@@ -1,7 +1,7 @@
 //! Draws a bar: hands, glasses and shaker on the table, what the dispensers give, and the recipes.
 
 use super::framed_boxes::{FramedBox, box_rows};
-use super::{Facts, join_or, labelled_rows, natural_key};
+use super::{Facts, cut_row, join_or, labelled_rows, natural_key};
 use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 
 /// Returns the hands and what each holds.
@@ -32,26 +32,31 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &PictureGlyphs) -> Op
     }
     let hands = hand_contents(facts);
     let mut rows: Vec<PictureRow> = Vec::new();
-    for (hand, vessel) in &hands {
-        let (role, held) =
+    let mut held = PictureRow::new();
+    for (at, (hand, vessel)) in hands.iter().enumerate() {
+        let gap = if at > 0 { "   " } else { "" };
+        let (role, vessel) =
             vessel.map_or((PictureRole::Muted, "free"), |vessel| (PictureRole::Accent, vessel));
-        rows.extend(labelled_rows(&format!("{hand:<6} "), role, held, room));
+        held.extend([(PictureRole::Muted, format!("{gap}{hand}  ")), (role, vessel.to_owned())]);
     }
+    rows.push(cut_row(held, room, glyphs));
     let frames: Vec<FramedBox> = vessels.iter().map(|vessel| vessel_box(facts, &hands, vessel)).collect();
     rows.extend(box_rows(&frames, room, 24, glyphs));
+    Some(rows)
+}
+
+/// Returns what never changes: what the dispensers give, and the recipes.
+pub(super) fn reference_rows(facts: &Facts<'_>, room: usize) -> Vec<PictureRow> {
+    let mut rows = Vec::new();
     for [tap, drink] in facts.arguments::<2>("dispenses") {
         rows.extend(labelled_rows(&format!("{tap} gives "), PictureRole::Observation, drink, room));
     }
     for [mix, first] in facts.arguments::<2>("cocktail-part1") {
         let second = join_or(facts.second_arguments("cocktail-part2", mix), "nothing");
-        rows.extend(labelled_rows(
-            &format!("{mix} is "),
-            PictureRole::Observation,
-            &format!("{first} + {second}"),
-            room,
-        ));
+        let parts = format!("{first} + {second}");
+        rows.extend(labelled_rows(&format!("{mix} is "), PictureRole::Observation, &parts, room));
     }
-    Some(rows)
+    rows
 }
 
 /// Returns the box of a glass or shaker: its contents and its state.
@@ -63,11 +68,12 @@ fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -
     };
     let inside = join_or(facts.second_arguments("contains", vessel), "empty");
     let role = if inside == "empty" { PictureRole::Muted } else { PictureRole::Observation };
-    let mut lines: Vec<PictureRow> = vec![vec![(role, inside)]];
-    let mut traits = Vec::new();
+    let mut first = vec![(role, inside)];
     if facts.has("clean", [vessel]) {
-        traits.push("clean".to_owned());
+        first.push((PictureRole::Muted, ", clean".to_owned()));
     }
+    let mut lines: Vec<PictureRow> = vec![first];
+    let mut traits = Vec::new();
     let used: Vec<&str> = facts.second_arguments("used", vessel).collect();
     if !used.is_empty() {
         traits.push(format!("used for {}", used.join(", ")));

@@ -22,16 +22,57 @@ fn picture(task: &str, actions: &[&str], columns: usize) -> Vec<String> {
     row_texts(&draw(&shown, None, columns, false).rows)
 }
 
+/// Returns the picture of facts and of no goal.
+fn facts_picture(domain: &str, facts: &[&str], rows: usize) -> Vec<String> {
+    let facts: serde_json::Map<String, Value> =
+        facts.iter().map(|fact| ((*fact).to_owned(), true.into())).collect();
+    let shown = json!({"domain": domain, "facts": facts, "subgoals": {}});
+    let request = PictureRequest { shown: &shown, truth: None, goal: "", columns: 40, rows, is_ascii: false };
+    row_texts(&draw_picture(&request).rows)
+}
+
 fn row_texts(rows: &[PictureRow]) -> Vec<String> {
     let text = |row: &PictureRow| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
-    rows.iter().map(|row| text(row).trim_end().to_owned()).collect()
+    rows.iter().map(|row| text(row).trim_end().replace('\u{a0}', " ")).collect()
 }
 
 #[test]
 fn blocks_are_drawn_as_towers() {
     assert_eq!(
         picture("blockworld/easy/2", &["unstack b2 from b3"], 38),
-        ["arm  [b2]", "", "[b3]", "[b1]", "────", "· b1 is on b2.  · b2 is on b3."]
+        ["arm  [b2]", "", "┌────┐", "│ b3 │", "├────┤", "│ b1 │", "┴────┴", "· b1 is on b2.  · b2 is on b3."]
+    );
+}
+
+#[test]
+fn towers_share_edges_and_have_brackets_where_frames_do_not_fit() {
+    let facts = ["on-table a", "on b a", "on-table c", "arm-empty"];
+    assert_eq!(
+        facts_picture("blocksworld-4ops", &facts, 20)[2..],
+        ["┌───┐", "│ b │", "├───┤ ┌───┐", "│ a │ │ c │", "┴───┴─┴───┴", ""]
+    );
+    assert_eq!(facts_picture("blocksworld-4ops", &facts, 5)[2..], ["[b]", "[a] [c]", "───────", ""]);
+}
+
+#[test]
+fn facts_of_other_domains_are_listed_by_object() {
+    let facts = [
+        "raining",
+        "at truck2 depot",
+        "at truck10 depot",
+        "loaded truck2",
+        "near depot harbour",
+        "depot depot",
+    ];
+    assert_eq!(
+        facts_picture("logistics", &facts, 20),
+        [
+            "         raining",
+            "depot    depot, near harbour",
+            "truck2   at depot, loaded",
+            "truck10  at depot",
+            ""
+        ]
     );
 }
 
@@ -54,7 +95,7 @@ fn gripper_rooms_are_drawn_as_boxes() {
 #[test]
 fn barman_and_tyreworld_are_drawn_as_boxes() {
     let bar = picture("barman/easy/1", &["right grasp shot1"], 58);
-    assert!(bar.iter().any(|row| row == "right  shot1"), "{bar:#?}");
+    assert!(bar.iter().any(|row| row == "left  free   right  shot1"), "{bar:#?}");
     assert!(bar.iter().any(|row| row.contains("─ shot1 (right) ")), "{bar:#?}");
     assert!(bar.iter().any(|row| row == "dispenser1 gives ingredient1"), "{bar:#?}");
     let garage = picture("tyreworld/hard/1", &["open boot", "fetch wrench boot"], 58);
