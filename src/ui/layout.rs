@@ -170,7 +170,7 @@ fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
     let right_width = side.min(rest.width);
     let (middle, line, right) = split_with_divider(rest, rest.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
-    let (world, observations) = cut_top(left, (left.height * 2 / 5).max(2).min(left.height));
+    let (world, observations) = cut_top(left, (left.height / 2).max(2).min(left.height));
     plan.push_pane(Pane::World, world, true);
     plan.push_pane(Pane::Observations, observations, true);
     plan.push_pane(Pane::Thoughts, middle, true);
