@@ -301,8 +301,7 @@ pub(super) fn write_report<'f>(
     let session_files = find_files()?;
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
-    let name = if record.session.is_empty() { "report" } else { "report-" };
-    let path = dir.join(format!("{name}{}.html", record.session));
+    let path = dir.join(report_name(dir, &record.session));
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
         write_html(
@@ -321,6 +320,12 @@ pub(super) fn write_report<'f>(
     cancelled?;
     written.map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
+}
+
+/// Returns the file name of a session's report in a folder; short in the session's own folder, which has its name already.
+fn report_name(dir: &Path, session: &str) -> String {
+    let is_own = dir.file_name().is_some_and(|name| *name == *session);
+    if session.is_empty() || is_own { "report.html".to_owned() } else { format!("report-{session}.html") }
 }
 
 /// The usual length of an event in a page: of its step, and of its line in the journal.
@@ -422,6 +427,14 @@ mod tests {
         let listed = list_role_models(&config, &run, ModelRole::Actor, &progress);
         assert_eq!(listed.map(|models| models.names), Err("cancelled".to_owned()));
         peer.join().unwrap();
+    }
+
+    /// Regression: the name of a report repeated that of its folder, and its path filled three rows of the screen.
+    #[test]
+    fn a_report_in_the_folder_of_its_session_has_a_short_name() {
+        assert_eq!(report_name(Path::new("/sessions/mug-1"), "mug-1"), "report.html");
+        assert_eq!(report_name(Path::new("/sessions"), "mug-1"), "report-mug-1.html");
+        assert_eq!(report_name(Path::new(""), ""), "report.html");
     }
 
     /// Copies the files of a shipped session into a folder.
