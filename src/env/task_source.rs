@@ -90,6 +90,13 @@ pub trait TaskSource: Sync {
         None
     }
 
+    /// Returns whether a row of a list contains a whole task of this environment, so that it is no label even if it has
+    /// fields of one.
+    fn is_whole_task(&self, value: &Value) -> bool {
+        let _ = value;
+        false
+    }
+
     /// Returns the task of a row of a list if the row contains a whole task, not just its name.
     ///
     /// # Errors

@@ -16,9 +16,10 @@ fn labelled_environments() -> impl Iterator<Item = (&'static str, &'static dyn L
     ENVIRONMENTS.iter().filter_map(|entry| Some((entry.name, entry.tasks.labels()?)))
 }
 
-/// Returns whether a list row is a label rather than a level or the name of a task.
+/// Returns whether a list row is a label rather than a whole task or the name of one.
 pub(super) fn is_label(value: &Value) -> bool {
-    value.get("grid").is_none() && (value.get("subgoals").is_some() || value.get("subgoals_1").is_some())
+    let is_whole_task = || ENVIRONMENTS.iter().any(|entry| entry.tasks.is_whole_task(value));
+    !is_whole_task() && (value.get("subgoals").is_some() || value.get("subgoals_1").is_some())
 }
 
 /// Returns the environment of a label, and how it plays it; `None` if this program doesn't have it, so that the label can

@@ -76,6 +76,10 @@ impl TaskSource for BabyAiTasks {
     }
 
     /// A row with a `grid` is a level, not the name of a task.
+    fn is_whole_task(&self, value: &Value) -> bool {
+        value.get("grid").is_some()
+    }
+
     fn task_of_row(
         &self,
         list: &Path,
@@ -83,7 +87,9 @@ impl TaskSource for BabyAiTasks {
         value: &Value,
         access: TaskAccess,
     ) -> Option<Result<Task, EnvError>> {
-        value.get("grid")?;
+        if !self.is_whole_task(value) {
+            return None;
+        }
         let id = format!("{}#{row}", access.absolute_path(list).display());
         Some(LevelStart::from_json(&id, value).map(|start| task_of_start(id, &start)))
     }
