@@ -18,13 +18,14 @@ use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close};
 use crossterm::event::{KeyEvent, MouseEvent};
 pub(in crate::ui::overlay) use lines::changed_lines;
-use lines::{difference_lines, prompt_lines};
+use lines::{SegmentRow, difference_lines, is_folded_at_first, is_learnt, prompt_lines};
 use prompt_target::{
     PromptTarget, SendState, ShownPrompt, default_target, find_prompt, state_with_episode, targets,
 };
 use ratatui::layout::Rect;
 use segment_editor::SegmentEditor;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Overlay that shows the prompt of the displayed state: a draft that waits to be sent, else the last one sent to the
@@ -38,8 +39,12 @@ pub(super) struct PromptView {
     shows_preview: bool,
     /// The chosen prompt. `None` for the default: one in flight or waiting, else the actor's.
     selected: Option<PromptTarget>,
-    /// The selected segment, as an index among the non-empty ones.
-    segment: usize,
+    /// The selected segment, as an index among the non-empty ones; `None` for the first that was learnt earlier.
+    segment: Option<usize>,
+    /// Whether the rows have been scrolled to the selected segment.
+    is_revealed: Cell<bool>,
+    /// The segments, by their index among all, that a person folded or unfolded.
+    toggled: BTreeSet<usize>,
     /// The editor of a draft's segment, if open.
     editing: Option<SegmentEditor>,
     /// A closed editor with unsaved text.
@@ -59,8 +64,7 @@ type PreviewResult = Arc<Result<PromptPreview, String>>;
 struct PromptRows {
     key: (String, u16, bool),
     lines: Arc<[Line]>,
-    /// For each non-empty segment its index among all segments, and its first row.
-    segment_starts: Arc<[(usize, usize)]>,
+    segments: Arc<[SegmentRow]>,
 }
 
 impl PromptView {
@@ -130,7 +134,7 @@ impl PromptView {
             let plain = |lines: Vec<Line>| PromptRows {
                 key: (String::new(), columns, self.shows_difference),
                 lines: lines.into(),
-                segment_starts: Arc::default(),
+                segments: Arc::default(),
             };
             let (now, before, _) = match shown {
                 Ok(shown) => shown,
@@ -143,7 +147,8 @@ impl PromptView {
                 state.failed_calls().map(|(_, failure)| failure.message.as_str()).collect::<String>();
             // What has been loaded since may show the previous prompt's episode.
             let loads = context.frame.timeline.load_count();
-            let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}/{loads}", now.sha256);
+            let toggled = &self.toggled;
+            let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}/{loads}/{toggled:?}", now.sha256);
             let key = (key, columns, self.shows_difference);
             let mut cached = self.cached_rows.borrow_mut();
             if let Some(made) = cached.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
@@ -161,8 +166,10 @@ impl PromptView {
                     ))
                 }
             } else {
-                let (lines, starts) = prompt_lines(state, now, columns);
-                PromptRows { key, lines: lines.into(), segment_starts: starts.into() }
+                let is_folded =
+                    |index: usize, label| is_folded_at_first(label) != self.toggled.contains(&index);
+                let (lines, segments) = prompt_lines(state, now, columns, is_folded);
+                PromptRows { key, lines: lines.into(), segments: segments.into() }
             };
             *cached = Some(made.clone());
             made
@@ -236,7 +243,14 @@ impl PromptView {
         let at = all.iter().position(|target| *target == self.shown_target(state)).unwrap_or(0);
         self.selected = all.get(wrapped_index(at, by, all.len())).copied();
         self.shows_preview = false;
-        self.segment = 0;
+        self.show_first_learnt();
+    }
+
+    /// Selects the first segment that was learnt earlier, and scrolls to it; what a person folded is folded as at first.
+    fn show_first_learnt(&mut self) {
+        self.toggled.clear();
+        self.segment = None;
+        self.is_revealed.set(false);
         self.scroll.scroll_to(0);
     }
 
@@ -254,9 +268,35 @@ impl PromptView {
         sent.filter(|sent| matches!(sent, SendState::Drafted | SendState::Failed | SendState::Cancelled))
     }
 
-    /// Returns the selected segment: its index among all segments, and its first row.
-    fn selected_segment(&self, made: &PromptRows) -> Option<(usize, usize)> {
-        made.segment_starts.get(self.segment.min(made.segment_starts.len().checked_sub(1)?)).copied()
+    /// Returns the selected segment as an index among the non-empty ones; `None` if there are none.
+    fn selected_place(&self, made: &PromptRows) -> Option<usize> {
+        let last = made.segments.len().checked_sub(1)?;
+        let first_learnt = || made.segments.iter().position(|segment| is_learnt(segment.label));
+        Some(self.segment.or_else(first_learnt).unwrap_or(0).min(last))
+    }
+
+    fn selected_segment(&self, made: &PromptRows) -> Option<SegmentRow> {
+        made.segments.get(self.selected_place(made)?).copied()
+    }
+
+    /// Selects the segment `by` segments below.
+    fn move_segment(&mut self, by: isize) {
+        let Some(made) = self.cached_rows.borrow().clone() else { return };
+        let Some(at) = self.selected_place(&made) else { return };
+        self.segment = Some(at.saturating_add_signed(by).min(made.segments.len().saturating_sub(1)));
+        if let Some(segment) = self.selected_segment(&made) {
+            self.scroll.reveal_at_last_height(segment.row, made.lines.len());
+        }
+    }
+
+    /// Folds or unfolds the selected segment.
+    fn toggle_segment(&mut self) {
+        let made = self.cached_rows.borrow().clone();
+        if let Some(segment) = made.and_then(|made| self.selected_segment(&made))
+            && !self.toggled.remove(&segment.index)
+        {
+            self.toggled.insert(segment.index);
+        }
     }
 
     fn open_segment_editor(&mut self, context: &Context<'_>) -> Response {
@@ -268,9 +308,10 @@ impl PromptView {
             return Response::request(Request::ShowNotice(words));
         }
         let columns = self.cached_rows.borrow().as_ref().map_or(80, |m| m.key.1);
-        let Some((place, _)) = self.selected_segment(&self.rows(context, columns)) else {
+        let Some(segment) = self.selected_segment(&self.rows(context, columns)) else {
             return Response::default();
         };
+        let place = segment.index;
         self.editing = self.with_shown_prompt(context, |state, shown| {
             let (now, ..) = shown.ok()?;
             SegmentEditor::new(state, now, place)
@@ -305,7 +346,7 @@ impl Component for PromptView {
         match action {
             Action::ToggleDifference => {
                 self.shows_difference = !self.shows_difference;
-                self.scroll.scroll_to(0);
+                self.show_first_learnt();
                 Response::default()
             }
             Action::NextField | Action::PreviousField => {
@@ -314,19 +355,12 @@ impl Component for PromptView {
             }
             Action::PromptPreview => {
                 self.shows_preview = !self.shows_preview;
-                self.scroll.scroll_to(0);
+                self.show_first_learnt();
                 Response::default()
             }
             Action::EditPrompt => self.open_segment_editor(context),
-            Action::Down | Action::Up if self.can_edit(context) => {
-                let made = self.cached_rows.borrow().clone();
-                let Some(made) = made else { return Response::default() };
-                let at = self.segment.min(made.segment_starts.len().saturating_sub(1));
-                let to = at.saturating_add_signed(if action == Action::Down { 1 } else { -1 });
-                self.segment = to.min(made.segment_starts.len().saturating_sub(1));
-                if let Some((_, row)) = self.selected_segment(&made) {
-                    self.scroll.reveal_at_last_height(row, made.lines.len());
-                }
+            Action::Down | Action::Up if !self.shows_difference => {
+                self.move_segment(if action == Action::Down { 1 } else { -1 });
                 Response::default()
             }
             Action::Copy => {
@@ -335,7 +369,10 @@ impl Component for PromptView {
                 });
                 text.map_or_else(Response::default, |t| Response::request(Request::Copy(t)))
             }
-            Action::Open => Response::close(),
+            Action::Open => {
+                self.toggle_segment();
+                Response::default()
+            }
             // A waiting prompt can be sent from here.
             Action::StepStage if self.can_edit(context) => {
                 let failed =
@@ -391,13 +428,17 @@ impl Component for PromptView {
             inside = Rect { y: inside.y + 1, height: inside.height - 1, ..inside };
         }
         let made = self.rows(context, inside.width);
-        let marked = self.can_edit(context).then(|| self.selected_segment(&made)).flatten();
-        match marked {
+        match self.selected_segment(&made) {
             None => self.scroll.draw(&made.lines, inside, canvas),
-            Some((_, row)) => {
+            Some(segment) => {
                 let mut lines = made.lines.to_vec();
-                if let Some(lead) = lines.get_mut(row).and_then(|line| line.first_mut()) {
+                if let Some(lead) = lines.get_mut(segment.row).and_then(|line| line.first_mut()) {
                     lead.0 = Role::Selection;
+                }
+                if !self.is_revealed.replace(true) {
+                    let (all, height) = (lines.len(), usize::from(inside.height));
+                    self.scroll.reveal((segment.row + height / 2).min(all.saturating_sub(1)), all, height);
+                    self.scroll.reveal(segment.row, all, height);
                 }
                 self.scroll.draw(&lines, inside, canvas);
             }

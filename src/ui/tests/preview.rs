@@ -112,3 +112,24 @@ fn pictures_of_the_preview() {
         insta::assert_snapshot!(format!("preview_{w}x{h}"), shown);
     }
 }
+
+/// Regression: the prompt view opened at instructions that never change; what was learnt stood pages below.
+#[test]
+fn a_prompt_opens_at_its_lessons_and_folds_what_never_changes() {
+    let mut stage = screen_with_templates(sample_session(), (120, 60));
+    let shown = press_all(&mut stage, &["p", "v"]);
+    let row =
+        |label: &str| shown.lines().find(|line| line.contains(&format!(" {label}"))).unwrap_or_default();
+    for label in ["instruction   + ", "guidance      + ", "example       + "] {
+        assert!(row(label).contains(" tokens  "), "{label}: {shown}");
+    }
+    assert!(!row("abstract").contains(" tokens  "), "{shown}");
+    // Up from the first lesson to the instruction, which unfolds and folds again.
+    let folded = shown.matches(" tokens  ").count();
+    let up = ["Up"; 20];
+    assert_eq!(press_all(&mut stage, &up).matches(" tokens  ").count(), folded);
+    let unfolded = press_all(&mut stage, &["Enter"]);
+    assert_eq!(unfolded.matches(" tokens  ").count(), folded - 1, "{unfolded}");
+    assert_eq!(press_all(&mut stage, &["Enter"]).matches(" tokens  ").count(), folded);
+    assert!(!press_all(&mut stage, &["p"]).contains("Prompt of step"));
+}

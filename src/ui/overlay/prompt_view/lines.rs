@@ -4,7 +4,7 @@ use crate::catalog;
 use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
 use crate::engine::{Effect, State};
 use crate::prompt::render;
-use crate::text::truncate;
+use crate::text::{one_line, prefix, truncate, width};
 use crate::ui::overlay::prompt_preview::explain_plan_of_mentor;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
@@ -46,12 +46,36 @@ pub(super) fn origin_text(state: &State, origin: &SegmentOrigin) -> String {
     }
 }
 
-/// Returns a prompt's rows, and for each non-empty segment its index among all segments and its first row.
+/// A non-empty segment of a prompt in the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SegmentRow {
+    /// Its index among all segments.
+    pub index: usize,
+    pub label: SegmentLabel,
+    /// Its first row.
+    pub row: usize,
+}
+
+/// Returns whether a segment is folded unless a person unfolds it: what hardly ever changes and is long.
+pub(super) const fn is_folded_at_first(label: SegmentLabel) -> bool {
+    matches!(label, SegmentLabel::Instruction | SegmentLabel::Guidance | SegmentLabel::Example)
+}
+
+/// Returns whether a segment is knowledge from earlier: what a person looks for in a prompt.
+pub(super) const fn is_learnt(label: SegmentLabel) -> bool {
+    matches!(
+        label,
+        SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
+    )
+}
+
+/// Returns a prompt's rows and its non-empty segments. Of a folded segment, one row shows the beginning.
 pub(super) fn prompt_lines(
     state: &State,
     record: &PromptRecord,
     columns: u16,
-) -> (Vec<Line>, Vec<(usize, usize)>) {
+    is_folded: impl Fn(usize, SegmentLabel) -> bool,
+) -> (Vec<Line>, Vec<SegmentRow>) {
     let prompt = render(state, record);
     let mut lines = failure_lines(state, record, columns);
     lines.extend(summary_lines(state, record, columns));
@@ -72,7 +96,7 @@ pub(super) fn prompt_lines(
         if segment.text.trim().is_empty() {
             continue;
         }
-        starts.push((place, lines.len()));
+        starts.push(SegmentRow { index: place, label: segment.label, row: lines.len() });
         let role = segment_role(segment.label);
         let word = if segment.label == SegmentLabel::Observation { "seen" } else { segment.label.name() };
         let name = format!("{word} {}", origin_text(state, &segment.origin));
@@ -81,7 +105,17 @@ pub(super) fn prompt_lines(
             truncate(name.trim(), usize::from(LABEL_COLUMNS) - 1, "…"),
             usize::from(LABEL_COLUMNS)
         );
-        lines.extend(paragraph((Role::Muted, &lead), role, segment.text.trim_matches('\n'), columns));
+        let text = segment.text.trim_matches('\n');
+        if is_folded(place, segment.label) {
+            let tokens = record.segments.get(place).map_or(0, |segment| segment.tokens);
+            let tokens = state.to_corrected_tokens(record.role, u64::from(tokens));
+            let size = format!("+ {tokens} tokens  ");
+            let room = usize::from(columns).saturating_sub(usize::from(LABEL_COLUMNS) + width(&size));
+            let beginning = truncate(&one_line(prefix(text, 400)), room, "…");
+            lines.push(vec![(Role::Muted, lead), (Role::Muted, size), (role, beginning)]);
+        } else {
+            lines.extend(paragraph((Role::Muted, &lead), role, text, columns));
+        }
     }
     (lines, starts)
 }
