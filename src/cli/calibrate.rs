@@ -85,8 +85,11 @@ fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<()
     let at = wall_clock_now();
     let environments: BTreeSet<String> = pool.environments().into_values().collect();
     let before = pool.lessons().count() as u64;
-    let mut lines: Vec<PoolLine> =
-        lessons.iter().flat_map(|l| pool::missing_lines(&pool, at, &state.session, l)).collect();
+    let mut lines: Vec<PoolLine> = lessons
+        .iter()
+        .map(|l| lesson_environments::with_task(l, state))
+        .flat_map(|l| pool::missing_lines(&pool, at, &state.session, &l))
+        .collect();
     record_calibration_tasks(&mut lines, state);
     lesson_environments::record(&mut lines, &lesson_environments::of_session(state));
     lines.retain(|line| pool.merge_line(line.clone()));

@@ -2,10 +2,11 @@
 
 use super::error::CliError;
 use super::pool::{self, PoolFile, PoolLine};
-use crate::domain::{Lesson, LessonId, LessonOp, RunSpec, pluralize};
+use crate::domain::{Lesson, LessonId, LessonOp, RunSpec, Scope, pluralize};
 use crate::engine::{LessonCommand, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The largest number of lessons whose ids a command in a warning lists.
 const MAX_RETIRED_BY_ID: usize = 10;
@@ -19,6 +20,25 @@ pub(super) fn of_session(state: &State) -> BTreeMap<LessonId, String> {
         Some((lesson.id.clone(), task.env.clone()))
     };
     state.pool.all().filter(|lesson| lesson.file_name().is_none()).filter_map(env_of).collect()
+}
+
+/// Returns a copy of a session's lesson that says which task or type of task it is about, as far as its scope is one. A
+/// session that loads the lesson doesn't know the episode in which it was learned.
+pub(super) fn with_task(lesson: &Lesson, state: &State) -> Lesson {
+    let mut lesson = lesson.clone();
+    let (learnt_in, _) = lesson.learnt_at;
+    let open = || state.episode.as_deref().filter(|e| e.number == learnt_in).map(|e| &e.task);
+    let Some(task) = state.ended_episode(learnt_in).map(|episode| &episode.task).or_else(open) else {
+        return lesson;
+    };
+    match lesson.scope {
+        Scope::Task => lesson.task_key = lesson.task_key.or_else(|| Some(task.key().into())),
+        Scope::TaskType => {
+            lesson.task_type = lesson.task_type.or_else(|| task.task_type.as_deref().map(Arc::from))
+        }
+        Scope::Episode | Scope::Environment => {}
+    }
+    lesson
 }
 
 /// Records in the lines that add a lesson where it was learned.

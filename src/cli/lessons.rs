@@ -75,7 +75,7 @@ fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<Load
     let opened = locate::open_session(config, Some(from))?;
     let state = opened.timeline.head();
     Ok(LoadedLessons {
-        lessons: state.pool.all().cloned().collect(),
+        lessons: state.pool.all().map(|lesson| lesson_environments::with_task(lesson, state)).collect(),
         environments: lesson_environments::of_session(state),
         source: opened.meta.session,
     })
@@ -291,7 +291,8 @@ fn promote_lessons(
     let mut new_lines = Vec::new();
     let (mut added, mut changed) = (0, 0);
     for lesson in &chosen {
-        let lines = pool::missing_lines(&pool, wall_clock_now(), &opened.meta.session, lesson);
+        let lesson = lesson_environments::with_task(lesson, &state);
+        let lines = pool::missing_lines(&pool, wall_clock_now(), &opened.meta.session, &lesson);
         match lines.first().map(|l| &l.operation) {
             Some(LessonOp::Add { .. }) => added += 1,
             Some(_) => changed += 1,

@@ -401,6 +401,7 @@ pub(super) fn add_line(
         parents: Vec::new(),
         transition: None,
         task_key: None,
+        task_type: None,
     };
     PoolLine::new(at, op)
 }
@@ -424,6 +425,7 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             parents: lesson.parents.to_vec(),
             transition: lesson.transition.as_deref().cloned(),
             task_key: lesson.task_key.as_deref().map(str::to_owned),
+            task_type: lesson.task_type.as_deref().map(str::to_owned),
         }));
     }
     for pair in lesson.versions.windows(2) {

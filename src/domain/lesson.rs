@@ -76,6 +76,9 @@ pub struct Lesson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "about")]
     pub task_key: Option<Arc<str>>,
+    /// The type of task it is about, if it was loaded from a file that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<Arc<str>>,
     /// How many times new evidence has led to it again.
     #[serde(default)]
     #[serde(rename = "recurred")]
@@ -124,6 +127,9 @@ pub enum LessonOp {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "about")]
         task_key: Option<String>,
+        /// The type of task it is about, if it wasn't learnt there and has this scope.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_type: Option<String>,
     },
     /// Counts that new evidence led to the same lesson again.
     Recur { id: LessonId },

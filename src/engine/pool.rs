@@ -108,6 +108,7 @@ impl Pool {
                 parents,
                 transition,
                 task_key,
+                task_type,
             } => {
                 self.added += 1;
                 let number = self.added;
@@ -126,6 +127,7 @@ impl Pool {
                     parents: parents.as_slice().into(),
                     transition: transition.clone().map(Arc::new),
                     task_key: task_key.as_deref().map(Arc::from),
+                    task_type: task_type.as_deref().map(Arc::from),
                     recurrences: 0,
                     edited_by_person: author == Author::Person,
                     uses: 0,

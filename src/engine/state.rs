@@ -371,13 +371,16 @@ impl State {
     }
 
     /// Returns whether a lesson's scope covers the task of the current episode. A lesson with a task key applies to that
-    /// task only; any other lesson that wasn't learnt in an ended episode of this run (such as a loaded one) applies
-    /// everywhere.
+    /// task only, one of scope task type to the type that it was loaded for; any other lesson that wasn't learnt in an
+    /// ended episode of this run (such as a loaded one) applies everywhere.
     pub fn is_in_scope(&self, lesson: &Lesson) -> bool {
         let Some(episode) = &self.episode else { return true };
         let current = &episode.task;
         if let Some(task_key) = lesson.task_key.as_deref() {
             return *task_key == *current.key();
+        }
+        if let Some(task_type) = lesson.task_type.as_deref().filter(|_| lesson.scope == Scope::TaskType) {
+            return current.task_type.as_deref() == Some(task_type);
         }
         let (learnt_in, _) = lesson.learnt_at;
         let task = match self.ended_episode(learnt_in) {

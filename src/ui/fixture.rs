@@ -268,6 +268,7 @@ impl Fixture {
             parents: Vec::new(),
             transition: None,
             task_key: None,
+            task_type: None,
         };
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),

@@ -153,3 +153,45 @@ fn a_calibration_with_rules_in_pddl_is_written_and_can_be_used() {
     let said = again.assert_success().stderr;
     assert!(said.contains("which had ") && said.contains("(pddl)"), "{said}");
 }
+
+/// Regression: lessons about one type of task entered the prompts about every type once they were loaded from a pool.
+#[test]
+fn a_loaded_lesson_about_a_type_of_task_enters_no_prompt_about_another_type() {
+    let home = Home::new();
+    let calibrate = ["calibrate", "--env", "pddl", "--task", "gripper/easy/1", "--mentor", "symbolic"];
+    home.run(&[&calibrate[..], &["--max-steps", "20", "--out", "c.jsonl"]].concat()).assert_success();
+    let lines = std::fs::read_to_string(home.path("c.jsonl")).unwrap();
+    let adds: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let learned = adds.iter().find(|add| add["scope"] == "task_type").expect("a lesson about a type of task");
+    assert_eq!(learned["task_type"], "gripper", "{learned}");
+    let lesson = learned["text"]["text"].as_str().unwrap();
+    let prompts = |task: &str, pool: &str| {
+        let args = ["run", "--dry-run", "--env", "pddl", "--task", task, "--pool", pool, "--method", "react"];
+        home.run(&args).assert_success().stdout
+    };
+    assert!(prompts("gripper/easy/2", "c.jsonl").contains(lesson), "{lesson}");
+    assert!(!prompts("blockworld/easy/2", "c.jsonl").contains(lesson), "{lesson}");
+    // Nobody knows the type of the lessons of an older file.
+    std::fs::write(home.path("older.jsonl"), lines.replace(r#","task_type":"gripper""#, "")).unwrap();
+    assert!(prompts("blockworld/easy/2", "older.jsonl").contains(lesson), "{lesson}");
+}
+
+/// Regression: a plan about one task entered the prompts about all tasks once it was promoted to a pool.
+#[test]
+fn a_promoted_plan_enters_no_prompt_about_another_task() {
+    let home = Home::new();
+    let run = ["run", "--task", "easy/put/1", "--method", "reflexion", "--mentor", "symbolic", "--headless"];
+    home.run(&[&run[..], &["--max-steps", "4", "--trials", "2"]].concat()).assert_success();
+    home.run(&["lessons", "promote", &home.session().display().to_string(), "--pool", "plans.jsonl"])
+        .assert_success();
+    let lines = std::fs::read_to_string(home.path("plans.jsonl")).unwrap();
+    let plan: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let text = plan["text"]["text"].as_str().unwrap().lines().next().unwrap();
+    let prompts = |task: &str| {
+        let args = ["run", "--dry-run", "--task", task, "--pool", "plans.jsonl", "--method", "reflexion"];
+        home.run(&args).assert_success().stdout
+    };
+    assert!(prompts("easy/put/1").contains(text), "{text}");
+    assert!(!prompts("easy/put/2").contains(text), "{text}");
+}

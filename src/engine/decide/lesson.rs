@@ -46,6 +46,7 @@ impl Engine {
                     parents: parents.clone(),
                     transition: transition.clone(),
                     task_key: None,
+                    task_type: None,
                 }
             }
             LessonCommand::Accept { kind, scope, text, edited, evidence } => {
@@ -63,6 +64,7 @@ impl Engine {
                     parents: Vec::new(),
                     transition: None,
                     task_key: None,
+                    task_type: None,
                 }
             }
             LessonCommand::Load(lesson) => {
@@ -83,6 +85,7 @@ impl Engine {
                     parents: lesson.parents.to_vec(),
                     transition: lesson.transition.as_deref().cloned(),
                     task_key: lesson.task_key.as_deref().map(str::to_owned),
+                    task_type: lesson.task_type.as_deref().map(str::to_owned),
                 }
             }
             LessonCommand::Edit { id, text } => {

@@ -387,6 +387,7 @@ pub fn plan_lesson(
         parents: Vec::new(),
         transition: None,
         task_key,
+        task_type: None,
     }
 }
 

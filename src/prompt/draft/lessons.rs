@@ -64,9 +64,14 @@ impl<'a> DraftBuilder<'a> {
             count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
         });
         let is_included = |l: &&Lesson| {
-            // A lesson about a task applies only to that task, and a memory of a task type only to that type.
-            let is_scope_bound =
-                l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
+            // A lesson about a task applies only to that task, and a memory of a task type only to that type. So does a
+            // loaded lesson of a known type; those that a run learns are one list for all of its tasks (OmniReflect,
+            // Algorithm 1).
+            let is_scope_bound = match l.scope {
+                Scope::Task => true,
+                Scope::TaskType => part.label == SegmentLabel::Memory || l.task_type.is_some(),
+                Scope::Episode | Scope::Environment => false,
+            };
             (!(by_scope || is_scope_bound) || state.is_in_scope(l))
                 && filter.scope.is_none_or(|scope| l.scope == scope)
                 && (!filter.this_episode_only || l.learnt_at.0 == self.episode.number)

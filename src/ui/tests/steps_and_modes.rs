@@ -265,6 +265,7 @@ fn a_lesson_of_a_file_names_the_file() {
         parents: Vec::new(),
         transition: None,
         task_key: None,
+        task_type: None,
     };
     let by = crate::domain::Author::File;
     fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), author: by });

@@ -175,6 +175,7 @@ impl TestBranch {
             parents: Vec::new(),
             transition: None,
             task_key: None,
+            task_type: None,
         };
         self.write(Event::LessonChanged { op: Box::new(op), author: Author::Person });
         self
