@@ -31,6 +31,23 @@ pub struct EnvironmentTexts {
     pub other_wording: Option<OtherWording>,
     /// Whether the environment of a task answers AgentBoard's request for the admissible actions itself, as a step.
     pub answers_list_request: fn(&Task) -> bool,
+    /// What only its prompts may say. The tests look for it in the prompts of all other environments and types of tasks.
+    pub own_words: &'static [OwnWords],
+}
+
+/// Words, in lower case, that no prompt about another environment may contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnWords {
+    /// The only type of task whose prompts may contain them; `None` if all of the environment's may.
+    pub task_type: Option<&'static str>,
+    pub words: &'static [&'static str],
+}
+
+impl OwnWords {
+    /// Returns whether these words belong in prompts about tasks of a type.
+    pub fn suit(&self, task_type: Option<&str>) -> bool {
+        self.task_type.is_none() || self.task_type == task_type
+    }
 }
 
 /// A wording into which an environment's examples are rewritten for games that have it.
@@ -61,6 +78,7 @@ pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
     short_actions: None,
     other_wording: None,
     answers_list_request: |_| false,
+    own_words: &[],
 };
 
 /// Prefixes of the lines that state the goal in a first observation.

@@ -1,21 +1,35 @@
 //! `run --dry-run`: the prompts of every method in every environment, as they are really sent.
 
 use crate::Home;
-use retrospect::catalog::{ENVIRONMENTS, METHODS, asks_actor};
+use retrospect::catalog::{ENVIRONMENTS, METHODS, asks_actor, find_environment};
+use retrospect::prompt::interface::OwnWords;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A task of each environment that ends without success when the rules play it for six steps, and words of the prompts about it.
-const TASKS: [(&str, &str, &[&str]); 6] = [
-    ("household", "normal/heat/900005", &["microwave", "fridge", "household", "countertop"]),
-    ("babyai", "UnlockPickupDist/900005", &["grid of rooms", "closed door", "steps away"]),
-    ("pddl", "gripper/hard/900005", &["robby", "rooma"]),
-    ("pddl", "blockworld/hard/900005", &["unstack", "putdown"]),
-    ("pddl", "barman/hard/900005", &["shaker", "cocktail"]),
-    ("pddl", "tyreworld/hard/900005", &["wrench", "boot"]),
+/// A task of each environment, of each type that has texts of its own, that ends without success when the rules play it for six steps.
+const TASKS: [(&str, &str); 6] = [
+    ("household", "normal/heat/900005"),
+    ("babyai", "UnlockPickupDist/900005"),
+    ("pddl", "gripper/hard/900005"),
+    ("pddl", "blockworld/hard/900005"),
+    ("pddl", "barman/hard/900005"),
+    ("pddl", "tyreworld/hard/900005"),
 ];
+
+/// Returns the words that prompts about a task should contain, and those that they must not.
+fn own_and_foreign_words(env: &str, task: &str) -> (Vec<&'static str>, Vec<&'static str>) {
+    let entry = find_environment(env).unwrap();
+    let task_type = task.split('/').next();
+    // ALFWorld and household share their words.
+    let others = ENVIRONMENTS.iter().filter(|other| other.texts.own_words != entry.texts.own_words);
+    let (own, other_types): (Vec<_>, Vec<_>) =
+        entry.texts.own_words.iter().partition(|own| own.suit(task_type));
+    let foreign = others.flat_map(|other| other.texts.own_words).chain(other_types);
+    let words = |all: Vec<&'static OwnWords>| all.into_iter().flat_map(|own| own.words).copied().collect();
+    (words(own), words(foreign.collect()))
+}
 
 /// Runs without calling a server: nothing listens at the address.
 fn prompts(home: &Home, env: &str, task: &str, method: &str, more: &[&str]) -> Vec<Value> {
@@ -52,16 +66,16 @@ fn kinds(prompts: &[Value]) -> Vec<&str> {
 fn no_prompt_of_any_method_contains_words_of_another_environment() {
     let home = Home::new();
     for method in METHODS.iter().map(|entry| entry.name) {
-        for (env, task, own) in TASKS {
+        for (env, task) in TASKS {
+            let (own, foreign) = own_and_foreign_words(env, task);
             for prompt in prompts(&home, env, task, method, &[]) {
                 let (question, text) = (&prompt["question"], text(&prompt));
                 // FCRF's summary shows nothing but the list of lessons, which are placeholders here.
                 let is_about_list = question == "summarise.lesson";
-                let has_own = own.iter().any(|word| text.contains(word));
+                let has_own = own.iter().any(|word| text.contains(*word));
                 assert!(has_own || is_about_list, "{method} {question} in {task}: {text}");
-                let others = TASKS.iter().filter(|other| other.1 != task).flat_map(|other| other.2);
-                for word in others.filter(|word| !own.contains(word)) {
-                    assert!(!text.contains(word), "{method} {question} in {task} says {word:?}: {text}");
+                for word in &foreign {
+                    assert!(!text.contains(*word), "{method} {question} in {task} says {word:?}: {text}");
                 }
             }
         }
@@ -72,7 +86,7 @@ fn no_prompt_of_any_method_contains_words_of_another_environment() {
 /// The tasks, with a game of ALFWorld if there is one here. `RETROSPECT_GOLDEN=required` makes its absence a failure.
 #[expect(clippy::print_stderr, reason = "says what it skips")]
 fn tasks_of_every_environment() -> Vec<(&'static str, String)> {
-    let mut tasks: Vec<_> = TASKS.iter().map(|(env, task, _)| (*env, (*task).to_owned())).collect();
+    let mut tasks: Vec<_> = TASKS.iter().map(|(env, task)| (*env, (*task).to_owned())).collect();
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
     let folders = std::fs::read_dir(&games).into_iter().flatten().map(|game| game.unwrap().path());
     if let Some(game) = folders.min() {
@@ -117,7 +131,7 @@ fn each_question_of_a_method_is_shown_in_every_environment() {
 #[test]
 fn the_prompts_of_three_environments_are_as_recorded() {
     let home = Home::new();
-    for (env, task, _) in &TASKS[..3] {
+    for (env, task) in &TASKS[..3] {
         let (mut recorded, mut shown) = (String::new(), HashSet::new());
         for method in METHODS.iter() {
             for (prompt, kind) in with_kinds(&prompts(&home, env, task, method.name, &[])) {
@@ -157,7 +171,7 @@ fn with_kinds(prompts: &[Value]) -> Vec<(&Value, &str)> {
 #[test]
 fn each_prompt_has_the_sampling_parameters_of_its_request() {
     let home = Home::new();
-    let (env, task, _) = TASKS[0];
+    let (env, task) = TASKS[0];
     for prompt in prompts(&home, env, task, "reflexion", &["--as", "code"]) {
         let sampling = &prompt["sampling"];
         assert_eq!((&sampling["top_p"], &sampling["max_tokens"]), (&1.into(), &256.into()), "{prompt}");
@@ -172,7 +186,7 @@ fn each_prompt_has_the_sampling_parameters_of_its_request() {
 #[test]
 fn changes_of_the_prepared_attempts_are_named() {
     let home = Home::new();
-    let (env, task, _) = TASKS[0];
+    let (env, task) = TASKS[0];
     let prompts = prompts(&home, env, task, "fcrf", &["--set", "lesson_pool=person"]);
     let changes = |question: &str| {
         let prompt = prompts.iter().find(|prompt| prompt["question"] == question).unwrap();
@@ -221,7 +235,7 @@ fn the_preset_of_a_constitution_can_be_combined_with_calibration() {
 #[test]
 fn neuro_symbolic_generation_shows_examples_of_rules_in_every_environment() {
     let home = Home::new();
-    for (env, task, _) in TASKS {
+    for (env, task) in TASKS {
         let of = |generation: &str| {
             let setting = format!("generation={generation}");
             let mut all = prompts(&home, env, task, "omnireflect", &["--set", &setting]);

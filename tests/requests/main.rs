@@ -6,6 +6,7 @@
 mod calibration;
 #[path = "../simulated_servers/http.rs"]
 mod http;
+mod known_texts;
 mod matrix;
 mod memories;
 mod outline;
@@ -17,26 +18,31 @@ mod worlds;
 
 use serde_json::Value;
 use stand_in::{Exchange, StandIn};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::Command;
 use worlds::World;
 
 /// A home folder, isolated from the machine and removed afterwards.
-pub(crate) struct Home(tempfile::TempDir);
+pub(crate) struct Home {
+    folder: tempfile::TempDir,
+    /// The lessons of the pool files in it.
+    lessons: RefCell<Vec<String>>,
+}
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self { folder: tempfile::tempdir().unwrap(), lessons: RefCell::default() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).stdin(std::process::Stdio::null());
-        command.current_dir(self.0.path()).env_clear().env("HOME", self.0.path());
+        command.current_dir(self.folder.path()).env_clear().env("HOME", self.folder.path());
         command.env("RETROSPECT_CONFIG_DIR", self.path("config"));
         command.env("RETROSPECT_SESSIONS", self.path("sessions"));
         command.env("RETROSPECT_POOL", self.path("pool.jsonl"));
@@ -48,6 +54,7 @@ impl Home {
         let mut command = self.command(&["lessons", "add", "--kind", kind, text, "--pool", pool]);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
+        self.lessons.borrow_mut().push(text.to_owned());
     }
 
     /// Returns what `report` says about the newest session beside the papers' figures.
@@ -64,7 +71,9 @@ impl Home {
         let output = command.args(["--base-url", &server.base_url(), "--json"]).output().unwrap();
         let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{args:?}\n{out}\n{err}");
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        server.finish_run(&lines, &self.lessons.borrow());
+        lines
     }
 }
 

@@ -4,9 +4,10 @@ use crate::stand_in::Exchange;
 use serde_json::Value;
 
 /// Returns the parts of a prompt in order, with the role of the message in which each begins. What asks for the reply is
-/// `cue` if it is a line of a few words, else `question`.
+/// `cue` if it is a line of a few words, else `question`. What none of these parts can contain follows as `unknown`.
 pub(crate) fn outline(exchange: &Exchange, goals: &[String]) -> String {
     let text = exchange.text();
+    let text = text.as_str();
     // The goal of the last attempt in the prompt. Questions about a list have none.
     let task = goals.iter().filter_map(|goal| text.rfind(&format!("Your task is to: {goal}"))).max();
     let after_task = |words: &str| task.and_then(|task| text[task..].find(words).map(|at| task + at));
@@ -48,6 +49,9 @@ pub(crate) fn outline(exchange: &Exchange, goals: &[String]) -> String {
         let names: Vec<&str> = here.map(|(name, _)| *name).collect();
         messages.push(format!("{role}: {}", names.join(", ")));
         begins = ends;
+    }
+    if let Some(words) = exchange.known.unknown_in(text) {
+        messages.push(format!("unknown: {words}"));
     }
     messages.join("; ")
 }

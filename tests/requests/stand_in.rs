@@ -1,6 +1,7 @@
 //! A stand-in for a model server: it records every request in the order of arrival and replies from a script.
 
 use crate::http::{Listener, Response};
+use crate::known_texts::KnownTexts;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -9,6 +10,8 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Exchange {
     pub(crate) body: Value,
     pub(crate) reply: String,
+    /// What the run that sent it may have put into the prompt.
+    pub(crate) known: Arc<KnownTexts>,
 }
 
 /// What the server replies to a request.
@@ -71,8 +74,11 @@ impl StandIn {
             if request.method != "POST" || !request.path.ends_with("/chat/completions") {
                 return Response::Json(404, "", json!({"error": {"message": "no such path"}}).to_string());
             }
-            let mut exchange =
-                Exchange { body: serde_json::from_slice(&request.body).unwrap(), reply: String::new() };
+            let mut exchange = Exchange {
+                body: serde_json::from_slice(&request.body).unwrap(),
+                reply: String::new(),
+                known: Arc::default(),
+            };
             let mut log = log.lock().unwrap();
             let earlier = log.iter().filter(|e| e.model() == exchange.model()).count();
             let answer = reply(exchange.model(), &exchange.text(), earlier).into();
@@ -85,6 +91,20 @@ impl StandIn {
 
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}/v1", self.listener.address())
+    }
+
+    /// Says what a finished run printed and which lessons it may have loaded, so that its exchanges know where their texts may be from.
+    pub(crate) fn finish_run(&self, lines: &[Value], lessons: &[String]) {
+        let mut exchanges = self.exchanges.lock().unwrap();
+        // A dry run sends nothing.
+        if exchanges.is_empty() {
+            return;
+        }
+        let replies = exchanges.iter().map(|exchange| &exchange.reply);
+        let known = Arc::new(KnownTexts::of_run(lines, replies.chain(lessons).map(String::as_str)));
+        for exchange in exchanges.iter_mut() {
+            exchange.known = known.clone();
+        }
     }
 
     /// Returns the exchanges since the last call.

@@ -3,7 +3,7 @@
 use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
-use crate::prompt::interface::{EnvironmentTexts, OtherWording, PLAIN_TEXTS};
+use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -15,6 +15,43 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
     }),
     short_actions: Some(&["look", "help"]),
     answers_list_request: |task| Label::is_task_id(&task.id),
+    own_words: &[OwnWords {
+        task_type: None,
+        words: &[
+            "household",
+            "microwave",
+            "fridge",
+            "sinkbasin",
+            "countertop",
+            "stoveburner",
+            "desklamp",
+            "garbagecan",
+            "coffeemachine",
+            "toaster",
+            "bathtub",
+            "toilet",
+            "sofa",
+            "armchair",
+            "dresser",
+            "sidetable",
+            "diningtable",
+            "coffeetable",
+            "cabinet",
+            "drawer",
+            "shelf",
+            "apple",
+            "lettuce",
+            "tomato",
+            "potato",
+            "mug",
+            "spatula",
+            "soapbar",
+            "spraybottle",
+            "pillow",
+            "kettle",
+            "nothing happens",
+        ],
+    }],
     ..PLAIN_TEXTS
 };
 

@@ -4,7 +4,7 @@ use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFa
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::domain::TypedSetting;
 use crate::env::babyai::{self, BabyAiTasks};
-use crate::prompt::interface::{ActionAlias, EnvironmentTexts, PLAIN_TEXTS};
+use crate::prompt::interface::{ActionAlias, EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::{CIRCLE_TURNS, GRID_RULES};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -24,6 +24,29 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         has_wrapper: true,
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
         short_actions: Some(&["drop"]),
+        own_words: &[OwnWords {
+            task_type: None,
+            words: &[
+                "grid",
+                "turn left",
+                "turn right",
+                "move forward",
+                "closed door",
+                "locked door",
+                "open door",
+                "toggle",
+                "pickup red",
+                "steps away",
+                "steps in front of you",
+                "facing a wall",
+                "facing a ",
+                "right in front of you",
+                "grey",
+                "purple",
+                "barrier",
+                "check available actions",
+            ],
+        }],
         ..PLAIN_TEXTS
     },
     task_facts: TaskFacts {

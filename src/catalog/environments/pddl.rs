@@ -2,8 +2,40 @@
 
 use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts, difficulty_in_id};
 use crate::env::pddl::{self, PddlTasks};
-use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
+use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::PLANNING_RULES;
+
+const OWN_WORDS: &[OwnWords] = &[
+    OwnWords {
+        task_type: Some("gripper"),
+        words: &["robby", "rooma", "roomb", "roomc", "arm left", "arm right", "ball1"],
+    },
+    OwnWords {
+        task_type: Some("blockworld"),
+        words: &["unstack", "putdown", "pickup b1", "stack b1", "block b", "arm is empty"],
+    },
+    OwnWords {
+        task_type: Some("barman"),
+        words: &["shaker", "cocktail", "dispenser", "bartender", "ingredient", "shot", "grasp"],
+    },
+    OwnWords {
+        task_type: Some("tyreworld"),
+        words: &[
+            "wrench",
+            "jack",
+            "boot",
+            "the-hub",
+            "nuts1",
+            "pump",
+            "inflate",
+            "wheel",
+            "fetch wrench",
+            "put-away",
+            "loosen",
+            "tighten",
+        ],
+    },
+];
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: pddl::NAME,
@@ -29,6 +61,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         thought_rule: Some("pddl.thought"),
         // A person's own domain names its actions and objects, such as `go b`.
         short_actions: None,
+        own_words: OWN_WORDS,
         ..PLAIN_TEXTS
     },
     task_facts: TaskFacts {

@@ -1,39 +1,17 @@
 //! Every prompt has texts of its own environment, and none of another.
 
-use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, METHODS};
+use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, METHODS, find_environment};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Words that only prompts about these environments may contain, with the environment and, if the words belong to one, its type of task.
-const VOCABULARY: &[(&str, Option<&str>, &[&str])] = &[
-    (
-        "household",
-        None,
-        &[
-            "household",
-            "microwave",
-            "fridge",
-            "sinkbasin",
-            "countertop",
-            "stoveburner",
-            "desklamp",
-            "garbagecan",
-        ],
-    ),
-    ("babyai", None, &["grid", "turn left", "closed door", "toggle", "pickup red", "steps away"]),
-    ("pddl", Some("gripper"), &["robby", "rooma", "roomb"]),
-    ("pddl", Some("blockworld"), &["unstack", "putdown"]),
-    ("pddl", Some("barman"), &["shaker", "cocktail", "dispenser"]),
-    ("pddl", Some("tyreworld"), &["wrench", "jack-up", "boot"]),
-];
-
 /// Returns the environments of a file of texts, each with its type of task if it has texts for single types, if none of
-/// these words is theirs, so that no test would notice such texts in another environment.
+/// [`EnvironmentTexts::own_words`](crate::prompt::interface::EnvironmentTexts) is theirs, so that no test would notice such
+/// texts in another environment.
 fn without_words(envs: &[String], types: &BTreeSet<&str>) -> Vec<String> {
     let has_words = |env: &str, task_type: Option<&str>| {
-        VOCABULARY.iter().any(|(owner, of_type, words)| {
-            *owner == env && (of_type.is_none() || *of_type == task_type) && !words.is_empty()
-        })
+        let own =
+            ENVIRONMENTS.iter().filter(|entry| entry.name == env).flat_map(|entry| entry.texts.own_words);
+        own.filter(|own| own.suit(task_type)).any(|own| !own.words.is_empty())
     };
     let types: Vec<Option<&str>> =
         if types.is_empty() { vec![None] } else { types.iter().map(|name| Some(*name)).collect() };
@@ -99,11 +77,16 @@ fn is_toml(name: &str) -> bool {
 fn no_prompt_contains_words_of_another_environment() {
     let mut found = Vec::new();
     let mut check = |file: &str, name: &str, text: &str, env: Option<&str>, task_type: Option<&str>| {
-        for (owner, owner_type, words) in VOCABULARY {
-            let is_own = env == Some(*owner) && (owner_type.is_none() || *owner_type == task_type);
-            let lower = text.to_lowercase();
-            for word in words.iter().filter(|word| !is_own && lower.contains(**word)) {
-                found.push(format!("{file} {name}: {word:?} is a word of {owner}"));
+        let lower = text.to_lowercase();
+        for (owner, own) in
+            ENVIRONMENTS.iter().flat_map(|e| e.texts.own_words.iter().map(move |own| (e, own)))
+        {
+            // Two environments with the same texts have the same words.
+            let shares =
+                env.and_then(find_environment).is_some_and(|e| e.texts.own_words == owner.texts.own_words);
+            let is_own = shares && own.suit(task_type);
+            for word in own.words.iter().filter(|word| !is_own && lower.contains(**word)) {
+                found.push(format!("{file} {name}: {word:?} is a word of {}", owner.name));
             }
         }
     };
