@@ -2,6 +2,7 @@
 
 mod files;
 mod levels;
+mod prompts;
 mod quirks;
 
 use super::{LevelStart, World};

@@ -2,6 +2,7 @@
 
 mod files;
 mod generated;
+mod prompts;
 
 use super::{Game, GoalSeparator, ObservationScope, ProblemSource, World};
 use crate::env::EnvError;
