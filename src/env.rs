@@ -15,6 +15,8 @@ mod label;
 mod labelled_rng;
 pub mod pddl;
 mod picture;
+#[cfg(test)]
+mod played_attempts;
 mod stop_handle;
 mod task_access;
 mod task_error;

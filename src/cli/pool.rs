@@ -17,6 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+/// The shortest line that adds a lesson, for error messages.
+const EXAMPLE_LINE: &str = r#"{"v":1,"at":"2026-11-20T10:40:00Z","op":"add","id":"0123456789ab","kind":"abstract","scope":"environment","origin":"person","text":{"text":"Look in the fridge first."}}"#;
+
 /// One line of a pool file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoolLine {
@@ -202,8 +205,10 @@ fn parse_pool(path: &Path, bytes: &[u8]) -> Result<ParsedPool, CliError> {
         CliError::new(
             CliErrorKind::File,
             format!("{file}:{}: not a line of a lesson pool: {error}; the file was not changed", number + 1),
-            "correct or delete the line, or name another pool; `retrospect lessons import FILE` and `run --constitution FILE` \
-             read plain text",
+            format!(
+                "a pool line is a JSON object such as {EXAMPLE_LINE}; correct or delete the line, or name another pool; \
+                 `retrospect lessons import FILE` and `run --constitution FILE` read plain text"
+            ),
         )
     };
     for (number, line) in text.split_inclusive('\n').enumerate() {

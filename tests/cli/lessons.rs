@@ -258,3 +258,24 @@ fn no_key_is_written_into_a_pool() {
     assert_eq!(rejected(&["lessons", "edit", "1", "Use the key to open it."]), None);
     assert!(rejected(&["lessons", "edit", "1", &lesson]).is_some());
 }
+
+/// Regression: JSON that is no pool line was answered with "missing field `v`" alone, and a binary file with a hint at permissions.
+#[test]
+fn files_without_lessons_are_told_apart() {
+    let home = Home::new();
+    std::fs::write(home.path("other.jsonl"), "{\"foo\":1}\n").unwrap();
+    let said = home.run(&["lessons", "list", "--pool", "other.jsonl"]);
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    let example = said.stderr.split_once("such as ").unwrap().1.split_once("}}").unwrap().0;
+    // The example is a line of a pool.
+    std::fs::write(home.path("pool.jsonl"), format!("{example}}}}}\n")).unwrap();
+    let listed = home.run(&["lessons", "list", "--pool", "pool.jsonl"]).assert_success().stdout;
+    assert!(listed.contains("Look in the fridge first."), "{listed}");
+    std::fs::write(home.path("binary"), [b'a', 0xff, b'\n']).unwrap();
+    let said = home.run(&["run", "--constitution", "binary", "--headless"]);
+    assert!(
+        said.stderr.contains("it isn't a text file") && !said.stderr.contains("permissions"),
+        "{}",
+        said.stderr
+    );
+}

@@ -50,9 +50,14 @@ fn config_show_lists_the_values_of_a_preset() {
     let home = Home::new();
     let show = |preset: &str| home.run(&["config", "show", "--preset", preset]);
     let text = show("omnireflect-4-advisor-no-abstract").assert_success().stdout;
-    for part in
-        ["Table 4", "react", "kind_abstract=false", "needs calibration", "top_k=50", "thoughts_sent=false"]
-    {
+    for part in [
+        "Table 4",
+        "react",
+        "kind_abstract=false",
+        "the run starts with lessons: it needs calibration",
+        "top_k=50",
+        "thoughts_sent=false",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = home.run(&["config", "show", "--preset", "fcrf-1", "--json"]).assert_success().json_lines();

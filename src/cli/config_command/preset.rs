@@ -47,7 +47,7 @@ fn program_values(preset: &ProgramPreset) -> Value {
     values.insert("trials".to_owned(), json!(preset.trials));
     values.insert("steps".to_owned(), json!(preset.steps));
     if let Some(requirement) = preset.lesson_requirement() {
-        values.insert("lessons".to_owned(), json!(requirement));
+        values.insert("lessons".to_owned(), json!(format!("the run starts with lessons: it {requirement}")));
     }
     let environments: Vec<&str> = match preset.row {
         Some(row) => row.environments().into_iter().filter(|env| find_environment(env).is_some()).collect(),
