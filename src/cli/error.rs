@@ -70,7 +70,7 @@ impl CliError {
 
     /// Creates the error for a file that could not be read or written.
     pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
-        if error.get_ref().is_some_and(|inner| inner.is::<std::str::Utf8Error>()) {
+        if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<std::str::Utf8Error>) {
             let message = format!("{}: {action}: it isn't a text file ({error})", path.display());
             return Self::new(CliErrorKind::File, message, "name a file with UTF-8 text");
         }

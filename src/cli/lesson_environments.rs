@@ -34,7 +34,7 @@ pub(super) fn with_task(lesson: &Lesson, state: &State) -> Lesson {
     match lesson.scope {
         Scope::Task => lesson.task_key = lesson.task_key.or_else(|| Some(task.key().into())),
         Scope::TaskType => {
-            lesson.task_type = lesson.task_type.or_else(|| task.task_type.as_deref().map(Arc::from))
+            lesson.task_type = lesson.task_type.or_else(|| task.task_type.as_deref().map(Arc::from));
         }
         Scope::Episode | Scope::Environment => {}
     }

@@ -24,7 +24,7 @@ pub enum PersonAct {
     Lesson {
         /// The lesson's short number.
         number: u32,
-        change: LessonOp,
+        change: Box<LessonOp>,
     },
     /// Asked for another reply without giving a reason.
     AskedAgain,

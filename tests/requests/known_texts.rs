@@ -29,7 +29,7 @@ pub(crate) struct KnownTexts {
 impl KnownTexts {
     /// Collects the texts of a run from what it printed, and from the replies and lessons that it got.
     pub(crate) fn of_run<'a>(lines: &[Value], replies: impl Iterator<Item = &'a str>) -> Self {
-        let run = lines.iter().find(|line| line["type"] == "run").expect("the first line of a run");
+        let run = lines.iter().find(|line| line["type"] == "run").unwrap();
         let method = find_method(run["method"].as_str().unwrap()).unwrap();
         let entry = find_environment(run["env"].as_str().unwrap()).unwrap();
         let mut texts: Vec<String> = FORMS.map(str::to_owned).into();
@@ -121,7 +121,8 @@ fn environment_texts(entry: &EnvironmentEntry, types: &BTreeSet<&str>) -> Vec<St
     let all = retrospect::catalog::ENVIRONMENTS
         .iter()
         .flat_map(|other| other.templates.iter().map(move |file| (other, file)));
-    let is_template = |name: &str| name.ends_with(".toml");
+    let is_template =
+        |name: &str| std::path::Path::new(name).extension().is_some_and(|extension| extension == "toml");
     let about = |text: &str| {
         let table = template(text);
         table["envs"].as_array().unwrap().iter().any(|env| env == entry.name).then_some(table)
@@ -129,7 +130,7 @@ fn environment_texts(entry: &EnvironmentEntry, types: &BTreeSet<&str>) -> Vec<St
     let (owner, table) = all
         .filter(|(_, (name, _))| is_template(name))
         .find_map(|(owner, (_, text))| Some((owner, about(text)?)))
-        .expect("a template file of the environment");
+        .unwrap();
     let mut texts = Vec::new();
     for (name, text) in table["texts"].as_object().unwrap() {
         if name.split_once('.').is_none_or(|(_, task_type)| types.contains(task_type)) {

@@ -12,7 +12,7 @@ impl State {
                 if !matches!(**op, LessonOp::Recur { .. }) =>
             {
                 let number = self.pool.get(op.id()).map_or(0, |lesson| lesson.number);
-                PersonAct::Lesson { number, change: (**op).clone() }
+                PersonAct::Lesson { number, change: op.clone() }
             }
             Event::AskedAgain { unusable_reason: None, .. } => PersonAct::AskedAgain,
             Event::SettingChanged { name, value } => {

@@ -31,35 +31,34 @@ fn failed_attempts_in_prompts_are_those_of_the_environment() {
     }
 }
 
-/// Returns the state in the name of a thing, which only doors have: `red closed door 1`. `None` if the text isn't such a name.
-fn door_state(name: &str) -> Option<Option<&str>> {
+/// Returns whether a text is the name of a thing, such as `red ball 1`, or of a door, with one of these states: `red closed door 1`.
+fn is_name(name: &str, states: &[&str]) -> bool {
     let words: Vec<&str> = name.split(' ').collect();
     let (colour, state, kind, number) = match words[..] {
         [colour, kind, number] => (colour, None, kind, number),
         [colour, state, kind, number] => (colour, Some(state), kind, number),
-        _ => return None,
+        _ => return false,
     };
-    let is_door = Kind::from_word(kind)? == Kind::Door;
-    let is_name = Colour::from_word(colour).is_some() && number.parse::<u32>().is_ok();
-    (is_name && is_door == state.is_some()).then_some(state)
+    let is_door = Kind::from_word(kind) == Some(Kind::Door);
+    let has_state = state.map_or(!is_door, |state| is_door && states.contains(&state));
+    let is_numbered = Colour::from_word(colour).is_some() && number.parse::<u32>().is_ok();
+    Kind::from_word(kind).is_some() && has_state && is_numbered
 }
 
 /// Returns whether a text has the form of an action, whatever is in sight: a verb and, for most, the name of a thing.
 fn is_action(text: &str) -> bool {
-    let is_thing = |name: &str| door_state(name).is_some();
-    let is_door =
-        |name: &str, states: &[&str]| door_state(name).flatten().is_some_and(|state| states.contains(&state));
     if ["turn left", "turn right", "move forward", "drop", "toggle", "check available actions"]
         .contains(&text)
     {
         return true;
     }
-    text.strip_prefix("go to ").is_some_and(is_thing)
-        || text.strip_prefix("pickup ").is_some_and(is_thing)
-        || text.strip_prefix("go through ").is_some_and(|door| is_door(door, &["open"]))
-        || text
-            .strip_prefix("toggle and go through ")
-            .is_some_and(|door| is_door(door, &["closed", "locked"]))
+    let names =
+        |verb: &str, states: &[&str]| text.strip_prefix(verb).is_some_and(|name| is_name(name, states));
+    let is_about_door = text.contains(" door ");
+    names("go to ", &["open", "closed", "locked"])
+        || names("pickup ", &[])
+        || is_about_door && names("go through ", &["open"])
+        || is_about_door && names("toggle and go through ", &["closed", "locked"])
 }
 
 /// Every action that a generated level offers has the form above, so the form is the environment's.
