@@ -92,7 +92,8 @@ actions! {
     ToggleHuman = "play", Listed, "play yourself, or hand control back to the agent", Does(Verb::Play);
     Override = "override", Listed, "replace the proposed action", Does(Verb::Override);
     RejectOrToggle = "reject", Listed, "reject the proposal; switch a lesson on or off", Does(Verb::Reject);
-    OverrideQuestions = "override-questions", Listed, "choose again how overrides are shown to the agent", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
+    ChangeShownAs = "override-shown-as", Hidden, "change how your action is shown to the agent in later prompts", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
+    ChangeOverriddenThought = "override-thought", Hidden, "change what happens to the thought before your action", Instead("`set override.thought kept`, `dropped` or `rewritten`");
     AskAgain = "ask-again", Listed, "retry this step with the current lessons", Does(Verb::AskAgain);
     Retry = "retry", Listed, "retry the failed call or write", Does(Verb::Retry);
     GiveUp = "give-up", Listed, "continue without the reply of a failed or cancelled call: a reflection is skipped, a step waits for you", Does(Verb::GiveUp);
@@ -178,6 +179,7 @@ actions! {
     Close = "close", Hidden, "close the topmost overlay", ScreenOnly;
     Quit = "quit", Listed, "one level back; on the main screen: quit and print the resume command", Does(Verb::Quit);
     Accept = "accept", Hidden, "accept the text", Does(Verb::Accept);
+    AcceptTyped = "accept-typed", Hidden, "run the text as typed, whatever the list selects", Instead("`override ACTION` runs any text");
     NewLine = "new-line", Hidden, "insert a new line", ScreenOnly;
     Editor = "editor", Hidden, "open the text in $EDITOR", ScreenOnly;
     NextField = "next-field", Hidden, "go to the next field, or complete the text", ScreenOnly;

@@ -12,51 +12,79 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::WorkKind;
-use crate::ui::widget::choice::Choice;
-use crate::ui::widget::list_index::row_delta;
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition};
+use crate::ui::widget::window::{Line, Window, WindowPosition, put_line, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-/// The answers to the first question.
-const SHOWN_AS_ANSWERS: [(ShownAs, &str); 2] =
-    [(ShownAs::AgentAction, "as its own action"), (ShownAs::HumanEdit, "marked as a human edit")];
-/// The answers to the second question.
-const THOUGHT_ANSWERS: [(OverriddenThought, &str); 3] = [
-    (OverriddenThought::Kept, "keep it"),
-    (OverriddenThought::Dropped, "drop it"),
-    (OverriddenThought::Rewritten, "rewrite it"),
-];
+/// How an override is recorded: two settings, which the dialog shows and can change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct OverrideSettings {
+    shown_as: ShownAs,
+    thought: OverriddenThought,
+}
 
-/// The dialog's current stage.
-enum Stage {
-    Typing,
-    ChooseShownAs(Choice),
-    ChooseThought(Choice),
-    RewriteThought(Box<TextField>),
+impl OverrideSettings {
+    fn shown_as_label(self) -> &'static str {
+        match self.shown_as {
+            ShownAs::AgentAction => "its own action",
+            ShownAs::HumanEdit => "a human edit",
+        }
+    }
+
+    fn thought_label(self) -> &'static str {
+        match self.thought {
+            OverriddenThought::Kept => "kept",
+            OverriddenThought::Dropped => "dropped",
+            OverriddenThought::Rewritten => "rewritten",
+        }
+    }
+
+    fn change_shown_as(&mut self) {
+        self.shown_as = match self.shown_as {
+            ShownAs::AgentAction => ShownAs::HumanEdit,
+            ShownAs::HumanEdit => ShownAs::AgentAction,
+        };
+    }
+
+    fn change_thought(&mut self) {
+        self.thought = match self.thought {
+            OverriddenThought::Kept => OverriddenThought::Dropped,
+            OverriddenThought::Dropped => OverriddenThought::Rewritten,
+            OverriddenThought::Rewritten => OverriddenThought::Kept,
+        };
+    }
+
+    /// Returns the requests that record what differs from `before`.
+    fn changes_since(self, before: Self) -> Vec<Request> {
+        let change = |name: &str, word: &str| {
+            let value = Value::String(word.to_owned());
+            Request::Send(Command::ChangeSetting { name: name.to_owned(), value })
+        };
+        let shown_as = (self.shown_as != before.shown_as)
+            .then(|| change(OVERRIDE_SHOWN_AS.spec.name, self.shown_as.word()));
+        let thought = (self.thought != before.thought)
+            .then(|| change(OVERRIDDEN_THOUGHT.spec.name, self.thought.word()));
+        [shown_as, thought].into_iter().flatten().collect()
+    }
 }
 
 /// Dialog for typing an action.
 pub(super) struct ActionDialog {
     /// True if a person plays; otherwise the proposal is overridden.
     person_plays: bool,
-    /// Asks the two questions only, and executes no action.
-    asks_settings_only: bool,
     /// Gives up the actor's failed call before the action.
     gives_up_failed_call: bool,
     input: ActionInput,
+    /// The thought before the proposal.
     thought: Option<String>,
-    scroll: Scroll,
-    stage: Stage,
-    action: String,
-    /// Answers already known, from settings or from this dialog.
-    shown_as_choice: Option<ShownAs>,
-    thought_choice: Option<OverriddenThought>,
-    /// Answers given in this dialog, to be saved as settings.
-    settings_to_save: Vec<(&'static str, &'static str)>,
-    message: Option<&'static str>,
+    /// The accepted action, and the thought that is being rewritten for it.
+    rewriting: Option<(String, Box<TextField>)>,
+    settings: OverrideSettings,
+    /// The settings in force; what differs from them is saved with the override.
+    settings_in_force: OverrideSettings,
+    message: Option<String>,
 }
 
 impl ActionDialog {
@@ -64,19 +92,18 @@ impl ActionDialog {
     pub(super) fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
         let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
         let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
-        let settings = state.run.as_ref().map(|run| &run.settings);
+        let settings = OverrideSettings {
+            shown_as: state.setting(OVERRIDE_SHOWN_AS),
+            thought: state.setting(OVERRIDDEN_THOUGHT),
+        };
         Self {
             person_plays: plays,
-            asks_settings_only: false,
             gives_up_failed_call: false,
             input: ActionInput::new(&proposal),
             thought: step.and_then(|s| thought_before(state, s)),
-            scroll: Scroll::default(),
-            stage: Stage::Typing,
-            action: String::new(),
-            shown_as_choice: settings.and_then(|s| s.find(OVERRIDE_SHOWN_AS)),
-            thought_choice: settings.and_then(|s| s.find(OVERRIDDEN_THOUGHT)),
-            settings_to_save: Vec::new(),
+            rewriting: None,
+            settings,
+            settings_in_force: settings,
             message: None,
         }
     }
@@ -88,107 +115,76 @@ impl ActionDialog {
         self
     }
 
-    /// Creates a dialog that only asks the two questions, to change their answers.
-    pub(super) fn settings_only(state: &State) -> Self {
-        let mut asked = Self::new(state, None, false);
-        (asked.asks_settings_only, asked.shown_as_choice, asked.thought_choice) = (true, None, None);
-        asked.stage = Stage::ChooseShownAs(shown_question());
-        asked
-    }
-
-    fn accept_action(&mut self) -> Response {
-        let typed = self.input.text();
-        if typed.is_empty() {
-            self.message = Some("type an action, or choose one");
-            return Response::default();
+    fn accept(&mut self) -> Response {
+        if let Some((action, thought)) = &self.rewriting {
+            let disposition = match thought.text() {
+                // A thought that is rewritten to nothing is dropped.
+                text if text.is_empty() => ThoughtDisposition::Dropped,
+                text => ThoughtDisposition::Rewritten(one_line(&text).into_owned()),
+            };
+            return self.override_with(action.clone(), disposition);
         }
-        self.action = typed;
-        self.next_stage()
+        match self.input.accept() {
+            Ok(action) => self.run(action),
+            Err(reason) => {
+                self.message = Some(reason);
+                Response::default()
+            }
+        }
     }
 
-    /// Asks the next unanswered question, or finishes.
-    fn next_stage(&mut self) -> Response {
+    /// Runs an action, after the thought has been rewritten if the setting asks for that.
+    fn run(&mut self, action: String) -> Response {
         if self.person_plays {
             let mut requests: Vec<Request> =
                 self.gives_up_failed_call.then_some(Request::Send(Command::GiveUp)).into_iter().collect();
-            requests.push(Request::Send(Command::Act(self.action.clone())));
+            requests.push(Request::Send(Command::Act(action)));
             return Response { requests, close: true };
         }
-        let Some(shown_as) = self.shown_as_choice else {
-            self.stage = Stage::ChooseShownAs(shown_question());
-            return Response::default();
-        };
-        // Both are asked at the first override, even if there is no thought this time.
-        let Some(thought) = self.thought_choice else {
-            self.stage = Stage::ChooseThought(thought_question());
-            return Response::default();
-        };
-        if thought == OverriddenThought::Rewritten
-            && !self.asks_settings_only
-            && self.thought.is_some()
-            && !matches!(self.stage, Stage::RewriteThought(_))
-        {
-            self.stage = Stage::RewriteThought(Box::new(TextField::multi_line(
-                self.thought.as_deref().unwrap_or_default(),
-            )));
-            return Response::default();
+        match &self.thought {
+            Some(thought) if self.settings.thought == OverriddenThought::Rewritten => {
+                self.rewriting = Some((action, Box::new(TextField::multi_line(thought))));
+                Response::default()
+            }
+            _ => self.override_with(action, self.settings.thought.without_new_text()),
         }
-        self.finish(shown_as, thought)
     }
 
-    fn finish(&self, shown_as: ShownAs, thought: OverriddenThought) -> Response {
-        let mut requests: Vec<Request> = self
-            .settings_to_save
-            .iter()
-            .map(|(name, word)| {
-                let value = Value::String((*word).to_owned());
-                Request::Send(Command::ChangeSetting { name: (*name).to_owned(), value })
-            })
-            .collect();
-        if !self.asks_settings_only {
-            let thought_disposition = match (thought, &self.stage) {
-                (OverriddenThought::Rewritten, Stage::RewriteThought(words)) if !words.text().is_empty() => {
-                    ThoughtDisposition::Rewritten(one_line(&words.text()).into_owned())
-                }
-                // A thought that is rewritten to nothing is dropped.
-                (OverriddenThought::Rewritten, Stage::RewriteThought(_)) => ThoughtDisposition::Dropped,
-                _ => thought.without_new_text(),
-            };
-            let action = self.action.clone();
-            requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition }));
-        }
+    fn override_with(&self, action: String, thought_disposition: ThoughtDisposition) -> Response {
+        let mut requests = self.settings.changes_since(self.settings_in_force);
+        let shown_as = self.settings.shown_as;
+        requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition }));
         Response { requests, close: true }
-    }
-
-    fn accept_stage(&mut self) -> Response {
-        match &self.stage {
-            Stage::Typing => return self.accept_action(),
-            Stage::ChooseShownAs(choice) => {
-                let (shown_as, _) = SHOWN_AS_ANSWERS[choice.selected.min(SHOWN_AS_ANSWERS.len() - 1)];
-                self.shown_as_choice = Some(shown_as);
-                self.settings_to_save.push((OVERRIDE_SHOWN_AS.spec.name, shown_as.word()));
-            }
-            Stage::ChooseThought(choice) => {
-                let (thought, _) = THOUGHT_ANSWERS[choice.selected.min(THOUGHT_ANSWERS.len() - 1)];
-                self.thought_choice = Some(thought);
-                self.settings_to_save.push((OVERRIDDEN_THOUGHT.spec.name, thought.word()));
-            }
-            Stage::RewriteThought(_) => {}
-        }
-        self.next_stage()
     }
 
     /// Returns the window's title and its number of rows.
     fn title_and_rows(&self, screen: Rect) -> (&'static str, u16) {
-        let (title, rows) = match (&self.stage, self.person_plays) {
-            (Stage::Typing, true) => ("You play: your action", 10),
-            (Stage::Typing, false) => ("Override: what to do instead", 10),
-            (Stage::RewriteThought(_), _) => ("Override: edit the thought", 5),
-            (Stage::ChooseShownAs(_) | Stage::ChooseThought(_), _) => {
-                ("Override: asked once, saved as a setting", 7)
-            }
+        let title = match (&self.rewriting, self.person_plays) {
+            (Some(_), _) => "Override: edit the thought",
+            (None, true) => "You play: your action",
+            (None, false) => "Override: what to do instead",
         };
-        (title, if screen.height < 20 { rows.min(8) } else { rows })
+        (title, if screen.height < 20 { 8 } else { 11 })
+    }
+
+    /// Returns the row with the settings and the keys that change them.
+    fn settings_line(&self, context: &Context<'_>, columns: u16) -> Line {
+        const COLUMNS_OF_LONG_LABELS: u16 = 70;
+        let shown_as = if columns < COLUMNS_OF_LONG_LABELS { "shown as " } else { "shown to the agent as " };
+        let key = |action| context.keymap.key_label_in(Mode::OverrideInput, action).unwrap_or_default();
+        let mut line = vec![
+            (Role::Muted, shown_as.to_owned()),
+            (Role::Text, self.settings.shown_as_label().to_owned()),
+            (Role::Key, format!(" {}", key(Action::ChangeShownAs))),
+        ];
+        if self.thought.is_some() {
+            line.extend([
+                (Role::Muted, "  thought ".to_owned()),
+                (Role::Text, self.settings.thought_label().to_owned()),
+                (Role::Key, format!(" {}", key(Action::ChangeOverriddenThought))),
+            ]);
+        }
+        line
     }
 }
 
@@ -202,93 +198,70 @@ fn thought_before(state: &State, step: &Step) -> Option<String> {
     own.or_else(earlier_thought).cloned()
 }
 
-fn shown_question() -> Choice {
-    Choice::new(
-        "How is your action shown to the agent in later prompts?",
-        &SHOWN_AS_ANSWERS.map(|(_, answer)| answer),
-    )
-}
-
-fn thought_question() -> Choice {
-    Choice::new("What happens to the thought before it?", &THOUGHT_ANSWERS.map(|(_, answer)| answer))
-}
-
 impl Component for ActionDialog {
     fn name(&self) -> &'static str {
         if self.person_plays { "play" } else { "override" }
     }
 
     fn is_stale(&self, context: &Context<'_>) -> bool {
-        !self.asks_settings_only && context.frame.head.open_episode().is_none()
+        context.frame.head.open_episode().is_none()
     }
 
     fn mode(&self, _: &Context<'_>) -> Mode {
-        match self.stage {
-            Stage::Typing => Mode::OverrideInput,
-            Stage::RewriteThought(_) => Mode::LessonEditor,
-            Stage::ChooseShownAs(_) | Stage::ChooseThought(_) => Mode::Choice,
-        }
+        if self.rewriting.is_some() { Mode::Rewrite } else { Mode::OverrideInput }
     }
 
     fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
+        self.message = None;
+        if let Some((_, thought)) = &mut self.rewriting {
+            match action {
+                Action::Accept | Action::Open => return self.accept(),
+                Action::Close => self.rewriting = None,
+                Action::NewLine => thought.insert_newline(),
+                _ => {}
+            }
+            return Response::default();
+        }
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.accept_stage(),
-            _ => {}
-        }
-        match &mut self.stage {
-            Stage::Typing => {
-                self.message = None;
-                self.input.on_action(action);
+            Action::Accept | Action::Open => return self.accept(),
+            Action::AcceptTyped => {
+                self.input.choose_typed_text();
+                return self.accept();
             }
-            Stage::RewriteThought(words) if action == Action::NewLine => words.insert_newline(),
-            Stage::RewriteThought(_) => {}
-            Stage::ChooseShownAs(choice) | Stage::ChooseThought(choice) => {
-                choice.move_by(row_delta(action, 1).map_or(0, isize::signum));
+            // A person's own move has no proposal, so nothing is overridden.
+            Action::ChangeShownAs | Action::ChangeOverriddenThought if self.person_plays => {}
+            Action::ChangeShownAs => self.settings.change_shown_as(),
+            Action::ChangeOverriddenThought if self.thought.is_none() => {
+                self.message = Some("there is no thought before this proposal".to_owned());
             }
+            Action::ChangeOverriddenThought => self.settings.change_thought(),
+            other => self.input.on_action(other),
         }
         Response::default()
     }
 
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
-        match &mut self.stage {
-            Stage::Typing => {
-                if self.input.picker.on_key(key) {
-                    self.message = None;
-                }
-            }
-            Stage::RewriteThought(words) => {
-                words.on_key(key);
-            }
-            Stage::ChooseShownAs(_) | Stage::ChooseThought(_) => {}
+        if let Some((_, thought)) = &mut self.rewriting {
+            thought.on_key(key);
+        } else if self.input.on_key(key) {
+            self.message = None;
         }
         Response::default()
     }
 
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
-        match &mut self.stage {
-            Stage::Typing => {
-                if self.input.picker.on_paste(text) {
-                    self.message = None;
-                }
-            }
-            Stage::RewriteThought(words) => {
-                words.on_paste(text);
-            }
-            Stage::ChooseShownAs(_) | Stage::ChooseThought(_) => {}
+        if let Some((_, thought)) = &mut self.rewriting {
+            thought.on_paste(text);
+        } else if self.input.on_paste(text) {
+            self.message = None;
         }
         Response::default()
     }
 
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
-        match &mut self.stage {
-            Stage::Typing => {
-                self.input.picker.on_mouse(event);
-            }
-            Stage::ChooseShownAs(choice) | Stage::ChooseThought(choice) => {
-                choice.on_mouse(&self.scroll, event);
-            }
-            Stage::RewriteThought(_) => {}
+        if self.rewriting.is_none() {
+            self.input.on_mouse(event);
         }
         Response::default()
     }
@@ -296,12 +269,14 @@ impl Component for ActionDialog {
     fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let Answer::Admissible(actions) = answer {
             self.input.set_admissible(Ok(&actions));
+            // A message that they are still loading is no longer true.
+            self.message = None;
         }
         Response::default()
     }
 
     fn awaits(&self) -> Option<WorkKind> {
-        let awaits = matches!(self.stage, Stage::Typing) && self.input.awaits_admissible();
+        let awaits = self.rewriting.is_none() && self.input.awaits_admissible();
         awaits.then_some(WorkKind::Admissible)
     }
 
@@ -314,24 +289,22 @@ impl Component for ActionDialog {
         let window =
             Window { title, position: WindowPosition::Bottom, rows, columns: 84, mode: self.mode(context) };
         let inside = window.draw(context, screen, canvas);
-        let mut lines: Vec<Line> = Vec::new();
-        match &self.stage {
-            Stage::Typing => {
-                let waits = "loading admissible actions ...";
-                return self.input.draw(context, (self.message, waits), inside, canvas);
-            }
-            Stage::RewriteThought(words) => return words.draw(true, inside, canvas),
-            Stage::ChooseShownAs(choice) => lines.extend(choice.lines(context, inside.width)),
-            Stage::ChooseThought(choice) => {
-                if let Some(thought) = &self.thought {
-                    lines.push(vec![
-                        (Role::Muted, "think  ".to_owned()),
-                        (Role::Thought, one_line(thought).into_owned()),
-                    ]);
-                }
-                lines.extend(choice.lines(context, inside.width));
-            }
+        if let Some((action, thought)) = &self.rewriting {
+            let above = [
+                vec![(Role::Proposal, format!("{} {action}", context.glyphs.proposal))],
+                vec![(Role::Muted, "the thought before it, as later prompts show it:".to_owned())],
+            ];
+            let rows = inside.height.min(above.len() as u16);
+            put_lines(&above, Rect { height: rows, ..inside }, canvas);
+            let below = Rect { y: inside.y + rows, height: inside.height - rows, ..inside };
+            return thought.draw(true, below, canvas);
         }
-        self.scroll.draw(&lines, inside, canvas);
+        let settings = u16::from(!self.person_plays && inside.height > 2);
+        let body = Rect { height: inside.height - settings, ..inside };
+        if settings > 0 {
+            let row = Rect { y: body.bottom(), height: 1, ..inside };
+            put_line(&self.settings_line(context, inside.width), row, canvas);
+        }
+        self.input.draw(context, (self.message.as_deref(), "loading admissible actions ..."), body, canvas);
     }
 }

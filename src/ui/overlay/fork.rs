@@ -240,6 +240,10 @@ impl Component for ForkDialog {
                 Action::Close if !value.clear_typed() => self.stage = Stage::Choosing,
                 Action::Close => {}
                 Action::Accept | Action::Open => return self.accept_value(),
+                Action::AcceptTyped => {
+                    value.choose_typed_text();
+                    return self.accept_value();
+                }
                 other => value.on_action(other),
             }
             return Response::default();

@@ -146,8 +146,6 @@ fn open_for_action(
             }
             Box::new(ActionDialog::new(head, step, plays))
         }
-        // The two questions of an override: how the agent sees it, and what happens to the thought.
-        Action::OverrideQuestions => Box::new(ActionDialog::settings_only(head)),
         Action::RejectOrToggle => {
             let step = head.step_awaiting_decision().filter(|s| s.call.is_some());
             let Some(step) = step else {

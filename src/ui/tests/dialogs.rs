@@ -19,90 +19,135 @@ fn set_setting(name: &str, word: &str) -> Request {
     Request::Send(Command::ChangeSetting { name: name.to_owned(), value: json!(word) })
 }
 
-#[test]
-fn the_two_questions_are_asked_once() {
+/// Opens the override box of a session whose proposal has a thought, with the admissible actions.
+fn override_box() -> TestScreen {
     let mut fixture = sample_session();
     fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.press("o");
     stage.send(UiMessage::Answer(admissible_answer()));
+    stage
+}
+
+fn overridden(action: &str, shown_as: ShownAs, thought_disposition: ThoughtDisposition) -> Request {
+    Request::Send(Command::Override { action: action.to_owned(), shown_as, thought_disposition })
+}
+
+/// Overridden with the defaults of both settings.
+fn overridden_by_default(action: &str) -> Vec<Request> {
+    vec![overridden(action, ShownAs::AgentAction, ThoughtDisposition::Kept)]
+}
+
+/// Regression: the first override asked two questions in dialogs of their own.
+#[test]
+fn an_override_asks_nothing_and_shows_settings_that_keys_change() {
+    let mut stage = override_box();
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("shown to the agent as its own action Ctrl-S  thought kept Ctrl-T"), "{shown}");
     type_text(&mut stage, "go to microwave 1");
-    assert_eq!(stage.press("Enter"), []);
-    stage.press("Down");
-    assert_eq!(stage.press("Enter"), []);
-    stage.press("Down");
-    let requests = stage.press("Enter");
-    let overridden = |shown_as, thought_disposition| {
-        Request::Send(Command::Override {
-            action: "go to microwave 1".to_owned(),
-            shown_as,
-            thought_disposition,
-        })
-    };
-    let expected = vec![
-        set_setting(OVERRIDE_SHOWN_AS.spec.name, "human_edit"),
-        set_setting(OVERRIDDEN_THOUGHT.spec.name, "dropped"),
-        overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped),
-    ];
-    assert_eq!(requests, expected);
-    for (name, value) in
-        [(OVERRIDE_SHOWN_AS.spec.name, "human_edit"), (OVERRIDDEN_THOUGHT.spec.name, "dropped")]
-    {
+    assert_eq!(stage.press("Enter"), overridden_by_default("go to microwave 1"));
+    let mut stage = override_box();
+    type_text(&mut stage, "go to microwave 1");
+    stage.press("Ctrl-s");
+    stage.press("Ctrl-t");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("shown to the agent as a human edit Ctrl-S  thought dropped Ctrl-T"), "{shown}");
+    let changed = overridden("go to microwave 1", ShownAs::HumanEdit, ThoughtDisposition::Dropped);
+    let settings = [(OVERRIDE_SHOWN_AS.spec.name, "human_edit"), (OVERRIDDEN_THOUGHT.spec.name, "dropped")];
+    let expected = settings.map(|(name, word)| set_setting(name, word)).into_iter().chain([changed.clone()]);
+    assert_eq!(stage.press("Enter"), expected.collect::<Vec<_>>());
+    for (name, value) in settings {
         let event = Event::SettingChanged { name: name.to_owned(), value: json!(value) };
         stage.fixture.write(Cause::Person, event);
     }
+    // They stay as they were chosen.
     stage.press("o");
+    stage.send(UiMessage::Answer(admissible_answer()));
     type_text(&mut stage, "go to microwave 1");
-    assert_eq!(stage.press("Enter"), [overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped)]);
+    assert_eq!(stage.press("Enter"), [changed]);
 }
 
 #[test]
 fn a_rewritten_thought_is_typed() {
-    let mut fixture = sample_session();
-    for (name, value) in [(OVERRIDE_SHOWN_AS.spec.name, "own"), (OVERRIDDEN_THOUGHT.spec.name, "rewritten")] {
-        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
-    }
-    fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
-    let mut stage = TestScreen::new(fixture, 80, 24);
-    stage.press("o");
+    let mut stage = override_box();
+    stage.press("Ctrl-t");
+    stage.press("Ctrl-t");
     type_text(&mut stage, "look");
     assert_eq!(stage.press("Enter"), []);
+    // Esc goes back to the action, which is still there.
+    stage.press("Esc");
+    assert_eq!(stage.press("Enter"), []);
     type_text(&mut stage, " Or not.");
-    let expected = Command::Override {
-        action: "look".to_owned(),
-        shown_as: ShownAs::AgentAction,
-        thought_disposition: ThoughtDisposition::Rewritten("The stove is hot. Or not.".to_owned()),
-    };
-    assert_eq!(stage.press("Enter"), [Request::Send(expected)]);
+    let rewritten = ThoughtDisposition::Rewritten("The stove is hot. Or not.".to_owned());
+    let expected = [
+        set_setting(OVERRIDDEN_THOUGHT.spec.name, "rewritten"),
+        overridden("look", ShownAs::AgentAction, rewritten),
+    ];
+    assert_eq!(stage.press("Enter"), expected);
 }
 
+/// Regression: Enter ran `heat` as typed, although one action of the list was meant.
 #[test]
-fn a_list_row_is_chosen_or_completes_the_input() {
-    let mut fixture = sample_session();
-    for (name, value) in [(OVERRIDE_SHOWN_AS.spec.name, "own"), (OVERRIDDEN_THOUGHT.spec.name, "kept")] {
-        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
-    }
-    let action = |requests: Vec<Request>| match requests.into_iter().next() {
-        Some(Request::Send(Command::Override { action, .. })) => action,
-        other => panic!("{other:?}"),
-    };
-    let mut stage = TestScreen::new(fixture, 80, 24);
-    stage.press("o");
-    stage.send(UiMessage::Answer(admissible_answer()));
+fn the_best_match_is_preselected_and_enter_takes_it() {
+    let mut stage = override_box();
     type_text(&mut stage, "heat");
-    stage.press("Down");
-    assert_eq!(action(stage.press("Enter")), "heat apple 1 with microwave 1");
+    assert_eq!(stage.press("Enter"), overridden_by_default("heat apple 1 with microwave 1"));
+    // Typed before the list has arrived, the text filters it when it arrives.
+    stage.press("o");
+    type_text(&mut stage, "micro");
+    stage.send(UiMessage::Answer(admissible_answer()));
+    assert_eq!(stage.press("Enter"), overridden_by_default("go to microwave 1"));
+    // Another row, and a completed text.
     stage.press("o");
     stage.send(UiMessage::Answer(admissible_answer()));
     type_text(&mut stage, "micro");
+    stage.press("Down");
     stage.press("Tab");
-    type_text(&mut stage, "2");
-    assert_eq!(action(stage.press("Enter")), "go to microwave 12");
+    assert_eq!(stage.press("Enter"), overridden_by_default("heat apple 1 with microwave 1"));
+}
+
+/// Regression: a text that the environment wouldn't accept ran at once.
+#[test]
+fn what_is_not_admissible_says_so_and_runs_at_the_second_enter() {
+    let mut stage = override_box();
     // Moving the cursor first keeps the proposal, so that it can be edited.
-    stage.press("o");
     stage.press("End");
     type_text(&mut stage, "7");
-    assert_eq!(action(stage.press("Enter")), "go to stoveburner 17");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("not admissible here · Enter twice runs it as typed"), "{shown}");
+    assert_eq!(stage.press("Enter"), []);
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("not admissible here; press again to run it as typed"), "{shown}");
+    assert_eq!(stage.press("Enter"), overridden_by_default("go to stoveburner 17"));
+    // Another text is asked about again.
+    let mut stage = override_box();
+    type_text(&mut stage, "dance");
+    assert_eq!(stage.press("Enter"), []);
+    type_text(&mut stage, "!");
+    assert_eq!(stage.press("Enter"), []);
+    assert_eq!(stage.press("Enter"), overridden_by_default("dance!"));
+    // Without the list nobody knows; a thought is always accepted.
+    stage.press("o");
+    type_text(&mut stage, "look");
+    assert_eq!(stage.press("Enter"), []);
+    assert_eq!(stage.press("Enter"), overridden_by_default("look"));
+    let mut stage = override_box();
+    type_text(&mut stage, "think: Stoves burn.");
+    assert_eq!(stage.press("Enter"), overridden_by_default("think: Stoves burn."));
+}
+
+#[test]
+fn typed_text_runs_instead_of_the_best_match() {
+    for key in ["Ctrl-j", "Ctrl-Enter"] {
+        let mut stage = override_box();
+        type_text(&mut stage, "go to microwave");
+        assert_eq!(stage.press(key), overridden_by_default("go to microwave"), "{key}");
+    }
+    let mut stage = override_box();
+    type_text(&mut stage, "go to microwave");
+    stage.press("Up");
+    assert_eq!(stage.press("Enter"), [], "it is not admissible");
+    assert_eq!(stage.press("Enter"), overridden_by_default("go to microwave"));
 }
 
 #[test]

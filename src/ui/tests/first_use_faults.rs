@@ -12,30 +12,6 @@ use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use serde_json::{Value, json};
 
-/// The first override asked only how the action is shown if the proposal had no thought or was only a thought.
-#[test]
-fn both_questions_are_asked_at_the_first_override() {
-    for (thought, action) in [(None, Some("go to stoveburner 1")), (Some("The stove is hot."), None)] {
-        let mut fixture = sample_session();
-        fixture.propose(thought, action);
-        let mut stage = TestScreen::new(fixture, 80, 24);
-        stage.press("o");
-        stage.send(UiMessage::Answer(admissible_answer()));
-        type_text(&mut stage, "look");
-        assert_eq!(stage.press("Enter"), []);
-        assert_eq!(stage.press("Enter"), [], "the second question is asked");
-        stage.press("Down");
-        let requests = stage.press("Enter");
-        let expected = Command::Override {
-            action: "look".to_owned(),
-            shown_as: ShownAs::AgentAction,
-            thought_disposition: ThoughtDisposition::Dropped,
-        };
-        assert_eq!(requests.len(), 3, "{requests:?}");
-        assert_eq!(requests[2], Request::Send(expected));
-    }
-}
-
 /// If the actor thinks in separate steps, the thought to rewrite is that of the previous step.
 #[test]
 fn the_thought_of_the_step_before_is_the_one_that_is_rewritten() {
@@ -47,6 +23,7 @@ fn the_thought_of_the_step_before_is_the_one_that_is_rewritten() {
     fixture.thinking_step("The stove is hot.").propose(None, Some("go to stoveburner 1")).pause();
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.press("o");
+    stage.send(UiMessage::Answer(admissible_answer()));
     type_text(&mut stage, "look");
     assert_eq!(stage.press("Enter"), []);
     assert!(screen_text(&stage.draw()).contains("The stove is hot."));

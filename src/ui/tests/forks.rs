@@ -78,6 +78,7 @@ fn another_action_forks_where_the_proposal_of_the_step_waits() {
         let requests = stage.press("Enter");
         assert!(matches!(&requests[..], [Request::ListAdmissibleAt(_)]), "{name}: {requests:?}");
         stage.send(UiMessage::Paste("look".to_owned()));
+        assert_eq!(stage.press("Enter"), [], "{name}: nobody knows yet whether it is admissible");
         let requests = stage.press("Enter");
         let fork = fork_request(&requests);
         assert_eq!(pending_at(&stage, fork.at_seq), Some((step, Some(action.to_owned()))), "{name}");
@@ -137,7 +138,7 @@ fn a_step_played_by_a_person_forks_before_its_input() {
     let mut stage = fork_dialog_at(f, 1, "o");
     stage.press("Enter");
     stage.send(UiMessage::Paste("inventory".to_owned()));
-    let requests = stage.press("Enter");
+    let requests = stage.press("Ctrl-j");
     assert_eq!(fork_request(&requests).at_seq, before);
     assert_eq!(fork_request(&requests).commands, [Command::Act("inventory".to_owned())]);
 }

@@ -102,15 +102,16 @@ const CASES: &[Case] = &[
             s.press("o");
             s.send(UiMessage::Answer(admissible_answer()));
         },
-        &["Enter"],
+        &["Enter", "Ctrl-j", "Ctrl-Enter"],
     ),
     case(
-        "override, question",
+        "override, thought",
         sample_session,
         |s| {
             s.press("o");
+            s.send(UiMessage::Answer(admissible_answer()));
             type_text(s, "look");
-            s.press("Enter");
+            press_all(s, &["Ctrl-t", "Ctrl-t", "Enter"]);
         },
         &["Enter"],
     ),

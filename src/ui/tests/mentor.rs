@@ -328,6 +328,7 @@ fn where_the_actor_failed_a_person_can_act_in_its_place() {
     let mut stage = TestScreen::new(fixture, 80, 24);
     assert!(screen_text(&stage.draw()).contains("o type an action"));
     stage.press("o");
+    stage.send(UiMessage::Answer(super::overlays::admissible_answer()));
     for key in ["l", "o", "o", "k"] {
         stage.press(key);
     }

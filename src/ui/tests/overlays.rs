@@ -115,9 +115,19 @@ fn every_overlay_fits_and_closes() {
         s.send(UiMessage::Answer(admissible_answer()));
         type_text(s, "heat");
     });
-    assert_pictures("override_question", sample_session, |s| {
+    assert_pictures("override_as_typed", sample_session, |s| {
         s.press("o");
+        s.send(UiMessage::Answer(admissible_answer()));
+        type_text(s, "look twice");
+        s.press("Ctrl-s");
+        s.press("Enter");
+    });
+    assert_pictures("override_thought", sample_session, |s| {
+        s.press("o");
+        s.send(UiMessage::Answer(admissible_answer()));
         type_text(s, "look");
+        s.press("Ctrl-t");
+        s.press("Ctrl-t");
         s.press("Enter");
     });
     assert_pictures("reject", sample_session, |s| drop(s.press("x")));

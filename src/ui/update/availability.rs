@@ -38,10 +38,7 @@ pub(super) fn is_present_only(action: Action) -> bool {
 
 /// Returns true if the action needs a driver, which a read-only session doesn't have.
 pub(super) fn is_driver_required(action: Action) -> bool {
-    let writes = matches!(
-        action,
-        Action::AddLesson | Action::LessonFromOverride | Action::Remark | Action::OverrideQuestions
-    );
+    let writes = matches!(action, Action::AddLesson | Action::LessonFromOverride | Action::Remark);
     writes || is_present_only(action) || action == Action::PauseRun
 }
 

@@ -119,6 +119,13 @@ impl<T> Picker<T> {
         }
     }
 
+    /// Selects the first match although the typed text is preferred. The cursor stays in the line.
+    pub(crate) fn preselect_first(&mut self) {
+        let first = self.selectable_rows().next();
+        self.selected = first;
+        self.is_chosen = false;
+    }
+
     /// Replaces the items, removes all marks, and selects the first match.
     pub(crate) fn set_items(&mut self, items: Vec<T>) {
         self.items = items;
@@ -268,7 +275,7 @@ impl<T> Picker<T> {
     }
 
     /// Draws the line, after a prompt of one column if there is one. The cursor is only shown if the line has the focus
-    /// and its text counts.
+    /// and no row was selected on purpose in its place.
     pub(crate) fn draw_field(
         &self,
         prompt: (Role, &str),
@@ -279,8 +286,8 @@ impl<T> Picker<T> {
         canvas.put(area.x, area.y, 2, prompt.1, canvas.style(prompt.0));
         let used = if prompt.1.is_empty() { 0 } else { 2 };
         let (width, height) = (area.width.saturating_sub(used), area.height.min(1));
-        let counts = !self.prefers_text || self.selected.is_none();
-        self.field.draw(focused && counts, Rect { x: area.x + used, width, height, ..area }, canvas);
+        let is_current = !self.prefers_text || self.selected.is_none() || !self.is_chosen;
+        self.field.draw(focused && is_current, Rect { x: area.x + used, width, height, ..area }, canvas);
     }
 
     /// Draws the list. `row` returns the row of an item; its second argument is whether the item is selected.

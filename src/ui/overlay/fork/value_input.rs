@@ -74,7 +74,13 @@ impl ValueInput {
         };
         let mut methods = Picker::unfiltered(methods.to_vec());
         methods.select(|name| *name == was);
-        let line = (change == ForkChange::Action).then(|| ActionInput::new(&was));
+        let line = (change == ForkChange::Action).then(|| {
+            let mut line = ActionInput::new(&was);
+            if actions_requested_at.is_none() {
+                line.set_admissible(Err("unknown at this point".to_owned()));
+            }
+            line
+        });
         let place = match change {
             ForkChange::Action | ForkChange::Thought | ForkChange::Reject => format!("step {step}"),
             ForkChange::Observation => format!("after step {step}"),
@@ -197,6 +203,13 @@ impl ValueInput {
         }
     }
 
+    /// Selects the typed action instead of a row of the list.
+    pub(super) fn choose_typed_text(&mut self) {
+        if let Some(line) = &mut self.action_input {
+            line.choose_typed_text();
+        }
+    }
+
     pub(super) fn on_action(&mut self, action: Action) {
         if let Some(line) = &mut self.action_input {
             return line.on_action(action);
@@ -212,7 +225,7 @@ impl ValueInput {
 
     pub(super) fn on_key(&mut self, key: KeyEvent) {
         if let Some(line) = &mut self.action_input {
-            line.picker.on_key(key);
+            line.on_key(key);
         } else if let Some(named) = &mut self.named_input {
             named.picker.on_key(key);
         } else if !self.has_method_list() {
@@ -222,7 +235,7 @@ impl ValueInput {
 
     pub(super) fn on_paste(&mut self, text: &str) {
         if let Some(line) = &mut self.action_input {
-            line.picker.on_paste(text);
+            line.on_paste(text);
         } else if let Some(named) = &mut self.named_input {
             named.picker.on_paste(text);
         } else if !self.has_method_list() {
@@ -232,7 +245,7 @@ impl ValueInput {
 
     pub(super) fn on_mouse(&mut self, event: MouseEvent) {
         if let Some(line) = &mut self.action_input {
-            line.picker.on_mouse(event);
+            line.on_mouse(event);
         } else if let Some(named) = &mut self.named_input {
             named.on_mouse(event);
         } else {
@@ -266,7 +279,10 @@ impl ValueInput {
                 self.branch_start(&format!("{name} = {words}"), vec![Command::ChangeSetting { name, value }]),
             ));
         }
-        let text = self.action_input.as_ref().map_or_else(|| self.field.text(), ActionInput::text);
+        let text = match &mut self.action_input {
+            Some(line) => line.accept()?,
+            None => self.field.text(),
+        };
         if text.is_empty() {
             return Err("type something first".to_owned());
         }
