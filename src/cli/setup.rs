@@ -217,11 +217,12 @@ fn build_spec(
             settings.set(name, value.to_json(), setting_origin(config.origin(&keys::MENTOR)));
         }
     }
-    // With `ask`, the person chooses at the first override, and the choice becomes a setting of the session.
+    // Defaults aren't recorded: a run starts with these settings only if somebody has chosen them.
     let shown_as = config.get(keys::SHOWN_AS).map(ShownAs::word);
     let thought = config.get(keys::THOUGHT).map(OverriddenThought::word);
     for (key, choice) in [(keys::SHOWN_AS.entry(), shown_as), (keys::THOUGHT.entry(), thought)] {
-        if let Some(word) = choice.filter(|_| !settings.contains(key.name)) {
+        let is_default = matches!(config.origin(&key), ValueOrigin::Default);
+        if let Some(word) = choice.filter(|_| !is_default && !settings.contains(key.name)) {
             settings.set(key.name, word, setting_origin(config.origin(&key)));
         }
     }

@@ -277,7 +277,7 @@ pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::set
 pub const MAX_STEPS: TypedSetting<u64> =
     TypedSetting::number("max_steps", "step limit of an episode", 50, (1, MAX_NUMBER), Paper);
 
-/// Settings that no run starts with unless somebody has chosen them: a person at the first override, the configuration or
+/// Settings that no run starts with unless somebody has chosen them: a person at an override, the configuration or
 /// `--set`.
 pub const OVERRIDE_SETTINGS: &[SettingSpec] = &[OVERRIDE_SHOWN_AS.spec, OVERRIDDEN_THOUGHT.spec];
 

@@ -111,7 +111,7 @@ fn config_is_written_and_shown_with_its_origins() {
     assert!(again.code == 1 && again.stderr.contains("--force"), "{}", again.stderr);
     let mut text = std::fs::read_to_string(home.path("config/config.toml")).unwrap();
     text = text.replace("#theme = \"auto\"", "theme = \"ember\"");
-    text = text.replace("#thought = \"ask\"", "thought = \"dropped\"");
+    text = text.replace("#thought = \"kept\"", "thought = \"dropped\"");
     std::fs::write(home.path("config/config.toml"), text).unwrap();
     let shown: Value =
         serde_json::from_str(&home.run(&["config", "show", "--json"]).assert_success().stdout).unwrap();

@@ -130,7 +130,7 @@ impl ConfigValue for TextList {
     }
 }
 
-/// A word of a setting, or `ask`: a person chooses while the run is in progress.
+/// A word of a setting, or `ask`, as older configurations have it: the default, until a person chooses another.
 pub struct OrAsk<T>(PhantomData<T>);
 
 impl<T> OrAsk<T> {

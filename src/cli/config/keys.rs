@@ -293,27 +293,27 @@ pub const HINTS: Key<bool> =
         .variable("RETROSPECT_HINTS");
 
 const SHOWN_AS_WORDS: &[&str] =
-    &[OrAsk::<ShownAs>::ASK, ShownAs::AgentAction.word(), ShownAs::HumanEdit.word()];
+    &[ShownAs::AgentAction.word(), ShownAs::HumanEdit.word(), OrAsk::<ShownAs>::ASK];
 
 pub const SHOWN_AS: Key<OrAsk<ShownAs>> = Key::new(
     OVERRIDE_SHOWN_AS.spec.name,
     OVERRIDE_SHOWN_AS.spec.meaning,
     ValueType::Choice(SHOWN_AS_WORDS),
-    OrAsk::<ShownAs>::ASK,
+    ShownAs::AgentAction.word(),
 )
 .variable("RETROSPECT_SHOWN_AS");
 
 const THOUGHT_WORDS: &[&str] = &[
-    OrAsk::<OverriddenThought>::ASK,
     OverriddenThought::Kept.word(),
     OverriddenThought::Dropped.word(),
     OverriddenThought::Rewritten.word(),
+    OrAsk::<OverriddenThought>::ASK,
 ];
 
 pub const THOUGHT: Key<OrAsk<OverriddenThought>> = Key::new(
     OVERRIDDEN_THOUGHT.spec.name,
     OVERRIDDEN_THOUGHT.spec.meaning,
     ValueType::Choice(THOUGHT_WORDS),
-    OrAsk::<OverriddenThought>::ASK,
+    OverriddenThought::Kept.word(),
 )
 .variable("RETROSPECT_THOUGHT");
