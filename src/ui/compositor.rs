@@ -56,6 +56,29 @@ fn pressed_key_effect(model: &Model, context: &Context<'_>, mode: Mode, action: 
     }
 }
 
+/// Returns what to say about a key that does nothing in a mode: what it does elsewhere, or which key lists all keys.
+/// Returns `None` for a key without a name, such as a modifier alone.
+fn dead_key_message(context: &Context<'_>, mode: Mode, key: Key) -> Option<String> {
+    let (keymap, label) = (context.keymap, key.label());
+    if label.is_empty() {
+        return None;
+    }
+    let nothing = format!("{label} does nothing here");
+    let Some(row) = keymap.binding_elsewhere(mode, key) else {
+        let help = keymap.key_label_in(mode, Action::Help).map(|key| format!("; {key} lists the keys"));
+        return Some(format!("{nothing}{}", help.unwrap_or_default()));
+    };
+    let place = match row.mode {
+        Mode::Main => {
+            let close = keymap.key_label_in(mode, Action::Close).unwrap_or_default();
+            format!("after {close}, on the main screen")
+        }
+        Mode::Lanes => "in a lane of lessons".to_owned(),
+        other => format!("in \"{}\"", other.title()),
+    };
+    Some(format!("{nothing}; {place}: {}", row.description))
+}
+
 impl Compositor {
     /// Returns the overlays, from the lowest to the topmost.
     pub fn overlays(&self) -> &[Box<dyn Component>] {
@@ -201,7 +224,18 @@ impl Compositor {
                 update::on_pane_key(model, context, cache, key)
             }
             Some(action) => self.ask_topmost(|overlay| overlay.on_action(action, context)),
-            None => self.ask_topmost(|overlay| overlay.on_key(key, context)),
+            None => {
+                let requests = self.ask_topmost(|overlay| overlay.on_key(key, context));
+                let has_error = model.notice.as_ref().is_some_and(|n| n.severity == Severity::Error);
+                if requests.is_empty()
+                    && !mode.types()
+                    && !has_error
+                    && let Some(text) = dead_key_message(context, mode, Key::from_event(key))
+                {
+                    model.show_notice(text, Severity::Info, context.now);
+                }
+                requests
+            }
         }
     }
 

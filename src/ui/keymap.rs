@@ -98,6 +98,8 @@ modes! {
     Search = "search", "Search results", Some(Mode::Overlay), false;
     /// The palette.
     Palette = "palette", "Palette", Some(Mode::Global), true;
+    /// The help screen, whose filter takes typed text.
+    Help = "help", "Help", Some(Mode::Global), true;
     /// The override box.
     OverrideInput = "input", "Override box", Some(Mode::Global), true;
     /// One line of text: a reason for a rejection, a remark.
@@ -154,6 +156,13 @@ impl Keymap {
             next = current.behind().filter(|_| !(mode.types() && key.is_character()));
         }
         None
+    }
+
+    /// Returns the first row that binds a key in another part of the screen where no text is typed: the main screen and
+    /// the lanes first.
+    pub fn binding_elsewhere(&self, mode: Mode, key: Key) -> Option<&Binding> {
+        let others = Mode::ALL.iter().filter(|other| **other != mode && !other.types());
+        others.copied().find_map(|other| self.bindings_in(other).find(|row| row.keys.contains(&key)))
     }
 
     /// Returns the first key of an action on the main screen, in a lane, or everywhere, as the screen writes it.

@@ -1,19 +1,174 @@
-//! The help screen: marks, panes and keys.
+//! The help screen: the main keys, all keys by area, panes and marks, with a filter.
 
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
-use crate::ui::keymap::{Action, Mode};
+use crate::ui::keymap::{Action, Binding, Mode};
 use crate::ui::theme::Role;
-use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
-use crossterm::event::MouseEvent;
+use crate::ui::widget::list_index::row_delta;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line};
+use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
+/// Columns of the keys and marks, before their descriptions.
+const LEAD_COLUMNS: usize = 14;
+
+/// The twelve actions that a person needs first, with a phrase that is shorter than the action's own.
+const MAIN_KEYS: [(&[Action], &str); 12] = [
+    (&[Action::Step], "run the proposed action"),
+    (&[Action::PauseRun], "run without stopping, or pause"),
+    (&[Action::Override], "replace the proposed action"),
+    (&[Action::RejectOrToggle], "reject it; in a lane: lesson on or off"),
+    (&[Action::AskAgain], "ask again, with the current lessons"),
+    (&[Action::AddLesson], "teach: add a lesson"),
+    (&[Action::Undo, Action::Redo], "undo or redo your last change"),
+    (&[Action::Prompt], "the prompt: what the model sees"),
+    (&[Action::ShowDetails], "details of this step or lesson"),
+    (&[Action::Back, Action::Forward], "back and forward in time"),
+    (&[Action::Palette], "every action by name"),
+    (&[Action::Quit], "one level back, then quit"),
+];
+
+/// The areas of the main screen's actions. Those in none of them are listed last.
+const AREAS: [(&str, &[Action]); 4] = [
+    (
+        "Stepping",
+        &[
+            Action::Step,
+            Action::Open,
+            Action::StepStage,
+            Action::PauseRun,
+            Action::Faster,
+            Action::Slower,
+            Action::ToggleConfirm,
+            Action::ToggleHuman,
+            Action::Override,
+            Action::RejectOrToggle,
+            Action::Breakpoints,
+            Action::AskAgain,
+            Action::GiveUp,
+            Action::ChangeModel,
+            Action::UseRecordedReply,
+            Action::EndEpisode,
+        ],
+    ),
+    (
+        "Lessons and remarks",
+        &[
+            Action::AddLesson,
+            Action::LessonFromOverride,
+            Action::EditLesson,
+            Action::ReflectNow,
+            Action::Summary,
+            Action::Undo,
+            Action::Redo,
+            Action::Remark,
+        ],
+    ),
+    (
+        "Time and branches",
+        &[
+            Action::Back,
+            Action::Forward,
+            Action::PreviousMark,
+            Action::NextMark,
+            Action::PreviousEpisode,
+            Action::NextEpisode,
+            Action::EpisodeStart,
+            Action::Live,
+            Action::Fork,
+            Action::Branches,
+            Action::Search,
+            Action::Compare,
+            Action::EpisodeList,
+        ],
+    ),
+    (
+        "Panes and view",
+        &[
+            Action::Up,
+            Action::Down,
+            Action::PageUp,
+            Action::PageDown,
+            Action::NextPane,
+            Action::PreviousPane,
+            Action::Pane(1),
+            Action::Pane(2),
+            Action::Pane(3),
+            Action::Pane(4),
+            Action::Pane(5),
+            Action::Pane(6),
+            Action::Zoom,
+            Action::NextArrangement,
+            Action::ToggleStageMode,
+            Action::ToggleTruth,
+            Action::ToggleReasoning,
+            Action::NextTheme,
+            Action::ToggleMouse,
+        ],
+    ),
+];
+
+/// A row of the help: keys or a mark, and what they mean.
+struct Entry {
+    role: Role,
+    /// The keys or the mark, as the screen shows them.
+    lead: String,
+    /// The keys one by one, which a filter can name; empty for marks.
+    keys: Vec<String>,
+    meaning: String,
+}
+
+/// A heading with its rows.
+struct Section {
+    title: String,
+    entries: Vec<Entry>,
+}
+
 /// The help overlay, generated from the active key bindings.
-#[derive(Default)]
 pub(super) struct Help {
+    filter: TextField,
     scroll: Scroll,
+}
+
+impl Default for Help {
+    fn default() -> Self {
+        Self { filter: TextField::single_line(""), scroll: Scroll::default() }
+    }
+}
+
+impl Help {
+    /// Returns the rows that match the filter, below their headings.
+    fn lines(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
+        let mut sections = sections(context);
+        let filter = self.filter.text();
+        retain_matches(&mut sections, &filter);
+        let mut lines = Vec::new();
+        for section in &sections {
+            if !lines.is_empty() {
+                lines.push(Vec::new());
+            }
+            lines.push(vec![(Role::Title, section.title.clone())]);
+            for entry in &section.entries {
+                let lead = format!("  {}", entry.lead);
+                let gap = (LEAD_COLUMNS + 2).saturating_sub(width(&lead)).max(1);
+                let lead = format!("{lead}{}", " ".repeat(gap));
+                lines.extend(paragraph((entry.role, &lead), Role::Text, &entry.meaning, columns));
+            }
+        }
+        if lines.is_empty() {
+            lines.push(vec![(Role::Muted, "no key or mark matches".to_owned())]);
+        }
+        lines
+    }
+
+    fn edit(&mut self, is_changed: bool) {
+        if is_changed {
+            self.scroll.scroll_to(0);
+        }
+    }
 }
 
 impl Component for Help {
@@ -22,14 +177,35 @@ impl Component for Help {
     }
 
     fn mode(&self, _: &Context<'_>) -> Mode {
-        Mode::Overlay
+        Mode::Help
     }
 
     fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Open => Response::close(),
-            _ => scroll_or_close(&self.scroll, action),
+            // One level back: the filter first.
+            Action::Close if !self.filter.text().is_empty() => {
+                self.filter.replace("");
+                self.scroll.scroll_to(0);
+            }
+            Action::Close => return Response::close(),
+            Action::EpisodeStart => self.scroll.scroll_to(0),
+            // The extent is unknown before the first draw, so that scrolling by rows would stop short.
+            Action::Live => self.scroll.scroll_to(usize::MAX),
+            other => self.scroll.scroll_by(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
         }
+        Response::default()
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        let is_changed = self.filter.on_key(key);
+        self.edit(is_changed);
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        let is_changed = self.filter.on_paste(text);
+        self.edit(is_changed);
+        Response::default()
     }
 
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
@@ -38,18 +214,103 @@ impl Component for Help {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let page = Page { title: "Help", columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
-        page.draw(context, screen, canvas, |columns| {
-            let mut lines = legend_lines(context);
-            for mode in Mode::ALL {
-                push_key_lines(context, *mode, columns, &mut lines);
-            }
-            lines
-        });
+        let window = Window {
+            title: "Help",
+            position: WindowPosition::Middle,
+            // As high as the screen, so that the window keeps its place while a filter shortens the list.
+            rows: u16::MAX,
+            columns: 84,
+            mode: Mode::Help,
+        };
+        let inside = window.draw(context, screen, canvas);
+        let prompt = "filter ";
+        let head = Rect { height: inside.height.min(1), ..inside };
+        put_line(&[(Role::Muted, prompt.to_owned())], head, canvas);
+        let used = (prompt.len() as u16).min(inside.width);
+        self.filter.draw(true, Rect { x: head.x + used, width: head.width - used, ..head }, canvas);
+        if self.filter.text().is_empty() {
+            let rest = Rect { x: head.x + used + 1, width: head.width.saturating_sub(used + 1), ..head };
+            put_line(&[(Role::Muted, "type a key or a word".to_owned())], rest, canvas);
+        }
+        let gap = u16::from(inside.height > 12);
+        let rest = inside.height.saturating_sub(1 + gap);
+        let body = Rect { y: inside.y + 1 + gap, height: rest, ..inside };
+        self.scroll.draw(&self.lines(context, inside.width), body, canvas);
     }
 }
 
-fn legend_lines(context: &Context<'_>) -> Vec<Line> {
+/// Keeps the rows that match a filter, and the sections that have some. A filter that is a key, exactly as the screen
+/// writes it, finds the rows of that key; any other finds the rows with all its words.
+fn retain_matches(sections: &mut Vec<Section>, filter: &str) {
+    if filter.is_empty() {
+        return;
+    }
+    // The rows of the main keys are in their areas, too.
+    sections.retain(|section| section.title != MAIN_TITLE);
+    let has_key = |entry: &Entry| entry.keys.iter().any(|key| key == filter);
+    let is_key = sections.iter().flat_map(|section| &section.entries).any(has_key);
+    let words: Vec<String> = filter.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    for section in sections.iter_mut() {
+        let title = section.title.to_lowercase();
+        section.entries.retain(|entry| {
+            let text = format!("{title} {} {}", entry.lead, entry.meaning).to_lowercase();
+            if is_key { has_key(entry) } else { words.iter().all(|word| text.contains(word)) }
+        });
+    }
+    sections.retain(|section| !section.entries.is_empty());
+}
+
+const MAIN_TITLE: &str = "The main keys";
+
+fn sections(context: &Context<'_>) -> Vec<Section> {
+    let mut all = vec![main_keys(context)];
+    let areas = AREAS.iter().map(|(title, actions)| {
+        let rows = context.keymap.bindings_in(Mode::Main).filter(|row| actions.contains(&row.action));
+        section(title, rows)
+    });
+    all.extend(areas);
+    let in_an_area = |action| AREAS.iter().any(|(_, actions)| actions.contains(&action));
+    let others = context.keymap.bindings_in(Mode::Main).filter(|row| !in_an_area(row.action));
+    all.push(section("Also on the main screen", others));
+    let modes = Mode::ALL.iter().filter(|mode| **mode != Mode::Main);
+    all.extend(modes.map(|mode| section(mode.title(), context.keymap.bindings_in(*mode))));
+    all.push(pane_digits(context));
+    all.push(marks(context));
+    all.retain(|section| !section.entries.is_empty());
+    all
+}
+
+/// Returns the twelve main keys, as they are bound now.
+fn main_keys(context: &Context<'_>) -> Section {
+    let entries = MAIN_KEYS.iter().filter_map(|(actions, meaning)| {
+        let keys: Vec<String> = actions.iter().filter_map(|a| context.keymap.key_label(*a)).collect();
+        let lead = keys.join(" ");
+        (!keys.is_empty()).then(|| Entry { role: Role::Key, lead, keys, meaning: (*meaning).to_owned() })
+    });
+    Section { title: MAIN_TITLE.to_owned(), entries: entries.collect() }
+}
+
+fn section<'a>(title: &str, rows: impl Iterator<Item = &'a Binding>) -> Section {
+    let entries = rows.map(|row| {
+        let keys: Vec<String> = row.keys.iter().map(|key| key.label()).collect();
+        Entry { role: Role::Key, lead: keys.join(" "), keys, meaning: row.description.clone() }
+    });
+    Section { title: title.to_owned(), entries: entries.collect() }
+}
+
+fn pane_digits(context: &Context<'_>) -> Section {
+    let lanes = context.lanes().iter().map(|lane| lane.title);
+    let names = ["Story", "World"].into_iter().chain(lanes).chain(["Observations (in wide layouts)", "Time"]);
+    let entries = names.zip(1..).map(|(name, digit)| Entry {
+        role: Role::Key,
+        lead: digit.to_string(),
+        keys: Vec::new(),
+        meaning: name.to_owned(),
+    });
+    Section { title: "Panes by digit".to_owned(), entries: entries.collect() }
+}
+
+fn marks(context: &Context<'_>) -> Section {
     let g = context.glyphs;
     let legend = [
         (Role::Proposal, g.proposal, "the proposed action; not run yet"),
@@ -64,38 +325,17 @@ fn legend_lines(context: &Context<'_>) -> Vec<Line> {
         (Role::Good, "+", "the step made progress"),
         (Role::TitleFocus, g.selection_edge, "on the left: the selected step or lesson"),
         (Role::MarkNow, g.now, "timeline: the step that all panes show"),
-        (Role::Mark, g.sparkline[5], "timeline: one column per step; its height is the progress"),
-        (Role::MarkPerson, g.sparkline[5], "timeline: you acted, or rejected a proposal"),
-        (Role::MarkReflection, g.sparkline[5], "timeline: a reflection was written"),
-        (Role::MarkMistake, g.sparkline[5], "timeline: a mistake was detected"),
-        (Role::MarkProgress, g.sparkline[5], "timeline: a subgoal was reached"),
+        (Role::Mark, g.sparkline[5], "timeline: its height is the progress"),
+        (Role::MarkReflection, g.new_lesson, "timeline: a reflection was written"),
+        (Role::MarkPerson, g.person, "timeline: you acted, or rejected a proposal"),
+        (Role::MarkPerson, g.breakpoint, "timeline: stopped by a breakpoint"),
+        (Role::MarkPerson, g.watch, "timeline: a watch was hit"),
     ];
-    let mut lines = vec![vec![(Role::Title, "Marks".to_owned())]];
-    lines.extend(legend.map(|(role, mark, words)| {
-        vec![(role, format!("  {mark}{}", " ".repeat(14 - width(mark)))), (Role::Text, words.to_owned())]
-    }));
-    lines.push(Vec::new());
-    lines.push(vec![(Role::Title, "Panes by digit".to_owned())]);
-    let lanes = context.lanes().iter().map(|lane| lane.title);
-    let names = ["Story", "World"].into_iter().chain(lanes).chain(["Observations (in wide layouts)", "Time"]);
-    lines.extend(
-        names
-            .zip(1..)
-            .map(|(name, digit)| vec![(Role::Key, format!("  {digit:<15}")), (Role::Text, name.to_owned())]),
-    );
-    lines
-}
-
-fn push_key_lines(context: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
-    let mut rows = context.keymap.bindings_in(mode).peekable();
-    if rows.peek().is_none() {
-        return;
-    }
-    lines.push(Vec::new());
-    lines.push(vec![(Role::Title, mode.title().to_owned())]);
-    for row in rows {
-        let keys: Vec<String> = row.keys.iter().map(|k| k.label()).collect();
-        let lead = format!("  {:<13} ", keys.join(" "));
-        lines.extend(paragraph((Role::Key, &lead), Role::Text, &row.description, columns));
-    }
+    let entries = legend.map(|(role, mark, meaning)| Entry {
+        role,
+        lead: mark.to_owned(),
+        keys: Vec::new(),
+        meaning: meaning.to_owned(),
+    });
+    Section { title: "Marks".to_owned(), entries: entries.into() }
 }

@@ -44,7 +44,7 @@ fn space_pauses_what_runs() {
 /// Regression: Space didn't work in the past, and the run continued.
 #[test]
 fn space_pauses_from_the_past_and_from_every_overlay() {
-    for keys in [&["Left"][..], &["?"], &["p"], &["B"], &["Left", "i"], &["/", "a", "Enter"]] {
+    for keys in [&["Left"][..], &["p"], &["B"], &["Left", "i"], &["/", "a", "Enter"]] {
         let mut fixture = sample_session();
         fixture.write(Cause::Person, Event::Resumed);
         let mut stage = TestScreen::new(fixture, 80, 24);
@@ -288,4 +288,59 @@ fn a_click_on_a_step_goes_there_and_the_wheel_scrolls_what_is_under_it() {
     stage.draw();
     stage.send(at(MouseEventKind::Down(MouseButton::Left), 100, row));
     assert_eq!((stage.model.focus, stage.model.selected_lane), (Focus::Lanes, Some(0)));
+}
+
+/// Regression: a key that isn't bound here was ignored without a word.
+#[test]
+fn a_key_that_does_nothing_here_says_what_it_does_elsewhere() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["P"], "P does nothing here; in a lane of lessons: pin or unpin the selected lesson"),
+        (&["~"], "~ does nothing here; ? lists the keys"),
+        (&["p", "o"], "o does nothing here; after p, on the main screen: replace the proposed action"),
+        (&["i", "~"], "~ does nothing here"),
+    ];
+    for (keys, expected) in cases {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        for key in keys {
+            stage.press(key);
+        }
+        assert_eq!(stage.model.notice.as_ref().map(|n| n.text.as_str()), Some(expected), "{keys:?}");
+        let last_row = super::screen_text(&stage.draw()).lines().last().unwrap_or_default().to_owned();
+        assert!(last_row.contains("does nothing here"), "{keys:?}: {last_row}");
+    }
+    // What is typed is text, and nothing is said about it.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    for key in ["a", "~", "P"] {
+        stage.press(key);
+    }
+    assert_eq!(stage.model.notice, None);
+}
+
+#[test]
+fn help_begins_with_the_main_keys_and_finds_keys_and_words() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("?");
+    let all = super::screen_text(&stage.draw());
+    let at = |shown: &str, text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text} in {shown}"));
+    assert!(at(&all, "The main keys") < at(&all, "replace the proposed action"));
+    assert!(at(&all, "one level back, then quit") < at(&all, "Stepping"), "{all}");
+    // A key finds its rows in all areas and nothing else.
+    stage.press("P");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("pin or unpin the selected lesson") && !shown.contains("pause"), "{shown}");
+    assert!(!shown.contains("The main keys"), "{shown}");
+    // Any other text finds the rows with all its words.
+    stage.press("Backspace");
+    super::overlays::type_text(&mut stage, "mark previous");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("go to the previous mark") && !shown.contains("next mark"), "{shown}");
+    super::overlays::type_text(&mut stage, "xyz");
+    assert!(super::screen_text(&stage.draw()).contains("no key or mark matches"));
+    // The legend is at the end. Esc clears the filter, then closes.
+    stage.press("Esc");
+    stage.press("End");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("timeline: you acted, or rejected a proposal"), "{shown}");
+    stage.press("Esc");
+    assert!(stage.compositor.overlays().is_empty());
 }
