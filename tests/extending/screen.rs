@@ -61,6 +61,9 @@ fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
     window.press("\x1b");
     window.wait_until_gone("You play: your action");
     window.press("p");
+    window.wait_for("How the counter works");
+    // The second segment is folded.
+    window.press("j\r");
     window.wait_for_wrapped("so don't go past the number");
     window.wait_for("5 and 3 make 8, and 1 makes 9.");
     window.press("q");

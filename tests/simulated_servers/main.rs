@@ -179,8 +179,13 @@ fn play_method(behavior: &Behavior, key: Option<&str>, args: Vec<String>, method
     faults.check(!shows || kept >= trials * STEPS, || {
         format!("{kept} replies in the journal have their reasoning")
     });
+    let first = exchanges.iter().find(|e| is_action(e));
     let last = exchanges.iter().rfind(|e| is_action(e));
-    for field in behavior.kept_fields {
+    // Only OmniReflect's paper states each of these parameters; the other methods may never send them.
+    let is_sent = |field: &&&str| {
+        method == "omnireflect" || first.is_some_and(|exchange| exchange.sent.get(**field).is_some())
+    };
+    for field in behavior.kept_fields.iter().filter(is_sent) {
         let kept = last.is_none_or(|e| e.sent.get(field).is_some());
         faults.check(kept, || format!("{field} is no longer sent although it was not rejected"));
     }
