@@ -62,8 +62,8 @@ fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
     window.wait_until_gone("You play: your action");
     window.press("p");
     window.wait_for("How the counter works");
-    // The second segment is folded.
-    window.press("j\r");
+    // The first segment is selected and folded.
+    window.press("\r");
     window.wait_for_wrapped("so don't go past the number");
     window.wait_for("5 and 3 make 8, and 1 makes 9.");
     window.press("q");
