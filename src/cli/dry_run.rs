@@ -26,7 +26,7 @@ use crate::engine::{Envelope, Event, State};
 use crate::prompt::render;
 use crate::provider::{Provider, ScriptedProvider};
 use episode_roles::EpisodeRoles;
-use prepared_world::{AttemptLimits, with_outcomes};
+use prepared_world::{AttemptLimits, OpenedWorlds, with_outcomes};
 use serde_json::json;
 use situated_prompt::{Changes, SituatedPrompt, question_name};
 use std::collections::HashSet;
@@ -56,7 +56,7 @@ struct Played {
 /// Prints the actor's first prompt, its last one in prepared attempts, and every question that the run's methods can ask. Says
 /// which of them the run's own settings never lead to.
 pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output) -> Result<(), CliError> {
-    let mut preparer = Preparer { config, plan, played: Vec::new() };
+    let mut preparer = Preparer { config, plan, opened: OpenedWorlds::default(), played: Vec::new() };
     let questions = questions(&plan.spec);
     let first = questions.first().map_or(PreparedAttempts::LOST, |entry| entry.attempts);
     let mut prompts = preparer.actor_prompts(first)?;
@@ -109,6 +109,7 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
 struct Preparer<'a> {
     config: &'a Config,
     plan: &'a Plan,
+    opened: OpenedWorlds,
     played: Vec<((PreparedAttempts, ChangedSettings, TaskKey), Rc<Played>)>,
 }
 
@@ -273,8 +274,14 @@ impl Preparer<'_> {
         let training = spec.tasks.len() - spec.test_tasks().len();
         let uncounted =
             if learns_from_calibration(&spec) { Vec::new() } else { spec.tasks[..training].to_vec() };
-        run_config.open_world =
-            with_outcomes(run_config.open_world, attempts, limits, uncounted, goal.clone());
+        run_config.open_world = with_outcomes(
+            run_config.open_world,
+            self.opened.clone(),
+            attempts,
+            limits,
+            uncounted,
+            goal.clone(),
+        );
         let folder = tempfile::tempdir().map_err(|e| {
             CliError::file(std::path::Path::new("the temporary folder"), "could not be created", &e)
         })?;

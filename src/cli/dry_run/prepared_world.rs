@@ -4,8 +4,8 @@ use crate::catalog::PreparedAttempts;
 use crate::domain::{EnvInfo, StepResult, Task};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The number of actions in a prepared attempt: with one more than the usual period of reflections, there are two of them.
 const ACTIONS: u32 = 12;
@@ -32,9 +32,43 @@ impl AttemptLimits {
     }
 }
 
+type SharedWorld = Arc<Mutex<Box<dyn Environment>>>;
+
+/// The environments that the attempts of a dry run have opened, each with its task.
+///
+/// Opening one prepares its whole task, which takes much longer than the few actions of an attempt, and attempts
+/// begin with a reset. So an attempt gets an environment of its task that no other attempt has now.
+#[derive(Clone, Default)]
+pub(super) struct OpenedWorlds(Arc<Mutex<Vec<(Task, SharedWorld)>>>);
+
+impl OpenedWorlds {
+    fn get_or_open(&self, task: &Task, open: &OpenWorld) -> Result<SharedWorld, EnvError> {
+        let is_free = |(of, world): &&(Task, SharedWorld)| {
+            of == task && Arc::strong_count(world) == 1 && !world.is_poisoned()
+        };
+        let free = self.lock().iter().find(is_free).map(|(_, world)| world.clone());
+        if let Some(world) = free {
+            return Ok(world);
+        }
+        let world = Arc::new(Mutex::new(open(task)?));
+        self.lock().push((task.clone(), world.clone()));
+        Ok(world)
+    }
+
+    /// Never gives out this environment again: it has failed.
+    fn forget(&self, failed: &SharedWorld) {
+        self.lock().retain(|(_, world)| !Arc::ptr_eq(world, failed));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Task, SharedWorld)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Plays a real task for a few actions, then ends the attempt as won or lost. The texts are the environment's own.
 struct PreparedWorld {
-    real: Box<dyn Environment>,
+    real: SharedWorld,
+    opened: OpenedWorlds,
     outcomes: &'static [bool],
     /// The number of actions after which an attempt that is won ends, and one that is lost.
     limits: AttemptLimits,
@@ -54,6 +88,7 @@ struct PreparedWorld {
 /// tasks are lost. `first_goal` becomes the least number of actions after which a lost attempt has reached the goal.
 pub(super) fn with_outcomes(
     open: OpenWorld,
+    opened: OpenedWorlds,
     prepared: PreparedAttempts,
     limits: AttemptLimits,
     uncounted: Vec<Task>,
@@ -63,7 +98,8 @@ pub(super) fn with_outcomes(
     Arc::new(move |task| {
         Ok(Box::new(PreparedWorld {
             is_counted: !uncounted.contains(task),
-            real: open(task)?,
+            real: opened.get_or_open(task, &open)?,
+            opened: opened.clone(),
             outcomes: prepared.outcomes,
             limits,
             first_goal: first_goal.clone(),
@@ -75,14 +111,28 @@ pub(super) fn with_outcomes(
     })
 }
 
+impl PreparedWorld {
+    /// Asks the real environment.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
+    ) -> Result<T, EnvError> {
+        let answer = question(self.real.lock().unwrap_or_else(PoisonError::into_inner).as_mut());
+        if answer.is_err() {
+            self.opened.forget(&self.real);
+        }
+        answer
+    }
+}
+
 impl Environment for PreparedWorld {
     /// Has no snapshots: going back would need the outcome as well.
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: false, ..self.real.info() }
+        EnvInfo { snapshots: false, ..self.real.lock().unwrap_or_else(PoisonError::into_inner).info() }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        let first = self.real.reset()?;
+        let first = self.ask(|real| real.reset())?;
         self.wins = self.is_counted && {
             let number = self.attempts.fetch_add(1, Ordering::Relaxed);
             self.outcomes.get(number % self.outcomes.len().max(1)).copied().unwrap_or_default()
@@ -92,7 +142,7 @@ impl Environment for PreparedWorld {
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let mut result = self.real.step(action)?;
+        let mut result = self.ask(|real| real.step(action))?;
         self.actions_taken += 1;
         let limit = if self.wins { self.limits.won } else { self.limits.lost };
         let ends = result.done || result.won || self.actions_taken >= limit;
@@ -109,6 +159,6 @@ impl Environment for PreparedWorld {
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        self.real.admissible()
+        self.ask(|real| real.admissible())
     }
 }
