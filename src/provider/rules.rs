@@ -3,7 +3,7 @@
 //! It answers a prompt as a model does, one line per call, from the labels and texts of its segments only (never
 //! their origins, never the state). It searches likely places, makes a beginner's mistakes at fixed rates, and
 //! gives each of them up by itself after a while, or at once if the prompt contains a lesson against it in a
-//! documented form. It keeps no memory between calls and uses no file and no clock.
+//! documented form. No call depends on another, on a file or on a clock.
 //!
 //! The core is one pure function, [`answer`]: `prompt_parser` parses the prompt, `belief` replays the history, `forms`
 //! finds the lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data,

@@ -13,9 +13,14 @@ use super::seeded_random::SeededRandom;
 use crate::domain::Prompt;
 use crate::env::pddl::{Domain, Hint, World};
 use crate::pddl::SearchLimits;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The limits of the actor's search for a plan.
 const PLAN_SEARCH_LIMITS: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
+
+/// The greatest number of positions whose next action is kept; a position is a text of a few thousand characters.
+const KEPT_POSITIONS: usize = 1_000;
 
 /// Returns the reply to a prompt about a planning problem. Returns `None` for any other prompt.
 pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: &SeededRandom) -> Option<String> {
@@ -32,9 +37,11 @@ pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: &SeededR
     };
     let mut refused = 0;
     let actions = parsed.items.iter().filter(|item| matches!(item, HistoryItem::Action { .. })).count();
+    let mut position = format!("{goal}\n{observation}");
     for item in &parsed.items[next_item..] {
         if let HistoryItem::Action { line, answer, .. } = item {
             world.play(line);
+            position.extend(["\n", *line]);
             let failed = answer.starts_with("The action is not valid");
             refused = if failed { refused + 1 } else { 0 };
         }
@@ -43,12 +50,32 @@ pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: &SeededR
     if refused >= 3 {
         return Some("look around".to_owned());
     }
+    let Some(next) = next_planned_action(position, &world) else {
+        return Some(any_valid_action(&world, random));
+    };
+    Some(habitual_action(prompt, &world, &next, actions, random).unwrap_or(next).trim_end().to_owned())
+}
+
+/// Returns the first action of a plan from the world's state, if one is found. `position` is the text that led to this state.
+///
+/// The search takes most of the time of a reply, and further attempts and forks pass through the same states, so
+/// what it found is kept.
+fn next_planned_action(position: String, world: &World) -> Option<String> {
+    static FOUND: LazyLock<Mutex<HashMap<String, Option<String>>>> = LazyLock::new(Mutex::default);
+    let found = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(next) = found().get(&position) {
+        return next.clone();
+    }
     let next = match world.hint(PLAN_SEARCH_LIMITS) {
         Hint::Plan(plan) => plan.into_iter().next(),
         Hint::Impossible | Hint::GaveUp { .. } => None,
     };
-    let Some(next) = next else { return Some(any_valid_action(&world, random)) };
-    Some(habitual_action(prompt, &world, &next, actions, random).unwrap_or(next).trim_end().to_owned())
+    let mut kept = found();
+    if kept.len() >= KEPT_POSITIONS {
+        kept.clear();
+    }
+    kept.insert(position, next.clone());
+    next
 }
 
 /// Returns the last observation that describes the complete state, and the index of the first item after it.
