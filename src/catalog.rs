@@ -10,6 +10,7 @@ mod lane;
 mod mentor_defaults;
 mod method_entry;
 mod methods;
+mod published;
 mod question_entry;
 mod rules;
 mod settings;
@@ -27,6 +28,7 @@ pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
+pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, published_results};
 pub use question_entry::{PreparedAttempts, QuestionEntry};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
 pub use settings::{

@@ -83,8 +83,7 @@ pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsStr
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     name_program(&arguments);
     let extended = crate::catalog::extend(extension).map_err(|error| error.to_string());
-    let Err(message) = extended.and_then(|()| config::check_entries()).and_then(|()| config::check_presets())
-    else {
+    let Err(message) = extended.and_then(|()| config::check_entries()) else {
         return main(arguments);
     };
     let hint = "this is a mistake in the program's own entries (docs/EXTENDING.md)";

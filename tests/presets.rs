@@ -6,7 +6,7 @@
 #[path = "serving/server.rs"]
 mod server;
 
-use retrospect::report::metrics::{PaperRow, published_results};
+use retrospect::catalog::{PaperRow, published_results};
 use serde_json::Value;
 use server::{Server, complete_reply};
 use std::process::Command;

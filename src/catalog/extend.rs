@@ -2,6 +2,7 @@
 
 use super::extension::{self, Extension};
 use super::method_entry::MethodEntry;
+use super::published::parse_published;
 use super::{environments, methods, settings, templates};
 use crate::domain::common_settings::COMMON_SETTINGS;
 use crate::env::{EnvironmentOption, OptionValues};
@@ -42,6 +43,9 @@ pub enum ExtensionError {
     /// A preset has a value that its method doesn't accept.
     #[error("the preset {preset} of the method {method}: {reason}")]
     Preset { method: &'static str, preset: &'static str, reason: String },
+    /// A table of a paper can't be read.
+    #[error("the published tables of the method {method}: {reason}")]
+    Published { method: &'static str, reason: String },
     /// A prompt template can't be parsed.
     #[error(transparent)]
     Template(#[from] TemplateError),
@@ -64,7 +68,14 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     check_names("environment", environments.iter().map(|entry| entry.name))?;
     check_names("job", methods.iter().flat_map(|entry| entry.jobs).map(|job| job.name))?;
     check_names("setting", settings::table(&methods, &environments).iter().map(|setting| setting.name))?;
-    check_names("preset", methods.iter().flat_map(|entry| entry.presets).map(|preset| preset.name))?;
+    let mut presets: Vec<String> = Vec::new();
+    for method in &methods {
+        presets.extend(method.presets.iter().map(|preset| preset.name.to_owned()));
+        let rows = parse_published(method)
+            .map_err(|reason| ExtensionError::Published { method: method.name, reason })?;
+        presets.extend(rows.into_iter().map(|row| row.preset));
+    }
+    check_names("preset", presets.iter().map(String::as_str))?;
     for method in &methods {
         check_lanes(method)?;
         check_presets(method)?;

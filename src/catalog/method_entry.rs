@@ -22,8 +22,11 @@ pub struct MethodEntry {
     pub build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
     /// Its own settings.
     pub settings: &'static [SettingSpec],
-    /// Its presets (`--preset`). The rows of the papers' tables are presets of their own (`report/metrics/papers.toml`).
+    /// Its presets (`--preset`). The rows of [`Self::published`] are presets, too.
     pub presets: &'static [MethodPreset],
+    /// Tables of papers, one TOML text for each paper: what was measured with which settings
+    /// ([`PaperRow`](super::PaperRow)).
+    pub published: &'static [&'static str],
     /// Its prompt templates, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
     /// The questions that it asks its mentor: one for each of its templates of a question.
@@ -89,6 +92,7 @@ impl MethodEntry {
             build,
             settings: &[],
             presets: &[],
+            published: &[],
             templates: &[],
             questions: &[],
             jobs: &[],

@@ -112,6 +112,18 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             MethodEntry { presets: vec![SMALL, SMALL].leak(), ..entry() },
             "there are two presets named \"small\"",
         ),
+        // Rows of published tables are presets, too.
+        (
+            MethodEntry {
+                presets: vec![MethodPreset { name: "fcrf-1-planning", ..SMALL }].leak(),
+                ..entry()
+            },
+            "there are two presets named \"fcrf-1-planning\"",
+        ),
+        (
+            MethodEntry { published: &["[paper]\ntitle = 'Own'\ntasks = {}\nsplitt = 'all'\n"], ..entry() },
+            "the published tables of the method own: TOML parse error at line 4",
+        ),
         (MethodEntry { lanes, ..entry() }, "method own: two lanes show lessons of the kind"),
         (MethodEntry { lanes: EMPTY, ..entry() }, "method own: the lane \"Own\" shows no kind of lesson"),
         (template("method = "), "own.toml:1: "),

@@ -18,8 +18,7 @@ pub use entries::{ENTRIES, check_entries, find_entry};
 pub use key::{ConfigValue, Entry, FilePath, Key};
 pub use presets::help as preset_help;
 pub(super) use presets::{
-    InitialLessons, ProgramPreset, check_presets, find_program_preset, program_presets,
-    warnings as preset_warnings,
+    InitialLessons, ProgramPreset, find_program_preset, program_presets, warnings as preset_warnings,
 };
 pub(super) use read::{closest_name, unknown_setting_message};
 pub use reference::{reference_page, sample_file};

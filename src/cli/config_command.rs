@@ -7,6 +7,7 @@ use super::config::{Config, ENTRIES, ValueOrigin, program_presets, sample_file};
 use super::error::{CliError, CliErrorKind};
 use super::models::redact_header_values;
 use super::output::Output;
+use crate::catalog::published_results;
 use crate::domain::{SAMPLING_PARAMS, Settings};
 use crate::files;
 use crate::provider::openai::Profile;
@@ -38,7 +39,7 @@ pub(super) fn run_config_verb(
                     (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
                 })
                 .collect();
-            let papers: Vec<Value> = crate::report::metrics::published_results()
+            let papers: Vec<Value> = published_results()
                 .iter()
                 .map(|r| {
                     json!({"preset": r.preset, "source": r.source(), "label": r.label, "method": r.method,

@@ -24,10 +24,7 @@ pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
 pub use collect::{ConstitutionSize, MetricsCollector, SessionMetrics};
 pub use constitution::ConstitutionStats;
 pub use interval::{Interval, wilson};
-pub use papers::{
-    PaperComparison, PaperRow, PublishedFigure, RowComparison, compare_with_papers, is_possible_share,
-    published_results,
-};
+pub use papers::{PaperComparison, RowComparison, compare_with_papers};
 pub use rates::{Rates, TrialTotals};
 pub use reflections::{ReflectionStats, TrialRevision};
 pub use render::{Format, render_metrics};

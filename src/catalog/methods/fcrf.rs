@@ -40,6 +40,7 @@ const SEVERAL_CORRECTED: PreparedAttempts =
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "After a trial a mentor rates how hard the task was, and leaves an experience, a lesson and a plan for the next trial.",
     settings: fcrf::settings::LIST,
+    published: &[include_str!("../../method/fcrf/published.toml")],
     templates: &[
         ("fcrf.toml", include_str!("../../method/fcrf/prompts/fcrf.toml")),
         ("fcrf-experience.toml", include_str!("../../method/fcrf/prompts/fcrf-experience.toml")),

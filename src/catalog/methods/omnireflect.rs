@@ -23,6 +23,7 @@ const TEN_TASKS: PreparedAttempts = PreparedAttempts { outcomes: &[false], trial
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "A mentor watches every step and writes Abstract, Error and Progress lessons; long lists become a constitution.",
     settings: omnireflect::settings::LIST,
+    published: &[include_str!("../../method/omnireflect/published.toml")],
     templates: &[
         ("omnireflect.toml", include_str!("../../method/omnireflect/prompts/omnireflect.toml")),
         (

@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "Reflects on what went well as on what went wrong, and remembers both in a managed memory.",
     settings: sweet_sour::settings::LIST,
+    published: &[include_str!("../../method/sweet_sour/published.toml")],
     templates: &[
         ("sweet_sour.toml", include_str!("../../method/sweet_sour/prompts/sweet_sour.toml")),
         (

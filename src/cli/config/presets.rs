@@ -2,10 +2,9 @@
 //! methods declare.
 
 use super::{Config, ValueOrigin, keys};
-use crate::catalog::{METHODS, find_environment};
+use crate::catalog::{METHODS, PaperRow, find_environment, published_results};
 use crate::cli::error::CliError;
 use crate::domain::{RunSpec, SettingOrigin, Settings};
-use crate::report::metrics::{PaperRow, published_results};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -137,18 +136,6 @@ pub(in crate::cli) fn program_presets() -> &'static [ProgramPreset] {
 /// Finds a preset of the program by its name.
 pub(in crate::cli) fn find_program_preset(name: &str) -> Option<&'static ProgramPreset> {
     program_presets().iter().find(|preset| preset.name == name)
-}
-
-/// Checks that no method declares a preset with the name of a paper's row.
-///
-/// # Errors
-/// Returns a description of the first preset whose name is taken.
-pub(in crate::cli) fn check_presets() -> Result<(), String> {
-    let mut names = BTreeSet::new();
-    let taken = program_presets().iter().find(|preset| !names.insert(preset.name));
-    taken.map_or(Ok(()), |preset| {
-        Err(format!("there are two presets named {:?}; choose another name", preset.name))
-    })
 }
 
 /// Returns what keeps a run with a preset from reproducing its row: an environment without figures, lessons from a file, or a

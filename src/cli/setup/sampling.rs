@@ -1,12 +1,12 @@
 //! The sampling parameters that a paper or a public code prescribes.
 
+use crate::catalog::PaperRow;
 use crate::catalog::{CALIBRATION_METHOD, find_method, has_no_mentor};
 use crate::cli::config::{Config, keys};
 use crate::cli::error::CliError;
 use crate::cli::models::resolve_endpoint;
 use crate::domain::{ModelRole, RunSpec, SettingOrigin, sampling_param};
 use crate::method::PaperOrCode;
-use crate::report::metrics::PaperRow;
 use serde_json::Value;
 
 /// Sets the sampling parameters of a row's paper (one that it doesn't state isn't sent), and with `--as code` those of the

@@ -6,6 +6,7 @@ mod plans;
 
 use super::aggregate::{iqm, median};
 use super::*;
+use crate::catalog::{is_possible_share, published_results};
 use crate::domain::{
     Autonomy, EndReason, EpisodeStats, EpisodeSummary, Interface, LessonText, Limits, Purpose, Reflection,
     ReflectionItem, ReflectionKind, SettingOrigin, Task,
@@ -240,7 +241,7 @@ fn improvement_counts_a_tie_as_half() {
 fn some_published_figures_are_impossible() {
     let impossible: Vec<(&str, f64)> = published_results()
         .iter()
-        .filter(|r| r.paper == "omnireflect" && r.table == "Table 1")
+        .filter(|r| r.paper.title == "OmniReflect" && r.table == "Table 1")
         .flat_map(|r| r.figures.iter().map(move |c| (r, c)))
         .filter(|(r, c)| r.is_possible_figure(c) == Some(false))
         .map(|(_, c)| (c.0.as_str(), c.4))

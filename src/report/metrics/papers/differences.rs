@@ -1,7 +1,6 @@
 //! What keeps a run from being compared with a row of a paper's table.
 
-use super::{PAPERS, PaperRow};
-use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, find_environment, find_method};
+use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, PaperRow, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
     ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, TEMPLATES_SETTING, Task, pluralize,
@@ -29,8 +28,7 @@ impl PaperRow {
         if spec.trials != self.trials {
             reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
-        let code_steps = PAPERS.papers.get(&self.paper).and_then(|paper| paper.code_steps);
-        if spec.limits.steps != self.steps && Some(spec.limits.steps) != code_steps {
+        if spec.limits.steps != self.steps && Some(spec.limits.steps) != self.paper.code_steps {
             reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
         reasons.extend(self.lesson_difference(metrics, spec));
@@ -47,7 +45,7 @@ impl PaperRow {
         let tasks: BTreeMap<String, &Task> =
             metrics.attempts.iter().map(|a| (a.task.key(), &a.task)).collect();
         let facts = find_environment(env).map(|entry| &entry.task_facts);
-        let split = self.split();
+        let split = self.paper.split.as_deref();
         let outside = match (facts.and_then(|facts| facts.published), split) {
             (Some(published), _) => published.count_others(tasks.values().copied()),
             (None, Some(split)) if facts.is_some_and(|facts| facts.split_in_id) => {
@@ -55,7 +53,7 @@ impl PaperRow {
             }
             _ => 0,
         };
-        let published = PAPERS.papers.get(&self.paper).and_then(|paper| paper.tasks.get(env)).copied();
+        let published = self.paper.tasks.get(env).copied();
         if outside > 0 {
             let name = split
                 .filter(|_| facts.is_some_and(|facts| facts.split_in_id))
