@@ -64,6 +64,16 @@ fn the_list_is_bounded_and_has_a_summary_for_one_line() {
     assert!(picture.shows_truth);
 }
 
+#[test]
+fn a_tab_in_a_name_is_measured_as_it_is_drawn() {
+    let shown = json!({"receptacles": "aaa\tbbb"});
+    let request =
+        PictureRequest { shown: &shown, truth: None, goal: "g\tg", columns: 19, rows: 0, is_ascii: false };
+    for row in alfworld::draw_picture(&request).rows {
+        assert!(row.iter().map(|(_, text)| width(text)).sum::<usize>() <= 19, "{row:?}");
+    }
+}
+
 /// Returns any JSON, with names that the pictures look for.
 fn any_json() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec![
@@ -125,7 +135,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
     /// Whatever an environment shows, no picture panics, and none but a drawing of towers is wider than its area.
     #[test]
     fn malformed_data_fits_the_area(

@@ -1,7 +1,10 @@
 //! Pieces of text that are kept whole when they are laid out in rows; things that have no room are counted.
 
 use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
-use crate::text::{truncate, width, width_within};
+use crate::text::{one_line, prefix, truncate, width, width_within};
+
+/// Bytes of a longer text are left out; bounds the work per frame.
+const MAX_PIECE_BYTES: usize = 4096;
 
 /// A word or the name of a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +20,9 @@ pub(super) struct Piece {
 impl Piece {
     /// Returns a word that is left out where there is no room.
     pub(super) fn word(role: PictureRole, text: &str) -> Self {
-        Self { role, text: text.to_owned(), has_comma: false, is_item: false }
+        // Cleaned before it is measured: a tab is drawn as several spaces.
+        let text = one_line(prefix(text, MAX_PIECE_BYTES)).into_owned();
+        Self { role, text, has_comma: false, is_item: false }
     }
 
     /// Returns the name of something that is counted where there is no room.
