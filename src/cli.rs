@@ -50,6 +50,7 @@ mod screen;
 mod sessions;
 mod settings;
 mod setup;
+mod shipped_demos;
 #[cfg(feature = "tui")]
 mod start;
 #[cfg(not(feature = "tui"))]

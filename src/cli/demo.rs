@@ -1,16 +1,10 @@
 //! `demo`: opens the sessions that ship with the program.
 
-#[cfg(feature = "tui")]
-mod services;
-mod shipped;
-
-pub(super) use shipped::ShippedDemo;
-
 use super::config::Config;
 use super::error::CliError;
 use super::output::Output;
+use super::shipped_demos::{DEMOS, ShippedDemo};
 use super::{args, locate, open};
-use shipped::DEMOS;
 
 /// Runs `demo [NAME]`.
 pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Result<(), CliError> {

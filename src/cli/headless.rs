@@ -2,9 +2,9 @@
 
 use super::breakpoints;
 use super::config::keys::OnError;
-use super::demo::ShippedDemo;
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::printer::{self, EventPrinter};
+use super::shipped_demos::ShippedDemo;
 use crate::domain::{EndReason, Seq};
 use crate::driver::{Halt, Handle, Health, RescueOutcome};
 use crate::engine::{Command, PauseReason, RunStatus, State};

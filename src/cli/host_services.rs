@@ -1,7 +1,9 @@
 //! Services of the operating system for the screen: editor, copied text, reports, other sessions, model lists.
 
+mod demos;
+
 use super::config::Config;
-use super::demo::ShippedDemo;
+use super::shipped_demos::ShippedDemo;
 use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
 use crate::driver::Store;
 use crate::files;

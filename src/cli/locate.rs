@@ -5,8 +5,8 @@ mod branch_name;
 pub(super) use branch_name::find_branch;
 
 use super::config::{Config, keys};
-use super::demo::ShippedDemo;
 use super::error::{CliError, CliErrorKind};
+use super::shipped_demos::ShippedDemo;
 use crate::domain::{BranchId, Seq, pluralize};
 use crate::engine::{Envelope, State};
 use crate::files;

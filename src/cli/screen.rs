@@ -2,7 +2,6 @@
 
 use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
-use super::demo::ShippedDemo;
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
 use super::host_services::host_services;
@@ -11,6 +10,7 @@ use super::output::Output;
 use super::setup::{
     Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
 };
+use super::shipped_demos::ShippedDemo;
 use super::{args, bounded, headless};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING_DELAY};

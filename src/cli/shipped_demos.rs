@@ -1,6 +1,6 @@
 //! The sessions that ship with the program. They are part of the binary, so they need no files.
 
-use super::super::error::{CliError, CliErrorKind};
+use super::error::{CliError, CliErrorKind};
 use crate::journal::import::ImportedSession;
 use crate::report::StepRef;
 use serde::Deserialize;
@@ -20,9 +20,9 @@ macro_rules! shipped {
     ($($name:literal),*) => {
         [$(ShippedDemo {
             name: $name,
-            meta: include_str!(concat!("../../../sessions/examples/", $name, "/meta.toml")),
-            trunk: include_str!(concat!("../../../sessions/examples/", $name, "/branches/trunk.jsonl")),
-            guide: include_str!(concat!("../../../sessions/examples/", $name, "/chapters.toml")),
+            meta: include_str!(concat!("../../sessions/examples/", $name, "/meta.toml")),
+            trunk: include_str!(concat!("../../sessions/examples/", $name, "/branches/trunk.jsonl")),
+            guide: include_str!(concat!("../../sessions/examples/", $name, "/chapters.toml")),
         }),*]
     };
 }

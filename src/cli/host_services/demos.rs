@@ -1,8 +1,8 @@
 //! What the screen asks for about a demo. It has no folder: what is written goes to the folder of the sessions.
 
-use super::shipped::{DEMOS, ShippedDemo};
-use crate::cli::host_services::{write_error, write_report};
+use super::{write_error, write_report};
 use crate::cli::locate;
+use crate::cli::shipped_demos::{DEMOS, ShippedDemo};
 use crate::domain::{BranchId, Seq, pluralize};
 use crate::driver::Store;
 use crate::files;
