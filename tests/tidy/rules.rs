@@ -149,7 +149,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
         ],
     ),
     ("prompt", &["toml"]),
-    ("catalog", &["std::path"]),
+    ("catalog", &["std::path", "toml"]),
     ("env", &["rand_chacha", "std::io::Error", "std::io::Result", "std::path", "toml"]),
     (
         "env/external",
@@ -165,7 +165,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
             "tempfile",
         ],
     ),
-    ("report", &["unicode_width", "ratatui", "rand_chacha", "toml"]),
+    ("report", &["unicode_width", "ratatui", "rand_chacha"]),
     (
         "journal",
         &[
