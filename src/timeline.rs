@@ -5,6 +5,7 @@
 //! change when the branch grows, so a reader can keep one.
 
 pub mod compare;
+pub mod effect;
 mod fetch;
 mod fold_plan;
 mod history;

@@ -23,7 +23,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env/external", &["files", "text"]),
     ("method", &["prompt", "symbolic", "engine", "domain"]),
     ("catalog", &["method", "prompt", "symbolic", "env", "breakpoint", "engine", "domain"]),
-    ("report", &["catalog", "method", "engine", "domain", "text"]),
+    ("report", &["catalog", "method", "timeline", "engine", "domain", "text"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
     ("provider/rules", &["grid", "env", "pddl", "domain"]),
@@ -128,6 +128,7 @@ const PURE_PATHS: &[&str] = &[
     "serde_json",
     "sha2",
     "similar",
+    "statrs",
     "strsim",
     "thiserror",
 ];
