@@ -172,21 +172,46 @@ impl DifferenceCounts {
     /// Returns the limit of the interval on one side if it is beyond `known`. Both are distances from the end of
     /// [0, 1] on this side: 0 at the end, `mean` at the mean.
     fn limit(&self, side: Side, known: f64, mean: f64, alpha: f64) -> Option<f64> {
-        let is_refuted = |distance: f64| {
+        // The excess over the threshold falls towards the mean, where the capital is at most 1.
+        let excess = |distance: f64| {
             let tested = if side == Side::Above { distance } else { 1.0 - distance };
-            self.ln_capital(side, tested) >= ln_threshold(alpha)
+            self.ln_capital(side, tested) - ln_threshold(alpha)
         };
         let (mut low, mut high) = (known.max(SMALLEST_MEAN), mean);
-        // The capital falls towards the mean, where it is at most 1.
-        if low >= high || !is_refuted(low) {
+        if low >= high {
             return None;
         }
-        while high - low > PRECISION {
-            let middle = f64::midpoint(low, high);
-            if is_refuted(middle) {
-                low = middle;
+        let mut at_low = excess(low);
+        if at_low < 0.0 {
+            return None;
+        }
+        let mut at_high = -ln_threshold(alpha);
+        // False position (the Illinois variant) with a bisection now and then, until both ends are close. An end that stays
+        // twice in a row counts half, so that the other one doesn't approach alone.
+        let mut moved_low = None;
+        for round in 1_u32.. {
+            let width = high - low;
+            if width <= PRECISION {
+                break;
+            }
+            let guess = if round.is_multiple_of(4) {
+                low + width / 2.0
             } else {
-                high = middle;
+                low + width * at_low / (at_low - at_high)
+            };
+            // Once one end has converged, a guess at a small distance from it moves the other end there.
+            let least = (PRECISION / 2.0).min(width / 2.0);
+            let guess = guess.max(low + least).min(high - least);
+            let at_guess = excess(guess);
+            let moves_low = at_guess >= 0.0;
+            let repeats = moved_low == Some(moves_low);
+            moved_low = Some(moves_low);
+            if moves_low {
+                (low, at_low) = (guess, at_guess);
+                at_high = if repeats { at_high / 2.0 } else { at_high };
+            } else {
+                (high, at_high) = (guess, at_guess);
+                at_low = if repeats { at_low / 2.0 } else { at_low };
             }
         }
         Some(f64::midpoint(low, high))

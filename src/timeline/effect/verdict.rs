@@ -1,6 +1,6 @@
 //! What a measurement may claim while it runs (section 5 of `docs/EFFECT.md`).
 
-use super::betting::{Difference, DifferenceCounts, DifferenceRange, Side, ln_threshold};
+use super::betting::{Difference, DifferenceCounts, DifferenceRange, Side, ln_mean_exp, ln_threshold};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -83,6 +83,7 @@ pub struct Monitor {
     differences: DifferenceCounts,
     range: DifferenceRange,
     held: FirstHeld,
+    ln_e: f64,
     largest_ln_e: f64,
 }
 
@@ -137,6 +138,7 @@ impl Monitor {
             differences: DifferenceCounts::default(),
             range: DifferenceRange::ALL,
             held: FirstHeld::default(),
+            ln_e: 0.0,
             largest_ln_e: 0.0,
         }
     }
@@ -147,13 +149,21 @@ impl Monitor {
         self.differences.add(difference);
         let pairs = self.differences.pairs();
         let threshold = ln_threshold(self.alpha);
-        for (side, mean, held) in self.statements() {
-            if held(&mut self.held).is_none() && self.differences.ln_capital(side, mean) >= threshold {
+        let at_zero = [Side::Above, Side::Below].map(|side| self.differences.ln_capital(side, 0.5));
+        self.ln_e = ln_mean_exp(&at_zero);
+        self.largest_ln_e = self.largest_ln_e.max(self.ln_e);
+        for (index, (side, mean, held)) in self.statements().into_iter().enumerate() {
+            if held(&mut self.held).is_some() {
+                continue;
+            }
+            // The first two statements are about a mean difference of 0.
+            let ln_capital =
+                at_zero.get(index).copied().unwrap_or_else(|| self.differences.ln_capital(side, mean));
+            if ln_capital >= threshold {
                 *held(&mut self.held) = Some(pairs);
             }
         }
         self.differences.narrow(&mut self.range, self.alpha);
-        self.largest_ln_e = self.largest_ln_e.max(self.differences.ln_e());
     }
 
     /// Returns the differences so far.
@@ -171,7 +181,7 @@ impl Monitor {
             difference: self.differences.mean(),
             low: self.range.low,
             high: self.range.high,
-            ln_e: self.differences.ln_e(),
+            ln_e: self.ln_e,
             anytime_p: (-self.largest_ln_e).exp().min(1.0),
             verdict: self.held.verdict(),
             held: self.held,
