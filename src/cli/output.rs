@@ -13,9 +13,9 @@ pub(super) enum TextStyle {
     /// Secondary text.
     Dim,
     Heading,
-    /// Only on the left side of a comparison.
+    /// On the left side of a comparison.
     OnlyLeft,
-    /// Only on the right side of a comparison.
+    /// On the right side of a comparison.
     OnlyRight,
     /// Differs between the sides.
     Changed,
@@ -85,8 +85,8 @@ impl Output {
                 TextStyle::Plain => "",
                 TextStyle::Dim => "2",
                 TextStyle::Heading => "1",
-                TextStyle::OnlyLeft => "31",
-                TextStyle::OnlyRight => "32",
+                TextStyle::OnlyLeft => "",
+                TextStyle::OnlyRight => "36",
                 TextStyle::Changed => "33",
             };
             let piece = crate::text::one_line(piece);
