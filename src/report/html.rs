@@ -98,6 +98,7 @@ fn inline<'a>(line: impl IntoIterator<Item = &'a Span<'a>>) -> String {
         Span::Words(text) => text.to_string(),
         Span::Quote(text) => escape(text),
         Span::Code(text) => format!("<code>{}</code>", escape(text)),
+        Span::Replaced(text) => format!("<del><code>{}</code></del>", escape(text)),
         Span::Person => "a person".to_owned(),
     });
     spans.collect()

@@ -18,6 +18,8 @@ pub enum Span<'a> {
     Quote(Cow<'a, str>),
     /// Text from outside that names something: an action, a rule.
     Code(Cow<'a, str>),
+    /// An action that another one replaced.
+    Replaced(Cow<'a, str>),
     /// The person: `you` in a terminal, `a person` on a page that others read.
     Person,
 }
@@ -254,7 +256,7 @@ pub const EDITED_BY_PERSON: &str = "edited by a person";
 pub fn plain_text(line: &[Span<'_>]) -> String {
     let texts = line.iter().map(|span| match span {
         Span::Words(text) => text.replace('→', "->"),
-        Span::Quote(text) | Span::Code(text) => text.to_string(),
+        Span::Quote(text) | Span::Code(text) | Span::Replaced(text) => text.to_string(),
         Span::Person => "you".to_owned(),
     });
     texts.collect()

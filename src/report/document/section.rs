@@ -1,6 +1,6 @@
 //! The blocks of a finished step. The blocks of a single event are built from the same functions.
 
-use super::block::{Block, Span, code, words};
+use super::block::{Block, Span, words};
 use crate::domain::{
     Author, DecidedBy, Intervention, ModelRole, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
     ThoughtDisposition,
@@ -113,7 +113,9 @@ pub(super) fn executed(step: &Step) -> Vec<Block<'_>> {
     let is_by_person = executed.decided_by == DecidedBy::Person;
     let decision = is_by_person.then(|| {
         let replaced = step.proposal_text().filter(|proposal| *proposal != executed.action);
-        let replaced = replaced.into_iter().flat_map(|proposal| [words(", instead of: "), code(proposal)]);
+        let replaced = replaced
+            .into_iter()
+            .flat_map(|proposal| [words(", instead of: "), Span::Replaced(proposal.into())]);
         // By default, prompts show it as the agent's own.
         let is_marked = executed.shown_as == ShownAs::HumanEdit;
         let marked = is_marked.then(|| words(", shown as a human edit"));

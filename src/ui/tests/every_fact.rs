@@ -212,7 +212,7 @@ fn every_format_shows_every_fact() {
     ];
     for (format, person, name, output) in outputs {
         let output = output.replace('→', "->");
-        let plain = if name == "Markdown" { output.replace('`', "") } else { output };
+        let plain = if name == "Markdown" { output.replace(['`', '~'], "") } else { output };
         for (kind, words, formats) in FACTS {
             let words = words.replace("PERSON", person);
             let is_shown = formats & format != 0;

@@ -5,7 +5,7 @@ use super::{MAX_CANCELLED_ROWS, Offer, PaneContent, Row, RowLayout, RowWriter, k
 use crate::domain::ThoughtDisposition;
 use crate::domain::{Reflection, Stage, Step, format_price, pluralize};
 use crate::engine::State;
-use crate::report::{Block, EDITED_BY_PERSON, Section, Tone, plain_text, reflection_notes};
+use crate::report::{Block, EDITED_BY_PERSON, Section, Span, Tone, plain_text, reflection_notes};
 use crate::text::{one_line, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::labels::progress_text;
@@ -111,7 +111,11 @@ impl BlockWriter<'_, '_> {
             }
         }
         if let Some(note) = block.note() {
-            self.rows.push_tail(Role::Person, &plain_text(&note));
+            let pieces: Vec<(Role, String)> =
+                note.iter().map(|span| (note_role(span), plain_span(span))).collect();
+            let pieces: Vec<(Role, &str)> =
+                pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
+            self.rows.push_tail_pieces(&pieces);
         }
     }
 
@@ -215,6 +219,15 @@ impl BlockWriter<'_, '_> {
             write((Role::Muted, "    "), Role::Muted, &more(complaints, "more problems"));
         }
     }
+}
+
+/// Returns the role of a piece of a note about what a person did.
+fn note_role(span: &Span<'_>) -> Role {
+    if matches!(span, Span::Replaced(_)) { Role::ProposalReplaced } else { Role::Person }
+}
+
+fn plain_span(span: &Span<'_>) -> String {
+    plain_text(std::slice::from_ref(span))
 }
 
 /// Returns the mark with its colour, and the colour of the text.
