@@ -101,10 +101,13 @@ pub(super) fn print_comparison(
         left: Some(a.to_owned()),
         right: Some(b.to_owned()),
     };
-    printer.print_both_sides(
-        &entry("compared", &format!("A  {}", comparison.left.name), &format!("B  {}", comparison.right.name)),
-        out,
-    )?;
+    // Below each other, the sides have their letters anyway.
+    let name = |letter: &str, side: &Side| match printer.width {
+        MIN_WIDTH_OF_TWO_COLUMNS.. => format!("{letter}  {}", side.name),
+        _ => side.name.clone(),
+    };
+    let names = (name("A", &comparison.left), name("B", &comparison.right));
+    printer.print_both_sides(&entry("compared", &names.0, &names.1), out)?;
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
     printer.print_both_sides(&entry("task", &task(&comparison.left), &task(&comparison.right)), out)?;

@@ -263,8 +263,6 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
             assert!(rows.contains(text), "{text} at {w}x{h}: {rows}");
         }
         assert!(!rows.contains("2 steps"), "{rows}");
-        // The first Enter unfolds the rows that are the same.
-        press(&mut stage, "Enter");
         press(&mut stage, "Enter");
         let page = screen_text(&stage.draw());
         assert!(page.contains("differences before the first step"), "{page}");
