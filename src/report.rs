@@ -37,6 +37,6 @@ pub use record::{
 };
 pub use reflexion::reflexion_files;
 #[cfg(feature = "tui")]
-pub use svg::{SvgColors, render_svg};
+pub use svg::{CastFrame, SvgColors, render_svg, render_svg_cast};
 pub use tally::{EpisodeRates, Tally};
 pub use transcript::{Transcript, render_transcript, step_lines};

@@ -224,7 +224,8 @@ pub struct Diff {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
-                        retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg")]
+                        retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg\n  \
+                        retrospect export --last --format cast-svg --size 100x30 --speed 2x --out recording.svg")]
 pub struct Export {
     /// Session or exported report, optionally with @BRANCH.
     #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
@@ -232,18 +233,24 @@ pub struct Export {
     /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Format: html (one page that contains the session), markdown, json, svg (the screen), text (the transcript),
-    /// reflexion (a run directory like the public code's; --out names it). Without it, the extension of --out
+    /// Format: html (one page that contains the session), markdown, json, svg (the screen), cast-svg (the screen while
+    /// the session plays, animated, with the captions of a demo), text (the transcript), reflexion (a run directory like the public code's; --out names it). Without it, the extension of --out
     /// decides; otherwise html.
     #[arg(long, short)]
     pub format: Option<ExportFormat>,
-    /// Step to highlight (html) or to show (svg): EPISODE.STEP.
+    /// Step to highlight (html), to show (svg) or to begin at (cast-svg): EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
-    /// Size of the screen for svg, in columns and rows.
+    /// Last step that cast-svg plays.
+    #[arg(long, value_name = "E.S")]
+    pub to: Option<String>,
+    /// Speed of cast-svg: 0.25x, 0.5x, 1x, 2x, 4x or 8x.
+    #[arg(long, value_name = "N", default_value = "1x")]
+    pub speed: String,
+    /// Size of the screen for svg and cast-svg, in columns and rows.
     #[arg(long, value_name = "WxH", default_value = "120x36")]
     pub size: String,
-    /// Theme of the screen for svg.
+    /// Theme of the screen for svg and cast-svg.
     #[arg(long, value_name = "T")]
     pub theme: Option<String>,
     /// File to write instead of standard output; for reflexion a folder.
@@ -381,6 +388,8 @@ pub enum ExportFormat {
     Json,
     /// The screen at one step, as a picture.
     Svg,
+    /// The screen while the session plays, as an animated picture.
+    CastSvg,
     /// The plain transcript.
     #[value(alias = "txt")]
     Text,
