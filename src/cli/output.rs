@@ -82,10 +82,10 @@ impl Output {
         for (style, piece) in line {
             let code = match style {
                 _ if !colour => "",
-                TextStyle::Plain => "",
+                // The left side of a comparison is the baseline.
+                TextStyle::Plain | TextStyle::OnlyLeft => "",
                 TextStyle::Dim => "2",
                 TextStyle::Heading => "1",
-                TextStyle::OnlyLeft => "",
                 TextStyle::OnlyRight => "36",
                 TextStyle::Changed => "33",
             };

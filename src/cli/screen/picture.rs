@@ -227,8 +227,8 @@ mod tests {
         screen_cast(&config, opened, range, "2", size, Some("dark")).unwrap()
     }
 
-    fn step(text: &str) -> Option<StepRef> {
-        Some(text.parse().unwrap())
+    fn step(text: &str) -> StepRef {
+        text.parse().unwrap()
     }
 
     #[test]
@@ -248,11 +248,11 @@ mod tests {
 
     #[test]
     fn a_cast_plays_the_chosen_steps() {
-        let page = cast("hot-mug-taught", (step("1.5"), step("1.9")), (80, 24));
+        let page = cast("hot-mug-taught", (Some(step("1.5")), Some(step("1.9"))), (80, 24));
         assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 5);
         let config = Config::without_file(None, |_| None);
         let opened = || locate::open_session(&config, Some("lamp")).unwrap();
-        let bad = screen_cast(&config, opened(), (step("9.1"), None), "1", (80, 24), None).unwrap_err();
+        let bad = screen_cast(&config, opened(), (Some(step("9.1")), None), "1", (80, 24), None).unwrap_err();
         assert!(bad.message.contains("no step to play"), "{}", bad.message);
         let bad = screen_cast(&config, opened(), (None, None), "3", (80, 24), None).unwrap_err();
         assert!(bad.message.contains("not a speed"), "{}", bad.message);
@@ -263,7 +263,7 @@ mod tests {
     fn the_pictures_of_the_readme_are_current() {
         let config = Config::without_file(None, |_| None);
         let opened = locate::open_session(&config, Some("hot-mug-taught")).unwrap();
-        let picture = screen_svg(&config, opened, step("1.10").unwrap(), (120, 36), Some("dark")).unwrap();
+        let picture = screen_svg(&config, opened, step("1.10"), (120, 36), Some("dark")).unwrap();
         let recording = cast("hot-mug-taught", (None, None), (120, 36));
         for (name, page) in [("picture.svg", picture), ("recording.svg", recording)] {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);

@@ -113,9 +113,8 @@ pub(super) fn executed(step: &Step) -> Vec<Block<'_>> {
     let is_by_person = executed.decided_by == DecidedBy::Person;
     let decision = is_by_person.then(|| {
         let replaced = step.proposal_text().filter(|proposal| *proposal != executed.action);
-        let replaced = replaced
-            .into_iter()
-            .flat_map(|proposal| [words(", instead of: "), Span::Replaced(proposal.into())]);
+        let replaced =
+            replaced.into_iter().flat_map(|proposal| [words(", instead of: "), Span::Replaced(proposal)]);
         // By default, prompts show it as the agent's own.
         let is_marked = executed.shown_as == ShownAs::HumanEdit;
         let marked = is_marked.then(|| words(", shown as a human edit"));

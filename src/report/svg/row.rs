@@ -40,7 +40,11 @@ impl StyleSheet {
         }
         match self {
             Self::Attributes => {
-                properties.iter().map(|(name, value)| format!(" {name}=\"{value}\"")).collect()
+                let mut text = String::new();
+                for (name, value) in properties {
+                    let _ = write!(text, " {name}=\"{value}\"");
+                }
+                text
             }
             Self::Classes(classes) => {
                 let rules: Vec<String> =
@@ -56,7 +60,11 @@ impl StyleSheet {
         let Self::Classes(classes) = self else { return String::new() };
         let mut all: Vec<(&String, &usize)> = classes.iter().collect();
         all.sort_by_key(|(_, number)| **number);
-        all.iter().map(|(rules, number)| format!(".c{number}{{{rules}}}\n")).collect()
+        let mut css = String::new();
+        for (rules, number) in all {
+            let _ = writeln!(css, ".c{number}{{{rules}}}");
+        }
+        css
     }
 }
 
