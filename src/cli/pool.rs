@@ -354,6 +354,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
                     evidence,
                     parents: Vec::new(),
                     transition: None,
+                    pinned: false,
                 },
             )
         })
@@ -407,6 +408,8 @@ pub(super) fn add_line(
         transition: None,
         task_key: None,
         task_type: None,
+        pinned: false,
+        taken_from: None,
     };
     PoolLine::new(at, op)
 }
@@ -431,6 +434,8 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             transition: lesson.transition.as_deref().cloned(),
             task_key: lesson.task_key.as_deref().map(str::to_owned),
             task_type: lesson.task_type.as_deref().map(str::to_owned),
+            pinned: false,
+            taken_from: None,
         }));
     }
     for pair in lesson.versions.windows(2) {

@@ -79,6 +79,9 @@ pub struct Lesson {
     /// The type of task it is about, if it was loaded from a file that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<Arc<str>>,
+    /// The saved pool or session that a person took it over from during the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<Arc<str>>,
     /// How many times new evidence has led to it again.
     #[serde(default)]
     #[serde(rename = "recurred")]
@@ -130,6 +133,12 @@ pub enum LessonOp {
         /// The type of task it is about, if it wasn't learnt there and has this scope.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task_type: Option<String>,
+        /// Whether it is pinned from the start.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pinned: bool,
+        /// The saved pool or session that a person took it over from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken_from: Option<String>,
     },
     /// Counts that new evidence led to the same lesson again.
     Recur { id: LessonId },
@@ -253,8 +262,9 @@ impl LessonOp {
     pub fn inverse(&self) -> Self {
         match self.clone() {
             Self::Recur { id } => Self::Recur { id },
-            Self::Add { id, .. } => {
-                Self::Status { id, previous: LessonStatus::On, status: LessonStatus::Retired }
+            Self::Add { id, pinned, .. } => {
+                let previous = if pinned { LessonStatus::Pinned } else { LessonStatus::On };
+                Self::Status { id, previous, status: LessonStatus::Retired }
             }
             Self::Edit { id, previous, text } => Self::Edit { id, previous: text, text: previous },
             Self::Status { id, previous, status } => Self::Status { id, previous: status, status: previous },

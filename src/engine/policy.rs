@@ -143,6 +143,7 @@ impl MentorReply<'_> {
             evidence: item.evidence.clone(),
             parents: Vec::new(),
             transition: item.transition.clone(),
+            pinned: false,
         }
     }
 

@@ -109,6 +109,8 @@ impl Pool {
                 transition,
                 task_key,
                 task_type,
+                pinned,
+                taken_from,
             } => {
                 self.added += 1;
                 let number = self.added;
@@ -118,7 +120,7 @@ impl Pool {
                     kind: *kind,
                     scope: *scope,
                     origin: *origin,
-                    status: LessonStatus::On,
+                    status: if *pinned { LessonStatus::Pinned } else { LessonStatus::On },
                     versions: Arc::new(vec![LessonVersion { seq, text: text.clone() }]),
                     learnt_at: position,
                     file: self.file.clone().filter(|_| author == Author::File),
@@ -128,6 +130,7 @@ impl Pool {
                     transition: transition.clone().map(Arc::new),
                     task_key: task_key.as_deref().map(Arc::from),
                     task_type: task_type.as_deref().map(Arc::from),
+                    taken_from: taken_from.as_deref().map(Arc::from),
                     recurrences: 0,
                     edited_by_person: author == Author::Person,
                     uses: 0,

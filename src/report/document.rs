@@ -96,7 +96,10 @@ impl<'a> Document<'a> {
         let entry = |lesson: &'a Lesson| LessonEntry {
             lesson,
             text: lesson_line(lesson.text()),
-            origin: enum_name(&lesson.origin),
+            origin: match &lesson.taken_from {
+                Some(from) => format!("{}, taken over from {from}", enum_name(&lesson.origin)),
+                None => enum_name(&lesson.origin),
+            },
             scope: enum_name(&lesson.scope),
             status: enum_name(&lesson.status),
             parents: format_parents(&self.0.parent_numbers(lesson)),

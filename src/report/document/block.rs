@@ -331,8 +331,15 @@ fn person_act(act: &PersonAct) -> Line<'static> {
 
 fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'static> {
     let (what, text) = match change {
-        LessonOp::Add { kind, text, .. } if who == Span::Person => {
-            (format!(" taught lesson {number} ({}): ", kind.name()), Some(text))
+        LessonOp::Add { kind, text, taken_from: Some(from), pinned, .. } if who == Span::Person => {
+            let pinned = if *pinned { ", pinned" } else { "" };
+            let what = words(format!(" took over lesson {number} ({}{pinned}) from ", kind.name()));
+            let text = [words(": ")].into_iter().chain(lesson_line(text));
+            return [who, what, quote(from.clone())].into_iter().chain(text).collect();
+        }
+        LessonOp::Add { kind, text, pinned, .. } if who == Span::Person => {
+            let pinned = if *pinned { ", pinned" } else { "" };
+            (format!(" taught lesson {number} ({}{pinned}): ", kind.name()), Some(text))
         }
         LessonOp::Add { kind, text, .. } => {
             (format!("lesson {number} added ({}): ", kind.name()), Some(text))

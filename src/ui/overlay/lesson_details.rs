@@ -142,6 +142,13 @@ fn origin_details(lesson: &Lesson) -> String {
         };
         return format!("the pool file {file} loaded at start{by}");
     }
+    if let Some(from) = &lesson.taken_from {
+        let (episode, step) = lesson.learnt_at;
+        let by = origin_label(lesson.origin);
+        return format!(
+            "taken over by you from {from}, in episode {episode} at step {step}; written by {by}"
+        );
+    }
     match lesson.learnt_at {
         (0, _) => origin_label(lesson.origin).to_owned(),
         (episode, step) => format!("{}, in episode {episode} at step {step}", origin_label(lesson.origin)),

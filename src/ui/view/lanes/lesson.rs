@@ -212,6 +212,7 @@ fn origin_labels(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
     if lesson.learnt_at == (0, 0) {
         return (format!("{who} {dot} {uses}"), who.to_owned());
     }
+    let who = if lesson.taken_from.is_some() { "you, taken over" } else { who };
     let (episode, step) = lesson.learnt_at;
     if episode != shown {
         return (format!("{who} {dot} step {episode}.{step} {dot} {uses}"), format!("s{episode}.{step}"));
