@@ -363,6 +363,8 @@ mod streaming {
                 Ok(report)
             }),
             list_sessions: Arc::new(unused_work),
+            list_saved_pools: Arc::new(unused_work),
+            promote_lesson: Arc::new(unused),
             list_models: Arc::new(unused_work),
             list_comparable: Arc::new(unused_work),
             open_comparable: Arc::new(unused_work),

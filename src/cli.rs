@@ -43,6 +43,8 @@ mod rerun_plan;
 mod resume;
 mod run;
 #[cfg(feature = "tui")]
+mod saved_pools;
+#[cfg(feature = "tui")]
 mod screen;
 #[cfg(not(feature = "tui"))]
 #[path = "cli/no_screen.rs"]

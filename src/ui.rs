@@ -45,7 +45,7 @@ pub use app::{Exit, run};
 pub use canvas::Canvas;
 pub use compositor::Compositor;
 pub use frame_data::{Context, FrameData};
-pub use host_services::{HostFn, HostServices, WorkFn};
+pub use host_services::{HostFn, HostServices, PromotedLesson, WorkFn};
 pub use model::Model;
 pub use msg::{Answer, Request, UiMessage};
 pub use options::Options;

@@ -3,16 +3,18 @@
 mod demos;
 
 use super::config::Config;
+use super::saved_pools;
 use super::shipped_demos::ShippedDemo;
 use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
 use crate::driver::Store;
+use crate::engine::State;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session, SessionFiles};
 use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::types::{EpisodeRef, WorkProgress};
-use crate::ui::{HostServices, ModelList};
+use crate::ui::{HostServices, ModelList, PromotedLesson};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -25,6 +27,7 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     let (copy_dir, export_dir) = (output_dir.clone(), output_dir);
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
+    let (pools_dir, pool_config, promote_config) = (dir.to_owned(), config.clone(), config.clone());
     let (config, model_config) = (config.clone(), config.clone());
     HostServices {
         edit_text: Arc::new(edit_text),
@@ -39,6 +42,12 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             Ok(comparable)
         }),
         list_sessions: Arc::new(move |(), progress: &WorkProgress| list_sessions(&listed_root, progress)),
+        list_saved_pools: Arc::new(move |state: &State, progress: &WorkProgress| {
+            saved_pools::list(&pool_config, &pools_dir, state, progress)
+        }),
+        promote_lesson: Arc::new(move |promoted: &PromotedLesson| {
+            saved_pools::promote(&promote_config, &promoted.state, &promoted.lesson, &promoted.pool)
+        }),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole), progress: &WorkProgress| {
             list_role_models(&model_config, run, *role, progress)
         }),

@@ -11,6 +11,7 @@ use crate::domain::{
     Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope,
 };
 use crate::driver::wall_clock_now;
+use crate::engine::State;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -287,23 +288,11 @@ fn promote_lessons(
             "name lessons with --lesson N; `retrospect lessons list SESSION --all` lists them",
         ));
     }
-    let mut pool = PoolFile::read(path)?;
-    let mut new_lines = Vec::new();
-    let (mut added, mut changed) = (0, 0);
-    for lesson in &chosen {
-        let lesson = lesson_environments::with_task(lesson, &state);
-        let lines = pool::missing_lines(&pool, wall_clock_now(), &opened.meta.session, &lesson);
-        match lines.first().map(|l| &l.operation) {
-            Some(LessonOp::Add { .. }) => added += 1,
-            Some(_) => changed += 1,
-            None => {}
-        }
-        new_lines.extend(lines);
-    }
-    calibration_setup::record_calibration_tasks(&mut new_lines, &state);
-    lesson_environments::record(&mut new_lines, &lesson_environments::of_session(&state));
-    new_lines.retain(|line| pool.merge_line(line.clone()));
-    append_and_report(config, path, &new_lines, out)?;
+    let chosen: Vec<Lesson> =
+        chosen.into_iter().map(|lesson| lesson_environments::with_task(lesson, &state)).collect();
+    let Promotion { added, changed, removed_bytes } =
+        promote_into(config, path, &opened.meta.session, &state, &chosen)?;
+    report_removed_bytes(path, removed_bytes, out);
     let changed_note = if changed > 0 { format!(", {changed} changed") } else { String::new() };
     out.print_line(&format!(
         "{added} of {} lessons were new{changed_note}; saved in {}",
@@ -312,16 +301,75 @@ fn promote_lessons(
     ))
 }
 
+/// What a promotion changed in a pool file.
+pub(super) struct Promotion {
+    /// Number of new lessons.
+    pub(super) added: usize,
+    /// Number of lessons with a new text.
+    pub(super) changed: usize,
+    /// Length of the incomplete last line that was removed; 0 if there was none.
+    pub(super) removed_bytes: u64,
+}
+
+/// Saves lessons of a session in a pool file, as far as it doesn't have them yet. `state` is the session's.
+///
+/// # Errors
+/// Fails with a [`CliError`] if the file can't be read or written, or if a lesson contains a model server's key.
+pub(super) fn promote_into(
+    config: &Config,
+    path: &Path,
+    session: &str,
+    state: &State,
+    chosen: &[Lesson],
+) -> Result<Promotion, CliError> {
+    let mut pool = PoolFile::read(path)?;
+    let mut new_lines = Vec::new();
+    let (mut added, mut changed) = (0, 0);
+    for lesson in chosen {
+        let lines = pool::missing_lines(&pool, wall_clock_now(), session, lesson);
+        match lines.first().map(|l| &l.operation) {
+            Some(LessonOp::Add { .. }) => added += 1,
+            Some(_) => changed += 1,
+            None => {}
+        }
+        new_lines.extend(lines);
+    }
+    calibration_setup::record_calibration_tasks(&mut new_lines, state);
+    lesson_environments::record(&mut new_lines, &lesson_environments::of_session(state));
+    new_lines.retain(|line| pool.merge_line(line.clone()));
+    let removed_bytes = append(config, path, &new_lines)?;
+    Ok(Promotion { added, changed, removed_bytes })
+}
+
 /// Appends lines to the pool, and prints a note if that removed an incomplete last line.
 ///
 /// # Errors
-/// Fails if a line contains a model server's key, because pools are meant to be shared, or if writing fails.
+/// Fails as [`append`] does.
 fn append_and_report(
     config: &Config,
     path: &Path,
     lines: &[PoolLine],
     out: &mut Output,
 ) -> Result<(), CliError> {
+    let removed_bytes = append(config, path, lines)?;
+    report_removed_bytes(path, removed_bytes, out);
+    Ok(())
+}
+
+fn report_removed_bytes(path: &Path, removed_bytes: u64, out: &mut Output) {
+    if removed_bytes > 0 {
+        out.print_note(&format!(
+            "{}: removed an incomplete last line ({removed_bytes} bytes) left by a killed program",
+            path.display()
+        ));
+    }
+}
+
+/// Appends lines to the pool. Returns the number of bytes of an incomplete last line that it removed.
+///
+/// # Errors
+/// Fails if a line contains a model server's key, because pools are meant to be shared, or if writing fails.
+fn append(config: &Config, path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     let added_text = |line: &PoolLine| match &line.operation {
         // Leave out the previous text: it is already in the pool.
         LessonOp::Edit { text, .. } => format!("{text:?}"),
@@ -334,14 +382,7 @@ fn append_and_report(
             "remove the key; set it in OPENAI_API_KEY, or in the variable named by a profile's key_env",
         ));
     }
-    let removed_bytes = pool::append(path, lines)?;
-    if removed_bytes > 0 {
-        out.print_note(&format!(
-            "{}: removed an incomplete last line ({removed_bytes} bytes) left by a killed program",
-            path.display()
-        ));
-    }
-    Ok(())
+    pool::append(path, lines)
 }
 
 /// Parses a lesson from the command line. `mistake -> solution` is an Error lesson, as in `--constitution` and

@@ -95,6 +95,7 @@ impl Compositor {
             WorkKind::Export
             | WorkKind::SaveCopy
             | WorkKind::EditBranch
+            | WorkKind::PromoteLesson
             | WorkKind::FramePast
             | WorkKind::Hint => true,
             _ => overlay_waits,

@@ -1,9 +1,10 @@
 //! Services that the program provides to the screen.
 
-use crate::domain::{BranchId, ModelRole, RunSpec};
+use crate::domain::{BranchId, LessonId, ModelRole, RunSpec};
 use crate::driver::Store;
+use crate::engine::State;
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::types::{EpisodeRef, ModelList, WorkProgress};
+use crate::ui::types::{EpisodeRef, ModelList, SavedPool, WorkProgress};
 use std::sync::Arc;
 
 /// A function that the program provides. Returns a result, or a message if it failed.
@@ -12,6 +13,15 @@ pub type HostFn<T, R> = Arc<dyn Fn(&T) -> Result<R, String> + Send + Sync>;
 /// A function that the program provides and that may take long. Reports its progress, and stops with a message when it
 /// is cancelled.
 pub type WorkFn<T, R> = Arc<dyn Fn(&T, &WorkProgress) -> Result<R, String> + Send + Sync>;
+
+/// A lesson to save in a pool file.
+pub struct PromotedLesson {
+    /// The state of the session that has the lesson.
+    pub state: Arc<State>,
+    pub lesson: LessonId,
+    /// The path of the file, which needn't exist.
+    pub pool: String,
+}
 
 /// Services that open files, start programs or connect to servers; the screen itself does none of this.
 #[derive(Clone)]
@@ -25,6 +35,10 @@ pub struct HostServices {
     pub export_report: WorkFn<Store, String>,
     /// Lists the sessions, newest first, each as its name and a short description.
     pub list_sessions: WorkFn<(), Vec<(String, String)>>,
+    /// Lists the saved pools, for a session in this state: pool files first, the configured one at the top.
+    pub list_saved_pools: WorkFn<State, Vec<SavedPool>>,
+    /// Saves a lesson in a pool file. Returns what was saved where.
+    pub promote_lesson: HostFn<PromotedLesson, String>,
     /// Lists the models of the server that a role of this run uses.
     pub list_models: WorkFn<(Arc<RunSpec>, ModelRole), ModelList>,
     /// Lists what an episode can be compared with: the session's other branches, and other sessions.

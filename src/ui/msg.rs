@@ -10,7 +10,7 @@ use crate::ui::draft::{ForkChange, LessonDraft};
 use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
-use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, WorkKind};
+use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, SavedPool, WorkKind};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,6 +61,13 @@ pub enum Request {
     },
     /// List the sessions; the answer goes to the topmost overlay.
     ListSessions,
+    /// List the saved pools; the answer goes to the topmost overlay.
+    ListSavedPools,
+    /// Save a lesson of the session in a pool file, given by its path; the answer is shown in the footer.
+    PromoteLesson {
+        lesson: LessonId,
+        pool: String,
+    },
     /// List the models of a role's server; the answer goes to the topmost overlay.
     ListModels(ModelRole),
     /// List the episodes outside this branch that can be compared; the answer goes to the topmost overlay.
@@ -178,6 +185,8 @@ pub enum Answer {
     Hint(Option<String>),
     /// The known sessions, newest first, each as its name and a short description.
     Sessions(Vec<(String, String)>),
+    /// The saved pools, or why they can't be listed.
+    SavedPools(Result<PtrEqArc<Vec<SavedPool>>, String>),
     /// The models of a role's server, or why they aren't available.
     Models { role: ModelRole, models: Result<ModelList, String> },
     /// The text as saved in the external editor. `None` if nothing was saved.

@@ -1,6 +1,6 @@
 //! Plain data that messages, the model and the views share.
 
-use crate::domain::Seq;
+use crate::domain::{Lesson, Seq};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,6 +65,10 @@ pub enum WorkKind {
     Admissible,
     /// Ask the environment for a hint.
     Hint,
+    /// List the saved pools.
+    SavedPools,
+    /// Save a lesson in a pool file.
+    PromoteLesson,
 }
 
 impl WorkKind {
@@ -85,6 +89,8 @@ impl WorkKind {
             Self::PriorDifferences => "differences",
             Self::Admissible => "admissible",
             Self::Hint => "hint",
+            Self::SavedPools => "saved-pools",
+            Self::PromoteLesson => "promote-lesson",
         }
     }
 
@@ -92,14 +98,19 @@ impl WorkKind {
     pub fn is_long(self) -> bool {
         matches!(
             self,
-            Self::Export | Self::Search | Self::Comparable | Self::Comparison | Self::PriorDifferences
+            Self::Export
+                | Self::Search
+                | Self::Comparable
+                | Self::Comparison
+                | Self::PriorDifferences
+                | Self::SavedPools
         )
     }
 
     /// Returns whether the work writes files. Newer work of the kind waits for it instead of replacing it, and so does
     /// the screen before it closes.
     pub fn writes_files(self) -> bool {
-        matches!(self, Self::Export | Self::SaveCopy | Self::EditBranch)
+        matches!(self, Self::Export | Self::SaveCopy | Self::EditBranch | Self::PromoteLesson)
     }
 }
 
@@ -222,6 +233,19 @@ pub struct EpisodeRef {
     pub goal: String,
     /// Hashes of its episodes' tasks ([`crate::domain::Task::key_hash`]).
     pub tasks: Arc<[u64]>,
+}
+
+/// Saved lessons: those of a pool file, or of another session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedPool {
+    /// Short name for lists.
+    pub name: String,
+    /// The path of the file, or the name of the session.
+    pub path: String,
+    /// Whether it is a pool file, into which lessons can be promoted.
+    pub is_file: bool,
+    /// Its lessons, without deleted ones.
+    pub lessons: Vec<Lesson>,
 }
 
 /// The models that a server offers.

@@ -159,6 +159,7 @@ fn added_lesson_kind(request: &Request) -> Option<ReflectionKind> {
     };
     commands.iter().find_map(|command| match command {
         Command::Lesson(LessonCommand::Add { kind, .. } | LessonCommand::Accept { kind, .. }) => Some(*kind),
+        Command::Lesson(LessonCommand::Load(lesson)) => Some(lesson.kind),
         _ => None,
     })
 }

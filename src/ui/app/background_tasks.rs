@@ -4,9 +4,9 @@ use super::workers::Workers;
 use crate::domain::{BranchId, RunSpec};
 use crate::driver::{Handle, PastQuery};
 use crate::ui::branches::BranchEdit;
-use crate::ui::host_services::HostServices;
+use crate::ui::host_services::{HostServices, PromotedLesson};
 use crate::ui::msg::{Answer, PastLoad, Request};
-use crate::ui::types::WorkKind;
+use crate::ui::types::{PtrEqArc, WorkKind};
 use crate::ui::{compare, find};
 use std::sync::Arc;
 use std::time::Instant;
@@ -68,6 +68,21 @@ impl Workers {
                     host.map_or_else(|| Ok(Vec::new()), |h| (h.list_sessions)(&(), &worker.progress));
                 Answer::Sessions(sessions.unwrap_or_default())
             }),
+            Request::ListSavedPools => {
+                let head = store.head();
+                self.start(WorkKind::SavedPools, now, move |worker| {
+                    let host = host.ok_or_else(|| NO_FILES.to_owned());
+                    let pools = host.and_then(|host| (host.list_saved_pools)(&head, &worker.progress));
+                    Answer::SavedPools(pools.map(|pools| PtrEqArc(Arc::new(pools))))
+                })
+            }
+            Request::PromoteLesson { lesson, pool } => {
+                let host = host.ok_or(NO_FILES)?;
+                let promoted = PromotedLesson { state: store.head(), lesson, pool };
+                self.start(WorkKind::PromoteLesson, now, move |_| {
+                    Answer::FileWritten((host.promote_lesson)(&promoted))
+                })
+            }
             Request::ListModels(role) => {
                 let run = sources.run.cloned();
                 self.start(WorkKind::Models, now, move |worker| {

@@ -16,6 +16,7 @@ use super::model_dialog::ModelDialog;
 use super::palette::Palette;
 use super::prompt_view::PromptView;
 use super::runs::EpisodeList;
+use super::saved_lessons::SavedLessons;
 use super::search::Search;
 use super::step_details::StepDetails;
 use super::summary_review::SummaryReview;
@@ -84,6 +85,7 @@ fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
         Action::Breakpoints if is_environment_idle => vec![Request::ListAdmissible],
         Action::Compare => vec![Request::ListComparable],
         Action::UseRecordedReply => vec![Request::ListSessions],
+        Action::SavedLessons | Action::PromoteLesson => vec![Request::ListSavedPools],
         Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
         _ => Vec::new(),
     }
@@ -187,6 +189,11 @@ fn open_for_action(
         Action::EditLesson => {
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to edit"))?;
             Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
+        }
+        Action::SavedLessons => Box::new(SavedLessons::to_take_over(selected_lesson(model, context))),
+        Action::PromoteLesson => {
+            let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to save"))?;
+            Box::new(SavedLessons::to_promote(lesson))
         }
         // In the lesson lanes a lesson is selected.
         Action::Open | Action::ShowDetails if model.focus == Focus::Lanes => {

@@ -96,6 +96,8 @@ impl Rig {
             save_copy: Arc::new(|_| Ok("copied.txt".to_owned())),
             export_report: endless(&began),
             list_sessions: endless(&began),
+            list_saved_pools: endless(&began),
+            promote_lesson: Arc::new(|_| Ok("saved".to_owned())),
             list_models: endless(&began),
             list_comparable: endless(&began),
             open_comparable: endless(&began),
