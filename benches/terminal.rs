@@ -362,6 +362,8 @@ mod streaming {
                 note_end(&dir.join(WORK), &format!("{EXPORT_ENDED} of {} MB", bytes >> 20), start);
                 Ok(report)
             }),
+            open_file: None,
+            remember_hint: Arc::new(unused),
             list_sessions: Arc::new(unused_work),
             list_saved_pools: Arc::new(unused_work),
             promote_lesson: Arc::new(unused),

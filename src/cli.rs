@@ -31,6 +31,8 @@ mod locate;
 mod man_pages;
 mod models;
 mod open;
+#[cfg(feature = "tui")]
+mod opener;
 pub mod output;
 mod plain;
 mod play;
@@ -49,6 +51,8 @@ mod screen;
 #[cfg(not(feature = "tui"))]
 #[path = "cli/no_screen.rs"]
 mod screen;
+#[cfg(feature = "tui")]
+mod seen_hints;
 mod sessions;
 mod settings;
 mod setup;

@@ -46,7 +46,7 @@ pub use canvas::Canvas;
 pub use compositor::Compositor;
 pub use frame_data::{Context, FrameData};
 pub use host_services::{HostFn, HostServices, PromotedLesson, WorkFn};
-pub use model::Model;
+pub use model::{FirstRunHint, Model};
 pub use msg::{Answer, Request, UiMessage};
 pub use options::Options;
 pub use terminal_events::reported_background;

@@ -3,8 +3,8 @@
 mod demos;
 
 use super::config::Config;
-use super::saved_pools;
 use super::shipped_demos::ShippedDemo;
+use super::{opener, saved_pools, seen_hints};
 use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
 use crate::driver::Store;
 use crate::engine::State;
@@ -14,7 +14,7 @@ use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::types::{EpisodeRef, WorkProgress};
-use crate::ui::{HostServices, ModelList, PromotedLesson};
+use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -32,9 +32,18 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
-        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| match demo {
-            Some(demo) => demo.export(&export_dir, store, progress),
-            None => export_session(&export_dir, store, progress),
+        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
+            let path = match demo {
+                Some(demo) => demo.export(&export_dir, store, progress),
+                None => export_session(&export_dir, store, progress),
+            }?;
+            Ok(std::path::absolute(&path).map_or(path, |full| full.display().to_string()))
+        }),
+        open_file: opener::find_opener(|name| std::env::var_os(name)).map(|opener| -> HostFn<str, ()> {
+            Arc::new(move |path: &str| opener::open_file(&opener, path))
+        }),
+        remember_hint: Arc::new(|next: &FirstRunHint| {
+            seen_hints::remember(seen_hints::hints_file().as_deref(), *next)
         }),
         list_comparable: Arc::new(move |store: &Store, progress: &WorkProgress| {
             let mut comparable = demo.map_or_else(|| Ok(Vec::new()), ShippedDemo::others)?;

@@ -15,7 +15,7 @@ use super::setup::{
     Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
 };
 use super::shipped_demos::{Guide, ShippedDemo};
-use super::{args, bounded, headless};
+use super::{args, bounded, headless, seen_hints};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY};
 use crate::engine::{Command, State};
@@ -27,7 +27,7 @@ use crate::ui::chapters::Chapter;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
 use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, TerminalCapabilities, Theme};
-use crate::ui::{Exit, Options, glyphs, reported_background};
+use crate::ui::{Exit, FirstRunHint, Options, glyphs, reported_background};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -157,7 +157,11 @@ pub(super) fn screen_options(
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         capture_mouse: config.get(keys::MOUSE),
         motion: is_motion_allowed(config, capabilities),
-        first_run_hints: config.get(keys::HINTS),
+        first_hint: if config.get(keys::HINTS) {
+            seen_hints::next_hint(seen_hints::hints_file().as_deref())
+        } else {
+            FirstRunHint::None
+        },
         start_cursor: at.map_or(Cursor::Live, Cursor::At),
         host: Some(host_services(config, dir, demo)),
         resume_command: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),

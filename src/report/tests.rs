@@ -184,7 +184,9 @@ fn an_html_report_is_self_contained_and_embeds_its_session() {
     assert_eq!(page.matches("<script").count(), 1, "one data block, no executable script");
     assert_eq!(page.matches("</script>").count(), 1, "hostile text cannot end the block");
     assert!(page.contains("prefers-color-scheme: dark"));
-    assert_eq!(page.matches("autofocus").count(), 1, "one marked step");
+    assert_eq!(page.matches("class=\"step marked\"").count(), 1, "one marked step");
+    assert!(!page.contains("autofocus"), "it opens at the top");
+    assert!(page.contains("<p>Marked: <a href=\"#s1-1\">"), "a link leads to the marked step");
     assert_eq!(extract_session(&page).unwrap().files, files());
 }
 

@@ -96,6 +96,8 @@ impl Compositor {
             | WorkKind::SaveCopy
             | WorkKind::EditBranch
             | WorkKind::PromoteLesson
+            | WorkKind::OpenFile
+            | WorkKind::RememberHint
             | WorkKind::FramePast
             | WorkKind::Hint => true,
             _ => overlay_waits,
@@ -152,6 +154,9 @@ impl Compositor {
             }
             UiMessage::Answer(Answer::PastLoaded { load, result }) => {
                 return self.on_past_loaded(model, context, load, result);
+            }
+            UiMessage::Answer(Answer::ReportWritten { path, can_open }) => {
+                update::on_report_written(model, context, path, can_open)
             }
             UiMessage::Answer(Answer::WorkCrashed(kind)) => {
                 self.on_work_crashed(model, context, kind);

@@ -4,6 +4,7 @@ use crate::domain::{BranchId, LessonId, ModelRole, RunSpec};
 use crate::driver::Store;
 use crate::engine::State;
 use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::model::FirstRunHint;
 use crate::ui::types::{EpisodeRef, ModelList, SavedPool, WorkProgress};
 use std::sync::Arc;
 
@@ -31,8 +32,12 @@ pub struct HostServices {
     pub edit_text: HostFn<str, Option<String>>,
     /// Writes copied text to a file, for terminals without clipboard support, and returns the file's path.
     pub save_copy: HostFn<str, String>,
-    /// Writes a report of the session and returns its path. Long sessions take seconds.
+    /// Writes a report of the session and returns its full path. Long sessions take seconds.
     pub export_report: WorkFn<Store, String>,
+    /// Opens a file with the platform's program for it, such as a browser; `None` where there is none.
+    pub open_file: Option<HostFn<str, ()>>,
+    /// Remembers for later sessions which first-run hint comes next.
+    pub remember_hint: HostFn<FirstRunHint, ()>,
     /// Lists the sessions, newest first, each as its name and a short description.
     pub list_sessions: WorkFn<(), Vec<(String, String)>>,
     /// Lists the saved pools, for a session in this state: pool files first, the configured one at the top.

@@ -126,6 +126,8 @@ pub struct Model {
     pub last_interrupt: Option<Instant>,
     /// The current first-run hint.
     pub hint: FirstRunHint,
+    /// The report that the shown notice offers to open.
+    pub offered_report: Option<String>,
     /// The command that resumes the session, or `None` if it can't be resumed.
     pub resume_command: Option<String>,
     /// The templates for the next prompt, or `None` if they aren't known.

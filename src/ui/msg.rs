@@ -10,6 +10,7 @@ use crate::ui::draft::{ForkChange, LessonDraft};
 use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
+use crate::ui::model::FirstRunHint;
 use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, SavedPool, WorkKind};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
@@ -104,6 +105,12 @@ pub enum Request {
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
     OpenEditor(String),
     Copy(String),
+    /// Copy a text to the clipboard alone: it is shown anyway.
+    CopyToClipboard(String),
+    /// Open a file with the platform's program for it.
+    OpenFile(String),
+    /// Remember for later sessions which first-run hint comes next.
+    RememberHint(FirstRunHint),
     /// Write a report of the session.
     Export,
     /// Stop writing the report.
@@ -193,6 +200,14 @@ pub enum Answer {
     Edited(Option<String>),
     /// What was written to which file, or why it couldn't be written; shown in the footer.
     FileWritten(Result<String, String>),
+    /// A report was written to this file, or why it couldn't be.
+    ReportWritten {
+        path: Result<String, String>,
+        /// Whether the platform has a program that opens it.
+        can_open: bool,
+    },
+    /// A followed hint is remembered, or why it can't be.
+    HintRemembered(Result<(), String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
     /// Work ended without an answer, by a fault of the program.

@@ -65,6 +65,10 @@ pub enum WorkKind {
     Admissible,
     /// Ask the environment for a hint.
     Hint,
+    /// Open a file with the platform's program for it.
+    OpenFile,
+    /// Remember which first-run hint comes next.
+    RememberHint,
     /// List the saved pools.
     SavedPools,
     /// Save a lesson in a pool file.
@@ -89,6 +93,8 @@ impl WorkKind {
             Self::PriorDifferences => "differences",
             Self::Admissible => "admissible",
             Self::Hint => "hint",
+            Self::OpenFile => "open-file",
+            Self::RememberHint => "remember-hint",
             Self::SavedPools => "saved-pools",
             Self::PromoteLesson => "promote-lesson",
         }
@@ -110,7 +116,10 @@ impl WorkKind {
     /// Returns whether the work writes files. Newer work of the kind waits for it instead of replacing it, and so does
     /// the screen before it closes.
     pub fn writes_files(self) -> bool {
-        matches!(self, Self::Export | Self::SaveCopy | Self::EditBranch | Self::PromoteLesson)
+        matches!(
+            self,
+            Self::Export | Self::SaveCopy | Self::EditBranch | Self::PromoteLesson | Self::RememberHint
+        )
     }
 }
 

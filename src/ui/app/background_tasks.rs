@@ -122,9 +122,20 @@ impl Workers {
             Request::Export => {
                 let host = host.ok_or(NO_FILES)?;
                 self.start(WorkKind::Export, now, move |worker| {
-                    let written = (host.export_report)(&store, &worker.progress);
-                    let written = written.map(|path| format!("report written to {path}"));
-                    Answer::FileWritten(written.map_err(|error| format!("no report written: {error}")))
+                    let path = (host.export_report)(&store, &worker.progress);
+                    Answer::ReportWritten { path, can_open: host.open_file.is_some() }
+                })
+            }
+            Request::OpenFile(path) => {
+                let open = host.and_then(|host| host.open_file).ok_or("no program opens files here")?;
+                self.start(WorkKind::OpenFile, now, move |_| {
+                    Answer::FileWritten(open(&path).map(|()| format!("opened {path}")))
+                })
+            }
+            Request::RememberHint(next) => {
+                let Some(host) = host else { return Ok(None) };
+                self.start(WorkKind::RememberHint, now, move |_| {
+                    Answer::HintRemembered((host.remember_hint)(&next))
                 })
             }
             Request::CancelExport => {

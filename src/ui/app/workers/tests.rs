@@ -95,6 +95,8 @@ impl Rig {
             edit_text: Arc::new(|_| Ok(None)),
             save_copy: Arc::new(|_| Ok("copied.txt".to_owned())),
             export_report: endless(&began),
+            open_file: None,
+            remember_hint: Arc::new(|_| Ok(())),
             list_sessions: endless(&began),
             list_saved_pools: endless(&began),
             promote_lesson: Arc::new(|_| Ok("saved".to_owned())),
