@@ -193,6 +193,10 @@ impl Compositor {
             }
             overlay.draw(context, screen, &mut canvas);
         }
+        // A message of several rows covers what the overlays drew there.
+        if !self.overlays.is_empty() && model.notice.is_some() {
+            view::footer::draw(model, context, cache.layout.footer, &mut canvas);
+        }
         if model.stage_mode {
             hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);
         }
