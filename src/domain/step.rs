@@ -4,6 +4,7 @@ use super::setting_words;
 use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A stage is how far a step has got: prompt, reply, decision, observation, reflection or settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -117,6 +118,9 @@ pub struct Observation {
 pub struct Step {
     pub number: u32,
     pub stage: Stage,
+    /// The reasoning that the model showed before its last reply; empty if none.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub reasoning: Arc<str>,
     /// The actor's thought, without its label.
     #[serde(default)]
     pub thought: Option<String>,

@@ -91,7 +91,7 @@ impl State {
             Event::SettingDeviationsChanged { call, role, settings } => {
                 self.record_setting_deviations(seq, *call, *role, settings);
             }
-            Event::ReplyReceived { call, usage, truncated, reply_source, .. } => {
+            Event::ReplyReceived { call, reasoning, usage, truncated, reply_source, .. } => {
                 // An actor's call stays in `calls` until the next event uses the reply: `Proposed`, `AskedAgain`, or
                 // `CallFailed`, which moves the call to the failed calls. No later event needs a mentor's call.
                 let role = match self.calls.get(call) {
@@ -109,6 +109,7 @@ impl State {
                 } else {
                     self.actor_replies.truncated = truncated.is_some();
                     self.edit_step(seq, |s| {
+                        s.reasoning = reasoning.trim().into();
                         s.usage = *usage;
                         s.reply_source.clone_from(reply_source);
                     });

@@ -156,6 +156,13 @@ fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: Step
 
 fn write_block(out: &mut String, block: &Block<'_>) {
     let line = inline(&block.line());
+    if matches!(block, Block::Reasoning(_)) {
+        let _ = writeln!(
+            out,
+            "<details class=\"soft\"><summary>reasoning</summary><div class=\"obs\">{line}</div></details>"
+        );
+        return;
+    }
     let mut note = block.note().map_or_else(String::new, |note| format!("({})", inline(&note)));
     if matches!(block, Block::Proposal(_)) {
         note.push_str("(proposed)");

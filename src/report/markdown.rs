@@ -100,6 +100,7 @@ fn write_block(out: &mut String, block: &Block<'_>) {
             let _ = writeln!(out, "> {}", escape(text));
             return;
         }
+        Block::Reasoning(_) => "reasoning: ",
         Block::Thought { .. } => "thought: ",
         Block::Action { .. } => "action: ",
         Block::Proposal(_) => "proposed: ",

@@ -59,6 +59,8 @@ pub enum Block<'a> {
     AskedAgain(&'a str),
     Warning(&'a str),
     RequestChanged(ModelRole, &'a str),
+    /// The reasoning that a model showed before its reply.
+    Reasoning(&'a str),
     Thought {
         text: &'a str,
         /// Set if a person chose to only think: who decided, and instead of what.
@@ -172,9 +174,10 @@ impl<'a> Block<'a> {
                 line
             }
             Block::NotRun => vec![words("not run")],
-            Block::Thought { text, .. } | Block::Observation { text, .. } | Block::Remark(text) => {
-                vec![quote(*text)]
-            }
+            Block::Reasoning(text)
+            | Block::Thought { text, .. }
+            | Block::Observation { text, .. }
+            | Block::Remark(text) => vec![quote(*text)],
             Block::Progress { before, after } => vec![words(format!("progress {before:.2} → {after:.2}"))],
             Block::Finding(note) => vec![detector_name(note), words(": "), code(&note.evidence)],
             Block::Reflection(reflection) => {

@@ -54,6 +54,7 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     let changes = step.setting_deviations.iter();
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));
     decision.extend(acts(false).map(intervention));
+    decision.extend((!step.reasoning.is_empty()).then_some(Block::Reasoning(&step.reasoning)));
     push_decision(&mut decision, step, episode);
     let mut outcome = observed(step, episode);
     outcome.extend(findings(step, episode));

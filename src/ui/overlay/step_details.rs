@@ -114,13 +114,18 @@ impl Details<'_> {
 
     fn write_step(&mut self, step: &Step, section: &Section<'_>) {
         let mut replies = actor_replies(step, self.context);
-        let read = replies.pop_if(|reply| reply.unusable_reason.is_none());
-        // Only what was read with complaints differs from what the blocks say.
-        let mut read = read.filter(|_| !step.complaints.is_empty());
+        let mut read = replies.pop_if(|reply| reply.unusable_reason.is_none());
         for block in section.blocks() {
-            if matches!(block, Block::Complaint(_))
-                && let Some(reply) = read.take()
-            {
+            // What was read stands above what was made of it.
+            let is_made_of_reply = matches!(
+                block,
+                Block::Thought { .. }
+                    | Block::Complaint(_)
+                    | Block::Rejected { .. }
+                    | Block::Action { .. }
+                    | Block::Proposal(_)
+            );
+            if is_made_of_reply && let Some(reply) = read.take() {
                 self.write("reply", Role::Muted, &reply.text);
             }
             self.write_block(block);
@@ -215,6 +220,7 @@ fn label_and_role(block: &Block<'_>) -> (&'static str, Role) {
         Tone::Bad => Role::Bad,
     };
     match block {
+        Block::Reasoning(_) => ("reasoning", Role::Reasoning),
         Block::Thought { .. } => ("think", Role::Thought),
         Block::Proposal(_) => ("proposed", Role::Proposal),
         Block::Action { decision: Some(_), .. } => ("executed", Role::Person),
@@ -240,11 +246,18 @@ fn cost_text(usage: &Usage) -> String {
     let cost =
         if usage.cost_nano > 0 { format!(", cost {}", format_price(usage.cost_nano)) } else { String::new() };
     let seconds = usage.millis as f64 / 1000.0;
+    let reasoning = match usage.reasoning_tokens {
+        0 => String::new(),
+        tokens => format!(", {tokens} of them reasoning"),
+    };
     let wasted = match usage.earlier.tokens() {
         0 => String::new(),
         tokens => format!(", {tokens} of them for unusable replies"),
     };
-    format!("{} + {} tokens{by}{wasted}, {seconds:.1} s{cost}", usage.prompt_tokens, usage.reply_tokens)
+    format!(
+        "{} + {} tokens{reasoning}{by}{wasted}, {seconds:.1} s{cost}",
+        usage.prompt_tokens, usage.reply_tokens
+    )
 }
 
 /// Maximum number of a step's events to search.
@@ -257,12 +270,9 @@ struct ActorReply {
     unusable_reason: Option<String>,
 }
 
-/// Returns the actor's replies in a step, in order; none if they say no more than the step itself.
+/// Returns the actor's replies in a step, in order.
 fn actor_replies(step: &Step, context: &Context<'_>) -> Vec<ActorReply> {
     let mut replies: Vec<ActorReply> = Vec::new();
-    if step.unusable_replies == 0 && step.complaints.is_empty() {
-        return replies;
-    }
     let mut actors = Vec::new();
     let before = Seq(step.first_seq.0.saturating_sub(1));
     let last = Seq(step.last_seq.0.min(step.first_seq.0 + MAX_EVENTS));

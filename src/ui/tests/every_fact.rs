@@ -48,6 +48,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::UnusableReplies(_) => "unusable replies",
         Block::Warning(_) => "warning",
         Block::RequestChanged(..) => "changed request",
+        Block::Reasoning(_) => "reasoning",
         Block::Thought { .. } => "thought",
         Block::ThoughtDropped(_) => "dropped thought",
         Block::ThoughtRewritten(_) => "rewritten thought",
@@ -103,6 +104,8 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT | DETAILS),
     ("warning", "warning: the server is slow", ALL),
     ("changed request", "request to the actor's server changed: stop: it cut off", ALL),
+    // A transcript is read while the run goes on; the reply says what counts.
+    ("reasoning", "Heat needs a stove.", PAGES | STORY | DETAILS),
     ("thought", "The stove is hot.", ALL),
     ("dropped thought", "thought dropped from later prompts", ALL),
     ("rewritten thought", "thought in later prompts: I look at the shelf.", ALL),
@@ -154,7 +157,7 @@ const FACTS: &[(&str, &str, u8)] = &[
 ];
 
 fn story(state: &State) -> String {
-    let layout = RowLayout { content: PaneContent::All, columns: 200, digits: 2 };
+    let layout = RowLayout { content: PaneContent::All, columns: 200, digits: 2, shows_reasoning: true };
     let episode = state.episode.as_deref().unwrap();
     let mut rows: Vec<Row> = start_rows(episode, state, layout, &UNICODE);
     for step in &episode.steps {

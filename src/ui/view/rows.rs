@@ -42,6 +42,8 @@ pub struct RowLayout {
     pub columns: u16,
     /// Columns of a step number.
     pub digits: u16,
+    /// Whether the reasoning of models is unfolded.
+    pub shows_reasoning: bool,
 }
 
 /// Maximum rows of a cancelled reply; Enter shows the rest.
@@ -131,6 +133,19 @@ impl<'a> RowWriter<'a> {
                 pieces: vec![margin, (Role::Muted, " ".repeat(usize::from(indent))), (Role::Muted, text)],
                 tail: Vec::new(),
             });
+        }
+    }
+
+    /// Adds a text with a rule at the left of each row.
+    pub fn push_quote(&mut self, role: Role, text: &str) {
+        const INDENT: u16 = 2;
+        let rule = format!("{} ", self.glyphs.reasoning_margin);
+        let used = self.layout.digits + 2 + INDENT + 1 + width(&rule) as u16;
+        let room = usize::from(self.layout.columns.saturating_sub(used)).max(4);
+        let (lines, more) = wrap_at_most(text, room, MAX_TEXT_ROWS);
+        let rest = more.then(|| format!("{} the step details have the rest", self.glyphs.ellipsis));
+        for line in lines.into_iter().chain(rest) {
+            self.push_line(INDENT, [(Role::Muted, rule.clone()), (role, line)]);
         }
     }
 

@@ -70,11 +70,15 @@ fn visible_rows(
     cache: &mut ViewCache,
 ) -> Vec<Row> {
     let Some(episode) = context.episode() else {
-        return live_rows(context, RowLayout { content, columns: area.width, digits: 1 }, model);
+        return live_rows(
+            context,
+            RowLayout { content, columns: area.width, digits: 1, shows_reasoning: model.show_reasoning },
+            model,
+        );
     };
     let last = episode.steps.len() as u32;
     let digits = last.max(10).ilog10() as u16 + 1;
-    let layout = RowLayout { content, columns: area.width, digits };
+    let layout = RowLayout { content, columns: area.width, digits, shows_reasoning: model.show_reasoning };
     let chosen = context.frame.selected_step().min(last);
     let height = usize::from(area.height);
     let mut source = RowSource { context, layout, height, last, cache, model };

@@ -38,13 +38,14 @@ pub(super) fn section_rows(
     let is_shown = |block: &Block<'_>| match (layout.content, block) {
         // A draft that a person edited and that isn't sent yet is a live row.
         (_, Block::PromptEdited) if is_draft => false,
+        (_, Block::Reasoning(_)) if !layout.shows_reasoning => false,
         (PaneContent::All, _) => true,
         (content, Block::Observation { .. }) => content == PaneContent::Observations,
         (content, _) => content == PaneContent::ThoughtsAndActions,
     };
     let mut has_gap = !waits;
     for block in section.decision.iter().filter(|block| is_shown(block)) {
-        if !has_gap && matches!(block, Block::Thought { .. } | Block::Proposal(_)) {
+        if !has_gap && matches!(block, Block::Reasoning(_) | Block::Thought { .. } | Block::Proposal(_)) {
             has_gap = true;
             w.rows.push_gap();
         }
@@ -70,6 +71,7 @@ impl BlockWriter<'_, '_> {
                 // The step details show the environment's own text.
                 return self.write_observation(text, original.is_some());
             }
+            Block::Reasoning(text) => self.rows.push_quote(Role::Reasoning, text),
             Block::Thought { text, decision, .. } => self.write_thought(text, decision.is_some()),
             Block::Action { decision: Some(_), .. } => {
                 self.write_marked((Role::MarkPerson, glyphs.person), Role::Action, &line);
@@ -144,6 +146,9 @@ impl BlockWriter<'_, '_> {
         let mut facts = Vec::new();
         if step.usage.millis >= 100 {
             facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
+        }
+        if !step.reasoning.is_empty() {
+            facts.push("with reasoning".to_owned());
         }
         if step.usage.reply_tokens > 0 {
             facts.push(pluralize(step.usage.reply_tokens, "token"));
