@@ -2,7 +2,7 @@
 
 use super::overlays::{type_text, with_prompts};
 use super::{TestScreen, screen_text};
-use crate::ui::theme::Role;
+use crate::ui::theme::{Role, Theme};
 
 fn open(width: u16, height: u16) -> TestScreen {
     let mut stage = TestScreen::new(with_prompts(), width, height);
@@ -21,8 +21,10 @@ fn highlights(stage: &mut TestScreen) -> Vec<String> {
         for x in 0..=buffer.area.width {
             let cell = buffer.cell((x, y)).filter(|_| x < buffer.area.width);
             let is = |style: ratatui::style::Style| {
-                let plain = ratatui::style::Style::reset();
-                cell.is_some_and(|cell| cell.style() == plain.patch(style))
+                cell.is_some_and(|cell| {
+                    (Some(cell.fg), cell.modifier) == (style.fg, style.add_modifier)
+                        && cell.bg == style.bg.unwrap_or(cell.bg)
+                })
             };
             let kind = if is(current) {
                 Some(true)
@@ -84,6 +86,10 @@ fn a_search_unfolds_what_matches_and_moves_through_it() {
         assert_eq!(count(&screen_text(&stage.draw())).0, at);
         // Esc ends the search, and folds again what it unfolded; the view stays.
         stage.press("Esc");
+        stage.draw();
+        for _ in 0..9 {
+            stage.press("Up");
+        }
         assert!(screen_text(&stage.draw()).contains("+ 26 tokens"));
         assert_eq!(stage.compositor.overlays().len(), 1);
         stage.press("Esc");
@@ -94,6 +100,8 @@ fn a_search_unfolds_what_matches_and_moves_through_it() {
 #[test]
 fn matches_are_highlighted_and_the_current_one_stands_out() {
     let mut stage = open(120, 36);
+    let source = Theme::shipped_source("dark").unwrap();
+    stage.theme = Theme::parse("dark", source, &|_| None).0;
     assert_eq!(highlights(&mut stage), Vec::<String>::new());
     stage.press("/");
     type_text(&mut stage, "you can");
@@ -113,6 +121,6 @@ fn matches_are_highlighted_and_the_current_one_stands_out() {
     for key in ["/", "Enter", "d", "/"] {
         stage.press(key);
     }
-    type_text(&mut stage, "step");
+    type_text(&mut stage, "about");
     assert!(screen_text(&stage.draw()).contains("1 of "), "{}", screen_text(&stage.draw()));
 }
