@@ -1,6 +1,5 @@
 //! Which hints of the first run a person has followed. They are remembered for all later sessions.
 
-use super::host_services::write_error;
 use crate::files;
 use crate::ui::FirstRunHint;
 use std::path::{Path, PathBuf};
@@ -32,8 +31,9 @@ pub(super) fn remember(file: Option<&Path>, next: FirstRunHint) -> Result<(), St
     let Some(file) = file else { return Ok(()) };
     let Some(at) = FOLLOWED.iter().position(|(_, after)| *after == next) else { return Ok(()) };
     let text: String = FOLLOWED[..=at].iter().flat_map(|(word, _)| [word, "\n"]).collect();
-    let failed =
-        |error: std::io::Error| format!("{}; the hint will be shown again", write_error(file, &error));
+    let failed = |error: std::io::Error| {
+        format!("{}: could not be written: {error}; the hint will be shown again", file.display())
+    };
     if let Some(folder) = file.parent() {
         files::create_folder(folder).map_err(failed)?;
     }
