@@ -23,6 +23,7 @@ mod run;
 mod run_limit;
 mod run_sampling;
 mod run_settings;
+mod sample;
 mod sampling;
 mod scope;
 mod setting;
@@ -60,6 +61,10 @@ pub use run_settings::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, PLACE_PREFIX,
     PRESET_SETTING, RoleSettings, RunPlace, RunSettings, SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING,
     SOURCE_SESSION_SETTING, TEMPLATES_SETTING,
+};
+pub use sample::{
+    MAX_SAMPLES, ProposalCount, SAMPLES_AT_ONCE, Sample, SampleGroup, SampleRequest, SampleStats,
+    SampleStatus, SampledLesson, count_proposals,
 };
 use sampling::sampling_overrides;
 pub use sampling::{

@@ -24,8 +24,8 @@ mod tests;
 
 pub use by_task::TaskTotals;
 pub use document::{
-    Block, EDITED_BY_PERSON, Line, Section, Span, Tone, lesson_line, not_kept, plain_text, reflection_notes,
-    start_section, step_section,
+    Block, EDITED_BY_PERSON, Line, SampleFacts, Section, Span, Tone, lesson_line, not_kept, plain_text,
+    reflection_notes, start_section, step_section,
 };
 pub use dropped_text::{DroppedText, dropped_texts};
 pub use html::{EmbedSession, write_html};

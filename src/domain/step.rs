@@ -1,7 +1,7 @@
 //! Steps of a trajectory and their parts.
 
 use super::setting_words;
-use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, Seq, Usage};
+use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, SampleGroup, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -172,6 +172,9 @@ pub struct Step {
     /// What a person did at it, beside the changes of its texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interventions: Vec<Intervention>,
+    /// Samples of its prompt, which a person requested beside the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<SampleGroup>,
     /// Partial replies of its calls that a person cancelled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "broken_off")]

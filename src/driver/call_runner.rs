@@ -97,7 +97,7 @@ impl CallRunner {
         self.calls.insert(call, task);
     }
 
-    /// Returns the thread for prefetches.
+    /// Returns the thread for calls beside the run: prefetches and samples.
     pub(super) fn thread(&self) -> &CallThread {
         &self.thread
     }
@@ -135,15 +135,15 @@ impl Drop for CallRunner {
 }
 
 /// The complete reply of a provider.
-struct CollectedReply {
-    text: String,
-    reasoning: String,
-    usage: Usage,
-    truncated: Option<Truncation>,
+pub(super) struct CollectedReply {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) usage: Usage,
+    pub(super) truncated: Option<Truncation>,
 }
 
 /// Collects the deltas of a call. On failure returns the error, and the usage reported until then.
-async fn collect_reply(
+pub(super) async fn collect_reply(
     provider: &dyn Provider,
     request: Request,
     prefetched: Option<PrefetchCall>,

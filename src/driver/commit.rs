@@ -77,6 +77,14 @@ impl Driver {
                 self.on_prefetch_done(number, result);
             }
             Message::PrefetchDone(..) => {}
+            Message::Sample(order, reply_to) => {
+                self.respond(reply_to, |driver| driver.request_samples(&order));
+            }
+            Message::CancelSamples => {
+                self.cancel_samples();
+            }
+            Message::SampleEnded(epoch, sample) if epoch == self.epoch => self.on_sample_ended(*sample),
+            Message::SampleEnded(..) => {}
             Message::Reply(_, reply) => {
                 self.remove_live_call(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
@@ -91,6 +99,9 @@ impl Driver {
     pub(super) fn run_command(&mut self, command: &Command) -> Result<Seq, CommandError> {
         if matches!(command, Command::Close) {
             self.close_prefetches();
+        }
+        if matches!(command, Command::Close | Command::Cancel) {
+            self.cancel_samples();
         }
         self.reject_secrets(command)?;
         let mut events = self.engine.decide(&Input::Command(command.clone()))?;
@@ -307,6 +318,7 @@ impl Driver {
                 self.job_runner.cancel_all();
                 self.store.edit_live(super::Live::clear_calls);
             }
+            Event::SamplesRequested { request } => self.send_samples(request),
             _ => {
                 if let Some(effect) = effect_of(event) {
                     self.issue_call(&effect);

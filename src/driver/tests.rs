@@ -26,6 +26,7 @@ mod jobs;
 mod journal_changed;
 mod models;
 mod partial_replies;
+mod samples;
 mod timeouts;
 
 /// Counts up and wins at `goal`. Its observation is the count, so a wrong rebuild is visible at once.

@@ -9,6 +9,7 @@ mod manual_edit;
 mod method_writes;
 mod prefetch;
 mod prompt;
+mod samples;
 mod state_updates;
 
 use state_updates::{is_intervention, to_observation};
@@ -88,6 +89,8 @@ impl State {
                 self.grant = None;
             }
             Event::PrefetchChanged(prefetch) => self.record_prefetch(prefetch),
+            Event::SamplesRequested { request } => self.request_samples(seq, request),
+            Event::Sampled { sample } => self.record_sample(seq, sample),
             Event::SettingDeviationsChanged { call, role, settings } => {
                 self.record_setting_deviations(seq, *call, *role, settings);
             }
@@ -398,6 +401,7 @@ impl State {
             Event::Reopened => {
                 // Calls that were in flight are sent again, to the model and not to a recording chosen before.
                 self.reply_overrides.clear();
+                self.abandon_samples();
                 self.closed = false;
                 self.run_status = RunStatus::Paused;
                 self.grant = None;

@@ -210,6 +210,22 @@ impl Pool {
         }
     }
 
+    /// Returns the pool as it would be with a lesson on or off. A lesson that is on has its given wording; one that the
+    /// pool lacks is appended.
+    pub(super) fn with_lesson(mut self, lesson: &Lesson, is_on: bool) -> Self {
+        if !is_on {
+            self.edit_lesson(&lesson.id, |own| own.status = LessonStatus::Off);
+            return self;
+        }
+        let lessons = Arc::make_mut(&mut self.lessons);
+        let lesson = Arc::new(Lesson { status: LessonStatus::On, ..lesson.clone() });
+        match lessons.iter().position(|own| own.id == lesson.id) {
+            Some(index) => lessons[index] = lesson,
+            None => lessons.push(lesson),
+        }
+        self
+    }
+
     fn edit_lesson(&mut self, id: &LessonId, change: impl FnOnce(&mut Lesson)) {
         let Some(index) = self.lessons.iter().position(|l| &l.id == id) else { return };
         if let Some(lesson) = Arc::make_mut(&mut self.lessons).get_mut(index) {

@@ -5,6 +5,7 @@
 
 mod block;
 mod event;
+mod samples;
 mod section;
 
 use super::record::{enum_name, format_parents};
@@ -14,6 +15,7 @@ use crate::domain::Lesson;
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
+pub use samples::SampleFacts;
 pub use section::{Section, reflection_notes, start_section, step_section};
 
 /// A lesson with everything that is said about it.

@@ -208,6 +208,8 @@ impl Engine {
                 let event = || (Cause::Model, Event::PrefetchChanged(update.clone()));
                 (applies && !self.state.closed).then(event).into_iter().collect()
             }
+            Reply::SamplesRequested { request, texts } => self.sample_request_events(request, texts),
+            Reply::Sample(sample) => self.sample_events(sample),
             Reply::World { call, result, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
                     let agent_view = (self.policy.rewrite_observation)(&self.state, "", result, admissible);

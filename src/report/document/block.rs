@@ -2,6 +2,7 @@
 //! markup, colours and folding.
 
 use super::super::record::enum_name;
+use super::samples::SampleFacts;
 use crate::domain::{
     Author, EpisodeRole, LessonOp, LessonStatus, LessonText, ModelRole, Note, NoteKind, PartialReply,
     PersonAct, Question, Reflection, describe_setting_value, pluralize,
@@ -58,6 +59,8 @@ pub enum Block<'a> {
     /// The actor was asked again, for this reason.
     AskedAgain(&'a str),
     Warning(&'a str),
+    /// What samples of the step's prompt proposed.
+    Samples(SampleFacts<'a>),
     RequestChanged(ModelRole, &'a str),
     /// The reasoning that a model showed before its reply.
     Reasoning(&'a str),
@@ -157,6 +160,7 @@ impl<'a> Block<'a> {
             Block::UnusableReplies(count) => vec![words(format!("{count} unusable replies"))],
             Block::AskedAgain(reason) => vec![words("asked again: "), quote(*reason)],
             Block::Warning(text) => vec![words("warning: "), quote(*text)],
+            Block::Samples(samples) => samples.line(),
             Block::RequestChanged(role, change) => {
                 vec![words(format!("request to the {}'s server changed: ", role.name())), quote(*change)]
             }

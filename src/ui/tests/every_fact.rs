@@ -47,6 +47,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::FirstShown(_) => "first shown lessons",
         Block::UnusableReplies(_) => "unusable replies",
         Block::Warning(_) => "warning",
+        Block::Samples(_) => "samples",
         Block::RequestChanged(..) => "changed request",
         Block::Reasoning(_) => "reasoning",
         Block::Thought { .. } => "thought",
@@ -103,6 +104,8 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("unusable replies", "1 unusable reply", PAGES | STORY | DETAILS),
     ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT | DETAILS),
     ("warning", "warning: the server is slow", ALL),
+    ("samples", "2 of 3 samples (1 failed): go to desk 1 (1), think: Wait. (1)", ALL),
+    ("samples", "1 sample without lesson 1: go to desk 2", ALL),
     ("changed request", "request to the actor's server changed: stop: it cut off", ALL),
     // A transcript is read while the run goes on; the reply says what counts.
     ("reasoning", "Heat needs a stove.", PAGES | STORY | DETAILS),

@@ -1,0 +1,182 @@
+//! The calls of samples in progress.
+
+use crate::domain::{SAMPLES_AT_ONCE, Sample, SampleStatus, Usage};
+use crate::driver::call_runner::collect_reply;
+use crate::driver::call_thread::CallThread;
+use crate::provider::{Delta, Provider, Request};
+use futures_util::FutureExt as _;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+/// A sample while its reply arrives. Never part of the state.
+#[derive(Clone, Debug)]
+pub struct LiveSample {
+    pub group: u32,
+    pub number: u32,
+    progress: Arc<Mutex<Progress>>,
+}
+
+/// How far the call of a sample is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// When its request was sent; `None` while it waits for others to end.
+    started: Option<Instant>,
+    /// Bytes of the reply and the reasoning so far.
+    received: u64,
+    /// Tokens and cost, once the server has reported them.
+    usage: Option<Usage>,
+}
+
+impl LiveSample {
+    /// Creates a sample whose request hasn't been sent.
+    pub fn waiting(group: u32, number: u32) -> Self {
+        Self { group, number, progress: Arc::default() }
+    }
+
+    /// Returns when its request was sent; `None` if it hasn't been.
+    pub fn started(&self) -> Option<Instant> {
+        lock(&self.progress).started
+    }
+
+    /// Returns the bytes of the reply and the reasoning that have arrived.
+    pub fn received(&self) -> u64 {
+        lock(&self.progress).received
+    }
+}
+
+/// The calls of samples in progress.
+pub(in crate::driver) struct SampleCalls {
+    calls: Vec<SampleCall>,
+    /// Limits how many are made at the same time.
+    permits: Arc<Semaphore>,
+}
+
+struct SampleCall {
+    live: LiveSample,
+    seed: u64,
+    prompt_tokens: u64,
+    task: JoinHandle<()>,
+}
+
+impl Default for SampleCalls {
+    fn default() -> Self {
+        Self { calls: Vec::new(), permits: Arc::new(Semaphore::new(SAMPLES_AT_ONCE as usize)) }
+    }
+}
+
+impl SampleCalls {
+    /// Starts a call, or lets it wait until one in progress has ended. At its end, `on_done` gets the sample with the
+    /// reply or the reason why there is none.
+    pub(super) fn start(
+        &mut self,
+        thread: &CallThread,
+        provider: Arc<dyn Provider>,
+        request: Request,
+        prompt_tokens: u64,
+        sample: Sample,
+        on_done: impl FnOnce(Sample) + Send + 'static,
+    ) -> LiveSample {
+        let live = LiveSample::waiting(sample.group, sample.number);
+        let (seed, permits, progress) = (sample.seed, self.permits.clone(), live.progress.clone());
+        let task = thread.spawn(async move {
+            // The semaphore is never closed.
+            let _permit = permits.acquire_owned().await;
+            let began = Instant::now();
+            lock(&progress).started = Some(began);
+            let backlog = Arc::new(Semaphore::new(1));
+            let record = |delta: Delta, _| lock(&progress).record(&delta);
+            let call = collect_reply(provider.as_ref(), request, None, (&backlog, &record), prompt_tokens);
+            let mut sample = match AssertUnwindSafe(call).catch_unwind().await {
+                Ok(Ok(reply)) => Sample {
+                    status: SampleStatus::Replied,
+                    text: reply.text,
+                    reasoning: reply.reasoning,
+                    truncated: reply.truncated,
+                    usage: reply.usage,
+                    ..sample
+                },
+                Ok(Err((error, usage))) => Sample {
+                    status: SampleStatus::Failed,
+                    error: Some(format!("{}; {}", error.message, error.hint)),
+                    usage: usage.unwrap_or_default(),
+                    ..sample
+                },
+                Err(_) => Sample {
+                    status: SampleStatus::Failed,
+                    error: Some(
+                        "the part of this program that calls the model panicked; report the bug".to_owned(),
+                    ),
+                    ..sample
+                },
+            };
+            sample.usage.millis = began.elapsed().as_millis() as u64;
+            on_done(sample);
+        });
+        self.calls.push(SampleCall { live: live.clone(), seed, prompt_tokens, task });
+        live
+    }
+
+    /// Removes a call that has ended.
+    pub(super) fn forget(&mut self, group: u32, number: u32) {
+        self.calls.retain(|call| (call.live.group, call.live.number) != (group, number));
+    }
+
+    /// Cancels all calls. Returns them as cancelled samples, each with what it has cost so far.
+    pub(super) fn cancel_all(&mut self) -> Vec<Sample> {
+        let cancelled = self.calls.drain(..).map(|call| {
+            call.task.abort();
+            Sample {
+                group: call.live.group,
+                number: call.live.number,
+                status: SampleStatus::Cancelled,
+                seed: call.seed,
+                usage: lock(&call.live.progress).usage(call.prompt_tokens),
+                ..Sample::default()
+            }
+        });
+        cancelled.collect()
+    }
+}
+
+impl Drop for SampleCalls {
+    fn drop(&mut self) {
+        for call in &self.calls {
+            call.task.abort();
+        }
+    }
+}
+
+impl Progress {
+    fn record(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Text(text) | Delta::Reasoning(text) => self.received += text.len() as u64,
+            Delta::Usage(usage) => self.usage = Some(*usage),
+            _ => {}
+        }
+    }
+
+    /// Returns the tokens of the call so far: as reported, else estimated; none if its request hasn't been sent.
+    fn usage(&self, prompt_tokens: u64) -> Usage {
+        let Some(started) = self.started else { return Usage { estimated: true, ..Usage::default() } };
+        let millis = started.elapsed().as_millis() as u64;
+        let estimate = Usage {
+            prompt_tokens,
+            reply_tokens: self.received.div_ceil(4),
+            estimated: true,
+            millis,
+            ..Usage::default()
+        };
+        match self.usage {
+            Some(earlier) if earlier.has_only_earlier() => estimate.with_earlier(&earlier),
+            Some(usage) => Usage { millis, ..usage },
+            None => estimate,
+        }
+    }
+}
+
+fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
