@@ -354,6 +354,7 @@ mod streaming {
         HostServices {
             edit_text: Arc::new(unused),
             save_copy: Arc::new(unused),
+            format_request: Arc::new(unused),
             export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
                 EXPORTING.store(true, Ordering::Relaxed);
                 let start = Instant::now();

@@ -95,6 +95,11 @@ actions! {
     ChangeShownAs = "override-shown-as", Hidden, "change how your action is shown to the agent in later prompts", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
     ChangeOverriddenThought = "override-thought", Hidden, "change what happens to the thought before your action", Instead("`set override.thought kept`, `dropped` or `rewritten`");
     AskAgain = "ask-again", Listed, "retry this step with the current lessons", Does(Verb::AskAgain);
+    Sample = "sample", Listed, "sample the prompt of this step: ask for several more proposals without executing any", Instead("`ask-again` asks for another proposal in place of this one");
+    SampleLesson = "sample-lesson", Listed, "ask what the actor would propose at this step without (or with) the selected lesson; nothing is executed", Instead("`retrospect lessons test`");
+    ForkSamples = "sample-fork", Hidden, "start a branch for each distinct proposal", Instead("`fork N`, then `override ACTION`");
+    MoreSamples = "sample-more", Hidden, "ask for one more sample at a time", ScreenOnly;
+    FewerSamples = "sample-fewer", Hidden, "ask for one sample fewer at a time", ScreenOnly;
     Retry = "retry", Listed, "retry the failed call or write", Does(Verb::Retry);
     GiveUp = "give-up", Listed, "continue without the reply of a failed or cancelled call: a reflection is skipped, a step waits for you", Does(Verb::GiveUp);
     ChangeModel = "model", Listed, "change the actor's or mentor's model or sampling, from the next request on", Does(Verb::Model);
@@ -173,6 +178,8 @@ actions! {
     EndEpisode = "end-episode", Listed, "end this episode", Does(Verb::End);
     Export = "export", Listed, "write a report of the session", Instead("quit, then `retrospect export`");
     Copy = "copy", Listed, "copy what is selected", ScreenOnly;
+    CopyRequest = "copy-request", Listed, "copy the request of the step as JSON", Instead("`prompt` shows the prompt");
+    CopyCurl = "copy-curl", Listed, "copy the request of the step as a curl command, without keys", Instead("`prompt` shows the prompt");
     NextTheme = "theme", Listed, "switch to the next theme", ScreenOnly;
     ToggleMouse = "mouse", Listed, "switch the mouse on or off (while it is off, you can select text in the terminal)", ScreenOnly;
     Redraw = "redraw", Listed, "redraw the screen", ScreenOnly;

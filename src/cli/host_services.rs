@@ -5,15 +5,16 @@ mod demos;
 use super::config::Config;
 use super::shipped_demos::ShippedDemo;
 use super::{opener, saved_pools, seen_hints};
-use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
-use crate::driver::Store;
+use crate::domain::{BranchId, ModelRole, Prompt, RunSpec, Seq, pluralize};
+use crate::driver::{Store, build_request};
 use crate::engine::State;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session, SessionFiles};
 use crate::provider::openai::{OpenAi, list_models};
+use crate::provider::{Provider as _, RequestPreview};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::types::{EpisodeRef, WorkProgress};
+use crate::ui::types::{EpisodeRef, RequestForm, RequestQuery, WorkProgress};
 use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
 use std::process::Command;
@@ -28,10 +29,11 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
     let (pools_dir, pool_config, promote_config) = (dir.to_owned(), config.clone(), config.clone());
-    let (config, model_config) = (config.clone(), config.clone());
+    let (config, model_config, request_config) = (config.clone(), config.clone(), config.clone());
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
+        format_request: Arc::new(move |query: &RequestQuery| format_request(&request_config, query)),
         export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
             let path = match demo {
                 Some(demo) => demo.export(&export_dir, store, progress),
@@ -187,6 +189,31 @@ fn list_role_models(
         }
     })?;
     Ok(ModelList { server, names })
+}
+
+/// Writes a request as it would be sent, without secrets. An actor or mentor that is no server has no `curl` command.
+fn format_request(config: &Config, query: &RequestQuery) -> Result<String, String> {
+    let RequestQuery { run, record, prompt, form } = query;
+    let accept_truncated = run.settings.typed().accept_truncated;
+    let request = build_request(record, Prompt::clone(prompt), accept_truncated);
+    let name = run.provider_spec(record.role);
+    let preview = match name.strip_prefix("openai:") {
+        Some(model) => {
+            let endpoint = super::models::resolve_endpoint(config, record.role, model, Some(&run.settings));
+            let openai = OpenAi::new(endpoint.map_err(|error| format!("{error}; {}", error.hint))?);
+            openai.preview_request(&request)
+        }
+        None => RequestPreview::without_server(&request),
+    };
+    match form {
+        RequestForm::Json => Ok(preview.body + "\n"),
+        RequestForm::Curl => preview.to_curl().ok_or_else(|| {
+            format!(
+                "the {} of this run is {name}, not a model server; copy the request as JSON",
+                record.role.name()
+            )
+        }),
+    }
 }
 
 /// Lists the branches of a session. Fails for a session from a report, which has no folder.

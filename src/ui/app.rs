@@ -233,7 +233,7 @@ impl App {
     fn next_wake(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME_INTERVAL);
         let live = &self.frame.live;
-        let has_calls = !live.calls.is_empty() || !live.jobs.is_empty();
+        let has_calls = !live.calls.is_empty() || !live.jobs.is_empty() || !live.samples.is_empty();
         let moving = has_calls && live.health == Health::Running;
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
@@ -330,6 +330,8 @@ impl App {
         match request {
             Request::Send(command) => self.handle.send(command),
             Request::Fork(fork) => self.handle.send_fork(fork),
+            Request::Sample(order) => self.handle.send_sample(order),
+            Request::CancelSamples => self.handle.cancel_samples(),
             Request::SwitchBranch(branch) => self.handle.send_switch(branch),
             Request::SetStepDelay(delay) => self.handle.store.set_step_delay(delay),
             Request::RetryWrite => self.handle.retry_write(),

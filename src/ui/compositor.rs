@@ -99,6 +99,7 @@ impl Compositor {
             | WorkKind::OpenFile
             | WorkKind::RememberHint
             | WorkKind::FramePast
+            | WorkKind::RequestText
             | WorkKind::Hint => true,
             _ => overlay_waits,
         }
@@ -162,6 +163,7 @@ impl Compositor {
                 self.on_work_crashed(model, context, kind);
                 Vec::new()
             }
+            UiMessage::Answer(Answer::RequestText(Ok(text))) => vec![Request::Copy(text)],
             UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
                 Some(answer @ Answer::Edited(_)) => {
                     self.ask_topmost(|overlay| overlay.on_answer(answer, context))
@@ -396,7 +398,7 @@ impl Compositor {
     ) -> Vec<Request> {
         let writes = |request: &Request| match request {
             Request::Send(command) => !matches!(command, Command::Cancel | Command::Pause),
-            Request::Fork(_) | Request::SwitchBranch(_) => true,
+            Request::Fork(_) | Request::SwitchBranch(_) | Request::Sample(_) => true,
             _ => false,
         };
         if context.halt_reason().is_none() || !requests.iter().any(writes) {

@@ -5,7 +5,7 @@ use crate::driver::Store;
 use crate::engine::State;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::model::FirstRunHint;
-use crate::ui::types::{EpisodeRef, ModelList, SavedPool, WorkProgress};
+use crate::ui::types::{EpisodeRef, ModelList, RequestQuery, SavedPool, WorkProgress};
 use std::sync::Arc;
 
 /// A function that the program provides. Returns a result, or a message if it failed.
@@ -32,6 +32,8 @@ pub struct HostServices {
     pub edit_text: HostFn<str, Option<String>>,
     /// Writes copied text to a file, for terminals without clipboard support, and returns the file's path.
     pub save_copy: HostFn<str, String>,
+    /// Writes a request to a model as text, without secrets.
+    pub format_request: HostFn<RequestQuery, String>,
     /// Writes a report of the session and returns its full path. Long sessions take seconds.
     pub export_report: WorkFn<Store, String>,
     /// Opens a file with the platform's program for it, such as a browser; `None` where there is none.

@@ -72,8 +72,12 @@ modes! {
     Prompt = "prompt", "Prompt view", Some(Mode::Overlay), false;
     /// The details of a lesson.
     LessonDetails = "details", "Lesson details", Some(Mode::Overlay), false;
+    /// The details of a step.
+    StepFacts = "step.details", "Step details", Some(Mode::Overlay), false;
     /// The details of a step some of whose reflection items were dropped.
-    StepDetails = "step", "Step details with dropped reflection items", Some(Mode::Overlay), false;
+    StepDetails = "step", "Step details with dropped reflection items", Some(Mode::StepFacts), false;
+    /// The samples of a step.
+    Samples = "samples", "Samples of a step", Some(Mode::Overlay), false;
     /// The review of a mentor's summary.
     Summary = "summary", "Summary review", Some(Mode::Overlay), false;
     /// The list of the run's episodes.

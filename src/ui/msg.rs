@@ -1,7 +1,7 @@
 //! Messages to the update, and its requests to the outside.
 
 use crate::domain::{BranchId, LessonId, ModelRole};
-use crate::driver::{Fork, PastAdmissible};
+use crate::driver::{Fork, PastAdmissible, SampleOrder};
 use crate::engine::{Command, CommandError};
 use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
@@ -11,7 +11,9 @@ use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
 use crate::ui::model::FirstRunHint;
-use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, SavedPool, WorkKind};
+use crate::ui::types::{
+    Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, RequestForm, RequestSource, SavedPool, WorkKind,
+};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +52,10 @@ pub struct PastLoad {
 pub enum Request {
     /// Send this command to the driver.
     Send(Command),
+    /// Ask for samples of the prompt of a step; they arrive in the state.
+    Sample(SampleOrder),
+    /// Cancel the samples in progress.
+    CancelSamples,
     /// List the currently admissible actions; the answer goes to the topmost overlay.
     ListAdmissible,
     /// List the actions that were admissible after a past event; the answer goes to the topmost overlay.
@@ -111,6 +117,11 @@ pub enum Request {
     OpenFile(String),
     /// Remember for later sessions which first-run hint comes next.
     RememberHint(FirstRunHint),
+    /// Copy the request with a prompt.
+    CopyRequest {
+        source: RequestSource,
+        form: RequestForm,
+    },
     /// Write a report of the session.
     Export,
     /// Stop writing the report.
@@ -210,6 +221,8 @@ pub enum Answer {
     HintRemembered(Result<(), String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
+    /// The text of a request to copy, or why it can't be written.
+    RequestText(Result<String, String>),
     /// Work ended without an answer, by a fault of the program.
     WorkCrashed(WorkKind),
     /// Search hits in other episodes.

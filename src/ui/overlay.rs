@@ -20,6 +20,7 @@ mod prompt_preview;
 mod prompt_view;
 pub mod registry;
 mod runs;
+mod samples;
 mod saved_lessons;
 mod search;
 pub(in crate::ui) mod step_details;

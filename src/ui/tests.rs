@@ -229,6 +229,7 @@ mod preview;
 mod prompt_search;
 mod reasoning;
 mod safety;
+mod samples;
 mod sampling;
 mod saved_lessons;
 mod session_search;

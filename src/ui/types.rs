@@ -1,6 +1,6 @@
 //! Plain data that messages, the model and the views share.
 
-use crate::domain::{Lesson, Seq};
+use crate::domain::{Lesson, Prompt, PromptRecord, RunSpec, Seq};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,6 +73,8 @@ pub enum WorkKind {
     SavedPools,
     /// Save a lesson in a pool file.
     PromoteLesson,
+    /// Write a request as text.
+    RequestText,
 }
 
 impl WorkKind {
@@ -97,6 +99,7 @@ impl WorkKind {
             Self::RememberHint => "remember-hint",
             Self::SavedPools => "saved-pools",
             Self::PromoteLesson => "promote-lesson",
+            Self::RequestText => "request-text",
         }
     }
 
@@ -264,6 +267,33 @@ pub struct ModelList {
     pub server: String,
     /// Model names, as the server lists them.
     pub names: Vec<String>,
+}
+
+/// The form in which a request is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestForm {
+    /// Its body as JSON.
+    Json,
+    /// A command that sends it, with variables in place of keys.
+    Curl,
+}
+
+/// The prompt of a request to copy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestSource {
+    /// The prompt that this event sent.
+    Event(Seq),
+    /// A prompt with its text.
+    Prompt(Arc<PromptRecord>, Arc<Prompt>),
+}
+
+/// A request that is to be written as text.
+#[derive(Clone, Debug)]
+pub struct RequestQuery {
+    pub run: Arc<RunSpec>,
+    pub record: Arc<PromptRecord>,
+    pub prompt: Arc<Prompt>,
+    pub form: RequestForm,
 }
 
 /// A shared large value. Two are equal only if they are the same allocation.

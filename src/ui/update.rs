@@ -66,7 +66,9 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
         Answer::Hint(Some(hint)) => (format!("hint: {hint}"), Severity::Info),
         Answer::Hint(None) => ("no hint: this environment has no solver".to_owned(), Severity::Warning),
         Answer::FileWritten(Ok(text)) => (text, Severity::Info),
-        Answer::FileWritten(Err(error)) | Answer::HintRemembered(Err(error)) => (error, Severity::Warning),
+        Answer::FileWritten(Err(error))
+        | Answer::HintRemembered(Err(error))
+        | Answer::RequestText(Err(error)) => (error, Severity::Warning),
         Answer::HintRemembered(Ok(())) => return None,
         Answer::Branches(loaded) => {
             match &loaded {

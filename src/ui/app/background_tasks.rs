@@ -2,11 +2,13 @@
 
 use super::workers::Workers;
 use crate::domain::{BranchId, RunSpec};
-use crate::driver::{Handle, PastQuery};
+use crate::driver::{Handle, PastQuery, Store};
+use crate::engine::Event;
+use crate::prompt::render;
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::{HostServices, PromotedLesson};
 use crate::ui::msg::{Answer, PastLoad, Request};
-use crate::ui::types::{PtrEqArc, WorkKind};
+use crate::ui::types::{PtrEqArc, RequestForm, RequestQuery, RequestSource, WorkKind};
 use crate::ui::{compare, find};
 use std::sync::Arc;
 use std::time::Instant;
@@ -117,6 +119,12 @@ impl Workers {
                     Answer::FileWritten(saved.map(|path| format!("copied, also to {path}")))
                 })
             }
+            Request::CopyRequest { source, form } => {
+                let host = host.ok_or("this screen can't write requests")?;
+                self.start(WorkKind::RequestText, now, move |_| {
+                    Answer::RequestText(request_text(&store, &host, source, form))
+                })
+            }
             // One report at a time.
             Request::Export if self.is_running(WorkKind::Export) => Ok(()),
             Request::Export => {
@@ -187,4 +195,28 @@ impl Workers {
             Answer::PastLoaded { load, result }
         })
     }
+}
+
+/// Returns the text of a request to copy.
+fn request_text(
+    store: &Store,
+    host: &HostServices,
+    source: RequestSource,
+    form: RequestForm,
+) -> Result<String, String> {
+    let (state, record, prompt) = match source {
+        RequestSource::Prompt(record, prompt) => (store.head(), record, prompt),
+        RequestSource::Event(seq) => {
+            let Some(Event::PromptSent { prompt: record }) =
+                store.timeline().event(seq).map(|envelope| envelope.event.clone())
+            else {
+                return Err(format!("event {seq} sent no prompt, or can't be read any more"));
+            };
+            let state = store.state_at(seq);
+            let prompt = Arc::new(render(&state, &record));
+            (state, record, prompt)
+        }
+    };
+    let run = state.run.clone().ok_or("no run has started")?;
+    (host.format_request)(&RequestQuery { run, record, prompt, form })
 }

@@ -190,6 +190,7 @@ impl Component for LessonDetails {
         match action {
             Action::Open => Response::close(),
             Action::EditLesson => Response::request_and_close(Request::RunAction(Action::EditLesson)),
+            Action::SampleLesson => Response::request(Request::RunAction(Action::SampleLesson)),
             Action::RejectOrToggle if lesson.is_active() => status(LessonStatus::Off),
             Action::RejectOrToggle => status(LessonStatus::On),
             Action::PinLesson if lesson.status == LessonStatus::Pinned => status(LessonStatus::On),

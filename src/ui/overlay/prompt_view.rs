@@ -15,6 +15,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::{RequestForm, RequestSource};
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close};
@@ -435,6 +436,17 @@ impl Component for PromptView {
                     shown.ok().map(|(now, ..)| render(state, now).body())
                 });
                 text.map_or_else(Response::default, |t| Response::request(Request::Copy(t)))
+            }
+            Action::CopyRequest | Action::CopyCurl => {
+                let is_curl = action == Action::CopyCurl;
+                let form = if is_curl { RequestForm::Curl } else { RequestForm::Json };
+                let source = self.with_shown_prompt(context, |state, shown| {
+                    let (now, ..) = shown.ok()?;
+                    Some(RequestSource::Prompt(Arc::new(now.clone()), Arc::new(render(state, now))))
+                });
+                source.map_or_else(Response::default, |source| {
+                    Response::request(Request::CopyRequest { source, form })
+                })
             }
             Action::Open => {
                 self.toggle_segment();

@@ -16,6 +16,7 @@ use super::model_dialog::ModelDialog;
 use super::palette::Palette;
 use super::prompt_view::PromptView;
 use super::runs::EpisodeList;
+use super::samples::SampleList;
 use super::saved_lessons::SavedLessons;
 use super::search::Search;
 use super::step_details::StepDetails;
@@ -155,6 +156,20 @@ fn open_for_action(
             };
             let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
             Box::new(InputDialog::new(Purpose::Reject { proposal }))
+        }
+        Action::Sample | Action::SampleLesson => {
+            let lesson = match action {
+                Action::Sample => None,
+                _ => {
+                    let lesson =
+                        selected_lesson(model, context).ok_or_else(|| none("no lesson to compare"))?;
+                    Some((lesson.id.clone(), lesson.number))
+                }
+            };
+            if context.is_read_only() && !SampleList::has_samples(context, lesson.as_ref()) {
+                return Err(model.read_only_message());
+            }
+            Box::new(SampleList::new(context, lesson)?)
         }
         Action::ChangeModel => Box::new(ModelDialog::for_model(model.configured_models.clone(), context)),
         Action::UseRecordedReply => {

@@ -10,11 +10,12 @@ use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
-use crate::ui::facts::{dropped_texts_of, open_text_count};
+use crate::ui::facts::{dropped_texts_of, open_text_count, step_request};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::types::RequestForm;
 use crate::ui::widget::row_cache::RowCache;
 use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
@@ -304,13 +305,22 @@ impl Component for StepDetails {
     }
 
     fn mode(&self, context: &Context<'_>) -> Mode {
-        if step_with_open_texts(self.number, context).is_some() { Mode::StepDetails } else { Mode::Overlay }
+        if step_with_open_texts(self.number, context).is_some() { Mode::StepDetails } else { Mode::StepFacts }
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         match action {
             Action::Open => Response::close(),
             Action::AcceptAsLesson => self.accept_next_text(context),
+            Action::CopyRequest | Action::CopyCurl => {
+                let is_curl = action == Action::CopyCurl;
+                let form = if is_curl { RequestForm::Curl } else { RequestForm::Json };
+                let request = step_request(context, self.number, form);
+                let none = || {
+                    Request::ShowNotice(format!("step {} has no request: no model was asked", self.number))
+                };
+                Response::request(request.unwrap_or_else(none))
+            }
             _ => scroll_or_close(&self.scroll, action),
         }
     }

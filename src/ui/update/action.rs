@@ -12,7 +12,7 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::selected_kind;
-use crate::ui::types::{Cursor, Focus, WorkKind};
+use crate::ui::types::{Cursor, Focus, RequestForm, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use std::time::Duration;
 
@@ -212,6 +212,8 @@ fn run_present_action(
         }
         Action::Hint => vec![Request::Hint],
         Action::Copy => copy::copy_step(context),
+        Action::CopyRequest => copy::copy_request(model, context, RequestForm::Json),
+        Action::CopyCurl => copy::copy_request(model, context, RequestForm::Curl),
         Action::Cancel => cancel_calls(model, context),
         Action::Suspend => vec![Request::Suspend],
         Action::Redraw => vec![Request::Redraw],

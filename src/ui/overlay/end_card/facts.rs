@@ -188,6 +188,9 @@ pub(super) fn fact_lines(
     if let Some(words) = context.frame.head.prefetch_stats().describe() {
         add("prefetched", Role::Muted, &words);
     }
+    if let Some(words) = context.frame.head.usage.samples.describe() {
+        add("sampled", Role::Muted, &words);
+    }
     lines
 }
 
