@@ -4,28 +4,16 @@
 
 mod sample_call;
 
-pub use sample_call::LiveSample;
 pub(super) use sample_call::SampleCalls;
 
 use super::request::build_request;
-use super::{Driver, Message};
+use super::{Driver, Message, SampleOrder};
 use crate::domain::{
     LessonId, MAX_SAMPLES, PromptRecord, Sample, SampleRequest, SampleStatus, SampledLesson, SegmentOrigin,
     Seq, Stage, Step,
 };
 use crate::engine::{CommandError, Event, Input, PromptDraft, PromptRequest, Reply, State};
 use std::sync::Arc;
-
-/// What a person wants to see sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SampleOrder {
-    /// A step of the open or last episode.
-    pub step: u32,
-    /// The number of samples, from 1 to [`MAX_SAMPLES`].
-    pub count: u32,
-    /// The lesson that is left out of the step's prompt if it is there, else added to it.
-    pub lesson: Option<LessonId>,
-}
 
 impl Driver {
     /// Requests samples. Continues the seeds of earlier requests for the same prompt, so that none is used twice.

@@ -1,51 +1,16 @@
 //! The calls of samples in progress.
 
-use crate::domain::{SAMPLES_AT_ONCE, Sample, SampleStatus, Usage};
+use crate::domain::{SAMPLES_AT_ONCE, Sample, SampleStatus};
+use crate::driver::LiveSample;
 use crate::driver::call_runner::collect_reply;
 use crate::driver::call_thread::CallThread;
 use crate::provider::{Delta, Provider, Request};
 use futures_util::FutureExt as _;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-
-/// A sample while its reply arrives. Never part of the state.
-#[derive(Clone, Debug)]
-pub struct LiveSample {
-    pub group: u32,
-    pub number: u32,
-    progress: Arc<Mutex<Progress>>,
-}
-
-/// How far the call of a sample is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    /// When its request was sent; `None` while it waits for others to end.
-    started: Option<Instant>,
-    /// Bytes of the reply and the reasoning so far.
-    received: u64,
-    /// Tokens and cost, once the server has reported them.
-    usage: Option<Usage>,
-}
-
-impl LiveSample {
-    /// Creates a sample whose request hasn't been sent.
-    pub fn waiting(group: u32, number: u32) -> Self {
-        Self { group, number, progress: Arc::default() }
-    }
-
-    /// Returns when its request was sent; `None` if it hasn't been.
-    pub fn started(&self) -> Option<Instant> {
-        lock(&self.progress).started
-    }
-
-    /// Returns the bytes of the reply and the reasoning that have arrived.
-    pub fn received(&self) -> u64 {
-        lock(&self.progress).received
-    }
-}
 
 /// The calls of samples in progress.
 pub(in crate::driver) struct SampleCalls {
@@ -80,14 +45,14 @@ impl SampleCalls {
         on_done: impl FnOnce(Sample) + Send + 'static,
     ) -> LiveSample {
         let live = LiveSample::waiting(sample.group, sample.number);
-        let (seed, permits, progress) = (sample.seed, self.permits.clone(), live.progress.clone());
+        let (seed, permits, shared) = (sample.seed, self.permits.clone(), live.clone());
         let task = thread.spawn(async move {
             // The semaphore is never closed.
             let _permit = permits.acquire_owned().await;
             let began = Instant::now();
-            lock(&progress).started = Some(began);
+            shared.start(began);
             let backlog = Arc::new(Semaphore::new(1));
-            let record = |delta: Delta, _| lock(&progress).record(&delta);
+            let record = |delta: Delta, _| shared.record(&delta);
             let call = collect_reply(provider.as_ref(), request, None, (&backlog, &record), prompt_tokens);
             let mut sample = match AssertUnwindSafe(call).catch_unwind().await {
                 Ok(Ok(reply)) => Sample {
@@ -133,7 +98,7 @@ impl SampleCalls {
                 number: call.live.number,
                 status: SampleStatus::Cancelled,
                 seed: call.seed,
-                usage: lock(&call.live.progress).usage(call.prompt_tokens),
+                usage: call.live.usage(call.prompt_tokens),
                 ..Sample::default()
             }
         });
@@ -147,36 +112,4 @@ impl Drop for SampleCalls {
             call.task.abort();
         }
     }
-}
-
-impl Progress {
-    fn record(&mut self, delta: &Delta) {
-        match delta {
-            Delta::Text(text) | Delta::Reasoning(text) => self.received += text.len() as u64,
-            Delta::Usage(usage) => self.usage = Some(*usage),
-            _ => {}
-        }
-    }
-
-    /// Returns the tokens of the call so far: as reported, else estimated; none if its request hasn't been sent.
-    fn usage(&self, prompt_tokens: u64) -> Usage {
-        let Some(started) = self.started else { return Usage { estimated: true, ..Usage::default() } };
-        let millis = started.elapsed().as_millis() as u64;
-        let estimate = Usage {
-            prompt_tokens,
-            reply_tokens: self.received.div_ceil(4),
-            estimated: true,
-            millis,
-            ..Usage::default()
-        };
-        match self.usage {
-            Some(earlier) if earlier.has_only_earlier() => estimate.with_earlier(&earlier),
-            Some(usage) => Usage { millis, ..usage },
-            None => estimate,
-        }
-    }
-}
-
-fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }

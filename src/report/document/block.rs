@@ -160,7 +160,10 @@ impl<'a> Block<'a> {
             Block::UnusableReplies(count) => vec![words(format!("{count} unusable replies"))],
             Block::AskedAgain(reason) => vec![words("asked again: "), quote(*reason)],
             Block::Warning(text) => vec![words("warning: "), quote(*text)],
-            Block::Samples(samples) => samples.line(),
+            Block::Samples(samples) => {
+                let span = |(is_proposal, text)| if is_proposal { code(text) } else { words(text) };
+                samples.parts().into_iter().map(span).collect()
+            }
             Block::RequestChanged(role, change) => {
                 vec![words(format!("request to the {}'s server changed: ", role.name())), quote(*change)]
             }

@@ -46,7 +46,7 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
             settings.iter().map(|change| Block::RequestChanged(*role, change)).collect()
         }
         Event::Warned { text, .. } => vec![Block::Warning(text)],
-        Event::Sampled { sample } => finished_samples(sample.group, after).into_iter().collect(),
+        Event::Sampled { sample } => finished_samples(sample.group, after).into_iter().map(Block::Samples).collect(),
         Event::Proposed { thought, complaints, .. } => {
             let thought = thought.as_deref();
             let thought = thought.map(|text| Block::Thought { text, decision: None, is_edited: false });

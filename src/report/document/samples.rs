@@ -1,6 +1,5 @@
 //! What the samples of a step proposed: one line for its own prompt, and one for each lesson that was left out or added.
 
-use super::block::{Block, Line, code, words};
 use crate::domain::{Sample, SampleGroup, SampleStatus, SampledLesson, Step, count_proposals, pluralize};
 use crate::engine::State;
 
@@ -20,8 +19,9 @@ impl<'a> SampleFacts<'a> {
         Some(Self { lesson, requested, samples })
     }
 
-    /// Returns the words: how many samples arrived, and the distinct proposals with their counts.
-    pub(super) fn line(&self) -> Line<'a> {
+    /// Returns the words: how many samples arrived, and the distinct proposals with their counts. Each part says whether it
+    /// is a proposal, text from outside.
+    pub(super) fn parts(&self) -> Vec<(bool, String)> {
         let replied = self.samples.iter().filter(|s| s.status == SampleStatus::Replied).count();
         let failed = self.samples.len() - replied;
         let count = match pluralize(u64::from(self.requested), "sample") {
@@ -32,26 +32,27 @@ impl<'a> SampleFacts<'a> {
             format!(" {} lesson {}", if lesson.added { "with" } else { "without" }, lesson.number)
         });
         let failed = if failed == 0 { String::new() } else { format!(" ({failed} failed)") };
-        let mut line = vec![words(format!("{count}{lesson}{failed}"))];
+        let mut parts = vec![(false, format!("{count}{lesson}{failed}"))];
         let counts = count_proposals(self.samples.iter().copied());
         let known: usize = counts.iter().map(|known| known.count).sum();
         let is_single = counts.len() == 1 && known == replied;
         for (index, known) in counts.into_iter().enumerate() {
-            line.push(words(if index == 0 { ": " } else { ", " }));
-            line.push(code(known.proposal));
+            parts.push((false, if index == 0 { ": " } else { ", " }.to_owned()));
+            parts.push((true, known.proposal));
             if !is_single {
-                line.push(words(format!(" ({})", known.count)));
+                parts.push((false, format!(" ({})", known.count)));
             }
         }
         if known < replied {
-            line.push(words(format!("{} {} unusable", if known == 0 { ":" } else { "," }, replied - known)));
+            let start = if known == 0 { ":" } else { "," };
+            parts.push((false, format!("{start} {} unusable", replied - known)));
         }
-        line
+        parts
     }
 }
 
-/// Returns a block for each prompt of which a step has samples. A request without any sample yet isn't mentioned.
-pub(super) fn sample_blocks(step: &Step) -> Vec<Block<'_>> {
+/// Returns the samples of a step, for each prompt of which it has any.
+pub(super) fn samples_of(step: &Step) -> Vec<SampleFacts<'_>> {
     let key = |group: &SampleGroup| {
         let lesson = group.request.lesson.as_ref();
         (group.request.prompt_sha256.clone(), lesson.map(|l| (l.id.clone(), l.added)))
@@ -64,11 +65,11 @@ pub(super) fn sample_blocks(step: &Step) -> Vec<Block<'_>> {
             None => arms.push((arm, vec![group])),
         }
     }
-    arms.iter().filter_map(|(_, groups)| SampleFacts::new(groups)).map(Block::Samples).collect()
+    arms.iter().filter_map(|(_, groups)| SampleFacts::new(groups)).collect()
 }
 
-/// Returns the block of a request whose last sample has just ended.
-pub(super) fn finished_samples<'a>(group: u32, after: &'a State) -> Option<Block<'a>> {
+/// Returns the samples of a request whose last one has just ended.
+pub(super) fn finished_samples(group: u32, after: &State) -> Option<SampleFacts<'_>> {
     if after.open_samples.iter().any(|open| open.request.group == group) {
         return None;
     }
@@ -77,5 +78,5 @@ pub(super) fn finished_samples<'a>(group: u32, after: &'a State) -> Option<Block
     let groups = steps.iter().rev().flat_map(|step| &step.samples);
     let ended =
         groups.filter(|known| known.request.group == group).find(|known| !known.samples.is_empty())?;
-    SampleFacts::new(&[ended]).map(Block::Samples)
+    SampleFacts::new(&[ended])
 }

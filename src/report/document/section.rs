@@ -1,7 +1,7 @@
 //! The blocks of a finished step. The blocks of a single event are built from the same functions.
 
 use super::block::{Block, Span, words};
-use super::samples::sample_blocks;
+use super::samples::samples_of;
 use crate::domain::{
     Author, DecidedBy, Intervention, ModelRole, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
     ThoughtDisposition,
@@ -56,7 +56,7 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));
     decision.extend(acts(false).map(intervention));
     decision.extend((!step.reasoning.is_empty()).then_some(Block::Reasoning(&step.reasoning)));
-    decision.extend(sample_blocks(step));
+    decision.extend(samples_of(step).into_iter().map(Block::Samples));
     push_decision(&mut decision, step, episode);
     let mut outcome = observed(step, episode);
     outcome.extend(findings(step, episode));
