@@ -36,6 +36,7 @@ impl Difference {
         if of.is_empty() { None } else { Self::new((sum / of.len() as f64).clamp(-1.0, 1.0)) }
     }
 
+    /// Returns the difference as a number between -1 and 1.
     pub fn value(self) -> f64 {
         self.0
     }
