@@ -11,6 +11,7 @@ mod bootstrap;
 mod detectable;
 mod fixed_power;
 mod interval;
+mod log;
 mod monitored_power;
 mod multiple;
 mod outcome;
@@ -19,6 +20,8 @@ mod paired;
 mod panel;
 mod placebo;
 mod random;
+mod record;
+mod result;
 mod similarity;
 pub mod special;
 #[cfg(test)]
@@ -32,6 +35,7 @@ pub use bootstrap::{
 pub use detectable::{POWER, detectable_difference};
 pub use fixed_power::{AssumedEffect, FixedPower, TestPower, TestVariant, estimated_rate};
 pub use interval::{Interval, wilson, wilson_at};
+pub use log::{ContrastLog, CountedPair, EffectLog, EpisodeSlot, NextRecord, PairLog, Totals};
 pub use monitored_power::{MonitoredDesign, MonitoredPower};
 pub use multiple::{benjamini_hochberg, e_bh, holm, rejected};
 pub use outcome::{EpisodeResult, Outcome, pairing_gain};
@@ -40,5 +44,10 @@ pub use paired::{McNemar, PairCounts};
 pub use panel::{Column, PanelVerdict, column_alpha};
 pub use placebo::{placebo_sentences, placebo_text, shuffled_text};
 pub use random::{SplitMix64, sample_seed, task_order};
+pub use record::{
+    Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan,
+    EffectRecord, EffectScope, EffectStart, EffectStopped, MeasuredLesson, PlannedTask, Shard, StopReason,
+};
+pub use result::{ArmResult, ContrastResult, EffectResult, FixedResult};
 pub use similarity::{WordCounts, cosine_similarity, words};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};
