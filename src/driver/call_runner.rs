@@ -71,23 +71,10 @@ impl CallRunner {
             if let Some(pace) = pace {
                 pace.await;
             }
-            let began = Instant::now();
             let backlog = Arc::new(Semaphore::new(BACKLOG));
             let send = |delta, permit| drop(inbox.send(Message::Delta(epoch, call, delta, permit)));
             let sink = (&backlog, &send as &(dyn Fn(_, _) + Sync));
-            let collecting =
-                AssertUnwindSafe(collect_reply(provider.as_ref(), request, prefetched, sink, estimate));
-            let reply = match collecting.catch_unwind().await {
-                Ok(Ok(CollectedReply { text, reasoning, mut usage, truncated })) => {
-                    usage.millis = began.elapsed().as_millis() as u64;
-                    Reply::Model { call, text, reasoning, usage, truncated }
-                }
-                Ok(Err((error, usage))) => {
-                    Reply::Failed { call, failure: to_failure(&error, usage, provider_name(&provider)) }
-                }
-                // After a panic the provider is not called again. The call must not wait for it forever.
-                Err(_) => Reply::Failed { call, failure: panic_failure(provider_name(&provider)) },
-            };
+            let reply = reply_of(&provider, call, request, prefetched, sink, estimate).await;
             // If the driver has ended, nobody receives the reply.
             let settings =
                 panic::catch_unwind(AssertUnwindSafe(|| provider.setting_deviations())).unwrap_or_default();
@@ -131,6 +118,39 @@ impl CallRunner {
 impl Drop for CallRunner {
     fn drop(&mut self) {
         self.cancel_all();
+    }
+}
+
+/// Calls a provider for a caller that waits for the whole reply. `estimate` is the estimated number of tokens of the
+/// prompt, which counts if the provider reports no usage.
+pub(super) async fn call_provider(provider: &Arc<dyn Provider>, request: Request, estimate: u64) -> Reply {
+    let ignore = |_, _| {};
+    let backlog = Arc::new(Semaphore::new(BACKLOG));
+    let sink = (&backlog, &ignore as &(dyn Fn(_, _) + Sync));
+    reply_of(provider, request.call, request, None, sink, estimate).await
+}
+
+/// Calls a provider, or waits for the prefetched reply. A failure or a panic becomes a failed call.
+async fn reply_of(
+    provider: &Arc<dyn Provider>,
+    call: CallId,
+    request: Request,
+    prefetched: Option<PrefetchCall>,
+    sink: (&Arc<Semaphore>, &(dyn Fn(Delta, Option<OwnedSemaphorePermit>) + Sync)),
+    estimate: u64,
+) -> Reply {
+    let began = Instant::now();
+    let collecting = AssertUnwindSafe(collect_reply(provider.as_ref(), request, prefetched, sink, estimate));
+    match collecting.catch_unwind().await {
+        Ok(Ok(CollectedReply { text, reasoning, mut usage, truncated })) => {
+            usage.millis = began.elapsed().as_millis() as u64;
+            Reply::Model { call, text, reasoning, usage, truncated }
+        }
+        Ok(Err((error, usage))) => {
+            Reply::Failed { call, failure: to_failure(&error, usage, provider_name(provider)) }
+        }
+        // After a panic the provider is not called again. The call must not wait for it forever.
+        Err(_) => Reply::Failed { call, failure: panic_failure(provider_name(provider)) },
     }
 }
 

@@ -433,7 +433,7 @@ impl Driver {
 }
 
 /// Numbers the events of a batch after `head`.
-fn stamp_events(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
+pub(super) fn stamp_events(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
     let last = events.len().saturating_sub(1);
     let to_envelope = |(n, (cause, event))| Envelope {
         seq: Seq(head.0 + 1 + n as u64),

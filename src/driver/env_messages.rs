@@ -38,6 +38,13 @@ pub struct RebuildResult {
     pub(super) has_world: bool,
 }
 
+impl RebuildResult {
+    /// Returns the first answer that differs from the recorded ones, if any.
+    pub(super) fn into_difference(self) -> Option<Reply> {
+        self.difference
+    }
+}
+
 /// An answer of an environment's thread. Answers of an abandoned environment are ignored by its number.
 pub struct EnvResponse {
     pub(super) worker_number: u64,

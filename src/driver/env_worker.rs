@@ -64,7 +64,7 @@ impl EnvWorker {
 
 /// The receiver of an answer.
 #[derive(Clone, Copy)]
-enum AnswerTarget {
+pub(super) enum AnswerTarget {
     Call(CallId),
     Rebuild(u64, u32),
     ListRequest,
@@ -74,7 +74,7 @@ enum AnswerTarget {
 }
 
 impl EnvRequest {
-    fn answer_target(&self) -> AnswerTarget {
+    pub(super) fn answer_target(&self) -> AnswerTarget {
         match self {
             Self::Reset(call, _) | Self::Step(call, _) | Self::AnswerWithList(call, _) => {
                 AnswerTarget::Call(*call)
@@ -89,7 +89,7 @@ impl EnvRequest {
 }
 
 /// Returns the answer for an environment that panicked.
-fn panic_answer(target: AnswerTarget) -> EnvAnswer {
+pub(super) fn panic_answer(target: AnswerTarget) -> EnvAnswer {
     let error = EnvError::Died { what: "its program panicked".to_owned() };
     match target {
         AnswerTarget::Call(call) => EnvAnswer::Reply(call, failed_call_reply(call, &error)),
@@ -105,7 +105,7 @@ fn panic_answer(target: AnswerTarget) -> EnvAnswer {
     }
 }
 
-fn execute(
+pub(super) fn execute(
     open: &OpenWorld,
     cache: &mut SnapshotCache,
     request: EnvRequest,
