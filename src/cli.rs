@@ -18,6 +18,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod dry_run;
+mod effect;
 pub mod error;
 mod exemplars;
 mod export;

@@ -7,6 +7,7 @@
 mod by_task;
 mod document;
 mod dropped_text;
+pub mod effect;
 mod html;
 mod json;
 mod lines;

@@ -1,9 +1,11 @@
 //! Command-line arguments: one struct per verb.
 
+mod effect;
 mod key_flags;
 mod task_help;
 mod verbs;
 
+pub use effect::*;
 pub use key_flags::*;
 pub use verbs::*;
 

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
 use super::{calibration_setup, lesson_environments, locate, models, reflexion};
 use crate::domain::{
-    Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope,
+    Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
 };
 use crate::driver::wall_clock_now;
 use crate::engine::State;
@@ -46,6 +46,7 @@ pub(super) fn run_lessons_command(
         LessonSubcommand::Promote { session, lessons } => {
             promote_lessons(config, &path, session, lessons, out)
         }
+        LessonSubcommand::Effect(args) => super::effect::measure_effect(config, &path, args, out),
     }
 }
 
@@ -97,6 +98,9 @@ struct LessonRow<'a> {
     uses: u32,
     /// Where it was learned, if that is known.
     env: Option<&'a str>,
+    /// What was measured of it.
+    #[serde(skip_serializing_if = "<[MeasuredEffect]>::is_empty")]
+    measured: &'a [MeasuredEffect],
 }
 
 fn list_lessons(
@@ -128,6 +132,7 @@ fn list_lessons(
                 recurred: lesson.recurrences,
                 uses: lesson.uses,
                 env: environments.get(&lesson.id).map(String::as_str),
+                measured: &lesson.measured,
             };
             out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
@@ -145,6 +150,15 @@ fn list_lessons(
                 format_lesson(text)
             );
             out.print_line(&crate::text::one_line(&line))?;
+            for measured in lesson.measured.iter() {
+                let old = if measured.version == lesson.version() {
+                    String::new()
+                } else {
+                    format!(" (version {})", measured.version)
+                };
+                let verdict = &measured.verdict;
+                out.print_line(&format!("{:>23}measured {}: {verdict}{old}", "", measured.describe()))?;
+            }
         }
     }
     Ok(())
@@ -345,7 +359,7 @@ pub(super) fn promote_into(
 ///
 /// # Errors
 /// Fails as [`append`] does.
-fn append_and_report(
+pub(super) fn append_and_report(
     config: &Config,
     path: &Path,
     lines: &[PoolLine],
@@ -387,7 +401,7 @@ fn append(config: &Config, path: &Path, lines: &[PoolLine]) -> Result<u64, CliEr
 
 /// Parses a lesson from the command line. `mistake -> solution` is an Error lesson, as in `--constitution` and
 /// `--plain`.
-fn parse_typed_lesson(
+pub(super) fn parse_typed_lesson(
     text: &str,
     solution: Option<&str>,
     kind: Option<&str>,

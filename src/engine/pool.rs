@@ -136,9 +136,13 @@ impl Pool {
                     uses: 0,
                     last_used: None,
                     first_shown: None,
+                    measured: Arc::default(),
                 }));
             }
             LessonOp::Recur { id } => self.edit_lesson(id, |l| l.recurrences += 1),
+            LessonOp::Measured { id, measured } => self.edit_lesson(id, |l| {
+                l.measured = l.measured.iter().cloned().chain([(**measured).clone()]).collect();
+            }),
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
                     Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });

@@ -2,8 +2,8 @@
 
 use super::task_help::{state_help, task_help};
 use super::{
-    KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, RerunKeys, RoleKeys, ScreenArgs, TaskArgs,
-    sampling_parser,
+    EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, RerunKeys, RoleKeys, ScreenArgs,
+    TaskArgs, sampling_parser,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -169,6 +169,8 @@ pub enum LessonSubcommand {
         #[arg(long = "lesson", value_name = "L")]
         lessons: Vec<String>,
     },
+    /// Measure whether a lesson helps, by episodes with and without it.
+    Effect(Box<EffectArgs>),
 }
 
 #[derive(Debug, Args)]

@@ -372,6 +372,9 @@ fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'st
         }
         LessonOp::Move { to, .. } => (format!(" moved lesson {number} to position {}", to + 1), None),
         LessonOp::Recur { .. } => (format!(" found lesson {number} again"), None),
+        LessonOp::Measured { measured, .. } => {
+            (format!(" measured lesson {number}: {}, {}", measured.describe(), measured.verdict), None)
+        }
     };
     let mut line = vec![who, words(what)];
     line.extend(text.into_iter().flat_map(lesson_line));
