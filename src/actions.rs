@@ -123,6 +123,9 @@ actions! {
     MoveLessonUp = "lesson-up", Listed, "move the selected lesson up", Instead("`move N PLACE`");
     MoveLessonDown = "lesson-down", Listed, "move the selected lesson down", Instead("`move N PLACE`");
     DeleteLesson = "lesson-delete", Listed, "delete the selected lesson", Does(Verb::Delete);
+    MeasureEffect = "effect", Listed, "measure whether a lesson helps, here and elsewhere", Instead("quit, then `retrospect lessons effect --session PATH --lesson L`");
+    ChangeEffectPlace = "effect-place", Hidden, "measure from the start of the episode instead of from this step", Instead("quit, then `retrospect lessons effect`");
+    StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");
     Undo = "undo", Listed, "undo your last change; if it can't be undone, press again to undo the one before it", Does(Verb::Undo);
     Redo = "redo", Listed, "redo the undone change", Does(Verb::Redo);
     ReflectNow = "reflect", Listed, "call the mentor for a reflection now", Does(Verb::Reflect);

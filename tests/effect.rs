@@ -1,6 +1,10 @@
 //! Measurements with the built-in actor: a lesson and an answer are told apart, and a measurement that is killed, split
 //! into shards, short of disk space or without its server loses nothing and counts nothing twice.
-#![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and this one prints its counts"
+)]
 
 #[path = "effect/household.rs"]
 mod household;
@@ -46,52 +50,63 @@ fn for_and_against(log: &EffectLog, contrast: usize) -> (u64, u64) {
     (first_only, second_only)
 }
 
+/// How many pairs the table has here: enough for a verdict in a plain `cargo test`, and those of the table with
+/// `RETROSPECT_SOAK=full`, which also plays all 120 other games instead of stopping at the verdict.
+fn is_full() -> bool {
+    std::env::var_os("RETROSPECT_SOAK").is_some_and(|mode| mode == "full")
+}
+
+fn stopping_at_the_verdict(mut measurement: Measurement) -> Measurement {
+    measurement.plan.budget.keep_going = is_full();
+    measurement
+}
+
 /// The lesson of the README helps in its game, and in no other one; the other lesson does the opposite. A text of equal length
 /// does neither.
 #[test]
 fn an_answer_and_a_lesson_are_told_apart() {
+    let pairs = if is_full() { 30 } else { 16 };
+    let mut here_verdicts = Vec::new();
     for place in [Place::Start, Place::Step(6)] {
-        let answer = run(&here(ANSWER, place, 30));
+        let answer = run(&here(ANSWER, place, pairs));
         let (won, lost) = for_and_against(&answer, 0);
-        assert!(won >= 10 && lost == 0, "{place:?}: {won} : {lost}");
+        println!("{ANSWER} {place:?}: {won} : {lost} of {pairs}");
+        assert!(won >= u64::from(pairs) / 3 && lost == 0, "{place:?}: {won} : {lost}");
         let against_placebo = for_and_against(&answer, 1);
         assert_eq!(against_placebo, (won, lost), "{place:?}: the placebo does what no lesson does");
-        let lesson = run(&two_arms_here(LESSON, place, 30));
+        let lesson = run(&two_arms_here(LESSON, place, pairs / 2));
         let (won, lost) = for_and_against(&lesson, 0);
+        println!("{LESSON} {place:?}: {won} : {lost} of {}", pairs / 2);
         assert!(won + lost <= 1, "{place:?}: {won} : {lost}");
+        here_verdicts.push((answer.verdict(0).unwrap(), lesson.verdict(0).unwrap()));
     }
-    let answer = run(&two_arms_elsewhere(ANSWER, 120));
+    let answer = run(&stopping_at_the_verdict(two_arms_elsewhere(ANSWER, 120)));
     let (won, lost) = for_and_against(&answer, 0);
+    println!("{ANSWER} elsewhere: {won} : {lost} of {}", answer.settled_pairs());
     assert!(won + lost <= 3, "{won} : {lost}");
-    assert_eq!(answer.verdict(0), Some(Verdict::NoEffectSeen), "{:?}", answer.judge(0));
-    let lesson = run(&two_arms_elsewhere(LESSON, 120));
+    let lesson = run(&stopping_at_the_verdict(two_arms_elsewhere(LESSON, 120)));
     let (won, lost) = for_and_against(&lesson, 0);
-    assert!(won >= 15 && lost <= 3, "{won} : {lost}");
-    assert_eq!(lesson.verdict(0), Some(Verdict::Helped), "{:?}", lesson.judge(0));
+    println!("{LESSON} elsewhere: {won} : {lost} of {}", lesson.settled_pairs());
+    assert!(won >= 8 && lost <= 3, "{won} : {lost}");
+    let elsewhere = (answer.verdict(0).unwrap(), lesson.verdict(0).unwrap());
+    assert_eq!(elsewhere, (Verdict::NoEffectSeen, Verdict::Helped));
+    for (answer, lesson) in here_verdicts {
+        assert_eq!(PanelVerdict::combine(answer, elsewhere.0), PanelVerdict::Answer);
+        assert_eq!(PanelVerdict::combine(lesson, elsewhere.1), PanelVerdict::Lesson);
+    }
 }
 
-#[test]
-fn the_panel_says_which_is_which() {
-    let verdict = |measurement: &Measurement| run(measurement).verdict(0).unwrap();
-    let panel = |text, pairs| {
-        let here = verdict(&two_arms_here(text, Place::Start, pairs));
-        PanelVerdict::combine(here, verdict(&two_arms_elsewhere(text, 120)))
-    };
-    assert_eq!(panel(ANSWER, 40), PanelVerdict::Answer);
-    assert_eq!(panel(LESSON, 8), PanelVerdict::Lesson);
-}
-
-/// A lesson that matches no form of the rule-based actor is to it what a placebo is.
+/// To the rule-based actor, a placebo is what no lesson is.
 #[test]
 fn a_placebo_does_nothing_elsewhere() {
-    let log = run(&elsewhere(LESSON, 24));
+    let log = run(&elsewhere(LESSON, if is_full() { 120 } else { 8 }));
     let without_placebo = log.contrasts()[0].counts();
     assert_eq!(log.contrasts()[1].counts(), without_placebo, "the placebo does what no lesson does");
 }
 
 #[test]
 fn a_measurement_continues_where_it_stopped_and_writes_the_same_log() {
-    let measurement = two_arms_here(ANSWER, Place::Step(30), 6);
+    let measurement = two_arms_here(ANSWER, Place::Step(25), 3);
     let options = MeasureOptions { keep: Keep::All, ..IN_MEMORY };
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     run_in(whole.path(), &measurement, options);
@@ -103,7 +118,7 @@ fn a_measurement_continues_where_it_stopped_and_writes_the_same_log() {
         std::fs::write(&path, &log[..cut]).unwrap();
         run_in(parts.path(), &measurement, options);
         assert!(std::fs::read(&path).unwrap() == log, "cut at {cut}");
-        for name in ["1-with", "1-without", "6-with"] {
+        for name in ["1-with", "1-without", "3-with"] {
             assert!(parts.path().join(name).join("meta.toml").is_file(), "{name}, cut at {cut}");
         }
         std::fs::remove_dir_all(parts.path().join("1-with")).unwrap();
@@ -112,7 +127,7 @@ fn a_measurement_continues_where_it_stopped_and_writes_the_same_log() {
 
 #[test]
 fn the_journals_of_a_pair_that_differs_open_and_share_their_past() {
-    let measurement = two_arms_here(ANSWER, Place::Step(10), 8);
+    let measurement = two_arms_here(ANSWER, Place::Step(10), 5);
     let dir = tempfile::tempdir().unwrap();
     let log = run_in(dir.path(), &measurement, MeasureOptions { keep: Keep::Differing, ..IN_MEMORY });
     let kept: Vec<u32> = log.pairs().iter().filter(|(_, pair)| pair.is_kept()).map(|(n, _)| *n).collect();
@@ -142,7 +157,7 @@ fn the_journals_of_a_pair_that_differs_open_and_share_their_past() {
 
 #[test]
 fn shards_give_the_numbers_of_one_process() {
-    let one = two_arms_elsewhere(LESSON, 24);
+    let one = two_arms_elsewhere(LESSON, 16);
     let dir = tempfile::tempdir().unwrap();
     run_in(dir.path(), &one, IN_MEMORY);
     let whole = read_log(&dir.path().join("log.jsonl")).unwrap();
@@ -152,7 +167,7 @@ fn shards_give_the_numbers_of_one_process() {
         shard.plan.shard = Some(Shard { index, count: 8 });
         let folder = dir.path().join(index.to_string());
         let log = run_in(&folder, &shard, IN_MEMORY);
-        assert_eq!((log.totals().episodes, log.stopped()), (6, Some(StopReason::Pairs)), "shard {index}");
+        assert_eq!((log.totals().episodes, log.stopped()), (4, Some(StopReason::Pairs)), "shard {index}");
         logs.push((index.to_string(), read_log(&folder.join("log.jsonl")).unwrap()));
     }
     assert_eq!(merge_logs(&logs).unwrap(), whole);
@@ -161,7 +176,7 @@ fn shards_give_the_numbers_of_one_process() {
     assert_eq!(merge_logs(&logs).unwrap(), whole);
     logs.pop();
     let merged = EffectLog::fold(merge_logs(&logs).unwrap()).unwrap();
-    assert_eq!((merged.settled_pairs(), merged.contrasts()[0].pairs().len()), (24, 21));
+    assert_eq!((merged.settled_pairs(), merged.contrasts()[0].pairs().len()), (16, 14));
     assert_eq!(merged.discarded_pairs(), 0, "an absent shard is no failure");
     // A log of another measurement doesn't belong to them.
     let other = run_in(&dir.path().join("other"), &two_arms_elsewhere(ANSWER, 1), IN_MEMORY);
@@ -200,9 +215,9 @@ fn with_flaky_server(measurement: Measurement, fails: fn(u64) -> bool) -> Measur
 
 #[test]
 fn a_server_that_fails_for_a_while_changes_no_numbers() {
-    let expected = run(&two_arms_here(ANSWER, Place::Step(40), 4));
+    let expected = run(&two_arms_here(ANSWER, Place::Step(25), 4));
     // Each failure ends a try; the second or third one of the episode succeeds.
-    let flaky = with_flaky_server(two_arms_here(ANSWER, Place::Step(40), 4), |call| call % 25 == 0);
+    let flaky = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 4), |call| call % 25 == 0);
     let log = run(&flaky);
     assert_eq!(log.judge(0), expected.judge(0));
     assert_eq!(log.discarded_pairs(), 0);
@@ -210,7 +225,7 @@ fn a_server_that_fails_for_a_while_changes_no_numbers() {
 
 #[test]
 fn a_server_that_is_down_discards_pairs_until_the_measurement_stops() {
-    let down = with_flaky_server(two_arms_here(ANSWER, Place::Step(40), 60), |_| true);
+    let down = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 60), |_| true);
     let log = run(&down);
     assert_eq!((log.stopped(), log.settled_pairs()), (Some(StopReason::Discarded), 20));
     assert_eq!((log.verdict(0), log.totals().episodes), (Some(Verdict::Undecided), 0));
@@ -220,7 +235,7 @@ fn a_server_that_is_down_discards_pairs_until_the_measurement_stops() {
 
 #[test]
 fn a_stopped_measurement_says_so_and_can_be_continued() {
-    let measurement = two_arms_here(ANSWER, Place::Step(40), 4);
+    let measurement = two_arms_here(ANSWER, Place::Step(25), 4);
     let dir = tempfile::tempdir().unwrap();
     let (sender, wanted) = watch::channel(Wanted::Running);
     let (mut file, records) = LogFile::open(&dir.path().join("log.jsonl")).unwrap();

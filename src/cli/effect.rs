@@ -3,6 +3,8 @@
 mod design;
 mod merged;
 mod output;
+#[cfg(feature = "tui")]
+mod screen;
 mod store;
 
 use super::args::{EffectArgs, ExpectedVerdict, KeepWord};
@@ -16,6 +18,8 @@ use crate::timeline::effect::{
 };
 use design::Prepared;
 use output::ResultPrinter;
+#[cfg(feature = "tui")]
+pub(super) use screen::ScreenMeasurement;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 mod demos;
 
 use super::config::Config;
+use super::effect::ScreenMeasurement;
 use super::shipped_demos::ShippedDemo;
 use super::{opener, saved_pools, seen_hints};
 use crate::domain::{BranchId, ModelRole, Prompt, RunSpec, Seq, pluralize};
@@ -28,6 +29,8 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     let (copy_dir, export_dir) = (output_dir.clone(), output_dir);
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
+    let measured = ScreenMeasurement::new(config, dir, demo.is_some());
+    let planned = measured.clone();
     let (pools_dir, pool_config, promote_config) = (dir.to_owned(), config.clone(), config.clone());
     let (config, model_config, request_config) = (config.clone(), config.clone(), config.clone());
     HostServices {
@@ -70,6 +73,8 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             None => list_branches(&read_dir, progress),
         }),
         edit_branches: Arc::new(move |edits: &[_]| edit_branches(&edited_dir, edits)),
+        plan_effect: Arc::new(move |query, progress| planned.plan(query, progress)),
+        run_effect: Arc::new(move |query, progress, send| measured.run(query, progress, send)),
     }
 }
 

@@ -100,7 +100,9 @@ impl Compositor {
             | WorkKind::RememberHint
             | WorkKind::FramePast
             | WorkKind::RequestText
-            | WorkKind::Hint => true,
+            | WorkKind::Hint
+            // It goes on while the person does something else.
+            | WorkKind::Effect => true,
             _ => overlay_waits,
         }
     }

@@ -4,6 +4,7 @@ use crate::domain::{BranchId, LessonId, ModelRole, RunSpec};
 use crate::driver::Store;
 use crate::engine::State;
 use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::model::FirstRunHint;
 use crate::ui::types::{EpisodeRef, ModelList, RequestQuery, SavedPool, WorkProgress};
 use std::sync::Arc;
@@ -23,6 +24,18 @@ pub struct PromotedLesson {
     /// The path of the file, which needn't exist.
     pub pool: String,
 }
+
+/// Plays the episodes of a measurement, and calls the last argument with the pairs so far now and then. Stops when it is
+/// cancelled; the same call continues it.
+pub type EffectFn = Arc<
+    dyn Fn(
+            &(Arc<Store>, EffectQuery),
+            &WorkProgress,
+            &dyn Fn(EffectProgress),
+        ) -> Result<EffectProgress, String>
+        + Send
+        + Sync,
+>;
 
 /// Services that open files, start programs or connect to servers; the screen itself does none of this.
 #[derive(Clone)]
@@ -57,4 +70,8 @@ pub struct HostServices {
     /// Edits names, notes or archived flags of branches, in order. If one edit fails, the others are made nevertheless, and the
     /// first error is returned.
     pub edit_branches: HostFn<[(BranchId, BranchEdit)], ()>,
+    /// Plans the measurement of a lesson of the session, with the pairs that were played earlier.
+    pub plan_effect: WorkFn<(Arc<Store>, EffectQuery), EffectProgress>,
+    /// Plays the episodes of a measurement.
+    pub run_effect: EffectFn,
 }

@@ -74,6 +74,8 @@ modes! {
     LessonDetails = "details", "Lesson details", Some(Mode::Overlay), false;
     /// The details of a step.
     StepFacts = "step.details", "Step details", Some(Mode::Overlay), false;
+    /// The measurement of a lesson.
+    Effect = "effect", "Measurement of a lesson", Some(Mode::Overlay), false;
     /// The details of a step some of whose reflection items were dropped.
     StepDetails = "step", "Step details with dropped reflection items", Some(Mode::StepFacts), false;
     /// The samples of a step.

@@ -7,6 +7,7 @@ use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::draft::{ForkChange, LessonDraft};
+use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
@@ -91,6 +92,17 @@ pub enum Request {
     },
     /// Compare the episode on the screen with another one.
     CompareWith(EpisodeRef),
+    /// Compare two other episodes.
+    CompareEpisodes {
+        a: EpisodeRef,
+        b: EpisodeRef,
+    },
+    /// Plan the measurement of a lesson; the answer goes to the overlays.
+    PlanEffect(EffectQuery),
+    /// Start the measurement of a lesson, or continue it; the answers go to the overlays. It goes on when they are closed.
+    RunEffect(EffectQuery),
+    /// Stop the measurement; it can be continued.
+    StopEffect,
     /// Open the overlay of an action of the main screen.
     Open(Action),
     /// Open the fork dialog for the position shown, with the row of this change chosen.
@@ -223,6 +235,8 @@ pub enum Answer {
     Branches(Result<Arc<[BranchInfo]>, String>),
     /// The text of a request to copy, or why it can't be written.
     RequestText(Result<String, String>),
+    /// The plan of a measurement, its pairs so far, or why it can't be planned or continued.
+    Effect(Result<PtrEqArc<EffectProgress>, String>),
     /// Work ended without an answer, by a fault of the program.
     WorkCrashed(WorkKind),
     /// Search hits in other episodes.

@@ -6,6 +6,7 @@ mod branch_tree;
 mod breakpoint_list;
 mod compare;
 mod divergence_dialog;
+mod effect_panel;
 mod end_card;
 mod fork;
 mod help;

@@ -75,6 +75,10 @@ pub enum WorkKind {
     PromoteLesson,
     /// Write a request as text.
     RequestText,
+    /// Plan a measurement of a lesson.
+    EffectPlan,
+    /// Play the episodes of a measurement.
+    Effect,
 }
 
 impl WorkKind {
@@ -100,6 +104,8 @@ impl WorkKind {
             Self::SavedPools => "saved-pools",
             Self::PromoteLesson => "promote-lesson",
             Self::RequestText => "request-text",
+            Self::EffectPlan => "effect-plan",
+            Self::Effect => "effect",
         }
     }
 
@@ -113,6 +119,8 @@ impl WorkKind {
                 | Self::Comparison
                 | Self::PriorDifferences
                 | Self::SavedPools
+                | Self::EffectPlan
+                | Self::Effect
         )
     }
 
@@ -121,7 +129,12 @@ impl WorkKind {
     pub fn writes_files(self) -> bool {
         matches!(
             self,
-            Self::Export | Self::SaveCopy | Self::EditBranch | Self::PromoteLesson | Self::RememberHint
+            Self::Export
+                | Self::SaveCopy
+                | Self::EditBranch
+                | Self::PromoteLesson
+                | Self::RememberHint
+                | Self::Effect
         )
     }
 }

@@ -70,6 +70,14 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
         | Answer::HintRemembered(Err(error))
         | Answer::RequestText(Err(error)) => (error, Severity::Warning),
         Answer::HintRemembered(Ok(())) => return None,
+        Answer::Effect(Ok(progress)) => {
+            model.effect = Some(progress.clone());
+            return Some(Answer::Effect(Ok(progress)));
+        }
+        Answer::Effect(Err(error)) => {
+            model.show_notice(error.clone(), Severity::Warning, context.now);
+            return Some(Answer::Effect(Err(error)));
+        }
         Answer::Branches(loaded) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),

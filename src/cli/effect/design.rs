@@ -8,7 +8,7 @@ use crate::cli::pool::{PoolFile, find_lesson, typed_pool_lesson};
 use crate::cli::setup::{build_run_config, check_templates, plan_run};
 use crate::cli::worlds::{task_selection, world_options};
 use crate::cli::{lesson_environments, locate};
-use crate::domain::{Lesson, LessonText, RunSpec};
+use crate::domain::{Lesson, LessonText, RunSpec, Task};
 use crate::driver::measure::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
     PlaceboKind, measure_each, measure_over_tasks,
@@ -16,6 +16,9 @@ use crate::driver::measure::{
 use crate::driver::{DriverError, RunFactory, worlds};
 use crate::engine::{LessonCommand, State};
 use crate::env::TaskOptions;
+use crate::report::effect::{DetectableEffect, PlannedCost};
+#[cfg(feature = "tui")]
+use crate::report::effect::{describe_cost, describe_detectable};
 use crate::timeline::effect::{Contrast, EffectBudget, Outcome, Shard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,7 +72,6 @@ fn prepare_panel(
     let session =
         MeasuredSession { name: opened.meta.session.clone(), timeline: opened.timeline.clone(), lesson };
     let options = world_options(config);
-    let make = run_factory(config, &options);
     let tasks = args
         .names_tasks()
         .then(|| {
@@ -79,25 +81,77 @@ fn prepare_panel(
         .transpose()?;
     choices.columns = if args.only.is_some() { 1 } else { 2 };
     let place = args.step.map_or(EpisodePlace::Start, EpisodePlace::Step);
-    let has = |column| args.only.is_none_or(|only| only == column);
-    let mut measurements = Vec::new();
-    // The columns differ in cost only by their tasks, so one number of pairs suits both.
-    if has(OnlyColumn::Here) {
-        let here = with_default_pairs(args, choices, |choices| session.here(place, choices, &make))?;
-        measurements.push(here);
-    }
-    if has(OnlyColumn::Elsewhere) {
-        let elsewhere = with_default_pairs(args, choices, |choices| {
-            session.elsewhere(tasks.clone(), &options, choices, &make)
-        })?;
-        measurements.push(elsewhere);
-    }
+    let measurements = design_columns(config, &session, place, (args.only, tasks), args.pairs, choices)?;
     let prepared = |measurement| Prepared {
         log: log_path(&root, &measurement, args),
         measurement,
         recorded: Some(head.clone()),
     };
     Ok(measurements.into_iter().map(prepared).collect())
+}
+
+/// Designs both columns of a panel, with as many pairs as suits the run.
+#[cfg(feature = "tui")]
+pub(super) fn design_panel(
+    config: &Config,
+    session: &MeasuredSession,
+    place: EpisodePlace,
+    choices: &MeasureChoices,
+) -> Result<Vec<Measurement>, CliError> {
+    design_columns(config, session, place, (None, None), None, &mut choices.clone())
+}
+
+/// Designs the columns of a panel. Without `only`, both; without tasks, the column elsewhere has those of the environment.
+fn design_columns(
+    config: &Config,
+    session: &MeasuredSession,
+    place: EpisodePlace,
+    (only, tasks): (Option<OnlyColumn>, Option<Vec<Task>>),
+    pairs: Option<u32>,
+    choices: &mut MeasureChoices,
+) -> Result<Vec<Measurement>, CliError> {
+    let options = world_options(config);
+    let make = run_factory(config, &options);
+    let has = |column| only.is_none_or(|only| only == column);
+    let mut measurements = Vec::new();
+    if has(OnlyColumn::Here) {
+        measurements.push(with_default_pairs(pairs, choices, |choices| session.here(place, choices, &make))?);
+    }
+    if has(OnlyColumn::Elsewhere) {
+        measurements.push(with_default_pairs(pairs, choices, |choices| {
+            session.elsewhere(tasks.clone(), &options, choices, &make)
+        })?);
+    }
+    Ok(measurements)
+}
+
+/// Describes what a measurement costs, and which effects it can show.
+#[cfg(feature = "tui")]
+pub(super) fn describe_estimate(
+    measurement: &Measurement,
+    recorded: Option<&State>,
+) -> (String, Option<String>) {
+    let (cost, detectable) = estimate(measurement, recorded, 1);
+    (describe_cost(&measurement.plan, &cost), describe_detectable(detectable))
+}
+
+/// Estimates what a measurement costs, and which effects it can show.
+pub(super) fn estimate(
+    measurement: &Measurement,
+    recorded: Option<&State>,
+    jobs: usize,
+) -> (PlannedCost, DetectableEffect) {
+    let estimate = measurement.estimate(recorded, jobs);
+    let detectable = measurement.detectable(recorded);
+    let cost = PlannedCost {
+        episodes: estimate.episodes,
+        calls: estimate.calls,
+        tokens: estimate.tokens,
+        cost_nano: estimate.cost_nano,
+        seconds: estimate.time.as_secs_f64(),
+        is_free: estimate.is_free,
+    };
+    (cost, DetectableEffect { independent: detectable.independent, best: detectable.best })
 }
 
 fn prepare_task_set(
@@ -137,7 +191,7 @@ fn prepare_task_set(
     let make = run_factory(config, &plan.world_options);
     let source = pool.display().to_string();
     let spec: &RunSpec = &plan.spec;
-    let measurement = with_default_pairs(args, &mut choices, |choices| match measured.as_slice() {
+    let measurement = with_default_pairs(args.pairs, &mut choices, |choices| match measured.as_slice() {
         [lesson] => measure_over_tasks(lesson, spec, (&source, lessons.clone()), choices, &make),
         several => measure_each(several, spec, (&source, lessons.clone()), choices, &make),
     })?;
@@ -147,13 +201,13 @@ fn prepare_task_set(
 
 /// Designs a measurement with the default number of pairs: many where they cost nothing.
 fn with_default_pairs(
-    args: &EffectArgs,
+    pairs: Option<u32>,
     choices: &mut MeasureChoices,
     design: impl Fn(&MeasureChoices) -> Result<Measurement, DesignError>,
 ) -> Result<Measurement, CliError> {
-    choices.pairs = args.pairs.unwrap_or(MANY_PAIRS);
+    choices.pairs = pairs.unwrap_or(MANY_PAIRS);
     let measurement = design(choices).map_err(to_cli_error)?;
-    if args.pairs.is_some() || measurement.is_free() {
+    if pairs.is_some() || measurement.is_free() {
         return Ok(measurement);
     }
     choices.pairs = FEW_PAIRS;

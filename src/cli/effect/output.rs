@@ -1,13 +1,13 @@
 //! Prints the plan, the pairs and the results of a measurement, as text, Markdown or JSON.
 
-use super::design::Prepared;
+use super::design::{Prepared, estimate};
 use super::{Measured, panel_verdict};
 use crate::cli::args::EffectArgs;
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::report::effect::{
-    DetectableEffect, PlannedCost, column_name, describe_cost, describe_detectable, describe_mode,
-    describe_panel, describe_start, result_lines, result_markdown,
+    column_name, describe_cost, describe_detectable, describe_mode, describe_panel, describe_start,
+    result_lines, result_markdown,
 };
 use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, PairLog};
 use serde_json::{Map, Value, json};
@@ -46,17 +46,7 @@ impl<'a> ResultPrinter<'a> {
     /// Prints what will be measured, what it costs and what it can show.
     pub(super) fn print_plan(&mut self, column: &Prepared, jobs: usize) -> Result<(), CliError> {
         let (plan, recorded) = (&column.measurement.plan, column.recorded.as_deref());
-        let estimate = column.measurement.estimate(recorded, jobs);
-        let cost = PlannedCost {
-            episodes: estimate.episodes,
-            calls: estimate.calls,
-            tokens: estimate.tokens,
-            cost_nano: estimate.cost_nano,
-            seconds: estimate.time.as_secs_f64(),
-            is_free: estimate.is_free,
-        };
-        let detectable = column.measurement.detectable(recorded);
-        let detectable = DetectableEffect { independent: detectable.independent, best: detectable.best };
+        let (cost, detectable) = estimate(&column.measurement, recorded, jobs);
         if self.format == Format::Json {
             let mut line = json!({"type": "plan"});
             merge_fields(&mut line, serde_json::to_value(plan).unwrap_or_default());

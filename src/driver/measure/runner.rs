@@ -100,7 +100,10 @@ pub fn measure<'a>(
             expected: plan.effect.clone(),
         });
     }
-    let is_new = known.as_ref().is_none_or(|known| known.plan() != plan);
+    // What a person or the clock stopped goes on when it is started again.
+    let goes_on =
+        |reason: Option<StopReason>| matches!(reason, Some(StopReason::Person | StopReason::Minutes));
+    let is_new = known.as_ref().is_none_or(|known| known.plan() != plan || goes_on(known.stopped()));
     let mut runner = Runner {
         measurement,
         options,

@@ -94,6 +94,15 @@ pub struct FixedResult {
 impl EffectResult {
     /// Computes the result so far.
     pub fn from_log(log: &EffectLog) -> Self {
+        Self::compute(log, true)
+    }
+
+    /// Computes the result so far without the bootstrap intervals of the other outcomes, for a screen that is drawn often.
+    pub fn without_bootstrap(log: &EffectLog) -> Self {
+        Self::compute(log, false)
+    }
+
+    fn compute(log: &EffectLog, bootstrap: bool) -> Self {
         let plan = log.plan();
         let rate = |won, all| wilson_at(won, all, two_sided_quantile(CONFIDENCE));
         let arms = plan.arms().into_iter().map(|arm| {
@@ -101,7 +110,7 @@ impl EffectResult {
             ArmResult { name: arm.to_owned(), won, episodes, rate: rate(won, episodes) }
         });
         let mut contrasts: Vec<ContrastResult> =
-            (0..log.contrasts().len()).map(|index| contrast_result(log, index)).collect();
+            (0..log.contrasts().len()).map(|index| contrast_result(log, index, bootstrap)).collect();
         if plan.lessons.len() > 1 {
             correct_for_many(&mut contrasts);
         }
@@ -122,10 +131,10 @@ impl EffectResult {
     }
 }
 
-fn contrast_result(log: &EffectLog, index: usize) -> ContrastResult {
+fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastResult {
     let contrast = &log.contrasts()[index];
     let (plan, judgement, counts) = (log.plan(), contrast.judgement(), contrast.counts());
-    let outcomes = Outcome::ALL.into_iter().filter_map(|outcome| {
+    let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap).filter_map(|outcome| {
         let values = log.exact_differences(index, outcome);
         let mut interval = bootstrap_mean(&values, CONFIDENCE)?;
         let scale = outcome.bootstrap_scale() * f64::from(log.repeats_of_pair());

@@ -125,6 +125,27 @@ impl Workers {
                     Answer::RequestText(request_text(&store, &host, source, form))
                 })
             }
+            Request::PlanEffect(query) => self.start(WorkKind::EffectPlan, now, move |worker| {
+                let none = || Err("this screen can't measure lessons".to_owned());
+                let plan = |host: HostServices| (host.plan_effect)(&(store, query), &worker.progress);
+                Answer::Effect(host.map_or_else(none, plan).map(|progress| PtrEqArc(Arc::new(progress))))
+            }),
+            // One measurement at a time.
+            Request::RunEffect(_) if self.is_running(WorkKind::Effect) => {
+                return Err("a lesson is being measured; stop that measurement first".to_owned());
+            }
+            Request::RunEffect(query) => self.start(WorkKind::Effect, now, move |worker| {
+                let Some(host) = host else {
+                    return Answer::Effect(Err("this screen can't measure lessons".to_owned()));
+                };
+                let send = |progress| worker.send(Answer::Effect(Ok(PtrEqArc(Arc::new(progress)))));
+                let done = (host.run_effect)(&(store, query), &worker.progress, &send);
+                Answer::Effect(done.map(|progress| PtrEqArc(Arc::new(progress))))
+            }),
+            Request::StopEffect => {
+                self.ask_to_cancel(WorkKind::Effect);
+                Ok(())
+            }
             // One report at a time.
             Request::Export if self.is_running(WorkKind::Export) => Ok(()),
             Request::Export => {

@@ -68,6 +68,7 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         | A::Breakpoints
         | A::Branches
         | A::Compare
+        | A::MeasureEffect
         | A::FilterMarks
         | A::ShowDetails
         | A::Remark

@@ -189,6 +189,7 @@ impl Component for LessonDetails {
         let status = |status| send(LessonCommand::Status { id: id.clone(), status });
         match action {
             Action::Open => Response::close(),
+            Action::MeasureEffect => Response::request_and_close(Request::RunAction(Action::MeasureEffect)),
             Action::EditLesson => Response::request_and_close(Request::RunAction(Action::EditLesson)),
             Action::SampleLesson => Response::request(Request::RunAction(Action::SampleLesson)),
             Action::RejectOrToggle if lesson.is_active() => status(LessonStatus::Off),

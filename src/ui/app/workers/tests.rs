@@ -106,6 +106,8 @@ impl Rig {
             open_comparable: endless(&began),
             list_branches: endless(&began),
             edit_branches: Arc::new(|_: &[_]| Ok(())),
+            plan_effect: endless(&began),
+            run_effect: Arc::new(|_, _, _| Err("not in this test".to_owned())),
         };
         let mut rig = Self {
             stage: TestScreen::new(own, 120, 36),
