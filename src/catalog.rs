@@ -19,7 +19,10 @@ mod unused_mentor;
 
 pub use cause::main_cause;
 pub use environment_entry::{EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id};
-pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
+pub use environments::{
+    DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, PROGRAM_ENVIRONMENT, add_programs,
+    is_free_for_program,
+};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
 pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};

@@ -19,7 +19,9 @@ use std::io::stdin;
 
 /// Runs `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> Result<(), CliError> {
-    args.files.apply(args.keys.get(&keys::ENV), config)?;
+    let chosen = args.keys.get(&keys::ENV);
+    args.files.apply(chosen, config)?;
+    args.program.apply(chosen, config)?;
     args.keys.apply(config)?;
     let task = find_task(config, args)?;
     for warning in worlds::warnings(&task) {

@@ -21,8 +21,9 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("pddl", &[]),
     ("env", &["pddl", "domain", "text"]),
     ("env/external", &["files", "text"]),
+    ("env/stdio", &["env/external", "domain", "text"]),
     ("method", &["prompt", "symbolic", "engine", "domain"]),
-    ("catalog", &["method", "prompt", "symbolic", "env", "breakpoint", "engine", "domain"]),
+    ("catalog", &["method", "prompt", "symbolic", "env", "env/stdio", "breakpoint", "engine", "domain"]),
     ("report", &["catalog", "method", "timeline", "engine", "domain", "text"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
@@ -38,6 +39,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "catalog",
             "prompt",
             "env",
+            "env/stdio",
             "engine",
             "domain",
         ],
@@ -88,6 +90,26 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
 pub(crate) const PARENT_ITEMS: &[(&str, &[&str])] = &[
     ("provider/rules", &["Delta", "Phase", "Provider", "ProviderError", "Request", "error::ProviderError"]),
     ("env/external", &["EnvError", "StopHandle", "StopRegistration", "stop_handle"]),
+    (
+        "env/stdio",
+        &[
+            "EnvError",
+            "Environment",
+            "ExternalProgram",
+            "ProgramLimits",
+            "Snapshot",
+            "TaskAccess",
+            "TaskCheck",
+            "TaskError",
+            "TaskSource",
+            "TimeLimits",
+            "external_program",
+            "task_access",
+            "task_error",
+            "task_source",
+            "time_limits",
+        ],
+    ),
 ];
 
 /// Paths of other crates that every module may use, by prefix: none of them has side effects.
@@ -160,6 +182,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
             "std::ffi",
             "std::io",
             "std::os",
+            "std::path",
             "std::process",
             "std::thread",
             "std::time::Instant",

@@ -2,8 +2,8 @@
 
 use super::task_help::{state_help, task_help};
 use super::{
-    EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, RerunKeys, RoleKeys, ScreenArgs,
-    TaskArgs, sampling_parser,
+    EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, ProgramArgs, RerunKeys, RoleKeys,
+    ScreenArgs, TaskArgs, sampling_parser,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -57,6 +57,8 @@ pub struct Play {
     /// Print one JSON object per reply.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]
@@ -192,6 +194,8 @@ pub struct Verify {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]
@@ -304,6 +308,8 @@ pub struct Rerun {
     pub drive: super::DriveArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 /// What a report is compared with.
@@ -337,6 +343,8 @@ pub struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]

@@ -24,7 +24,7 @@ const PARENT: &str = r#"sleep 1000 & while read -r _; do echo "= $$ $!"; done"#;
 
 fn command(script: &str) -> ChildCommand {
     let words = ["/bin/sh", "-c", script].map(Into::into).to_vec();
-    ChildCommand { words, variables: Vec::new(), reply_prefix: "= " }
+    ChildCommand { words, variables: Vec::new(), folder: None, reply_prefix: "= ", has_events: false }
 }
 
 fn start(script: &str) -> ChildProcess {

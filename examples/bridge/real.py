@@ -1,0 +1,58 @@
+"""Environments of installed packages for the bridge: TextWorld's games and what `gymnasium.make` makes."""
+
+
+class TextWorldGame:
+    """A game of TextWorld, with its commands, goal and score. The second value of its `step` is the score, so the reward is
+    the difference from the score before."""
+
+    # The same game and commands give the same texts.
+    deterministic = True
+
+    def __init__(self, path):
+        import textworld.gym
+        from textworld import EnvInfos
+
+        infos = EnvInfos(
+            admissible_commands=True, objective=True, score=True, max_score=True, won=True, moves=True,
+            inventory=True, location=True,
+        )
+        # The limit on steps is the run's.
+        name = textworld.gym.register_game(path, infos, max_episode_steps=1_000_000)
+        self.env = textworld.gym.make(name)
+        self.known = {}
+
+    def reset(self):
+        text, info = self.env.reset()
+        self.score = info["score"]
+        return text, self.info(info)
+
+    def step(self, command):
+        text, score, done, info = self.env.step(command)
+        reward, self.score = score - self.score, score
+        return text, reward, done, self.info(info)
+
+    def info(self, info):
+        info = dict(info)
+        info["admissible_commands"] = sorted(info["admissible_commands"])
+        self.known = {"inventory": info.pop("inventory"), "location": str(info.pop("location", ""))}
+        return info
+
+    def peek(self):
+        return self.known
+
+    def close(self):
+        self.env.close()
+
+
+def textworld_game(path):
+    return TextWorldGame(path)
+
+
+def gymnasium_make(id, names=None, **arguments):
+    """An environment of Gymnasium. `names` are the names of its numbered actions, separated by commas."""
+    import gymnasium
+
+    env = gymnasium.make(id, **arguments)
+    if names:
+        env.action_names = names.split(",")
+    return env
