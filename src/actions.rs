@@ -161,6 +161,7 @@ actions! {
     ToggleTruth = "truth", Listed, "show the ground truth (hidden from the agent), or only what the agent may know", Instead("`world` shows what the agent may know");
     ToggleReasoning = "reasoning", Listed, "fold or unfold the model's reasoning", ScreenOnly;
     Hint = "hint", Listed, "show a path to the goal, if the environment can find one", Does(Verb::Hint);
+    ProgramOutput = "output", Listed, "show what the environment's program has printed, if it is another program", Does(Verb::Output);
     Prompt = "prompt", Listed, "show the prompt: what the model sees and where it comes from", Does(Verb::Prompt);
     PromptPreview = "preview", Listed, "preview the next prompt with the current lessons; nothing is sent", Instead("`prompt` shows the last prompt sent");
     EditPrompt = "prompt-edit", Hidden, "edit the selected segment of a prompt that is waiting to be sent or whose call failed", Does(Verb::PromptEdit);

@@ -10,7 +10,7 @@ called with the KEY=VALUE arguments. What it returns is shaped like an environme
 `reset` may also take fewer arguments, or none. An action is a text; if the environment has an `action_space` of numbers,
 they are written as numbers, and named if it has `action_names` (a list). Everything else is optional:
 
-    info["admissible_commands"]   the actions that would be accepted now
+    info["admissible_commands"]   the actions that would be accepted now (or info["action_mask"], for numbered ones)
     info["goal"], info["won"], info["score"], info["max_score"], info["moves"], info["accepted"], info["shown"]
     env.tasks()                   a list of ids, or of {"id": ..., "goal": ...}; reset then gets options["task"]
     env.peek()                    what is known about the state, as a dictionary
@@ -53,6 +53,8 @@ def plain(value):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
+    if hasattr(value, "tolist"):  # an array or a number of numpy
+        return plain(value.tolist())
     if value is None or isinstance(value, (bool, int, str)):
         return value
     return number(value) if isinstance(value, float) else str(value)
@@ -141,7 +143,7 @@ class Bridge:
         if self.action_count is not None:
             index = self.action_index(action)
             if index is None:
-                names = ", ".join(self.action_texts())
+                names = ", ".join(self.all_actions())
                 return {**self.unchanged, "observation": f"Not an action: {action}. Actions: {names}.", "accepted": False}
             action = index
         observation, reward, done, *rest = self.env.step(action)
@@ -187,6 +189,10 @@ class Bridge:
     def turn(self, observation, reward, done, truncated, info):
         info = dict(info or {})
         self.admissible = info.pop("admissible_commands", None)
+        if self.admissible is None and self.action_count is not None and info.get("action_mask") is not None:
+            # The mask of Gymnasium's environments with numbered actions.
+            names = self.all_actions()
+            self.admissible = [name for name, allowed in zip(names, info["action_mask"]) if allowed]
         reply = {
             "observation": text_of(observation),
             "reward": number(reward) or 0.0,
@@ -208,6 +214,9 @@ class Bridge:
     def action_texts(self):
         if self.admissible is not None:
             return [str(action) for action in self.admissible]
+        return self.all_actions()
+
+    def all_actions(self):
         if self.action_names is not None:
             return list(self.action_names)
         return [str(index) for index in range(int(self.action_count or 0))]

@@ -40,6 +40,8 @@ impl Driver {
                 );
             }
             Message::Hint(reply_to) => self.request_hint(reply_to),
+            // The receiver may be gone.
+            Message::PrintedText(reply_to) => drop(reply_to.send(self.env_worker.printed_text())),
             Message::EnvResponse(response) => self.on_response(response),
             Message::Synced => {
                 // Nothing is left to do if somebody has waited for this sync.

@@ -64,6 +64,8 @@ pub(super) enum EnvAnswer {
     Replaying(u32),
     /// To a person: the admissible actions.
     Actions(Result<Vec<String>, EnvError>),
+    /// To a person: listing the actions would change the environment, so a copy must be asked.
+    ListElsewhere,
     /// To a person: a hint towards the goal, if the environment has one.
     Hint(Option<String>),
     /// To a barrier.

@@ -19,6 +19,18 @@ pub(super) struct EnvWorker {
 }
 
 impl EnvWorker {
+    /// Starts the thread of the environment with this number. `printed_text` is what the one before it had printed.
+    pub(super) fn start_after(
+        printed_text: Option<String>,
+        number: u64,
+        open: OpenWorld,
+        inbox: UnboundedSender<Message>,
+    ) -> std::io::Result<Self> {
+        let worker = Self::start(number, open, inbox)?;
+        worker.thread.set_last_text(printed_text);
+        Ok(worker)
+    }
+
     /// Starts the thread of the environment with this number.
     pub(super) fn start(
         number: u64,
@@ -53,6 +65,11 @@ impl EnvWorker {
     /// Leaves it to the thread to close the environment, because it has answered every request.
     pub(super) fn release(&mut self) {
         self.thread.release();
+    }
+
+    /// Returns what the environment's program has printed. Doesn't wait, also if it doesn't answer.
+    pub(super) fn printed_text(&self) -> Option<String> {
+        self.thread.printed_text()
     }
 
     /// Sends a request. The answer arrives in the inbox.
@@ -128,6 +145,7 @@ pub(super) fn execute(
         EnvRequest::AnswerWithList(call, result) => {
             answer(call, cache.query(|w| w.admissible()).map(|admissible| (result, admissible)))
         }
+        EnvRequest::Admissible if cache.listing_changes_world() => EnvAnswer::ListElsewhere,
         EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible())),
         EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
         EnvRequest::Barrier => EnvAnswer::BarrierReached,

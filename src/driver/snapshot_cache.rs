@@ -126,6 +126,12 @@ impl SnapshotCache {
         self.with_open_world(|cached| cached.step(action))
     }
 
+    /// Returns whether listing the actions would change the open environment.
+    pub(super) fn listing_changes_world(&self) -> bool {
+        let open = self.worlds.front().filter(|_| self.is_open);
+        open.is_some_and(|cached| cached.world.info().listing_cost == ListingCost::ChangesWorld)
+    }
+
     /// Runs a query on the open environment that is not an action. Drops the environment if it fails, so that it is
     /// rebuilt before it is used again.
     pub(super) fn query<T>(

@@ -124,6 +124,8 @@ pub enum Message {
     PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
     /// Returns a hint towards the goal.
     Hint(oneshot::Sender<Option<String>>),
+    /// Returns what the environment's program has printed.
+    PrintedText(oneshot::Sender<Option<String>>),
     /// Retries the failed write.
     RetryWrite,
     /// Closes the session and ends the driver.
@@ -448,6 +450,14 @@ impl Handle {
     pub async fn hint(&self) -> Option<String> {
         let (sender, receiver) = oneshot::channel();
         self.inbox.send(Message::Hint(sender)).ok()?;
+        receiver.await.ok()?
+    }
+
+    /// Returns the end of what the environment's program has printed besides its answers, for a person; `None` if it is
+    /// no program. It doesn't wait for the program.
+    pub async fn printed_text(&self) -> Option<String> {
+        let (sender, receiver) = oneshot::channel();
+        self.inbox.send(Message::PrintedText(sender)).ok()?;
         receiver.await.ok()?
     }
 

@@ -120,6 +120,8 @@ pub enum Request {
     ReopenClosed,
     /// Ask the environment for a hint towards the goal; the answer is shown in the footer.
     Hint,
+    /// Read what the environment's program has printed; the answer goes to the topmost overlay.
+    ReadProgramOutput,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
     OpenEditor(String),
     Copy(String),
@@ -213,6 +215,8 @@ pub enum Answer {
     },
     /// A hint about the path to the goal, shown in the footer. `None` if the environment can't search for one.
     Hint(Option<String>),
+    /// What the environment's program has printed. `None` if it is no program.
+    ProgramOutput(Option<String>),
     /// The known sessions, newest first, each as its name and a short description.
     Sessions(Vec<(String, String)>),
     /// The saved pools, or why they can't be listed.

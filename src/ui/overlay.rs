@@ -17,6 +17,7 @@ mod mark_list;
 mod model_dialog;
 mod named_value;
 mod palette;
+mod program_output;
 mod prompt_preview;
 mod prompt_view;
 pub mod registry;

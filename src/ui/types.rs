@@ -79,6 +79,8 @@ pub enum WorkKind {
     EffectPlan,
     /// Play the episodes of a measurement.
     Effect,
+    /// Read what the environment's program has printed.
+    ProgramOutput,
 }
 
 impl WorkKind {
@@ -106,6 +108,7 @@ impl WorkKind {
             Self::RequestText => "request-text",
             Self::EffectPlan => "effect-plan",
             Self::Effect => "effect",
+            Self::ProgramOutput => "program-output",
         }
     }
 

@@ -141,6 +141,7 @@ pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Op
         | Request::ListAdmissible
         | Request::ListAdmissibleAt(_)
         | Request::Hint
+        | Request::ReadProgramOutput
         | Request::RetryWrite
         | Request::Fork(_)
         | Request::AddLessonOnFork { .. }

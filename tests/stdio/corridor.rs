@@ -152,11 +152,12 @@ fn answer(
             let no_peek = faults.kind == "lies_unseen";
             let caps: Vec<&str> = ["tasks", "valid_actions", "peek", "snapshot", "hint", "seed"]
                 .into_iter()
-                .filter(|cap| !(no_peek && ["peek", "valid_actions"].contains(cap)))
+                .filter(|cap| !(no_peek && *cap == "peek"))
                 .collect();
             json!({
                 "protocol": if faults.kind == "version" { 2 } else { 1 }, "name": "corridor", "version": "0.3", "caps": caps,
-                "deterministic": true, "enumeration": "free",
+                "deterministic": true,
+                "enumeration": if faults.kind == "listing_moves" { "changes_world" } else { "free" },
                 "max_snapshots": if faults.kind == "few_snapshots" { 2 } else { 64 },
             })
         }
@@ -181,14 +182,19 @@ fn answer(
             let Some(goal) = goal else { return error("bad_task", "there are cells 0 to 4") };
             *corridor = Some(Corridor { cell: 0, goal, moves: 0 });
             println!("{}", json!({"event": "log", "level": "info", "text": "a corridor of 5 cells"}));
+            let title = if faults.kind == "paragraphs" { "The corridor\n\nIt is dark.\n\n" } else { "" };
             json!({
-                "observation": format!("You are in cell 0. A sign says: {goal}."), "reward": 0.0, "done": false,
+                "observation": format!("{title}You are in cell 0. A sign says: {goal}."), "reward": 0.0, "done": false,
                 "goal": format!("reach cell {goal}"), "score": 0, "max_score": goal, "moves": 0, "shown": {"cell": 0},
             })
         }
         "step" => {
             let Some(state) = corridor else { return error("not_reset", "reset comes first") };
             step(faults, state, request["action"].as_str().unwrap())
+        }
+        "valid_actions" if faults.kind == "listing_moves" => {
+            corridor.as_mut().unwrap().cell += 1;
+            json!({"actions": ["east", "west", "wait"], "total": 3, "pure": false})
         }
         "valid_actions" => {
             json!({"actions": ["east", "west", "wait"], "total": 3, "pure": faults.kind != "impure"})
@@ -253,7 +259,7 @@ fn step(faults: &Faults, state: &mut Corridor, action: &str) -> Value {
     if won {
         reply["won"] = true.into();
     }
-    if faults.kind == "differs" && !faults.is_first_process() {
+    if ["differs", "drifts"].contains(&faults.kind.as_str()) && !faults.is_first_process() {
         reply["observation"] = format!("You are in the cell number {}.", state.cell).into();
     }
     if faults.kind == "control_sequences" {

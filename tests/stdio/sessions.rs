@@ -136,6 +136,23 @@ fn a_program_that_answers_differently_after_its_restart_is_left_to_a_person() {
     played.end();
 }
 
+/// The run's program is not asked, because its list would change the episode: a copy is.
+#[test]
+fn a_list_that_changes_the_environment_comes_from_a_copy() {
+    let (root, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let played =
+        Played::begin(root.path(), "east-4", &options("listing_moves", Some(marks.path()), long_limits()));
+    assert_eq!(played.walk(1), [""; 0]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(played.handle.admissible()), ["east", "west", "wait"]);
+    assert_eq!(played.walk(1), [""; 0]);
+    assert_eq!(played.answers()[2].raw, "You are in cell 2.");
+    assert_eq!(pids(marks.path()).len(), 2);
+    let printed = runtime.block_on(played.handle.printed_text()).unwrap();
+    assert!(printed.contains("a corridor of 5 cells"), "{printed}");
+    played.end();
+}
+
 #[test]
 fn a_task_that_the_program_does_not_have_is_a_sentence() {
     let root = tempfile::tempdir().unwrap();

@@ -186,6 +186,13 @@ impl SharedStreams {
     fn notify(&self) {
         self.0.1.notify_all();
     }
+
+    fn printed_text(&self) -> String {
+        let streams = self.lock();
+        let texts = [&streams.log, &streams.errors].map(Tail::text);
+        let texts: Vec<&str> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        texts.join("\n")
+    }
 }
 
 /// The output of a child process, read as it arrives.
@@ -260,12 +267,10 @@ impl ChildOutput {
         let _ = self.shared.0.1.wait_timeout_while(self.lock(), limit, |streams| streams.open > 0);
     }
 
-    /// Returns the end of both streams without control sequences: what isn't a reply, then standard error.
-    pub(super) fn text(&self) -> String {
-        let streams = self.lock();
-        let texts = [&streams.log, &streams.errors].map(Tail::text);
-        let texts: Vec<&str> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
-        texts.join("\n")
+    /// Returns a function that returns the end of both streams without control sequences: what isn't a reply, then standard error.
+    pub(super) fn printed_text(&self) -> impl Fn() -> String + Send + use<> {
+        let shared = self.shared.clone();
+        move || shared.printed_text()
     }
 
     /// Returns the last lines on standard error, or else those on standard output that are no replies, in one line.

@@ -53,7 +53,9 @@ impl ChildProcess {
 
     fn with_running(running: RunningChild) -> Self {
         let group = running.group.clone();
-        let stop = StopHandle::current().map(|handle| handle.register(move || group.kill()));
+        let printed_text = running.printed_text();
+        let stop =
+            StopHandle::current().map(|handle| handle.register_program(move || group.kill(), printed_text));
         Self { running: Some(running), idle: None, stop }
     }
 
@@ -99,11 +101,6 @@ impl ChildProcess {
     pub fn take_notes<T: Any>(&mut self) -> Option<T> {
         let notes = self.running.as_mut()?.notes.take()?;
         notes.downcast().ok().map(|notes| *notes)
-    }
-
-    /// Returns the end of what the process has printed, apart from replies, without control sequences.
-    pub fn printed_text(&self) -> String {
-        self.running.as_ref().map(RunningChild::printed_text).unwrap_or_default()
     }
 
     /// Ends the process because it says that it can't continue, and returns the error to report.

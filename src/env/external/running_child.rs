@@ -146,9 +146,9 @@ impl RunningChild {
             .map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))
     }
 
-    /// Returns the end of what the process has printed, apart from replies.
-    pub(super) fn printed_text(&self) -> String {
-        self.output.text()
+    /// Returns a function that returns the end of what the process has printed, apart from replies.
+    pub(super) fn printed_text(&self) -> impl Fn() -> String + Send + use<> {
+        self.output.printed_text()
     }
 
     /// Returns whether the process is running and every reply was asked for, so that it can be used for another episode.

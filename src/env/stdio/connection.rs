@@ -82,11 +82,6 @@ impl Connection {
         }
         answer
     }
-
-    /// Returns the end of what the program has printed besides replies.
-    pub(super) fn printed_text(&self) -> String {
-        self.child.printed_text()
-    }
 }
 
 impl Drop for Connection {

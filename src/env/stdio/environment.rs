@@ -172,10 +172,6 @@ impl Environment for StdioEnvironment {
     fn snapshots_need_check(&self) -> bool {
         true
     }
-
-    fn printed_text(&self) -> Option<String> {
-        Some(self.connection.borrow().printed_text())
-    }
 }
 
 /// Returns what is known, and whether asking for it has changed nothing.

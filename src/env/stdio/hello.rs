@@ -9,6 +9,7 @@ use serde_json::Value;
 
 /// What the program can do besides `reset` and `step`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them may be there")]
 pub(super) struct Capabilities {
     pub(super) tasks: bool,
     pub(super) valid_actions: bool,

@@ -2,6 +2,7 @@
 
 use crate::text::{one_line, prefix};
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 /// The version of the protocol that this program speaks.
 pub(super) const PROTOCOL_VERSION: u64 = 1;
@@ -49,7 +50,8 @@ pub(super) enum Consequence {
 pub(super) fn request_line(id: u64, operation: &str, fields: &Value) -> String {
     let mut line = format!("{{\"id\":{id},\"op\":{}", json!(operation));
     for (name, value) in fields.as_object().into_iter().flatten() {
-        line.push_str(&format!(",{}:{value}", json!(name)));
+        // Writing to a string doesn't fail.
+        let _ = write!(line, ",{}:{value}", json!(name));
     }
     line.push('}');
     line

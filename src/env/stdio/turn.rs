@@ -125,7 +125,7 @@ mod tests {
         for (fields, progress, done, won) in cases {
             let result = parse_with(&fields);
             assert_eq!((result.progress, result.done, result.won), (progress, done, won), "{fields}");
-            assert!(result.valid && result.reward == 1.0);
+            assert!(result.valid && (result.reward - 1.0).abs() < f64::EPSILON);
         }
         assert!(!parse_with(&json!({"accepted": false})).valid);
     }

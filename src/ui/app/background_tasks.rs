@@ -58,6 +58,12 @@ impl Workers {
                 self.start_task(WorkKind::Hint, now, |_| async move { Answer::Hint(handle.hint().await) });
                 Ok(())
             }
+            Request::ReadProgramOutput => {
+                self.start_task(WorkKind::ProgramOutput, now, |_| async move {
+                    Answer::ProgramOutput(handle.printed_text().await)
+                });
+                Ok(())
+            }
             Request::Search { query, searched_episode } => self.start(WorkKind::Search, now, move |worker| {
                 let answer = |hits, progress| Answer::SearchResults { query: query.clone(), hits, progress };
                 let send = |hits| worker.send(answer(hits, find::SearchStatus::Partial));

@@ -15,6 +15,7 @@ use super::lesson_editor::LessonEditor;
 use super::mark_list::MarkList;
 use super::model_dialog::ModelDialog;
 use super::palette::Palette;
+use super::program_output::ProgramOutput;
 use super::prompt_view::PromptView;
 use super::runs::EpisodeList;
 use super::samples::SampleList;
@@ -92,6 +93,7 @@ fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
         Action::Override => vec![Request::ListAdmissible],
         Action::Breakpoints if is_environment_idle => vec![Request::ListAdmissible],
         Action::Compare => vec![Request::ListComparable],
+        Action::ProgramOutput => vec![Request::ReadProgramOutput],
         Action::UseRecordedReply => vec![Request::ListSessions],
         Action::SavedLessons | Action::PromoteLesson => vec![Request::ListSavedPools],
         Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
@@ -127,6 +129,8 @@ fn open_for_action(
             context.episode().ok_or("no episode to compare yet")?;
             Box::new(CompareDialog::with_shown_episode(context))
         }
+        Action::ProgramOutput if context.is_read_only() => return Err(model.read_only_message()),
+        Action::ProgramOutput => Box::<ProgramOutput>::default(),
         Action::EpisodeList => Box::new(EpisodeList::at_shown_episode(context)),
         Action::Breakpoints if context.is_read_only() && head.breakpoints.all.is_empty() => {
             return Err(model.read_only_message());
