@@ -78,12 +78,6 @@ pub trait Environment: Send {
         serde_json::Value::Object(serde_json::Map::new())
     }
 
-    /// Returns the end of what its program has printed besides its answers, for a person who asks. `None` if it is no
-    /// program.
-    fn printed_text(&self) -> Option<String> {
-        None
-    }
-
     /// Returns a snapshot of the state, cheap to create and to keep, or `None` if snapshots are not supported.
     fn snapshot(&self) -> Option<Snapshot> {
         None

@@ -10,13 +10,14 @@ use std::process::{Command, Output, Stdio};
 /// A folder with a configuration that names the corridor `mine`.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write_config(folder.path(), "mine", "step = 50");
+    write_config(folder.path(), "mine", "");
     folder
 }
 
-fn write_config(folder: &Path, name: &str, timeouts: &str) {
+fn write_config(folder: &Path, name: &str, fault: &str) {
     let text = format!(
-        "[environments.{name}]\nkind = \"stdio\"\ncommand = {}\ntimeouts = {{ {timeouts} }}\nenv = {{ MARKS = {} }}\n",
+        "[environments.{name}]\nkind = \"stdio\"\ncommand = {}\ntimeouts = {{ step = 50 }}\n\
+         env = {{ FAULT = \"{fault}\", MARKS = {} }}\n",
         json!(command()),
         json!(folder.to_str().unwrap()),
     );
@@ -82,7 +83,7 @@ fn a_configured_program_is_an_environment_with_its_own_name() {
         assert!(text.contains(part), "{arguments:?}: {text}");
     }
     // On another machine the session needs a program of that name.
-    write_config(folder, "other", "step = 50");
+    write_config(folder, "other", "");
     let output = output(folder, &["verify", "--last"]);
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(!output.status.success() && text.contains("mine"), "{text}");
@@ -115,6 +116,71 @@ fn a_command_line_can_name_the_program() {
     let session = fs::read_dir(folder.join("sessions")).unwrap().next().unwrap().unwrap().path();
     let journal = fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
     assert!(!journal.contains("corridor_program"), "{journal}");
+}
+
+/// Interfaces such as ReAct's cut what ALFWorld's texts have; nothing is known about the texts of a program.
+#[test]
+fn the_texts_of_a_program_are_shown_whole() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "paragraphs");
+    for interface in ["react", "agentboard", "raw"] {
+        let arguments = RUN.into_iter().chain(["--env", "mine", "--interface", interface]);
+        let text = stdout(&output(folder.path(), &arguments.collect::<Vec<_>>()));
+        for part in ["The corridor", "It is dark.", "A sign says: 2."] {
+            assert!(text.contains(part), "{interface}: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_a_program_has_printed_is_shown_on_demand() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "noise@hello");
+    let mut plain =
+        program(folder.path(), &["run", "--plain", "--env", "mine", "--actor", "human", "--mentor", "none"]);
+    let mut plain = plain.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    plain.stdin.take().unwrap().write_all(b"step\noutput\nquit\n").unwrap();
+    let text = stdout(&plain.wait_with_output().unwrap());
+    let (_, printed) = text.split_once("the program has printed:").unwrap_or_else(|| panic!("{text}"));
+    assert!(printed.contains("loading [####] 10%") && printed.contains("from an event"), "{text}");
+}
+
+#[test]
+fn doctor_says_whether_an_environment_is_deterministic_and_what_works() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = stdout(&output(folder, &["doctor", "--env", "mine", "--task", "east-4", "--seed", "3"]));
+    for part in [
+        "determinism the same answers three times: ",
+        "of task east-4, seed 3",
+        "ms a step",
+        "tasks       3 tasks",
+        "actions     3 actions at the start",
+        "snapshots   a restored state answers as before",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let native = json_lines(&stdout(&output(folder, &["doctor", "--env", "household", "--json"])));
+    let report = &native[0]["environment"];
+    assert!(
+        report["deterministic"] == true && report["steps"] == 10 && report["snapshots"] == "works",
+        "{report}"
+    );
+    // Another process answers differently, and restored snapshots are wrong.
+    for (fault, row, difference) in [("drifts", "determinism", true), ("lies_unseen", "snapshots", false)] {
+        write_config(folder, "mine", fault);
+        fs::remove_file(folder.join("pids")).unwrap();
+        let output = output(folder, &["doctor", "--env", "mine", "--task", "east-4", "--json"]);
+        assert_eq!(output.status.code(), Some(1));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let broken: Vec<&Value> =
+            report["checks"].as_array().unwrap().iter().filter(|check| check["state"] == "broken").collect();
+        assert!(broken.len() == 1 && broken[0]["name"] == row, "{report}");
+        let found = &report["environment"]["difference"];
+        assert_eq!(found["played_in"] == "a new process", difference, "{report}");
+    }
+    let missing = output(folder, &["doctor", "--env", "nothing"]);
+    assert_eq!(missing.status.code(), Some(2));
 }
 
 #[test]

@@ -332,9 +332,21 @@ pub enum ReportFormat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  retrospect doctor\n  retrospect doctor --env household\n  \
+                        retrospect doctor --env stdio -- python3 bridge.py my_module:make")]
 pub struct Doctor {
     #[command(flatten)]
     pub keys: KeyFlags<RoleKeys>,
+    /// Check this environment instead: play ten random steps, and the same ones twice more, and say whether it is
+    /// deterministic, how fast it is and what works.
+    #[arg(long, value_name = "E")]
+    pub env: Option<String>,
+    /// Task to play (with --env).
+    #[arg(long, value_name = "T")]
+    pub task: Option<String>,
+    /// Random seed of the environment and of the actions (with --env).
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Sampling parameter to send, as in a run: actor.max_tokens=1024, mentor.temperature=0.7.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = sampling_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
