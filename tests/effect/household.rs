@@ -58,6 +58,8 @@ pub(crate) fn lesson(text: &str) -> Lesson {
         transition: None,
         task_key: None,
         task_type: None,
+        pinned: false,
+        taken_from: None,
     };
     let mut state = State::default();
     state.apply(&Envelope {

@@ -2,7 +2,7 @@
 
 use super::key_flags::{KeyFlags, MethodKeys, ModelKeys, TaskKeys, setting_parser};
 use super::task_help::{split_help, task_help};
-use super::{MethodArgs, ProblemFiles, TaskArgs};
+use super::{MethodArgs, ProblemFiles, ProgramArgs, TaskArgs};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -168,6 +168,7 @@ impl EffectArgs {
             only: None,
             split: self.split.clone(),
             files: ProblemFiles::default(),
+            program: ProgramArgs::default(),
         }
     }
 

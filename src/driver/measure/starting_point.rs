@@ -254,6 +254,8 @@ fn add_op(lesson: &Lesson) -> LessonOp {
         transition: lesson.transition.as_deref().cloned(),
         task_key: lesson.task_key.as_deref().map(str::to_owned),
         task_type: lesson.task_type.as_deref().map(str::to_owned),
+        pinned: lesson.status == LessonStatus::Pinned,
+        taken_from: lesson.taken_from.as_deref().map(str::to_owned),
     }
 }
 
