@@ -48,7 +48,7 @@ pub(super) fn measure_effect(
         let measured = merged::merge(&args.merge, &mut printer)?;
         return finish(args, vec![measured], printer);
     }
-    let prepared = design::prepare(config, pool, args)?;
+    let prepared = design::prepare(config, pool, args, printer.out())?;
     for column in &prepared {
         printer.print_plan(column, usize::from(args.jobs))?;
     }

@@ -206,6 +206,7 @@ mod dialogs;
 mod display_faults;
 mod displayed_facts;
 mod edited_prompts;
+mod effect;
 mod end_card;
 mod every_fact;
 mod failed_questions;

@@ -4,6 +4,7 @@ use crate::cli::args::{EffectArgs, OnlyColumn, OutcomeWord, PlaceboWord};
 use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::lessons::parse_typed_lesson;
+use crate::cli::output::Output;
 use crate::cli::pool::{PoolFile, find_lesson, typed_pool_lesson};
 use crate::cli::setup::{build_run_config, check_templates, plan_run};
 use crate::cli::worlds::{task_selection, world_options};
@@ -37,13 +38,14 @@ pub(super) fn prepare(
     config: &mut Config,
     pool: &Path,
     args: &EffectArgs,
+    out: &mut Output,
 ) -> Result<Vec<Prepared>, CliError> {
     args.models.apply(config)?;
     let mut choices = choices(config, args)?;
     if args.session.is_some() {
         args.task_args().apply(config)?;
         args.method_keys.apply(config)?;
-        return prepare_panel(config, pool, args, &mut choices);
+        return prepare_panel(config, pool, args, &mut choices, out);
     }
     if !args.names_tasks() && args.task_keys.get(&keys::ENV.entry()).is_none() {
         return Err(CliError::usage(
@@ -59,11 +61,15 @@ fn prepare_panel(
     pool: &Path,
     args: &EffectArgs,
     choices: &mut MeasureChoices,
+    out: &mut Output,
 ) -> Result<Vec<Prepared>, CliError> {
     let opened = locate::open_session(config, args.session.as_deref())?;
     let head = opened.timeline.head().clone();
     let Some(run) = head.run.as_deref() else { return Err(to_cli_error(DesignError::NoRun)) };
-    check_templates(run, config, false)?;
+    // Both arms are played with the current prompts, so other ones in the session don't make the comparison unfair.
+    if let Err(error) = check_templates(run, config, false) {
+        out.print_note(&format!("note: the pairs are played with the current prompts: {}", error.message));
+    }
     let lesson = session_lesson(pool, args, &head)?;
     let root = match &opened.dir {
         Some(dir) => dir.join("effects"),

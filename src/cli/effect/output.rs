@@ -177,7 +177,7 @@ fn pair_line(log: &EffectLog, number: u32, pair: &PairLog) -> Value {
             Some((contrast.contrast.to_string(), json!(counted.difference)))
         })
         .collect();
-    let discarded = pair.discarded.as_ref().map(|discarded| discarded.reason.as_str());
+    let discarded = log.discarded(number).map(|discarded| discarded.reason.as_str());
     json!({
         "type": "pair", "effect": log.plan().effect, "pair": number, "arms": arms,
         "differences": differences, "discarded": discarded,

@@ -22,7 +22,8 @@ pub enum MergeError {
 #[derive(Default)]
 struct Collected {
     episodes: BTreeMap<(u32, u32, String), EffectEpisode>,
-    discarded: BTreeMap<u32, EffectDiscarded>,
+    /// By pair and arm.
+    discarded: BTreeMap<(u32, String), EffectDiscarded>,
 }
 
 /// Joins logs, each with its name. Returns the records that one process would have written, up to the first pair that is
@@ -77,7 +78,8 @@ impl Collected {
                     }
                 }
                 EffectRecord::Discarded(discarded) => {
-                    self.discarded.entry(discarded.pair).or_insert_with(|| discarded.clone());
+                    let key = (discarded.pair, discarded.arm.clone());
+                    self.discarded.entry(key).or_insert_with(|| discarded.clone());
                 }
                 _ => {}
             }
@@ -95,13 +97,14 @@ impl Collected {
                 NextRecord::Write(record) => *record,
                 NextRecord::Play(slots) => {
                     let Some(slot) = slots.into_iter().next() else { break };
-                    let episode = self.episodes.get(&(slot.pair, slot.repeat, slot.arm));
-                    match (episode, self.discarded.get(&slot.pair)) {
+                    let episode = self.episodes.get(&(slot.pair, slot.repeat, slot.arm.clone()));
+                    match (episode, self.discarded.get(&(slot.pair, slot.arm))) {
                         (Some(episode), _) => EffectRecord::Episode(Box::new(episode.clone())),
                         (None, Some(discarded)) => EffectRecord::Discarded(discarded.clone()),
                         (None, None) if is_absent(slot.pair) => EffectRecord::Discarded(EffectDiscarded {
                             effect: effect.clone(),
                             pair: slot.pair,
+                            arm: String::new(),
                             reason: "its shard never ran".to_owned(),
                             absent: true,
                         }),

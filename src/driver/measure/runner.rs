@@ -224,6 +224,7 @@ impl Runner<'_> {
                 self.write(EffectRecord::Discarded(EffectDiscarded {
                     effect: self.log.plan().effect.clone(),
                     pair: slot.pair,
+                    arm: slot.arm,
                     reason,
                     absent: false,
                 }))
@@ -268,9 +269,7 @@ impl Runner<'_> {
         let Some(folder) = self.file.as_ref().map(|file| file.folder().to_owned()) else { return Ok(false) };
         let mut with_last = self.log.clone();
         with_last.apply(EffectRecord::Episode(Box::new(last.clone())));
-        let Some(recorded) = with_last.pairs().get(&pair).filter(|p| p.discarded.is_none()) else {
-            return Ok(false);
-        };
+        let Some(recorded) = with_last.pairs().get(&pair) else { return Ok(false) };
         let is_kept = match self.options.keep {
             Keep::None => false,
             Keep::All => true,

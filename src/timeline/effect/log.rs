@@ -14,7 +14,7 @@ use super::record::{
 use super::{Verdict, task_order, too_many_discarded};
 use contrast::PairRule;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A measurement, as its log tells it. Its numbers depend on the set of records and the order of pairs, not on the order in
 /// which the records were written.
@@ -33,6 +33,8 @@ pub struct EffectLog {
     totals: Totals,
     /// Discarded pairs among those before `next_pair`, without those of absent shards.
     discarded: u32,
+    /// The numbers of all discarded pairs before `next_pair`.
+    discarded_pairs: BTreeSet<u32>,
     is_deterministic: bool,
 }
 
@@ -51,7 +53,8 @@ pub struct Totals {
 #[derive(Clone, Debug, Default)]
 pub struct PairLog {
     episodes: Vec<EffectEpisode>,
-    pub discarded: Option<EffectDiscarded>,
+    /// The episodes that couldn't be played.
+    failed: Vec<EffectDiscarded>,
 }
 
 impl PairLog {
@@ -89,6 +92,7 @@ impl EffectLog {
             stopped: None,
             totals: Totals::default(),
             discarded: 0,
+            discarded_pairs: BTreeSet::new(),
             is_deterministic: false,
         }
     }
@@ -125,7 +129,9 @@ impl EffectLog {
             }
             EffectRecord::Discarded(discarded) if discarded.effect == self.plan.effect => {
                 let pair = self.pairs.entry(discarded.pair).or_default();
-                pair.discarded.get_or_insert(discarded);
+                if pair.failed.iter().all(|failed| failed.arm != discarded.arm) {
+                    pair.failed.push(discarded);
+                }
                 self.count_pairs();
             }
             EffectRecord::Judged(judged) if judged.effect == self.plan.effect => {
@@ -163,8 +169,9 @@ impl EffectLog {
         while self.next_pair <= self.plan.pairs {
             let number = self.next_pair;
             let Some(pair) = self.pairs.get(&number) else { break };
-            if let Some(discarded) = &pair.discarded {
-                self.discarded += u32::from(!discarded.absent);
+            if let Some(failed) = self.failure(pair) {
+                self.discarded += u32::from(!failed.absent);
+                self.discarded_pairs.insert(number);
                 self.next_pair += 1;
                 continue;
             }
@@ -186,6 +193,24 @@ impl EffectLog {
             self.next_pair += 1;
             self.is_deterministic = self.is_deterministic || self.are_first_pairs_copies();
         }
+    }
+
+    /// Returns why a pair counts in no arm: an episode that is needed couldn't be played. One that isn't needed any more,
+    /// because its contrast has a verdict, doesn't matter; it would not have been played one pair at a time.
+    fn failure<'a>(&self, pair: &'a PairLog) -> Option<&'a EffectDiscarded> {
+        pair.failed.iter().find(|failed| failed.arm.is_empty() || self.needs_arm(&failed.arm))
+    }
+
+    /// Returns whether episodes of an arm are still needed.
+    fn needs_arm(&self, arm: &str) -> bool {
+        self.plan.shard.is_some()
+            || self.contrasts.iter().enumerate().any(|(n, c)| c.contrast.has_arm(arm) && self.is_counting(n))
+    }
+
+    /// Returns why a settled pair counts in no arm, or `None` if it counts.
+    pub fn discarded(&self, number: u32) -> Option<&EffectDiscarded> {
+        let pair = self.pairs.get(&number).filter(|_| self.discarded_pairs.contains(&number))?;
+        pair.failed.first()
     }
 
     /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one. A secondary
@@ -307,7 +332,7 @@ impl EffectLog {
 
     /// Returns how many recorded episodes of an arm were won, and how many there are, in the counted pairs.
     pub fn wins(&self, arm: &str) -> (u64, u64) {
-        let counted = self.pairs.range(..self.next_pair).filter(|(_, pair)| pair.discarded.is_none());
+        let counted = self.pairs.range(..self.next_pair).filter(|(n, _)| !self.discarded_pairs.contains(n));
         let episodes = counted.flat_map(|(_, pair)| pair.episodes_of(arm));
         episodes.fold((0, 0), |(won, all), episode| (won + u64::from(episode.won), all + 1))
     }

@@ -203,6 +203,9 @@ pub struct EffectEpisode {
 pub struct EffectDiscarded {
     pub effect: String,
     pub pair: u32,
+    /// The arm whose episode couldn't be played; empty for a pair of a shard that never ran.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub arm: String,
     pub reason: String,
     /// Whether it belongs to a shard that never ran, so that the reason can't depend on outcomes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

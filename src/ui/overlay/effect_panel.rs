@@ -244,8 +244,9 @@ impl EffectPanel {
         let [won, lost] = context.glyphs.progress_cells;
         let mut pieces: Line = Vec::new();
         for number in first..=end {
-            let pair = column.log.pairs().get(&number);
-            let episode = pair.filter(|pair| pair.discarded.is_none()).and_then(|pair| pair.episode(arm, 1));
+            let counts = column.log.discarded(number).is_none();
+            let pair = column.log.pairs().get(&number).filter(|_| counts);
+            let episode = pair.and_then(|pair| pair.episode(arm, 1));
             let (text, role) = match episode {
                 Some(episode) if episode.won => (won, Role::Good),
                 Some(_) => (lost, Role::Muted),

@@ -141,9 +141,11 @@ impl EffectLog {
     /// Returns the episodes of a pair that are needed and not recorded yet.
     pub fn open_slots_of_pair(&self, pair: u32) -> Vec<EpisodeSlot> {
         let recorded = self.pairs.get(&pair);
-        let is_open = |slot: &EpisodeSlot| {
-            recorded.is_none_or(|p| p.discarded.is_none() && p.episode(&slot.arm, slot.repeat).is_none())
-        };
+        if recorded.is_some_and(|pair| self.failure(pair).is_some()) {
+            return Vec::new();
+        }
+        let is_open =
+            |slot: &EpisodeSlot| recorded.is_none_or(|p| p.episode(&slot.arm, slot.repeat).is_none());
         self.slots_of_pair(pair).into_iter().filter(is_open).collect()
     }
 
@@ -174,15 +176,7 @@ impl EffectLog {
     /// Returns the episodes of a pair that are still needed. The arms of each repeat come in random order, so that no arm
     /// always meets a server in another condition.
     fn slots_of_pair(&self, pair: u32) -> Vec<EpisodeSlot> {
-        let needed = |arm: &&str| {
-            self.plan.shard.is_some()
-                || self
-                    .contrasts
-                    .iter()
-                    .enumerate()
-                    .any(|(n, c)| c.contrast.has_arm(arm) && self.is_counting(n))
-        };
-        self.all_slots_of_pair(pair, self.plan.arms().into_iter().filter(needed).collect())
+        self.all_slots_of_pair(pair, self.plan.arms().into_iter().filter(|arm| self.needs_arm(arm)).collect())
     }
 
     fn all_slots_of_pair(&self, pair: u32, arms: Vec<&str>) -> Vec<EpisodeSlot> {

@@ -82,6 +82,7 @@ fn run(mut log: EffectLog, wins: impl Fn(&EpisodeSlot) -> Option<bool>) -> (Effe
                 None => EffectRecord::Discarded(EffectDiscarded {
                     effect: "e".to_owned(),
                     pair: slots[0].pair,
+                    arm: slots[0].arm.clone(),
                     reason: "the server is down".to_owned(),
                     absent: false,
                 }),
@@ -216,6 +217,7 @@ fn any_order_of_completion_gives_the_same_numbers() {
                         None => EffectRecord::Discarded(EffectDiscarded {
                             effect: "e".to_owned(),
                             pair: slot.pair,
+                            arm: slot.arm.clone(),
                             reason: "the server is down".to_owned(),
                             absent: false,
                         }),
