@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod actions;
+pub mod bayes;
 pub mod breakpoint;
 pub mod catalog;
 #[allow(
