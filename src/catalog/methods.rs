@@ -4,6 +4,7 @@ mod expel;
 mod fcrf;
 mod omnireflect;
 mod planning;
+mod rci;
 mod react;
 mod reflexion;
 mod sweet_sour;
@@ -27,6 +28,7 @@ const BUILT_IN: &[&MethodEntry] = &[
     &sweet_sour::ENTRY,
     &planning::ENTRY,
     &expel::ENTRY,
+    &rci::ENTRY,
 ];
 
 /// The method whose prompts methods without their own use.

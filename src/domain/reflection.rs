@@ -62,6 +62,12 @@ pub enum Purpose {
     /// Write the actions of a whole attempt before its first step (planning-only).
     #[serde(rename = "actions")]
     PlanActions,
+    /// Write a plan for an attempt before its first step (RCI).
+    Draft,
+    /// Find the problems of a plan (RCI).
+    Criticise,
+    /// Write the plan again without the problems that were found (RCI).
+    Improve,
 }
 
 /// A question to the mentor has a purpose and the kind of reflection expected in reply.
@@ -167,6 +173,9 @@ impl Question {
             Purpose::Contrast => format!("{kind} from comparison"),
             Purpose::Extract => format!("{kind} from successes"),
             Purpose::PlanActions => format!("{kind} of actions"),
+            Purpose::Draft => format!("first {kind}"),
+            Purpose::Criticise => "criticism of the plan".to_owned(),
+            Purpose::Improve => format!("improved {kind}"),
         }
     }
 }
@@ -213,6 +222,9 @@ impl Purpose {
             Self::Contrast => "contrast",
             Self::Extract => "extract",
             Self::PlanActions => "actions",
+            Self::Draft => "draft",
+            Self::Criticise => "criticise",
+            Self::Improve => "improve",
         }
     }
 

@@ -142,6 +142,21 @@ fn expected() -> Vec<Expected> {
             actor_sampling: Value::Null,
             mentor_sampling: without_top_p(1024),
         },
+        Expected {
+            method: "rci",
+            args: &["--as", "paper"],
+            trials: 1,
+            actor: vec![
+                (1, "system: instruction; user: examples, task, memory, cue"),
+                (STEPS - 1, "system: instruction; user: examples, task, memory, steps, cue"),
+            ],
+            mentor: vec![
+                (1, "system: instruction; user: examples, task, question"),
+                (2, "system: instruction; user: examples, task, memory, question"),
+            ],
+            actor_sampling: line(without_top_p(256)),
+            mentor_sampling: without_top_p(1024),
+        },
     ]
 }
 
