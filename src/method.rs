@@ -4,6 +4,7 @@
 
 mod calibration;
 mod constitution;
+pub mod dora;
 pub mod expel;
 pub mod fcrf;
 mod mentor;
@@ -18,6 +19,7 @@ pub mod sweet_sour;
 
 pub use calibration::WithCalibration;
 pub use constitution::failed_summary;
+pub use dora::Dora;
 pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::is_model;

@@ -112,7 +112,7 @@ pub fn next_points(inputs: &NextPointsInputs, report: &mut ReportProgress<'_>) -
     let mut found: Vec<(Vec<f64>, Improvement)> = Vec::new();
     for (index, start) in starts.into_iter().enumerate() {
         let mut done = fit_generations + (index * plan.generations) as u64;
-        let seed = mix_seed(inputs.seed, &format!("dora.ei.{index}"));
+        let seed = mix_seed(inputs.seed, &format!("ei.{index}"));
         let (point, improvement) =
             maximise_improvement(&fitted.process, best, inputs.bounds, start, plan, seed, || {
                 done += 1;
@@ -124,7 +124,7 @@ pub fn next_points(inputs: &NextPointsInputs, report: &mut ReportProgress<'_>) -
         }
     }
     if found.is_empty() {
-        let mut numbers = RandomNumbers::from_seed(mix_seed(inputs.seed, "dora.ei.random"));
+        let mut numbers = RandomNumbers::from_seed(mix_seed(inputs.seed, "ei.random"));
         let point = numbers.point(inputs.dimension, inputs.bounds);
         let improvement = expected_improvement(fitted.process.predict(&point), best);
         found.push((point, improvement));

@@ -1,5 +1,6 @@
 //! The entries of the methods.
 
+mod dora;
 mod expel;
 mod fcrf;
 mod omnireflect;
@@ -29,6 +30,7 @@ const BUILT_IN: &[&MethodEntry] = &[
     &planning::ENTRY,
     &expel::ENTRY,
     &rci::ENTRY,
+    &dora::ENTRY,
 ];
 
 /// The method whose prompts methods without their own use.

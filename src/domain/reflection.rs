@@ -25,11 +25,13 @@ pub enum ReflectionKind {
     Negative,
     /// DORA: advice from a chosen prompt.
     Advice,
+    /// DORA: the instruction with which the mentor writes advice.
+    Instruction,
 }
 
 impl ReflectionKind {
     /// Every kind, in display order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Abstract,
         Self::Error,
         Self::Progress,
@@ -39,6 +41,7 @@ impl ReflectionKind {
         Self::Positive,
         Self::Negative,
         Self::Advice,
+        Self::Instruction,
     ];
 }
 
@@ -266,6 +269,7 @@ impl ReflectionKind {
             Self::Positive => "Positive",
             Self::Negative => "Negative",
             Self::Advice => "Advice",
+            Self::Instruction => "Instruction",
         }
     }
 }

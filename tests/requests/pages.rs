@@ -62,7 +62,7 @@ const WON: [&str; STEPS] = [
     "move dishsponge 1 to garbagecan 1",
 ];
 
-const PAGES: [Page; 8] = [
+const PAGES: [Page; 9] = [
     Page {
         file: "react.md",
         method: "react",
@@ -123,6 +123,14 @@ const PAGES: [Page; 8] = [
     },
     Page { file: "rci.md", method: "rci", runs: &[Run::whole(&["--method", "rci"], &[WON])] },
     Page {
+        file: "dora.md",
+        method: "dora",
+        runs: &[Run::whole(
+            &["--method", "dora", "--set", "n_init=1", "--set", "rounds=0"],
+            &[LOST, LOST_AGAIN, WON],
+        )],
+    },
+    Page {
         file: "planning.md",
         method: "planning",
         runs: &[Run::whole(&["--preset", "fcrf-1-planning", "--trials", "1"], &[])],
@@ -140,7 +148,7 @@ struct Asked {
     reply: &'static str,
 }
 
-const QUESTIONS: [Asked; 19] = [
+const QUESTIONS: [Asked; 20] = [
     Asked {
         words: "so that every agent can act quickly in this environment",
         name: "summarise.abstract",
@@ -249,6 +257,12 @@ const QUESTIONS: [Asked; 19] = [
         title: "Improved plan",
         reply: "go to each drawer, open it, and look for a dishsponge\ntake the dishsponge\ngo to garbagecan 1\n\
                 move the dishsponge to garbagecan 1",
+    },
+    Asked {
+        words: "Your advice for the next attempt",
+        name: "reflect.advice",
+        title: "Advice",
+        reply: "Go to drawer 2 first and open it; the places around the sink were empty.",
     },
 ];
 

@@ -23,7 +23,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env", &["pddl", "domain", "text"]),
     ("env/external", &["files", "text"]),
     ("env/stdio", &["env/external", "domain", "text"]),
-    ("method", &["prompt", "symbolic", "engine", "domain"]),
+    ("method", &["bayes", "prompt", "symbolic", "engine", "domain"]),
     ("catalog", &["method", "prompt", "symbolic", "env", "env/stdio", "breakpoint", "engine", "domain"]),
     ("report", &["catalog", "method", "timeline", "engine", "domain", "text"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),

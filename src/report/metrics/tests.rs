@@ -395,9 +395,9 @@ fn published_figures_are_shown_only_where_everything_agrees() {
         ),
         (
             "another method",
-            |_, run| run.method = "dora".to_owned(),
+            |_, run| run.method = "expel".to_owned(),
             &[],
-            "no paper has a table for dora on alfworld",
+            "no paper has a table for expel on alfworld",
         ),
         (
             "lessons at the start",

@@ -21,7 +21,8 @@ pub(in crate::symbolic) fn answer_question(
                 .find_map(|intent| if let Intent::Reflect(r) = intent { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
-        (Purpose::Reflect | Purpose::Build | Purpose::Draft | Purpose::Improve, ReflectionKind::Plan) => {
+        (Purpose::Reflect | Purpose::Build | Purpose::Draft | Purpose::Improve, ReflectionKind::Plan)
+        | (Purpose::Reflect, ReflectionKind::Advice) => {
             next_attempt_plan(rules, state, episode).into_iter().collect()
         }
         (Purpose::Reflect, ReflectionKind::Experience) => {

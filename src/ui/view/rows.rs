@@ -269,6 +269,7 @@ pub fn kind_role(kind: ReflectionKind) -> Role {
         ReflectionKind::Plan
         | ReflectionKind::Experience
         | ReflectionKind::Lesson
-        | ReflectionKind::Advice => Role::Reflection,
+        | ReflectionKind::Advice
+        | ReflectionKind::Instruction => Role::Reflection,
     }
 }
