@@ -222,6 +222,15 @@ fn add_lesson(
     };
     let reflection = Reflection::new(kind, Author::Symbolic, position, vec![item]);
     let scope = Scope::Environment;
-    let add = LessonCommand::Add { kind, scope, text, rule, parents: Vec::new(), transition: None, evidence };
+    let add = LessonCommand::Add {
+        kind,
+        scope,
+        text,
+        rule,
+        parents: Vec::new(),
+        transition: None,
+        evidence,
+        pinned: false,
+    };
     vec![Intent::Reflect(Box::new(reflection)), Intent::Lesson(add)]
 }
