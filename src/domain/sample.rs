@@ -3,6 +3,7 @@
 
 use super::{LessonId, PromptRecord, TokenCounts, Truncation, Usage, pluralize};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The most samples that one request may ask for.
@@ -191,11 +192,11 @@ impl SampleStats {
         let mut text = pluralize(self.requested, "sample");
         for (count, what) in [(self.failed, "failed"), (self.cancelled, "cancelled")] {
             if count > 0 {
-                text += &format!(", {count} {what}");
+                let _ = write!(text, ", {count} {what}");
             }
         }
         if self.spent.tokens() > 0 {
-            text += &format!(", {} tokens", self.spent.tokens());
+            let _ = write!(text, ", {} tokens", self.spent.tokens());
         }
         text += &self.spent.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
         Some(text)

@@ -78,7 +78,6 @@ impl Driver {
             Message::PrefetchDone(epoch, number, result) if epoch == self.epoch => {
                 self.on_prefetch_done(number, result);
             }
-            Message::PrefetchDone(..) => {}
             Message::Sample(order, reply_to) => {
                 self.respond(reply_to, |driver| driver.request_samples(&order));
             }
@@ -86,7 +85,7 @@ impl Driver {
                 self.cancel_samples();
             }
             Message::SampleEnded(epoch, sample) if epoch == self.epoch => self.on_sample_ended(*sample),
-            Message::SampleEnded(..) => {}
+            Message::PrefetchDone(..) | Message::SampleEnded(..) => {}
             Message::Reply(_, reply) => {
                 self.remove_live_call(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {

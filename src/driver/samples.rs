@@ -149,13 +149,12 @@ impl Driver {
 
     /// Sends the calls of a request that has been written.
     pub(super) fn send_samples(&mut self, request: &Arc<SampleRequest>) {
-        let record = match &request.prompt {
-            Some(prompt) => Ok(prompt.clone()),
-            None => {
-                let episode = self.engine.state.episode.as_deref();
-                let step = episode.and_then(|e| e.step(request.step)).ok_or_else(|| no_step(request.step));
-                step.and_then(|step| self.prompt_of_step(step))
-            }
+        let record = if let Some(prompt) = &request.prompt {
+            Ok(prompt.clone())
+        } else {
+            let episode = self.engine.state.episode.as_deref();
+            let step = episode.and_then(|e| e.step(request.step)).ok_or_else(|| no_step(request.step));
+            step.and_then(|step| self.prompt_of_step(step))
         };
         let record = match record {
             Ok(record) => record,

@@ -161,7 +161,7 @@ impl Provider for OpenAi {
                 headers.push(("Authorization".to_owned(), format!("Bearer ${key}")));
             }
             Auth::Header(name) if !endpoint.has_header(name) => {
-                headers.push((name.clone(), format!("${key}")))
+                headers.push((name.clone(), format!("${key}")));
             }
             Auth::Bearer | Auth::Header(_) | Auth::None => {}
         }

@@ -28,7 +28,7 @@ struct SampleCall {
 
 impl Default for SampleCalls {
     fn default() -> Self {
-        Self { calls: Vec::new(), permits: Arc::new(Semaphore::new(SAMPLES_AT_ONCE as usize)) }
+        Self { calls: Vec::new(), permits: new_permits() }
     }
 }
 
@@ -47,8 +47,8 @@ impl SampleCalls {
         let live = LiveSample::waiting(sample.group, sample.number);
         let (seed, permits, shared) = (sample.seed, self.permits.clone(), live.clone());
         let task = thread.spawn(async move {
-            // The semaphore is never closed.
-            let _permit = permits.acquire_owned().await;
+            // It is closed when all samples are cancelled.
+            let Ok(_permit) = permits.acquire_owned().await else { return };
             let began = Instant::now();
             shared.start(began);
             let backlog = Arc::new(Semaphore::new(1));
@@ -91,6 +91,8 @@ impl SampleCalls {
 
     /// Cancels all calls. Returns them as cancelled samples, each with what it has cost so far.
     pub(super) fn cancel_all(&mut self) -> Vec<Sample> {
+        // First those that wait, so that the end of another one lets none of them begin.
+        std::mem::replace(&mut self.permits, new_permits()).close();
         let cancelled = self.calls.drain(..).map(|call| {
             call.task.abort();
             Sample {
@@ -112,4 +114,8 @@ impl Drop for SampleCalls {
             call.task.abort();
         }
     }
+}
+
+fn new_permits() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(SAMPLES_AT_ONCE as usize))
 }
