@@ -355,6 +355,7 @@ mod streaming {
             edit_text: Arc::new(unused),
             save_copy: Arc::new(unused),
             format_request: Arc::new(unused),
+            keep_test: Arc::new(unused),
             export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
                 EXPORTING.store(true, Ordering::Relaxed);
                 let start = Instant::now();

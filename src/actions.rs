@@ -97,6 +97,7 @@ actions! {
     AskAgain = "ask-again", Listed, "retry this step with the current lessons", Does(Verb::AskAgain);
     Sample = "sample", Listed, "sample the prompt of this step: ask for several more proposals without executing any", Instead("`ask-again` asks for another proposal in place of this one");
     SampleLesson = "sample-lesson", Listed, "ask what the actor would propose at this step without (or with) the selected lesson; nothing is executed", Instead("`retrospect lessons test`");
+    KeepTest = "lesson-test", Listed, "keep this decision as a test for lessons, which `lessons test` replays", Instead("`retrospect lessons test` replays the decisions kept on the screen");
     ForkSamples = "sample-fork", Hidden, "start a branch for each distinct proposal", Instead("`fork N`, then `override ACTION`");
     MoreSamples = "sample-more", Hidden, "ask for one more sample at a time", ScreenOnly;
     FewerSamples = "sample-fewer", Hidden, "ask for one sample fewer at a time", ScreenOnly;

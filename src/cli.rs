@@ -27,6 +27,7 @@ mod headless;
 mod host_services;
 mod lesson_environments;
 mod lesson_kinds;
+mod lesson_tests;
 mod lessons;
 mod locate;
 mod man_pages;

@@ -11,6 +11,7 @@ use crate::driver::{Store, build_request};
 use crate::engine::State;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session, SessionFiles};
+use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
@@ -32,11 +33,16 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     let measured = ScreenMeasurement::new(config, dir, demo.is_some());
     let planned = measured.clone();
     let (pools_dir, pool_config, promote_config) = (dir.to_owned(), config.clone(), config.clone());
-    let (config, model_config, request_config) = (config.clone(), config.clone(), config.clone());
+    let (config, model_config, request_config, test_config) =
+        (config.clone(), config.clone(), config.clone(), config.clone());
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
         format_request: Arc::new(move |query: &RequestQuery| format_request(&request_config, query)),
+        keep_test: Arc::new(move |test: &LessonTest| {
+            let path = super::lesson_tests::tests_path(&super::pool::pool_path(&test_config));
+            super::lesson_tests::keep_test(&test_config, &path, test)
+        }),
         export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
             let path = match demo {
                 Some(demo) => demo.export(&export_dir, store, progress),

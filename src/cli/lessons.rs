@@ -6,7 +6,7 @@ use super::error::{CliError, CliErrorKind};
 use super::lesson_kinds::{parse_kind, parse_scope};
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibration_setup, lesson_environments, locate, models, reflexion};
+use super::{calibration_setup, lesson_environments, lesson_tests, locate, models, reflexion};
 use crate::domain::{
     Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
 };
@@ -43,6 +43,7 @@ pub(super) fn run_lessons_command(
         LessonSubcommand::Export { from, format } => {
             export_lessons(config, &path, from.as_deref(), *format, out)
         }
+        LessonSubcommand::Test(args) => lesson_tests::run_lesson_tests(config, args, out),
         LessonSubcommand::Promote { session, lessons } => {
             promote_lessons(config, &path, session, lessons, out)
         }

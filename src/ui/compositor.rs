@@ -100,6 +100,7 @@ impl Compositor {
             | WorkKind::RememberHint
             | WorkKind::FramePast
             | WorkKind::RequestText
+            | WorkKind::KeepTest
             | WorkKind::Hint
             // It goes on while the person does something else.
             | WorkKind::Effect => true,

@@ -3,6 +3,7 @@
 use crate::domain::{BranchId, LessonId, ModelRole, RunSpec};
 use crate::driver::Store;
 use crate::engine::State;
+use crate::lesson_test::LessonTest;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::model::FirstRunHint;
@@ -47,6 +48,8 @@ pub struct HostServices {
     pub save_copy: HostFn<str, String>,
     /// Writes a request to a model as text, without secrets.
     pub format_request: HostFn<RequestQuery, String>,
+    /// Keeps a decision as a test for lessons and returns what was done.
+    pub keep_test: HostFn<LessonTest, String>,
     /// Writes a report of the session and returns its full path. Long sessions take seconds.
     pub export_report: WorkFn<Store, String>,
     /// Opens a file with the platform's program for it, such as a browser; `None` where there is none.

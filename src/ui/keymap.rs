@@ -110,6 +110,8 @@ modes! {
     OverrideInput = "input", "Override box", Some(Mode::Global), true;
     /// One line of text: a reason for a rejection, a remark.
     LineInput = "line", "Typing a reason or a remark", Some(Mode::Global), true;
+    /// What is expected of a decision that is kept as a test.
+    TestInput = "test", "Keeping a decision as a test", Some(Mode::Global), true;
     /// A list with a filter or an input line.
     PickList = "pick", "Lists of models, sessions or values", Some(Mode::Global), true;
     /// The lesson editor.

@@ -3,6 +3,7 @@
 use crate::domain::{BranchId, LessonId, ModelRole};
 use crate::driver::{Fork, PastAdmissible, SampleOrder};
 use crate::engine::{Command, CommandError};
+use crate::lesson_test::Expectation;
 use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::branches::{BranchEdit, BranchInfo};
@@ -131,6 +132,11 @@ pub enum Request {
     OpenFile(String),
     /// Remember for later sessions which first-run hint comes next.
     RememberHint(FirstRunHint),
+    /// Keep the decision at a prompt as a test for lessons.
+    KeepTest {
+        source: RequestSource,
+        expectation: Expectation,
+    },
     /// Copy the request with a prompt.
     CopyRequest {
         source: RequestSource,

@@ -27,3 +27,4 @@ mod saved_lessons;
 mod search;
 pub(in crate::ui) mod step_details;
 mod summary_review;
+mod test_dialog;

@@ -81,6 +81,8 @@ pub enum WorkKind {
     Effect,
     /// Read what the environment's program has printed.
     ProgramOutput,
+    /// Keep a decision as a test.
+    KeepTest,
 }
 
 impl WorkKind {
@@ -109,6 +111,7 @@ impl WorkKind {
             Self::EffectPlan => "effect-plan",
             Self::Effect => "effect",
             Self::ProgramOutput => "program-output",
+            Self::KeepTest => "keep-test",
         }
     }
 
@@ -138,6 +141,7 @@ impl WorkKind {
                 | Self::PromoteLesson
                 | Self::RememberHint
                 | Self::Effect
+                | Self::KeepTest
         )
     }
 }

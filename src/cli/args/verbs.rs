@@ -2,8 +2,8 @@
 
 use super::task_help::{state_help, task_help};
 use super::{
-    EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, ProgramArgs, RerunKeys, RoleKeys,
-    ScreenArgs, TaskArgs, sampling_parser,
+    ActorKeys, EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, ProgramArgs, RerunKeys,
+    RoleKeys, ScreenArgs, TaskArgs, sampling_parser,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -106,6 +106,34 @@ pub struct Lessons {
     pub keys: KeyFlags<PoolKeys>,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exits with 0 if all tests pass, with 1 if one fails, with 2 if there are none or the command is wrong. \
+                  `=` at a proposal on the screen keeps a test.\nExamples:\n  retrospect lessons test\n  \
+                  retrospect lessons test --pool other.jsonl --actor openai:MODEL --samples 5 --need 4 --json"
+)]
+pub struct LessonTestArgs {
+    /// File of the tests; by default `tests.jsonl` next to the pool.
+    #[arg(long, value_name = "FILE")]
+    pub tests: Option<PathBuf>,
+    /// Keep the lessons that the prompts were kept with, instead of those of the pool.
+    #[arg(long)]
+    pub kept_lessons: bool,
+    /// Ask this many times for each test; by default as often as the test says.
+    #[arg(long, value_name = "N")]
+    pub samples: Option<u32>,
+    /// How many replies must comply; by default as the test says, or all of --samples.
+    #[arg(long, value_name = "K")]
+    pub need: Option<u32>,
+    #[command(flatten)]
+    pub actor: KeyFlags<ActorKeys>,
+    #[command(flatten)]
+    pub models: KeyFlags<ModelKeys>,
+    /// Print one JSON object per line: a `test` each, then a `summary`.
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum LessonSubcommand {
     /// List the lessons of the pool, or of a session.
@@ -163,6 +191,8 @@ pub enum LessonSubcommand {
         #[arg(long, default_value = "pool")]
         format: PoolFormat,
     },
+    /// Ask the actor at the decisions kept as tests, with the lessons of the pool: one call each.
+    Test(LessonTestArgs),
     /// Copy lessons of a session into the pool, for use in other runs.
     Promote {
         /// Session.

@@ -1,9 +1,10 @@
 //! The requests that are work for another thread, because they read files, fold states or wait for an answer.
 
 use super::workers::Workers;
-use crate::domain::{BranchId, RunSpec};
+use crate::domain::{BranchId, Prompt, PromptRecord, RunSpec};
 use crate::driver::{Handle, PastQuery, Store};
-use crate::engine::Event;
+use crate::engine::{Event, State};
+use crate::lesson_test::{Expectation, LessonTest};
 use crate::prompt::render;
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::{HostServices, PromotedLesson};
@@ -152,6 +153,12 @@ impl Workers {
                 self.ask_to_cancel(WorkKind::Effect);
                 Ok(())
             }
+            Request::KeepTest { source, expectation } => {
+                let host = host.ok_or(NO_FILES)?;
+                self.start(WorkKind::KeepTest, now, move |_| {
+                    Answer::FileWritten(keep_test(&store, &host, source, expectation))
+                })
+            }
             // One report at a time.
             Request::Export if self.is_running(WorkKind::Export) => Ok(()),
             Request::Export => {
@@ -224,6 +231,24 @@ impl Workers {
     }
 }
 
+/// The state that holds a prompt's episode, its record and its text.
+type LoadedPrompt = (Arc<State>, Arc<PromptRecord>, Arc<Prompt>);
+
+/// Returns a prompt with its record and the state that holds its episode.
+fn load_prompt(store: &Store, source: RequestSource) -> Result<LoadedPrompt, String> {
+    let seq = match source {
+        RequestSource::Prompt(record, prompt) => return Ok((store.head(), record, prompt)),
+        RequestSource::Event(seq) => seq,
+    };
+    let event = store.timeline().event(seq).map(|envelope| envelope.event.clone());
+    let Some(Event::PromptSent { prompt: record }) = event else {
+        return Err(format!("event {seq} sent no prompt, or can't be read any more"));
+    };
+    let state = store.state_at(seq);
+    let prompt = Arc::new(render(&state, &record));
+    Ok((state, record, prompt))
+}
+
 /// Returns the text of a request to copy.
 fn request_text(
     store: &Store,
@@ -231,19 +256,21 @@ fn request_text(
     source: RequestSource,
     form: RequestForm,
 ) -> Result<String, String> {
-    let (state, record, prompt) = match source {
-        RequestSource::Prompt(record, prompt) => (store.head(), record, prompt),
-        RequestSource::Event(seq) => {
-            let Some(Event::PromptSent { prompt: record }) =
-                store.timeline().event(seq).map(|envelope| envelope.event.clone())
-            else {
-                return Err(format!("event {seq} sent no prompt, or can't be read any more"));
-            };
-            let state = store.state_at(seq);
-            let prompt = Arc::new(render(&state, &record));
-            (state, record, prompt)
-        }
-    };
+    let (state, record, prompt) = load_prompt(store, source)?;
     let run = state.run.clone().ok_or("no run has started")?;
     (host.format_request)(&RequestQuery { run, record, prompt, form })
+}
+
+/// Keeps the decision at a prompt as a test.
+fn keep_test(
+    store: &Store,
+    host: &HostServices,
+    source: RequestSource,
+    expectation: Expectation,
+) -> Result<String, String> {
+    let (state, record, prompt) = load_prompt(store, source)?;
+    let (Some(run), Some(episode)) = (&state.run, &state.episode) else {
+        return Err("no episode has started at that prompt".to_owned());
+    };
+    (host.keep_test)(&LessonTest::new(run, &episode.task, &record, &prompt, expectation))
 }

@@ -23,6 +23,7 @@ use super::saved_lessons::SavedLessons;
 use super::search::Search;
 use super::step_details::StepDetails;
 use super::summary_review::SummaryReview;
+use super::test_dialog::TestDialog;
 use crate::domain::{Autonomy, LessonId, LessonOrigin, ModelRole, ReflectionKind};
 use crate::driver::Fork;
 use crate::driver::measure::EpisodePlace;
@@ -169,18 +170,20 @@ fn open_for_action(
             Box::new(InputDialog::new(Purpose::Reject { proposal }))
         }
         Action::Sample | Action::SampleLesson => {
-            let lesson = match action {
-                Action::Sample => None,
-                _ => {
-                    let lesson =
-                        selected_lesson(model, context).ok_or_else(|| none("no lesson to compare"))?;
-                    Some((lesson.id.clone(), lesson.number))
-                }
-            };
+            let mut lesson = None;
+            if action == Action::SampleLesson {
+                let selected = selected_lesson(model, context).ok_or_else(|| none("no lesson to compare"))?;
+                lesson = Some((selected.id.clone(), selected.number));
+            }
             if context.is_read_only() && !SampleList::has_samples(context, lesson.as_ref()) {
                 return Err(model.read_only_message());
             }
             Box::new(SampleList::new(context, lesson)?)
+        }
+        Action::KeepTest => {
+            let number = context.frame.selected_step();
+            let step = context.step(number).ok_or("no decision to keep yet")?;
+            Box::new(TestDialog::new(step)?)
         }
         Action::ChangeModel => Box::new(ModelDialog::for_model(model.configured_models.clone(), context)),
         Action::UseRecordedReply => {

@@ -7,8 +7,10 @@ use crate::domain::{
 };
 use crate::driver::{Fork, Health, SampleOrder};
 use crate::engine::{Cause, Command, Event};
+use crate::lesson_test::Expectation;
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::{Request, UiMessage};
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::{RequestForm, RequestSource};
 use std::sync::Arc;
 
 const STEP: u32 = 24;
@@ -282,4 +284,84 @@ fn what_cannot_be_sampled_says_why() {
         assert_eq!(screen.press(key), [], "{key}");
         assert!(notice(&screen).contains("read-only: resume"), "{key}: {}", notice(&screen));
     }
+}
+
+/// The request of a step, and that of a prompt in the prompt view.
+#[test]
+fn a_request_is_copied_as_json_or_as_a_command() {
+    let mut screen = TestScreen::new(sample_session(), 80, 24);
+    let prompt_seq = screen.fixture.state.last_step().unwrap().prompt_seq;
+    let copy = |form| Request::CopyRequest { source: RequestSource::Event(prompt_seq), form };
+    screen.press("i");
+    assert_eq!(screen.press("Y"), [copy(RequestForm::Json)]);
+    assert_eq!(screen.press("C"), [copy(RequestForm::Curl)]);
+    screen.press("Esc");
+    screen.press(":");
+    for letter in "copy-curl".chars() {
+        screen.press(&letter.to_string());
+    }
+    assert_eq!(screen.press("Enter"), [copy(RequestForm::Curl)]);
+    screen.press("p");
+    let requests = screen.press("Y");
+    let [Request::CopyRequest { source: RequestSource::Prompt(record, prompt), form }] = &requests[..] else {
+        panic!("{requests:?}");
+    };
+    assert_eq!((record.step, *form), (STEP, RequestForm::Json));
+    assert!(!prompt.segments.is_empty());
+    // The text is copied once it is written; why it can't be is said.
+    let copied = screen.send(UiMessage::Answer(Answer::RequestText(Ok("{}".to_owned()))));
+    assert_eq!(copied, [Request::Copy("{}".to_owned())]);
+    screen.send(UiMessage::Answer(Answer::RequestText(Err("no server".to_owned()))));
+    assert_eq!(notice(&screen), "no server");
+    let mut screen = TestScreen::new(Fixture::new(), 80, 24);
+    screen.press(":");
+    for letter in "copy-request".chars() {
+        screen.press(&letter.to_string());
+    }
+    assert_eq!(screen.press("Enter"), []);
+    assert_eq!(notice(&screen), "step 0 has no prompt whose request could be copied");
+}
+
+#[test]
+fn a_decision_is_kept_as_a_test() {
+    for (w, h) in SIZES {
+        let mut screen = TestScreen::new(sample_session(), w, h);
+        screen.press("=");
+        insta::assert_snapshot!(format!("keep_test_{w}x{h}"), screen_text(&screen.draw()));
+    }
+    let keep = |screen: &TestScreen, typed: &str, is_forbidden| {
+        let source = RequestSource::Event(screen.fixture.state.last_step().unwrap().prompt_seq);
+        let expectation = Expectation::parse(typed, is_forbidden).unwrap();
+        [Request::KeepTest { source, expectation }]
+    };
+    let mut screen = TestScreen::new(sample_session(), 80, 24);
+    screen.press("=");
+    assert_eq!(screen.press("Enter"), keep(&screen, "go to stoveburner 1", false));
+    // The proposal is forbidden.
+    screen.press("=");
+    screen.press("Tab");
+    assert_eq!(screen.press("Enter"), keep(&screen, "go to stoveburner 1", true));
+    screen.press("=");
+    super::overlays::type_text(&mut screen, "if mistake");
+    assert_eq!(screen.press("Enter"), []);
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("only the action and the thought"), "{shown}");
+    screen.press("Esc");
+    // A person's override is what was expected.
+    let mut fixture = sample_session();
+    let overridden = Event::ActionOverridden {
+        step: STEP,
+        proposed: Some("go to stoveburner 1".to_owned()),
+        action: "go to microwave 1".to_owned(),
+        shown_as: ShownAs::AgentAction,
+        thought_disposition: ThoughtDisposition::Kept,
+        thoughts_from: None,
+    };
+    fixture.write(Cause::Person, overridden);
+    let mut screen = TestScreen::new(fixture, 80, 24);
+    screen.press("=");
+    assert_eq!(screen.press("Enter"), keep(&screen, "go to microwave 1", false));
+    let mut screen = TestScreen::new(Fixture::new(), 80, 24);
+    screen.press("=");
+    assert_eq!(notice(&screen), "no decision to keep yet");
 }

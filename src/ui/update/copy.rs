@@ -28,12 +28,10 @@ pub(super) fn copy_step(context: &Context<'_>) -> Vec<Request> {
 /// Returns a request to copy the request of the selected step.
 pub(super) fn copy_request(model: &mut Model, context: &Context<'_>, form: RequestForm) -> Vec<Request> {
     let number = context.frame.selected_step();
-    match step_request(context, number, form) {
-        Some(request) => vec![request],
-        None => {
-            let text = format!("step {number} has no prompt whose request could be copied");
-            model.show_notice(text, Severity::Warning, context.now);
-            Vec::new()
-        }
+    if let Some(request) = step_request(context, number, form) {
+        return vec![request];
     }
+    let text = format!("step {number} has no prompt whose request could be copied");
+    model.show_notice(text, Severity::Warning, context.now);
+    Vec::new()
 }

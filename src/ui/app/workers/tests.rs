@@ -94,6 +94,7 @@ impl Rig {
         let host = HostServices {
             edit_text: Arc::new(|_| Ok(None)),
             format_request: Arc::new(|query| Ok(format!("{:?} of step {}", query.form, query.record.step))),
+            keep_test: Arc::new(|test| Ok(test.name.clone())),
             save_copy: Arc::new(|_| Ok("copied.txt".to_owned())),
             export_report: endless(&began),
             open_file: None,

@@ -3,6 +3,7 @@
 use super::SampleList;
 use super::rows::{Row, RowKind, Table};
 use crate::domain::{format_price, pluralize};
+use crate::driver::LiveSample;
 use crate::text::{one_line, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::Component as _;
@@ -79,11 +80,11 @@ impl SampleList {
         let mut parts =
             vec![format!("{replied} of {}", pluralize(u64::from(table.requested(arm)), "sample"))];
         let live = || context.frame.live.samples.iter().filter(|live| table.has_group(live.group));
-        let started = live().filter_map(|live| live.started());
+        let started = live().filter_map(LiveSample::started);
         let waiting = live().count();
         if let Some(first) = started.min() {
             let seconds = context.now.saturating_duration_since(first).as_secs();
-            let received: u64 = live().map(|live| live.received()).sum();
+            let received: u64 = live().map(LiveSample::received).sum();
             let text = if received == 0 { String::new() } else { format!(", {received} bytes") };
             parts.push(format!("{waiting} in progress, {seconds} s{text}"));
         } else if waiting > 0 {
