@@ -44,9 +44,9 @@ pub use envelope::{Cause, Envelope};
 pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
 pub use policy::{
-    BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply,
-    Method, OutgoingAction, ParseConditionFn, ParseMentorReplyFn, ParsedActorReply, ParsedMentorReply,
-    Policy, PromptDraft, PromptRequest, add_all_lessons,
+    BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, HasKnownFormFn, Intent,
+    MentorReply, Method, OutgoingAction, ParseConditionFn, ParseMentorReplyFn, ParsedActorReply,
+    ParsedMentorReply, Policy, PromptDraft, PromptRequest, add_all_lessons,
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};
