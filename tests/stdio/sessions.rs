@@ -117,7 +117,9 @@ fn an_episode_goes_on_after_every_failure() {
         let pids = pids(marks.path());
         assert!(pids.len() >= processes, "{fault}: {pids:?}");
         let (_, ended) = pids.split_last().unwrap();
-        ended.iter().for_each(|pid| wait_until_gone(*pid));
+        for pid in ended {
+            wait_until_gone(*pid);
+        }
         played.end();
     }
 }

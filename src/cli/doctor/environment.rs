@@ -24,6 +24,7 @@ const SHOWN_BYTES: usize = 200;
 
 /// What was found out about an environment, for programs that read it.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct EnvironmentReport {
     name: String,
     task: String,

@@ -76,7 +76,9 @@ impl IdleChildren {
     /// Ends all of them, in order: each gets its last request and may end by itself.
     pub fn end_all(&self) {
         let children = std::mem::take(&mut self.lock().children);
-        children.into_iter().for_each(|(child, _)| child.end());
+        for (child, _) in children {
+            child.end();
+        }
         self.changed.notify_all();
     }
 

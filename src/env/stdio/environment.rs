@@ -52,7 +52,8 @@ impl StdioEnvironment {
         }
         // A failure is reported by the next request.
         let limit = connection.limits.peek;
-        let (known, is_pure) = connection.ask("peek", &Value::Null, limit, read_peek).ok()?;
+        let (known, is_pure) =
+            connection.ask("peek", &Value::Null, limit, |fields| read_peek(&fields)).ok()?;
         *self.peek_changes_world.borrow_mut() |= !is_pure;
         Some(known)
     }
@@ -159,7 +160,7 @@ impl Environment for StdioEnvironment {
         let Some(known) = known else { return Ok(()) };
         let limit = connection.limits.peek;
         connection.ask("peek", &Value::Null, limit, |fields| {
-            let now = Value::Object(read_peek(fields)?.0);
+            let now = Value::Object(read_peek(&fields)?.0);
             let [before, after] = [known, &now].map(|value| quote(&value.to_string()));
             if now == *known {
                 Ok(())
@@ -175,8 +176,8 @@ impl Environment for StdioEnvironment {
 }
 
 /// Returns what is known, and whether asking for it has changed nothing.
-fn read_peek(fields: Fields) -> Result<(Map<String, Value>, bool), String> {
-    let is_pure = optional_flag(&fields, "pure")?;
+fn read_peek(fields: &Fields) -> Result<(Map<String, Value>, bool), String> {
+    let is_pure = optional_flag(fields, "pure")?;
     match fields.get("peek") {
         Some(Value::Object(known)) => Ok((known.clone(), is_pure != Some(false))),
         other => Err(wrong_type("peek", other, "an object")),
