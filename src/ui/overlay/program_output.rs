@@ -14,6 +14,7 @@ use ratatui::layout::Rect;
 
 /// Overlay with the last output of the program that is the environment.
 #[derive(Default)]
+#[expect(clippy::option_option, reason = "the answer is an option, and it may not have arrived")]
 pub(super) struct ProgramOutput {
     /// `None` until it arrives; then `None` if the environment is no program.
     text: Option<Option<String>>,
