@@ -46,7 +46,7 @@ pub(super) fn measure_effect(
     let mut printer = ResultPrinter::new(args, out);
     if !args.merge.is_empty() {
         let measured = merged::merge(&args.merge, &mut printer)?;
-        return finish(args, vec![measured], printer);
+        return finish(args, &[measured], &mut printer);
     }
     let prepared = design::prepare(config, pool, args, printer.out())?;
     for column in &prepared {
@@ -88,7 +88,7 @@ pub(super) fn measure_effect(
         printer.print_results(&measured)?;
         return Err(CliError::interrupted("the same command continues the measurement"));
     }
-    finish(args, measured, printer)
+    finish(args, &measured, &mut printer)
 }
 
 /// Plays one column, or continues it.
@@ -121,17 +121,13 @@ fn run(
 }
 
 /// Prints the results, and turns them into the exit code.
-fn finish(
-    args: &EffectArgs,
-    measured: Vec<Measured>,
-    mut printer: ResultPrinter<'_>,
-) -> Result<(), CliError> {
-    printer.print_results(&measured)?;
+fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<'_>) -> Result<(), CliError> {
+    printer.print_results(measured)?;
     if measured.iter().any(|m| m.plan.shard.is_some()) {
         return Ok(());
     }
     let verdicts: Vec<Verdict> = measured.iter().map(|m| m.result.verdict()).collect();
-    let decisive = panel_verdict(&measured).map_or_else(
+    let decisive = panel_verdict(measured).map_or_else(
         || verdicts.first().copied().unwrap_or_default(),
         |panel| match panel {
             PanelVerdict::Lesson | PanelVerdict::Answer => Verdict::Helped,

@@ -209,52 +209,55 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
 
 /// Returns results as Markdown.
 pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&str>) -> String {
-    let mut text = String::new();
+    let mut lines: Vec<String> = Vec::new();
     if let Some((plan, _)) = results.first() {
-        text.push_str("# Effect of a lesson\n\n");
+        lines.extend(["# Effect of a lesson".to_owned(), String::new()]);
         for lesson in &plan.lessons {
             let solution = lesson.text.solution.as_deref().map_or_else(String::new, |s| format!(" -> {s}"));
             let quoted = escape_markdown(&one_line(&format!("{}{solution}", lesson.text.text)));
-            text.push_str(&format!("- `{}` (version {}): {quoted}\n", lesson.id, lesson.version));
+            lines.push(format!("- `{}` (version {}): {quoted}", lesson.id, lesson.version));
         }
-        text.push('\n');
+        lines.push(String::new());
     }
     if let Some(panel) = panel {
-        text.push_str(&format!("**{}**\n\n", escape_markdown(panel)));
+        lines.extend([format!("**{}**", escape_markdown(panel)), String::new()]);
     }
     for (plan, result) in results {
-        text.push_str(&format!("## {}\n\n", escape_markdown(&title(plan))));
+        lines.extend([format!("## {}", escape_markdown(&title(plan))), String::new()]);
         if let Some(fact) = &result.fact {
-            text.push_str(&format!("Deterministic as far as 2 repeats show: {}.\n\n", escape_markdown(fact)));
+            let fact = escape_markdown(fact);
+            lines.extend([format!("Deterministic as far as 2 repeats show: {fact}."), String::new()]);
         }
-        text.push_str("| arm | won | episodes |\n|---|---|---|\n");
+        lines.extend(["| arm | won | episodes |".to_owned(), "|---|---|---|".to_owned()]);
         for arm in &result.arms {
-            text.push_str(&format!("| {} | {} | {} |\n", escape_markdown(&arm.name), arm.won, arm.episodes));
+            lines.push(format!("| {} | {} | {} |", escape_markdown(&arm.name), arm.won, arm.episodes));
         }
-        text.push_str("\n| contrast | pairs | for : against | difference | interval | verdict |\n|---|---|---|---|---|---|\n");
-        for contrast in result.contrasts.iter().filter(|_| result.fact.is_none()) {
-            let judged = &contrast.judged;
-            let difference =
-                judged.difference.map_or_else(|| "-".to_owned(), |d| format!("{:+} %", percent(d)));
-            text.push_str(&format!(
-                "| {} | {} | {} : {} | {difference} | [{}, {}] | {} |\n",
-                escape_markdown(&judged.contrast.to_string()),
-                judged.pairs,
-                judged.counts.first_only,
-                judged.counts.second_only,
-                percent(judged.low),
-                percent(judged.high),
-                escape_markdown(&describe_verdict(contrast)),
-            ));
+        if result.fact.is_none() {
+            let heads = "| contrast | pairs | for : against | difference | interval | verdict |";
+            lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
+            lines.extend(result.contrasts.iter().map(contrast_row));
         }
-        text.push_str(&format!(
-            "\nalpha {}, margin {:.2}; {}.\n\n",
-            plan.alpha,
-            plan.margin,
-            result.stopped.map_or("in progress", StopReason::describe)
-        ));
+        let end = result.stopped.map_or("in progress", StopReason::describe);
+        lines.push(String::new());
+        lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));
+        lines.push(String::new());
     }
-    text
+    lines.join("\n")
+}
+
+fn contrast_row(contrast: &ContrastResult) -> String {
+    let judged = &contrast.judged;
+    let difference = judged.difference.map_or_else(|| "-".to_owned(), |d| format!("{:+} %", percent(d)));
+    format!(
+        "| {} | {} | {} : {} | {difference} | [{}, {}] | {} |",
+        escape_markdown(&judged.contrast.to_string()),
+        judged.pairs,
+        judged.counts.first_only,
+        judged.counts.second_only,
+        percent(judged.low),
+        percent(judged.high),
+        escape_markdown(&describe_verdict(contrast)),
+    )
 }
 
 /// Returns the name of a column, or of a measurement over a task list.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
                   Examples:\n  retrospect lessons effect --session hot-mug-taught --lesson 3 --yes\n  \
                   retrospect lessons effect --env household --tasks 'normal/*/1-20' --lesson 1 --pairs 120 --json"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "one switch a flag")]
 pub struct EffectArgs {
     /// Lesson to measure: number in the list, or id; may be repeated.
     #[arg(long = "lesson", value_name = "L")]

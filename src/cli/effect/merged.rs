@@ -18,9 +18,8 @@ pub(super) fn merge(paths: &[PathBuf], printer: &mut ResultPrinter<'_>) -> Resul
         CliError::new(CliErrorKind::File, error.to_string(), "name the logs of the shards of one measurement")
     })?;
     if let Some(path) = paths.first().and_then(|path| path.parent()).map(|folder| folder.join("log.jsonl")) {
-        if paths.contains(&path) {
-            // The log of one process is judged as it is.
-        } else {
+        // The log of one process is judged as it is.
+        if !paths.contains(&path) {
             write_log(&path, &records, printer)?;
         }
     }

@@ -38,10 +38,10 @@ impl EffectLog {
         if self.stopped.is_some() {
             return NextRecord::Done;
         }
-        if self.plan.shard.is_none() {
-            if let Some(judged) = self.due_judgement(false) {
-                return NextRecord::Write(Box::new(EffectRecord::Judged(Box::new(judged))));
-            }
+        if self.plan.shard.is_none()
+            && let Some(judged) = self.due_judgement(false)
+        {
+            return NextRecord::Write(Box::new(EffectRecord::Judged(Box::new(judged))));
         }
         if let Some(reason) = self.stop_reason() {
             // Episodes in progress may still end; their lines would follow the last one.
