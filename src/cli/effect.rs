@@ -153,10 +153,12 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
         return Ok(());
     }
     let is_out_of_budget = |m: &Measured| {
-        m.result.verdict() == Verdict::Undecided && m.result.stopped.is_some_and(StopReason::is_budget)
+        // A person who asked for all pairs and got them has a result.
+        !m.plan.budget.keep_going
+            && m.result.verdict() == Verdict::Undecided
+            && m.result.stopped.is_some_and(StopReason::is_budget)
     };
-    // A person asked for all pairs and got them: that is a result.
-    if !args.keep_going && decisive == Verdict::Undecided && measured.iter().any(is_out_of_budget) {
+    if decisive == Verdict::Undecided && measured.iter().any(is_out_of_budget) {
         return Err(CliError::new(
             CliErrorKind::Stopped,
             "stopped by a budget while undecided",
