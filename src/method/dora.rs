@@ -27,6 +27,7 @@ use reward::Reward;
 use search::{Evaluation, Search, active_instruction};
 use serde::Deserialize;
 use settings::{ATTEMPTS, ROUNDS};
+use std::fmt::Write as _;
 
 /// Asks for advice for the next attempt.
 const ADVICE: Question = Question { kind: ReflectionKind::Advice, purpose: crate::domain::Purpose::Reflect };
@@ -150,19 +151,22 @@ fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent>
         reward.diversity
     );
     if let Some((index, best)) = search.best() {
-        text.push_str(&format!("; best so far {:.3} in evaluation {}", best.reward, index + 1));
+        let _ = write!(text, "; best so far {:.3} in evaluation {}", best.reward, index + 1);
     }
     if last.assisted {
         text.push_str("; not given to the optimiser, because its instruction was changed");
     }
     text.push('.');
     if let Some(fit) = search.fits.last() {
-        text.push_str(&format!(
+        let scales: Vec<String> =
+            fit.hyper.lengthscales.iter().map(|length| format!("{length:.2}")).collect();
+        let _ = write!(
+            text,
             " Model: length scale {}, noise {:.4}; blind at {:.0} % of the box.",
-            fit.hyper.lengthscales.iter().map(|length| format!("{length:.2}")).collect::<Vec<_>>().join(", "),
+            scales.join(", "),
             fit.hyper.noise,
             100.0 * fit.blind
-        ));
+        );
     }
     add_lesson(state, ReflectionKind::Progress, text, OBJECTIVE, String::new())
 }

@@ -32,9 +32,11 @@ pub fn compare_episodes(
         let right = load_side(&y, b, Some(&left), &stage(3))?;
         (left, right)
     };
+    let comparing = stage(4);
+    // Ordering reads the journal, so work that was cancelled while the sides were loaded ends here.
+    comparing.report(0, 1)?;
     let is_swapped = play_order(&y, &right) < play_order(&x, &left);
     let (left, right) = if is_swapped { (right, left) } else { (left, right) };
-    let comparing = stage(4);
     let comparison = Comparison::new(left, right, render, &|done, all| comparing.report(done, all));
     comparison.map(|c| PtrEqArc(Arc::new(c)))
 }

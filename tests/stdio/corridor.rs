@@ -82,8 +82,10 @@ pub(crate) fn main() {
         }
     }
     // One that ignores all requests to end.
-    while faults.kind == "ignores_term" {
-        sleep(Duration::from_secs(1));
+    if faults.kind == "ignores_term" {
+        loop {
+            sleep(Duration::from_secs(1));
+        }
     }
     exit(0);
 }
@@ -311,7 +313,7 @@ fn write_reply(faults: &Faults, operation: &str, reply: &Value, last: &str) -> S
     if happens("endless_line") {
         raw(b"{\"observation\":\"");
         loop {
-            raw(&[b'x'; 1 << 16]);
+            raw(&[b'x'; 1 << 14]);
         }
     }
     line = match () {

@@ -39,7 +39,7 @@ fn play(spec: RunSpec, mut wins: impl FnMut(usize) -> bool) -> TestRun {
         }
         result
     };
-    play.play_script_in(&mut environment, &["look"; 2000]);
+    play.play_script_in(&mut environment, &vec!["look"; 2000]);
     play
 }
 

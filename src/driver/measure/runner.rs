@@ -117,7 +117,7 @@ pub fn measure<'a>(
         last_sync: Instant::now(),
     };
     if is_new {
-        runner.write(EffectRecord::Planned(Box::new(plan.clone())))?;
+        runner.write(&EffectRecord::Planned(Box::new(plan.clone())))?;
     }
     runner.run()?;
     if let Some(file) = runner.file {
@@ -159,7 +159,7 @@ impl Runner<'_> {
             }
             match self.log.next(&self.in_progress, self.options.jobs.max(1)) {
                 NextRecord::Done => return Ok(()),
-                NextRecord::Write(record) => self.write(*record)?,
+                NextRecord::Write(record) => self.write(&record)?,
                 NextRecord::Play(_) if *self.wanted.borrow() == Wanted::Paused => {
                     if self.in_progress.is_empty() {
                         self.wait_while_paused();
@@ -199,7 +199,7 @@ impl Runner<'_> {
         }
         while self.log.stopped().is_none() {
             let NextRecord::Write(record) = self.log.stop(reason) else { break };
-            self.write(*record)?;
+            self.write(&record)?;
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Runner<'_> {
             Err(PlayError::Stopped) => Ok(()),
             Err(PlayError::Broken(reason)) => {
                 self.events.retain(|other, _| other.pair != slot.pair);
-                self.write(EffectRecord::Discarded(EffectDiscarded {
+                self.write(&EffectRecord::Discarded(EffectDiscarded {
                     effect: self.log.plan().effect.clone(),
                     pair: slot.pair,
                     arm: slot.arm,
@@ -260,7 +260,7 @@ impl Runner<'_> {
             record.kept = self.keep_pair(pair, &record)?;
             self.events.retain(|other, _| other.pair != pair);
         }
-        self.write(EffectRecord::Episode(Box::new(record)))
+        self.write(&EffectRecord::Episode(Box::new(record)))
     }
 
     /// Writes the journals of a pair if it is to be kept. `last` is its episode that isn't in the log yet. Returns whether
@@ -299,16 +299,16 @@ impl Runner<'_> {
     }
 
     /// Writes a record, then applies and publishes it.
-    fn write(&mut self, record: EffectRecord) -> Result<(), MeasureError> {
+    fn write(&mut self, record: &EffectRecord) -> Result<(), MeasureError> {
         if let Some(file) = self.file.as_mut() {
-            file.append(&record)?;
+            file.append(record)?;
             if self.last_sync.elapsed() >= Duration::from_secs(1) {
                 file.sync()?;
                 self.last_sync = Instant::now();
             }
         }
         self.log.apply(record.clone());
-        (self.on_record)(&self.log, &record);
+        (self.on_record)(&self.log, record);
         Ok(())
     }
 }

@@ -272,7 +272,7 @@ mod tests {
             (r#""code":"of_a_later_version","message":"x"}"#, Consequence::Died("x".to_owned())),
             (
                 r#""code":"bad_request","message":"x\u001b[31m"}"#,
-                Consequence::Protocol("the program reports the error bad_request: x [31m".to_owned()),
+                Consequence::Protocol("the program reports the error bad_request: x".to_owned()),
             ),
             (
                 r#""code":"version","supported":[2,3]}"#,

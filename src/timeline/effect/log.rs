@@ -109,10 +109,8 @@ impl EffectLog {
     /// Folds one record. Records of another measurement, and repeated ones, change nothing.
     pub fn apply(&mut self, record: EffectRecord) {
         match record {
-            EffectRecord::Planned(plan) => {
-                if self.plan.is_same_measurement(&plan) {
-                    self.extend_plan(*plan);
-                }
+            EffectRecord::Planned(plan) if self.plan.is_same_measurement(&plan) => {
+                self.extend_plan(&plan);
             }
             EffectRecord::Episode(episode) if episode.effect == self.plan.effect => {
                 let pair = self.pairs.entry(episode.pair).or_default();
@@ -147,7 +145,7 @@ impl EffectLog {
     }
 
     /// Continues with another number of pairs and budget.
-    fn extend_plan(&mut self, plan: EffectPlan) {
+    fn extend_plan(&mut self, plan: &EffectPlan) {
         let goes_on = plan.budget.keep_going && !self.plan.budget.keep_going;
         self.plan.pairs = plan.pairs;
         self.plan.budget = plan.budget;
@@ -158,7 +156,7 @@ impl EffectLog {
             let plan = self.plan.clone();
             let (pairs, totals, judged) =
                 (std::mem::take(&mut self.pairs), self.totals, std::mem::take(&mut self.judged));
-            *self = Self { pairs, totals, judged, ..Self::new(plan) };
+            *self = Self { pairs, judged, totals, ..Self::new(plan) };
         }
         self.count_pairs();
     }

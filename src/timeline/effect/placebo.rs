@@ -71,8 +71,9 @@ pub fn shuffled_text(text: &str, lesson_id: &str, version: u32) -> String {
     if original.iter().all(|word| Some(word) == original.first()) {
         return text.to_owned();
     }
-    let [a, b, c, d, e, f, g, h, ..] = lesson_hash(lesson_id, version, 0);
-    let mut random = SplitMix64::new(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
+    // The first eight bytes of the hash, big-endian.
+    let seed = lesson_hash(lesson_id, version, 0).into_iter().take(8);
+    let mut random = SplitMix64::new(seed.fold(0, |seed, byte| seed << 8 | u64::from(byte)));
     let mut words = original.clone();
     while words == original {
         random.shuffle(&mut words);

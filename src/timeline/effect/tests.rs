@@ -220,7 +220,7 @@ fn detectable_differences_follow_the_monitored_power() {
 fn empty_measurements_have_no_numbers() {
     let none = PairCounts::default();
     assert_eq!((none.difference(), none.newcombe(0.95), none.tango(0.95)), (None, None, None));
-    assert_eq!(none.mcnemar().exact, 1.0);
+    assert!((none.mcnemar().exact - 1.0).abs() < f64::EPSILON);
     assert_eq!(bootstrap_mean(&[], 0.95), None);
     let judgement = Monitor::new(0.05, 0.1).judgement();
     assert_eq!((judgement.pairs, judgement.difference, judgement.low, judgement.high), (0, None, -1.0, 1.0));
@@ -274,7 +274,9 @@ proptest! {
         SplitMix64::new(seed).shuffle(&mut shuffled);
         let fold = |signs: &[i8]| {
             let mut counts = DifferenceCounts::default();
-            signs.iter().for_each(|s| counts.add(difference(f64::from(*s) / 2.0)));
+            for sign in signs {
+                counts.add(difference(f64::from(*sign) / 2.0));
+            }
             (counts.ln_e().to_bits(), counts.interval(0.05).low.to_bits(), counts.interval(0.05).high.to_bits())
         };
         prop_assert_eq!(fold(&signs), fold(&shuffled));
@@ -298,7 +300,9 @@ proptest! {
     fn exchanging_the_arms_mirrors_every_result(signs in prop::collection::vec(-1_i8..2, 1..120)) {
         let fold = |sign: i8| {
             let mut monitor = Monitor::new(0.05, 0.1);
-            signs.iter().for_each(|s| monitor.push(difference(f64::from(sign * s))));
+            for one in &signs {
+                monitor.push(difference(f64::from(sign * one)));
+            }
             monitor.judgement()
         };
         let (there, back) = (fold(1), fold(-1));

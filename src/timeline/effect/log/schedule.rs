@@ -151,7 +151,7 @@ impl EffectLog {
 
     /// Returns the episodes of a pair whose arms are recorded, in the order in which they are played.
     pub fn slots_with_arms(&self, pair: u32, recorded: &PairLog) -> Vec<EpisodeSlot> {
-        let mut slots = self.all_slots_of_pair(pair, self.plan.arms());
+        let mut slots = self.all_slots_of_pair(pair, &self.plan.arms());
         slots.retain(|slot| recorded.episode(&slot.arm, slot.repeat).is_some());
         slots
     }
@@ -176,10 +176,11 @@ impl EffectLog {
     /// Returns the episodes of a pair that are still needed. The arms of each repeat come in random order, so that no arm
     /// always meets a server in another condition.
     fn slots_of_pair(&self, pair: u32) -> Vec<EpisodeSlot> {
-        self.all_slots_of_pair(pair, self.plan.arms().into_iter().filter(|arm| self.needs_arm(arm)).collect())
+        let needed: Vec<&str> = self.plan.arms().into_iter().filter(|arm| self.needs_arm(arm)).collect();
+        self.all_slots_of_pair(pair, &needed)
     }
 
-    fn all_slots_of_pair(&self, pair: u32, arms: Vec<&str>) -> Vec<EpisodeSlot> {
+    fn all_slots_of_pair(&self, pair: u32, arms: &[&str]) -> Vec<EpisodeSlot> {
         let mut slots = Vec::new();
         for repeat in 1..=self.repeats_of_pair() {
             let seed = self.seed_of(pair, repeat);

@@ -139,7 +139,7 @@ fn a_discarded_pair_counts_in_no_arm() {
 
 #[test]
 fn with_too_many_discarded_pairs_there_is_no_verdict() {
-    let fails = |slot: &EpisodeSlot| (slot.pair % 5 != 0).then_some(true);
+    let fails = |slot: &EpisodeSlot| (!slot.pair.is_multiple_of(5)).then_some(true);
     let (log, _) = run(EffectLog::new(plan(60, TWO_ARMS)), fails);
     assert_eq!(log.stopped(), Some(StopReason::Discarded));
     assert_eq!((log.settled_pairs(), log.verdict(0)), (20, Some(Verdict::Undecided)));
@@ -184,7 +184,7 @@ fn two_equal_pairs_at_one_moment_are_a_fact() {
 /// The outcome of an episode in the tests of determinism: any fixed function of the slot.
 fn fixed_outcome(slot: &EpisodeSlot) -> Option<bool> {
     let random = SplitMix64::new(slot.seed ^ slot.arm.len() as u64).next_u64();
-    (random % 50 != 0).then_some(random % 10 < if slot.arm == "with" { 6 } else { 4 })
+    (!random.is_multiple_of(50)).then_some(random % 10 < if slot.arm == "with" { 6 } else { 4 })
 }
 
 #[test]
