@@ -165,6 +165,10 @@ impl EffectLog {
     /// completion would favour short episodes, and short episodes are the won ones.
     fn count_pairs(&mut self) {
         while self.next_pair <= self.plan.pairs {
+            // One episode at a time, the measurement would have ended here, and no later pair would have been played.
+            if self.plan.shard.is_none() && (self.is_deterministic || self.has_too_many_discarded()) {
+                break;
+            }
             let number = self.next_pair;
             let Some(pair) = self.pairs.get(&number) else { break };
             if let Some(failed) = self.failure(pair) {
