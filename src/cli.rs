@@ -29,6 +29,7 @@ mod lesson_environments;
 mod lesson_kinds;
 mod lesson_tests;
 mod lessons;
+mod lessons_command;
 mod locate;
 mod man_pages;
 mod models;
@@ -189,7 +190,7 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
         Some(Verb::Demo(args)) => demo::demo(&config, &args, out),
         Some(Verb::Tasks(args)) => tasks::tasks(&mut config, &args, &mut out),
         Some(Verb::Sessions(args)) => sessions::sessions(&config, &args, &mut out),
-        Some(Verb::Lessons(args)) => lessons::run_lessons_command(&mut config, &args, &mut out),
+        Some(Verb::Lessons(args)) => lessons_command::run_lessons_command(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&mut config, &args, &mut out),
         Some(Verb::Diff(args)) => diff::diff(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),

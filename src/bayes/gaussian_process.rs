@@ -20,6 +20,7 @@ pub struct Standardised {
 }
 
 impl Standardised {
+    /// Scales rewards to mean 0 and standard deviation 1.
     pub fn new(rewards: &[f64]) -> Self {
         let count = rewards.len() as f64;
         let mean = if rewards.is_empty() { 0.0 } else { rewards.iter().sum::<f64>() / count };
@@ -112,6 +113,7 @@ impl GaussianProcess {
         self.log_marginal_likelihood
     }
 
+    /// Returns the posterior mean and variance at a point, in the units of the training data.
     pub fn predict(&self, point: &[f64]) -> Prediction {
         let (cross, prior_variance) = match &self.covariance {
             Covariance::Matern(kernel) => (kernel.cross(&self.points, point), kernel.outputscale()),

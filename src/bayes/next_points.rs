@@ -35,6 +35,7 @@ pub struct SearchPlan {
 }
 
 impl SearchVariant {
+    /// Returns the numbers with which the variant searches.
     pub fn plan(self) -> SearchPlan {
         match self {
             Self::Ours => SearchPlan { step: 0.3, population: 20, generations: 60 },

@@ -17,6 +17,7 @@ pub fn mix_seed(seed: u64, purpose: &str) -> u64 {
 pub struct RandomNumbers(ChaCha8Rng);
 
 impl RandomNumbers {
+    /// Returns the generator of a seed.
     pub fn from_seed(seed: u64) -> Self {
         Self(ChaCha8Rng::from_seed(Sha256::digest(seed.to_le_bytes()).into()))
     }
@@ -47,6 +48,7 @@ impl RandomNumbers {
         (0..dimension).map(|_| low + (high - low) * self.unit()).collect()
     }
 
+    /// Puts items in a random order; each order is equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last + 1);

@@ -1,12 +1,12 @@
 //! `lessons`: lists, edits, imports, exports and promotes the lessons of a pool file.
 
-use super::args::{self, LessonSubcommand, PoolFormat};
+use super::args::PoolFormat;
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::lesson_kinds::{parse_kind, parse_scope};
+use super::lesson_kinds::parse_kind;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibration_setup, lesson_environments, lesson_tests, locate, models, reflexion};
+use super::{calibration_setup, lesson_environments, locate, models, reflexion};
 use crate::domain::{
     Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
 };
@@ -15,41 +15,6 @@ use crate::engine::State;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// Runs `lessons VERB`.
-pub(super) fn run_lessons_command(
-    config: &mut Config,
-    args: &args::Lessons,
-    out: &mut Output,
-) -> Result<(), CliError> {
-    args.keys.apply(config)?;
-    let path = pool::pool_path(config);
-    match &args.verb {
-        LessonSubcommand::List { from, all, json } => {
-            list_lessons(config, &path, from.as_deref(), *all, *json, out)
-        }
-        LessonSubcommand::Add { text, solution, kind, scope } => {
-            let (kind, lesson_text) = parse_typed_lesson(text, solution.as_deref(), kind.as_deref())?;
-            let line =
-                add_line(wall_clock_now(), kind, parse_scope(scope)?, lesson_text, LessonOrigin::Person);
-            append_and_report(config, &path, std::slice::from_ref(&line), out)?;
-            out.print_line(&format!("added {} to {}", line.operation.id(), path.display()))
-        }
-        LessonSubcommand::Edit { lesson, text, solution } => {
-            edit_lesson(config, &path, lesson, text.as_deref(), solution.as_deref(), out)
-        }
-        LessonSubcommand::Retire { lessons } => retire_lessons(config, &path, lessons, out),
-        LessonSubcommand::Import { file } => import_lessons(config, &path, file, out),
-        LessonSubcommand::Export { from, format } => {
-            export_lessons(config, &path, from.as_deref(), *format, out)
-        }
-        LessonSubcommand::Test(args) => lesson_tests::run_lesson_tests(config, args, out),
-        LessonSubcommand::Promote { session, lessons } => {
-            promote_lessons(config, &path, session, lessons, out)
-        }
-        LessonSubcommand::Effect(args) => super::effect::measure_effect(config, &path, args, out),
-    }
-}
 
 /// Lessons of a pool or of a session.
 struct LoadedLessons {
@@ -104,7 +69,7 @@ struct LessonRow<'a> {
     measured: &'a [MeasuredEffect],
 }
 
-fn list_lessons(
+pub(super) fn list_lessons(
     config: &Config,
     pool: &Path,
     from: Option<&str>,
@@ -172,7 +137,7 @@ fn format_lesson(text: &LessonText) -> String {
     }
 }
 
-fn edit_lesson(
+pub(super) fn edit_lesson(
     config: &Config,
     path: &Path,
     lesson: &str,
@@ -198,7 +163,7 @@ fn edit_lesson(
     out.print_line(&format!("changed {}", lesson.id))
 }
 
-fn retire_lessons(
+pub(super) fn retire_lessons(
     config: &Config,
     path: &Path,
     lessons: &[String],
@@ -222,7 +187,12 @@ fn retire_lessons(
     Ok(())
 }
 
-fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -> Result<(), CliError> {
+pub(super) fn import_lessons(
+    config: &Config,
+    path: &Path,
+    file: &Path,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let results = reflexion::is_results_path(file).then(|| reflexion::read_results(file)).transpose()?;
     let text = match results {
         Some(_) => String::new(),
@@ -252,7 +222,7 @@ fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -
     out.print_line(&format!("{} of {total} changes were new; saved in {}", new_lines.len(), path.display()))
 }
 
-fn export_lessons(
+pub(super) fn export_lessons(
     config: &Config,
     pool: &Path,
     from: Option<&str>,
@@ -281,7 +251,7 @@ fn export_lessons(
     Ok(())
 }
 
-fn promote_lessons(
+pub(super) fn promote_lessons(
     config: &Config,
     path: &Path,
     session: &str,

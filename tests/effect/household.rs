@@ -83,6 +83,7 @@ pub(crate) fn two_arms_here(text: &str, place: Place, pairs: u32) -> Measurement
 }
 
 /// Which arms there are besides those with and without the lesson.
+#[derive(Clone, Copy)]
 struct Arms {
     placebo: bool,
 }

@@ -55,7 +55,7 @@ fn a_killed_program_continues_to_the_same_log() {
         let deadline = Instant::now() + Duration::from_secs(300);
         loop {
             let written = find_log(killed.path(), "log.jsonl").map(|path| std::fs::read(path).unwrap());
-            let count = written.map_or(0, |log| log.iter().filter(|byte| **byte == b'\n').count());
+            let count = written.map_or(0, |log| log.split(|byte| *byte == b'\n').count() - 1);
             if count >= lines || program.try_wait().unwrap().is_some() {
                 break;
             }
@@ -82,7 +82,7 @@ fn a_full_disk_keeps_what_was_measured() {
     let arguments = ["--keep", "none"];
     let mut limited = Command::new("sh");
     let program = command(full.path(), &arguments);
-    let words = program.get_args().map(|word| word.to_owned());
+    let words = program.get_args().map(std::borrow::ToOwned::to_owned);
     limited.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"", PROGRAM]).args(words);
     limited.current_dir(full.path()).env_clear().env("HOME", full.path()).stdin(Stdio::null());
     let output = limited.output().unwrap();

@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("env/external", "stdio", "standard input and output"),
     ("driver/worlds.rs", "stdio", "ends the programs that wait"),
     ("ui/terminal.rs", "stdio", "standard input and output"),
+    ("cli/opener.rs", "stdio", "standard input and output"),
     ("cli/args", "stdio", "the environment whose program is an argument"),
     ("cli/config/reference.rs", "stdio", "an example of a table"),
     ("cli/config/programs.rs", "stdio", "the kind of a table"),

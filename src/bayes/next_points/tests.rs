@@ -1,3 +1,5 @@
+//! The search for the next points: inputs, limits, and functions with a known optimum.
+
 use super::*;
 
 fn inputs(points: Vec<Vec<f64>>, rewards: Vec<f64>) -> NextPointsInputs {

@@ -120,7 +120,7 @@ impl EffectPanel {
         let Some(shown) = &self.shown else {
             let text = match &self.error {
                 Some(error) => error.clone(),
-                None => context.cancellable_work_text("planning the measurement ...", WorkKind::EffectPlan),
+                None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
             };
             lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));
             return lines;

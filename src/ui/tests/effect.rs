@@ -118,7 +118,7 @@ fn the_plan_is_shown_before_anything_starts() {
     let (mut screen, query) = opened(120, 36);
     assert_eq!(screen.overlay_mode(), Mode::Effect);
     assert!(matches!(query.place, EpisodePlace::Step(_)), "the episode is open: {query:?}");
-    assert!(screen_text(&screen.draw()).contains("planning the measurement"));
+    assert!(screen_text(&screen.draw()).contains("preparing the measurement"));
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
     let shown = screen_text(&screen.draw());
     for text in ["600 episodes", "an effect of 0.20", "frozen:", "elsewhere", "Enter starts"] {
