@@ -374,6 +374,8 @@ mod streaming {
             open_comparable: Arc::new(unused_work),
             list_branches: Arc::new(unused_work),
             edit_branches: Arc::new(unused),
+            plan_effect: Arc::new(unused_work),
+            run_effect: Arc::new(|_, _, _| Err("not in this benchmark".to_owned())),
         }
     }
 

@@ -6,6 +6,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::print_stderr,
     reason = "a failing test may panic, and this one prints its counts"
 )]
 
@@ -36,7 +37,10 @@ struct Rates {
 
 impl Rates {
     fn new(difference: f64, discordance: f64) -> Self {
-        Self { first_only: (discordance + difference) / 2.0, second_only: (discordance - difference) / 2.0 }
+        Self {
+            first_only: f64::midpoint(discordance, difference),
+            second_only: f64::midpoint(discordance, -difference),
+        }
     }
 
     fn draw(self, random: &mut SplitMix64) -> Difference {

@@ -112,7 +112,7 @@ fn here_with(text: &str, place: Place, pairs: u32, arms: Arms) -> Measurement {
         }
     };
     let task = replay.spec.tasks[0].clone();
-    let mut design = design(&lesson, pairs, vec![task], &arms);
+    let mut design = design(&lesson, pairs, vec![task], arms);
     design.column = Some(Column::Here);
     design.scope = EffectScope::Moment;
     design.start = described;
@@ -146,13 +146,13 @@ fn elsewhere_with(text: &str, pairs: u32, arms: Arms) -> Measurement {
         replay_start: None,
     };
     let start = StartingPoint::Start(Box::new(start));
-    let mut design = design(&lesson, pairs, tasks, &arms);
+    let mut design = design(&lesson, pairs, tasks, arms);
     design.column = Some(Column::Elsewhere);
     let config = config(&start);
     Measurement::new(design, start, config)
 }
 
-fn design(lesson: &Lesson, pairs: u32, tasks: Vec<Task>, arms: &Arms) -> MeasurementDesign {
+fn design(lesson: &Lesson, pairs: u32, tasks: Vec<Task>, arms: Arms) -> MeasurementDesign {
     let placebo = LessonText::plain(placebo_text(&lesson.text().text, &lesson.id.0, lesson.version()));
     let (arms, contrasts) = arms_for_lesson(&lesson.id, arms.placebo.then_some(placebo), None);
     MeasurementDesign {
