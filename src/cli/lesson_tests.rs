@@ -10,12 +10,14 @@ use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::{models, pool};
 use crate::domain::pluralize;
+#[cfg(feature = "tui")]
 use crate::files;
 use crate::lesson_test::{LessonTest, parse_tests};
 use crate::report::metrics::wilson;
 use flips::{Flip, PastResult, PastResults, find_flip};
 use replay::{Replay, Replies};
 use serde_json::json;
+#[cfg(feature = "tui")]
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +41,7 @@ pub(super) fn tests_path(pool: &Path) -> PathBuf {
 ///
 /// # Errors
 /// Returns a message if the test contains a key of a model server, is kept already, or can't be written.
+#[cfg(feature = "tui")]
 pub(super) fn keep_test(config: &Config, path: &Path, test: &LessonTest) -> Result<String, String> {
     let line = serde_json::to_string(test).map_err(|error| error.to_string())?;
     if models::contains_model_server_secret(config, std::slice::from_ref(&line)) {
