@@ -26,6 +26,7 @@ mod headless;
 #[cfg(feature = "tui")]
 mod host_services;
 mod lesson_environments;
+mod lesson_health;
 mod lesson_kinds;
 mod lesson_tests;
 mod lessons;

@@ -9,6 +9,7 @@ pub mod effect;
 mod fetch;
 mod fold_plan;
 mod history;
+pub mod lesson_health;
 mod memory;
 mod progress;
 mod recent;

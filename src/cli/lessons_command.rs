@@ -10,7 +10,7 @@ use super::lessons::{
 };
 use super::output::Output;
 use super::pool::{self, add_line};
-use super::{effect, lesson_tests};
+use super::{effect, lesson_health, lesson_tests};
 use crate::domain::LessonOrigin;
 use crate::driver::wall_clock_now;
 
@@ -40,6 +40,9 @@ pub(super) fn run_lessons_command(
         LessonSubcommand::Import { file } => import_lessons(config, &path, file, out),
         LessonSubcommand::Export { from, format } => {
             export_lessons(config, &path, from.as_deref(), *format, out)
+        }
+        LessonSubcommand::Health { from, json } => {
+            lesson_health::check_health(config, &path, from.as_deref(), *json, out)
         }
         LessonSubcommand::Test(args) => lesson_tests::run_lesson_tests(config, args, out),
         LessonSubcommand::Promote { session, lessons } => {

@@ -193,6 +193,14 @@ pub enum LessonSubcommand {
     },
     /// Ask the actor at the decisions kept as tests, with the lessons of the pool: one call each.
     Test(LessonTestArgs),
+    /// Check lessons: duplicates, contradictions, repeated advice, use, share of the prompt.
+    Health {
+        /// Session or another pool file.
+        from: Option<String>,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// Copy lessons of a session into the pool, for use in other runs.
     Promote {
         /// Session.
