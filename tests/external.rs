@@ -104,13 +104,7 @@ impl TaskSource for CorridorTasks {
             Some(path) => vec!["/bin/sh".into(), access.absolute_path(path).into()],
             None => ["/bin/sh", "-c", CORRIDOR].map(Into::into).to_vec(),
         };
-        let command = ChildCommand {
-            words,
-            variables: Vec::new(),
-            folder: None,
-            reply_prefix: "= ",
-            has_events: false,
-        };
+        let command = ChildCommand { words, variables: Vec::new(), reply_prefix: "= " };
         Ok(Box::new(Corridor {
             child: ChildProcess::start_or_reuse(&command, &IDLE)?,
             task: task.id.clone(),
@@ -125,7 +119,7 @@ impl TaskSource for CorridorTasks {
         Ok(vec![task("none /tmp")])
     }
 
-    fn time_limits(&self, _: TaskAccess) -> Option<TimeLimits> {
+    fn time_limits(&self) -> Option<TimeLimits> {
         Some(LIMITS)
     }
 

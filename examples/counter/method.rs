@@ -102,7 +102,6 @@ impl Method for Shortest {
             parents: Vec::new(),
             transition: None,
             evidence: format!("the goal is {}", computed.job.inputs["goal"]),
-            pinned: false,
         })]
     }
 }

@@ -8,7 +8,6 @@ mod question;
 mod reply;
 mod retry;
 mod run_change;
-mod samples;
 mod undo;
 mod undoable;
 

@@ -62,7 +62,6 @@ impl DroppedText<'_> {
             scope: kind.default_scope(),
             text: self.text.clone(),
             edited: false,
-            pinned: false,
             evidence: self.evidence(),
         }
     }

@@ -5,7 +5,6 @@
 //! steps by their numbers.
 
 mod align;
-mod difference_labels;
 mod differences;
 mod entries;
 mod lcs;

@@ -95,15 +95,8 @@ impl Compositor {
             WorkKind::Export
             | WorkKind::SaveCopy
             | WorkKind::EditBranch
-            | WorkKind::PromoteLesson
-            | WorkKind::OpenFile
-            | WorkKind::RememberHint
             | WorkKind::FramePast
-            | WorkKind::RequestText
-            | WorkKind::KeepTest
-            | WorkKind::Hint
-            // It goes on while the person does something else.
-            | WorkKind::Effect => true,
+            | WorkKind::Hint => true,
             _ => overlay_waits,
         }
     }
@@ -159,14 +152,10 @@ impl Compositor {
             UiMessage::Answer(Answer::PastLoaded { load, result }) => {
                 return self.on_past_loaded(model, context, load, result);
             }
-            UiMessage::Answer(Answer::ReportWritten { path, can_open }) => {
-                update::on_report_written(model, context, path, can_open)
-            }
             UiMessage::Answer(Answer::WorkCrashed(kind)) => {
                 self.on_work_crashed(model, context, kind);
                 Vec::new()
             }
-            UiMessage::Answer(Answer::RequestText(Ok(text))) => vec![Request::Copy(text)],
             UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
                 Some(answer @ Answer::Edited(_)) => {
                     self.ask_topmost(|overlay| overlay.on_answer(answer, context))
@@ -197,10 +186,6 @@ impl Compositor {
                 canvas.clear(cache.layout.footer);
             }
             overlay.draw(context, screen, &mut canvas);
-        }
-        // A message of several rows covers what the overlays drew there.
-        if !self.overlays.is_empty() && model.notice.is_some() {
-            view::footer::draw(model, context, cache.layout.footer, &mut canvas);
         }
         if model.stage_mode {
             hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);
@@ -401,7 +386,7 @@ impl Compositor {
     ) -> Vec<Request> {
         let writes = |request: &Request| match request {
             Request::Send(command) => !matches!(command, Command::Cancel | Command::Pause),
-            Request::Fork(_) | Request::SwitchBranch(_) | Request::Sample(_) => true,
+            Request::Fork(_) | Request::SwitchBranch(_) => true,
             _ => false,
         };
         if context.halt_reason().is_none() || !requests.iter().any(writes) {

@@ -1,7 +1,6 @@
 //! Marks on steps, and the filter for `<` and `>`.
 
 use crate::domain::{NoteKind, Step};
-use crate::engine::Episode;
 use crate::ui::theme::Role;
 
 /// Why a step is marked.
@@ -9,8 +8,7 @@ use crate::ui::theme::Role;
 pub enum MarkKind {
     /// A reflection was written after it.
     Reflection,
-    /// A person intervened: overrode or rejected the action, edited a thought, observation or prompt, or changed a
-    /// lesson, a setting or the run.
+    /// A person overrode or rejected the action, or edited a thought, observation or prompt.
     Override,
     /// A detector found a mistake.
     Mistake,
@@ -41,7 +39,7 @@ impl MarkKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reflection => "reflections",
-            Self::Override => "interventions",
+            Self::Override => "overrides",
             Self::Mistake => "mistakes",
             Self::Progress => "progress",
             Self::Remark => "remarks",
@@ -53,7 +51,7 @@ impl MarkKind {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Reflection => "a reflection was written",
-            Self::Override => "you acted, rejected, edited, or changed a lesson or setting",
+            Self::Override => "your action, rejection or edit",
             Self::Mistake => "a mistake was detected",
             Self::Progress => "reward or progress rose",
             Self::Remark => "you left a remark",
@@ -79,9 +77,7 @@ impl MarkKind {
             Self::Reflection => !step.reflections.is_empty(),
             Self::Override => {
                 let edited = step.thought_edited || step.is_observation_edited();
-                let changed = step.interventions.iter().any(|act| !act.undone);
-                let decided = step.is_person_action() || !step.rejections.is_empty();
-                edited || step.prompt_edited || decided || changed
+                edited || step.prompt_edited || step.is_person_action() || !step.rejections.is_empty()
             }
             Self::Mistake => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),
@@ -89,11 +85,6 @@ impl MarkKind {
             Self::Breakpoint => !step.breakpoint_marks.is_empty(),
         }
     }
-}
-
-/// Returns whether a person intervened before the first step of an episode.
-pub fn has_early_intervention(episode: &Episode) -> bool {
-    episode.interventions.iter().any(|act| !act.undone)
 }
 
 impl MarkFilter {

@@ -388,8 +388,6 @@ pub fn plan_lesson(
         transition: None,
         task_key,
         task_type: None,
-        pinned: false,
-        taken_from: None,
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::revision::{AttemptActions, RevisionCounts};
 use crate::domain::{
-    Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats,
-    Task,
+    Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, Task,
 };
 use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
@@ -46,7 +45,6 @@ pub struct SessionMetrics {
     /// The constitution at the end.
     pub constitution: ConstitutionSize,
     pub prefetch: PrefetchStats,
-    pub samples: SampleStats,
     /// The run has not ended.
     pub open: bool,
     /// The mentor was called.
@@ -125,7 +123,6 @@ impl MetricsCollector {
             started_with_lessons: self.started_with_lessons,
             constitution: ConstitutionSize::from_state(&state),
             prefetch: state.prefetch_stats(),
-            samples: state.usage.samples,
             open: !state.run_over,
             mentor_called: state.usage.mentor_calls > 0,
         }
