@@ -2,12 +2,15 @@
 
 Everything runs in FOLDER with an empty home. Fails with what was printed if something is missing.
 """
+import fcntl
 import json
 import os
 import pty
 import select
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 command, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -30,7 +33,9 @@ def screen_shows(words, *arguments):
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        os.execve(command, [command, *arguments], {**variables, "LINES": "36", "COLUMNS": "120"})
+        os.execve(command, [command, *arguments], variables)
+    # A new pseudo-terminal has no rows, in which nothing can be drawn.
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
     seen, deadline = b"", time.monotonic() + 60
     while not all(word.encode() in seen for word in words):
         if time.monotonic() > deadline:
