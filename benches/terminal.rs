@@ -354,6 +354,8 @@ mod streaming {
         HostServices {
             edit_text: Arc::new(unused),
             save_copy: Arc::new(unused),
+            format_request: Arc::new(unused),
+            keep_test: Arc::new(unused),
             export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
                 EXPORTING.store(true, Ordering::Relaxed);
                 let start = Instant::now();
@@ -362,12 +364,18 @@ mod streaming {
                 note_end(&dir.join(WORK), &format!("{EXPORT_ENDED} of {} MB", bytes >> 20), start);
                 Ok(report)
             }),
+            open_file: None,
+            remember_hint: Arc::new(unused),
             list_sessions: Arc::new(unused_work),
+            list_saved_pools: Arc::new(unused_work),
+            promote_lesson: Arc::new(unused),
             list_models: Arc::new(unused_work),
             list_comparable: Arc::new(unused_work),
             open_comparable: Arc::new(unused_work),
             list_branches: Arc::new(unused_work),
             edit_branches: Arc::new(unused),
+            plan_effect: Arc::new(unused_work),
+            run_effect: Arc::new(|_, _, _| Err("not in this benchmark".to_owned())),
         }
     }
 

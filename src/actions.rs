@@ -95,6 +95,12 @@ actions! {
     ChangeShownAs = "override-shown-as", Hidden, "change how your action is shown to the agent in later prompts", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
     ChangeOverriddenThought = "override-thought", Hidden, "change what happens to the thought before your action", Instead("`set override.thought kept`, `dropped` or `rewritten`");
     AskAgain = "ask-again", Listed, "retry this step with the current lessons", Does(Verb::AskAgain);
+    Sample = "sample", Listed, "sample the prompt of this step: ask for several more proposals without executing any", Instead("`ask-again` asks for another proposal in place of this one");
+    SampleLesson = "sample-lesson", Listed, "ask what the actor would propose at this step without (or with) the selected lesson; nothing is executed", Instead("`retrospect lessons test`");
+    KeepTest = "lesson-test", Listed, "keep this decision as a test for lessons, which `lessons test` replays", Instead("`retrospect lessons test` replays the decisions kept on the screen");
+    ForkSamples = "sample-fork", Hidden, "start a branch for each distinct proposal", Instead("`fork N`, then `override ACTION`");
+    MoreSamples = "sample-more", Hidden, "ask for one more sample at a time", ScreenOnly;
+    FewerSamples = "sample-fewer", Hidden, "ask for one sample fewer at a time", ScreenOnly;
     Retry = "retry", Listed, "retry the failed call or write", Does(Verb::Retry);
     GiveUp = "give-up", Listed, "continue without the reply of a failed or cancelled call: a reflection is skipped, a step waits for you", Does(Verb::GiveUp);
     ChangeModel = "model", Listed, "change the actor's or mentor's model or sampling, from the next request on", Does(Verb::Model);
@@ -110,12 +116,17 @@ actions! {
     AddLesson = "lesson-add", Listed, "add a lesson", Does(Verb::Lesson);
     LessonFromOverride = "lesson-from-override", Listed, "add a lesson prefilled from the last override", Instead("`lesson MISTAKE -> SOLUTION`");
     AcceptAsLesson = "lesson-accept", Hidden, "keep a dropped item of the reflection as a lesson", Does(Verb::LessonAccept);
+    SavedLessons = "lessons-saved", Listed, "search the lessons of saved pools and other sessions, and take one over into this run", Instead("`retrospect lessons list`, then `lesson TEXT`");
+    PromoteLesson = "lesson-promote", Listed, "save the selected lesson in a pool file", Instead("quit, then `retrospect lessons promote SESSION --lesson N`");
     EditLesson = "lesson-edit", Listed, "edit the selected lesson", Does(Verb::Edit);
     PinLesson = "lesson-pin", Listed, "pin or unpin the selected lesson", Does(Verb::Pin);
     ChangeLessonScope = "lesson-scope", Listed, "change the scope of the selected lesson", Does(Verb::Scope);
     MoveLessonUp = "lesson-up", Listed, "move the selected lesson up", Instead("`move N PLACE`");
     MoveLessonDown = "lesson-down", Listed, "move the selected lesson down", Instead("`move N PLACE`");
     DeleteLesson = "lesson-delete", Listed, "delete the selected lesson", Does(Verb::Delete);
+    MeasureEffect = "effect", Listed, "measure whether a lesson helps, here and elsewhere", Instead("quit, then `retrospect lessons effect --session PATH --lesson L`");
+    ChangeEffectPlace = "effect-place", Hidden, "measure from the start of the episode instead of from this step", Instead("quit, then `retrospect lessons effect`");
+    StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");
     Undo = "undo", Listed, "undo your last change; if it can't be undone, press again to undo the one before it", Does(Verb::Undo);
     Redo = "redo", Listed, "redo the undone change", Does(Verb::Redo);
     ReflectNow = "reflect", Listed, "call the mentor for a reflection now", Does(Verb::Reflect);
@@ -151,6 +162,7 @@ actions! {
     ToggleTruth = "truth", Listed, "show the ground truth (hidden from the agent), or only what the agent may know", Instead("`world` shows what the agent may know");
     ToggleReasoning = "reasoning", Listed, "fold or unfold the model's reasoning", ScreenOnly;
     Hint = "hint", Listed, "show a path to the goal, if the environment can find one", Does(Verb::Hint);
+    ProgramOutput = "output", Listed, "show what the environment's program has printed, if it is another program", Does(Verb::Output);
     Prompt = "prompt", Listed, "show the prompt: what the model sees and where it comes from", Does(Verb::Prompt);
     PromptPreview = "preview", Listed, "preview the next prompt with the current lessons; nothing is sent", Instead("`prompt` shows the last prompt sent");
     EditPrompt = "prompt-edit", Hidden, "edit the selected segment of a prompt that is waiting to be sent or whose call failed", Does(Verb::PromptEdit);
@@ -171,6 +183,8 @@ actions! {
     EndEpisode = "end-episode", Listed, "end this episode", Does(Verb::End);
     Export = "export", Listed, "write a report of the session", Instead("quit, then `retrospect export`");
     Copy = "copy", Listed, "copy what is selected", ScreenOnly;
+    CopyRequest = "copy-request", Listed, "copy the request of the step as JSON", Instead("`prompt` shows the prompt");
+    CopyCurl = "copy-curl", Listed, "copy the request of the step as a curl command, without keys", Instead("`prompt` shows the prompt");
     NextTheme = "theme", Listed, "switch to the next theme", ScreenOnly;
     ToggleMouse = "mouse", Listed, "switch the mouse on or off (while it is off, you can select text in the terminal)", ScreenOnly;
     Redraw = "redraw", Listed, "redraw the screen", ScreenOnly;

@@ -11,6 +11,7 @@ mod forms;
 mod matcher;
 mod number;
 mod parse;
+mod proposal;
 mod reason;
 mod similar;
 
@@ -18,6 +19,7 @@ pub use complete::{CompletionContext, Suggestion, suggestions};
 pub use condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 pub use forms::{FORMS, Form, hint};
 pub use parse::{MAX_CONDITION_CHARS, ParseError, parse, parse_checked};
+pub use proposal::{judge_proposal, parse_proposal_condition};
 
 use crate::engine::{BreakpointRules, CommandError};
 use std::sync::Arc;

@@ -19,7 +19,10 @@ mod unused_mentor;
 
 pub use cause::main_cause;
 pub use environment_entry::{EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id};
-pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
+pub use environments::{
+    DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, PROGRAM_ENVIRONMENT, add_programs,
+    is_free_for_program,
+};
 pub use extend::{ExtensionError, extend};
 pub use extension::Extension;
 pub use lane::{Lane, LaneFormat, advice_kind, kind_of_new_lesson, lesson_kinds};
@@ -222,6 +225,7 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         method = Arc::new(WithCalibration { tested: method, calibration });
     }
     let questions = questions(spec);
+    let templates = Arc::clone(builder.templates());
     let form = move |question: Question| {
         let entry = questions.iter().find(|entry| entry.question == question);
         entry.map(|entry| entry.reply_form).unwrap_or_default()
@@ -236,6 +240,9 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         edit_prompt: prompt::edit_segment,
         rewrite_action,
         is_short_action,
+        has_known_form: Arc::new(move |state, action| {
+            state.episode.as_ref().is_none_or(|episode| templates.has_known_form(&episode.task, action))
+        }),
         rewrite_observation,
         extract_goal: prompt::interface::goal_from_reset,
         detect: Arc::new(|state| RULES.detect(state)),

@@ -18,6 +18,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod dry_run;
+mod effect;
 pub mod error;
 mod exemplars;
 mod export;
@@ -25,12 +26,17 @@ mod headless;
 #[cfg(feature = "tui")]
 mod host_services;
 mod lesson_environments;
+mod lesson_health;
 mod lesson_kinds;
+mod lesson_tests;
 mod lessons;
+mod lessons_command;
 mod locate;
 mod man_pages;
 mod models;
 mod open;
+#[cfg(feature = "tui")]
+mod opener;
 pub mod output;
 mod plain;
 mod play;
@@ -43,10 +49,14 @@ mod rerun_plan;
 mod resume;
 mod run;
 #[cfg(feature = "tui")]
+mod saved_pools;
+#[cfg(feature = "tui")]
 mod screen;
 #[cfg(not(feature = "tui"))]
 #[path = "cli/no_screen.rs"]
 mod screen;
+#[cfg(feature = "tui")]
+mod seen_hints;
 mod sessions;
 mod settings;
 mod setup;
@@ -84,7 +94,11 @@ pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsStr
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     name_program(&arguments);
     let extended = crate::catalog::extend(extension).map_err(|error| error.to_string());
-    let Err(message) = extended.and_then(|()| config::check_entries()) else {
+    let checked = extended.and_then(|()| {
+        add_environments(&arguments);
+        config::check_entries()
+    });
+    let Err(message) = checked else {
         return main(arguments);
     };
     let hint = "this is a mistake in the program's own entries (docs/EXTENDING.md)";
@@ -97,13 +111,18 @@ pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsStr
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     name_program(&arguments);
+    add_environments(&arguments);
     let json = has_json_flag(&arguments);
     let parsed = args::command_line().try_get_matches_from(&arguments);
     let error = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
-        Ok(cli) => match run_verb(cli) {
-            Ok(()) => return ExitCode::SUCCESS,
-            Err(error) => error,
-        },
+        Ok(cli) => {
+            let result = run_verb(cli);
+            crate::driver::worlds::end_idle_programs();
+            match result {
+                Ok(()) => return ExitCode::SUCCESS,
+                Err(error) => error,
+            }
+        }
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             // A closed output is not a failure when printing help.
             let _ = error.print();
@@ -113,6 +132,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     print_error(&error, json);
     ExitCode::from(error.exit_code())
+}
+
+/// Adds the environments that the configuration names, if nothing has looked for one yet.
+fn add_environments(arguments: &[OsString]) {
+    config::add_environments(arguments, |name| std::env::var(name).ok());
 }
 
 /// Names the program in its messages as the first argument does, without its folder.
@@ -167,8 +191,8 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
         Some(Verb::Demo(args)) => demo::demo(&config, &args, out),
         Some(Verb::Tasks(args)) => tasks::tasks(&mut config, &args, &mut out),
         Some(Verb::Sessions(args)) => sessions::sessions(&config, &args, &mut out),
-        Some(Verb::Lessons(args)) => lessons::run_lessons_command(&mut config, &args, &mut out),
-        Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
+        Some(Verb::Lessons(args)) => lessons_command::run_lessons_command(&mut config, &args, &mut out),
+        Some(Verb::Verify(args)) => verify::verify(&mut config, &args, &mut out),
         Some(Verb::Diff(args)) => diff::diff(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
         Some(Verb::Doctor(args)) => doctor::doctor(&mut config, config_error.as_ref(), &args, &mut out),

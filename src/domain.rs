@@ -12,6 +12,7 @@ mod job_services;
 mod lesson;
 mod lesson_text;
 mod manual_edit;
+mod measured_effect;
 mod model_switch;
 mod note;
 mod partial_reply;
@@ -23,6 +24,7 @@ mod run;
 mod run_limit;
 mod run_sampling;
 mod run_settings;
+mod sample;
 mod sampling;
 mod scope;
 mod setting;
@@ -43,6 +45,7 @@ pub use job_services::JobServices;
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
+pub use measured_effect::MeasuredEffect;
 pub use model_switch::with_model;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
@@ -60,6 +63,10 @@ pub use run_settings::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, PLACE_PREFIX,
     PRESET_SETTING, RoleSettings, RunPlace, RunSettings, SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING,
     SOURCE_SESSION_SETTING, TEMPLATES_SETTING,
+};
+pub use sample::{
+    MAX_SAMPLES, ProposalCount, SAMPLES_AT_ONCE, Sample, SampleGroup, SampleRequest, SampleStats,
+    SampleStatus, SampledLesson, count_proposals,
 };
 use sampling::sampling_overrides;
 pub use sampling::{

@@ -25,6 +25,7 @@ mod pool;
 mod prefetch;
 mod replay_start;
 mod reply_tally;
+mod samples;
 mod seed;
 mod state;
 mod token_ratio;
@@ -43,14 +44,15 @@ pub use envelope::{Cause, Envelope};
 pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
 pub use policy::{
-    BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply,
-    Method, OutgoingAction, ParseConditionFn, ParseMentorReplyFn, ParsedActorReply, ParsedMentorReply,
-    Policy, PromptDraft, PromptRequest, add_all_lessons,
+    BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, HasKnownFormFn, Intent,
+    MentorReply, Method, OutgoingAction, ParseConditionFn, ParseMentorReplyFn, ParsedActorReply,
+    ParsedMentorReply, Policy, PromptDraft, PromptRequest, add_all_lessons,
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};
 pub use replay_start::{Attempt, ReplayStart};
 pub use reply_tally::ReplyTally;
+pub use samples::OpenSamples;
 pub use seed::{request_seed, seeded_episode};
 pub use state::{Grant, RunStatus, State, UsageTotals};
 pub use token_ratio::TokenRatio;

@@ -10,6 +10,7 @@ pub mod babyai;
     reason = "starts processes, speaks to them and ends them"
 )]
 pub mod external;
+mod external_program;
 pub mod household;
 mod label;
 mod labelled_rng;
@@ -17,6 +18,8 @@ pub mod pddl;
 mod picture;
 #[cfg(test)]
 mod played_attempts;
+#[cfg(unix)]
+pub mod stdio;
 mod stop_handle;
 mod task_access;
 mod task_error;
@@ -24,6 +27,7 @@ mod task_name;
 mod task_source;
 mod time_limits;
 
+pub use external_program::{ExternalProgram, ProgramLimits};
 pub use label::{Label, LabelSource};
 pub use stop_handle::{StopHandle, StopRegistration};
 pub use task_access::{EnvironmentOption, OptionValues, TaskAccess, TaskFiles, TaskOptions};
@@ -77,6 +81,12 @@ pub trait Environment: Send {
     /// Returns a snapshot of the state, cheap to create and to keep, or `None` if snapshots are not supported.
     fn snapshot(&self) -> Option<Snapshot> {
         None
+    }
+
+    /// Returns whether a restored snapshot may be another state than it claims, as one that another program keeps. Then an
+    /// action is replayed after each restore, so that a difference is noticed, and no action is tried in advance.
+    fn snapshots_need_check(&self) -> bool {
+        false
     }
 
     /// Restores a snapshot of this environment.

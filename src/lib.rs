@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod actions;
+pub mod bayes;
 pub mod breakpoint;
 pub mod catalog;
 #[allow(
@@ -33,6 +34,7 @@ pub mod files;
 pub mod grid;
 #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "sessions are files")]
 pub mod journal;
+pub mod lesson_test;
 pub mod method;
 pub mod pddl;
 pub mod prompt;

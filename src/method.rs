@@ -4,11 +4,13 @@
 
 mod calibration;
 mod constitution;
+pub mod dora;
 pub mod expel;
 pub mod fcrf;
 mod mentor;
 pub mod omnireflect;
 pub mod planning;
+pub mod rci;
 mod react;
 pub mod reflexion;
 mod schedule;
@@ -17,12 +19,14 @@ pub mod sweet_sour;
 
 pub use calibration::WithCalibration;
 pub use constitution::failed_summary;
+pub use dora::Dora;
 pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::is_model;
 pub use omnireflect::OmniReflect;
 pub use omnireflect::settings::shows_exemplars;
 pub use planning::{Planning, numbered_plan_lines};
+pub use rci::Rci;
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use schedule::{next_by_task, next_by_trial};

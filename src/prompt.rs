@@ -8,6 +8,7 @@
 //! A record must outlive its templates. So text contributed by a template is stored under its hash, and the format of
 //! everything else (lesson lines, steps, the task) is fixed in [`forms`], which is part of the journal format.
 
+mod action_forms;
 mod builder;
 mod cache;
 mod draft;

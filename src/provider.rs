@@ -4,12 +4,14 @@ mod cached;
 mod error;
 pub mod openai;
 mod recorded;
+mod request_preview;
 pub mod rules;
 mod scripted;
 
 pub use cached::{CacheMode, CachedProvider};
 pub use error::{FailureKind, ProviderError};
 pub use recorded::RecordedProvider;
+pub use request_preview::RequestPreview;
 pub use scripted::{Script, ScriptedProvider};
 
 use crate::domain::{CallId, ModelRole, Prompt, Question, Truncation, Usage};
@@ -155,6 +157,11 @@ pub trait Provider: Send + Sync {
     /// Returns whether replies take no time, unlike those of a model. A person may slow down a run with such an actor.
     fn answers_at_once(&self) -> bool {
         false
+    }
+
+    /// Returns the request that would be sent, without secrets.
+    fn preview_request(&self, request: &Request) -> RequestPreview {
+        RequestPreview::without_server(request)
     }
 
     /// Returns the reply as a stream of pieces.

@@ -7,6 +7,7 @@
 mod by_task;
 mod document;
 mod dropped_text;
+pub mod effect;
 mod html;
 mod json;
 mod lines;
@@ -24,8 +25,8 @@ mod tests;
 
 pub use by_task::TaskTotals;
 pub use document::{
-    Block, EDITED_BY_PERSON, Line, Section, Span, Tone, lesson_line, not_kept, plain_text, reflection_notes,
-    start_section, step_section,
+    Block, EDITED_BY_PERSON, Line, SampleFacts, Section, Span, Tone, lesson_line, not_kept, plain_text,
+    reflection_notes, start_section, step_section,
 };
 pub use dropped_text::{DroppedText, dropped_texts};
 pub use html::{EmbedSession, write_html};
@@ -37,6 +38,6 @@ pub use record::{
 };
 pub use reflexion::reflexion_files;
 #[cfg(feature = "tui")]
-pub use svg::{SvgColors, render_svg};
+pub use svg::{CastFrame, SvgColors, render_svg, render_svg_cast};
 pub use tally::{EpisodeRates, Tally};
 pub use transcript::{Transcript, render_transcript, step_lines};

@@ -5,9 +5,11 @@
 //! change when the branch grows, so a reader can keep one.
 
 pub mod compare;
+pub mod effect;
 mod fetch;
 mod fold_plan;
 mod history;
+pub mod lesson_health;
 mod memory;
 mod progress;
 mod recent;

@@ -104,7 +104,13 @@ impl TaskSource for CorridorTasks {
             Some(path) => vec!["/bin/sh".into(), access.absolute_path(path).into()],
             None => ["/bin/sh", "-c", CORRIDOR].map(Into::into).to_vec(),
         };
-        let command = ChildCommand { words, variables: Vec::new(), reply_prefix: "= " };
+        let command = ChildCommand {
+            words,
+            variables: Vec::new(),
+            folder: None,
+            reply_prefix: "= ",
+            has_events: false,
+        };
         Ok(Box::new(Corridor {
             child: ChildProcess::start_or_reuse(&command, &IDLE)?,
             task: task.id.clone(),
@@ -119,7 +125,7 @@ impl TaskSource for CorridorTasks {
         Ok(vec![task("none /tmp")])
     }
 
-    fn time_limits(&self) -> Option<TimeLimits> {
+    fn time_limits(&self, _: TaskAccess) -> Option<TimeLimits> {
         Some(LIMITS)
     }
 

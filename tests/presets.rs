@@ -14,6 +14,9 @@ use std::process::Command;
 const TRIALS: u64 = 2;
 const STEPS: u64 = 2;
 
+/// DORA ignores the number of trials: one evaluation has three attempts.
+const ATTEMPTS_OF_DORA: u64 = 3;
+
 /// Returns the number of mentor calls in two failed trials of two steps each. Step 0 is a reflection step whatever the
 /// frequency; only Sweet&Sour also reflects on the last attempt.
 fn mentor_calls_per_run(row: &PaperRow) -> u64 {
@@ -35,6 +38,9 @@ fn mentor_calls_per_run(row: &PaperRow) -> u64 {
             }
         }
         "planning" => TRIALS,
+        // A plan, its criticism and a better plan.
+        "rci" => 3 * TRIALS,
+        "dora" => ATTEMPTS_OF_DORA,
         other => panic!("{other}: add its number of mentor calls here"),
     }
 }
@@ -61,6 +67,9 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         let mut args = vec!["run", "--env", "household", "--task", "easy/put/1", "--headless", "--json"];
         args.extend(["--preset", &row.preset, "--trials", &trials, "--max-steps", &steps]);
         args.extend(["--actor", "openai:tiny", "--mentor", "openai:tiny", "--base-url", &server.base]);
+        if row.method == "dora" {
+            args.extend(["--set", "n_init=1", "--set", "rounds=0"]);
+        }
         if !row.calibration.is_empty() {
             args.extend(["--calibrate", "--set", "per_type=1"]);
         } else if row.starts_with_lessons {
@@ -92,8 +101,9 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         }
         let summary = lines.last().unwrap();
         let (kind, episodes) = (&summary["type"], &summary["episodes"]);
-        assert_eq!((kind, episodes), (&Value::from("summary"), &Value::from(TRIALS)), "{}", row.preset);
-        let actor = if row.method == "planning" { 0 } else { TRIALS * STEPS };
+        let played = if row.method == "dora" { ATTEMPTS_OF_DORA } else { TRIALS };
+        assert_eq!((kind, episodes), (&Value::from("summary"), &Value::from(played)), "{}", row.preset);
+        let actor = if row.method == "planning" { 0 } else { played * STEPS };
         assert_eq!(summary["calls"], actor + mentor_calls_per_run(row), "{}", row.preset);
         assert_eq!(
             (server.requests().len() - before) as u64,

@@ -102,6 +102,7 @@ impl Method for Shortest {
             parents: Vec::new(),
             transition: None,
             evidence: format!("the goal is {}", computed.job.inputs["goal"]),
+            pinned: false,
         })]
     }
 }

@@ -109,6 +109,7 @@ verbs! {
     World = "world", "", ["w"], [], Line("what the agent may know of the environment");
     Actions = "actions", "", [], ["admissible"], Line("the actions that the environment would accept now");
     Hint = Action::Hint.name(), "", [], [], Line("a path to the goal, where the environment can compute one");
+    Output = Action::ProgramOutput.name(), "", [], [], Line("what the environment's program has printed, if it is another program");
     Story = "story", "[N]", [], [], Line("the last steps, or step N");
     Note = "note", "TEXT", [], [], Line("add a note to this step");
     Set = "set", "NAME VALUE", [], [], Line("change a setting (max_steps) or a sampling parameter (actor.temperature)");

@@ -4,22 +4,60 @@ mod alfworld;
 mod babyai;
 mod household;
 mod pddl;
+#[cfg(unix)]
+mod stdio;
 
 use super::environment_entry::EnvironmentEntry;
 use super::extension::{Extension, extension};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-/// All environments, in the order in which screens list them: the built-in ones, then those of an extension.
-pub static ENVIRONMENTS: LazyLock<Vec<&'static EnvironmentEntry>> = LazyLock::new(|| with(extension()));
+/// All environments, in the order in which screens list them: the built-in ones, those of an extension, then the programs
+/// that the configuration names.
+pub static ENVIRONMENTS: LazyLock<Vec<&'static EnvironmentEntry>> = LazyLock::new(|| {
+    let configured = CONFIGURED.get_or_init(Vec::new);
+    with(extension()).into_iter().chain(configured.iter().copied()).collect()
+});
 
 /// The names of all environments, in the same order.
 pub static ENVIRONMENT_NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| ENVIRONMENTS.iter().map(|entry| entry.name).collect());
 
-const BUILT_IN: &[&EnvironmentEntry] = &[&household::ENTRY, &alfworld::ENTRY, &babyai::ENTRY, &pddl::ENTRY];
+static CONFIGURED: OnceLock<Vec<&'static EnvironmentEntry>> = OnceLock::new();
+
+const BUILT_IN: &[&EnvironmentEntry] = &[
+    &household::ENTRY,
+    &alfworld::ENTRY,
+    &babyai::ENTRY,
+    &pddl::ENTRY,
+    #[cfg(unix)]
+    &stdio::ENTRY,
+];
 
 /// The environment of a run that names none. It works without data.
 pub const DEFAULT_ENVIRONMENT: &EnvironmentEntry = &household::ENTRY;
+
+/// The environment whose program is named on the command line, and the kind of those in the configuration.
+pub const PROGRAM_ENVIRONMENT: &str = "stdio";
+
+/// Adds environments that are programs, by the names that the configuration gives them. Does nothing if environments have been
+/// looked up before. Names of other environments are left out: reading the configuration reports them.
+pub fn add_programs(names: impl IntoIterator<Item = String>) {
+    #[cfg(unix)]
+    {
+        let known: Vec<&str> = with(extension()).iter().map(|entry| entry.name).collect();
+        let new = names.into_iter().filter(|name| !known.contains(&name.as_str()));
+        let entries = new.map(stdio::configured).collect();
+        // It fails if the names were added before, or nothing can be added any more.
+        let _ = CONFIGURED.set(entries);
+    }
+    #[cfg(not(unix))]
+    drop(names);
+}
+
+/// Returns whether the configuration may name a program so: no other environment has the name.
+pub fn is_free_for_program(name: &str) -> bool {
+    !with(extension()).iter().any(|entry| entry.name == name)
+}
 
 /// Returns the built-in environments and those of an extension.
 pub(super) fn with(extension: &Extension) -> Vec<&'static EnvironmentEntry> {

@@ -76,6 +76,9 @@ pub struct MethodEntry {
     pub current_action: fn(&State) -> Option<(&LessonId, u32)>,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
+    /// Settings with which `run --dry-run` plays its prepared attempts, so that a long run is short. They must change no
+    /// prompt.
+    pub dry_run_settings: &'static [(&'static str, DefaultValue)],
 }
 
 impl MethodEntry {
@@ -113,6 +116,7 @@ impl MethodEntry {
             learns_from_calibration: false,
             current_action: |_| None,
             carryover: |_| Carryover::Nothing,
+            dry_run_settings: &[],
         }
     }
 

@@ -1,9 +1,11 @@
 //! The entries of the methods.
 
+mod dora;
 mod expel;
 mod fcrf;
 mod omnireflect;
 mod planning;
+mod rci;
 mod react;
 mod reflexion;
 mod sweet_sour;
@@ -27,6 +29,8 @@ const BUILT_IN: &[&MethodEntry] = &[
     &sweet_sour::ENTRY,
     &planning::ENTRY,
     &expel::ENTRY,
+    &rci::ENTRY,
+    &dora::ENTRY,
 ];
 
 /// The method whose prompts methods without their own use.

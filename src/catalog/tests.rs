@@ -2,6 +2,7 @@
 
 mod benefit;
 mod calibrated;
+mod dora;
 mod exemplars;
 mod expel;
 mod fcrf;
@@ -11,6 +12,7 @@ mod neural;
 mod own_texts;
 mod planning;
 mod prompt_order;
+mod rci;
 mod reflexion;
 mod runs;
 mod summary_approval;
@@ -34,7 +36,7 @@ fn unknown_methods_are_rejected_with_a_clear_error() {
     let error = build_policy(&test_spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning, expel"
+        "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning, expel, rci, dora"
     );
     let mut omnireflect = test_spec("omnireflect", &[]);
     omnireflect.settings.set("generation", "oracular", SettingOrigin::Flag);
@@ -60,7 +62,7 @@ fn defaults_have_an_origin_and_every_setting_is_listed_once() {
     // The papers' numbers of trials, used if none is given.
     assert_eq!(
         METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(),
-        [1, 1, 15, 5, 4, 5, 1]
+        [1, 1, 15, 5, 4, 5, 1, 1, 1]
     );
 }
 

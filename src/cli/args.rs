@@ -1,15 +1,17 @@
 //! Command-line arguments: one struct per verb.
 
+mod effect;
 mod key_flags;
 mod task_help;
 mod verbs;
 
+pub use effect::*;
 pub use key_flags::*;
 pub use verbs::*;
 
 use task_help::{split_help, task_help};
 
-use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, find_environment};
+use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, PROGRAM_ENVIRONMENT, find_environment};
 use crate::cli::config::{self, keys};
 use crate::cli::error::CliError;
 use crate::domain::common_settings::MAX_STEPS;
@@ -141,6 +143,31 @@ pub struct TaskArgs {
     pub split: Option<String>,
     #[command(flatten)]
     pub files: ProblemFiles,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// The program of `--env stdio`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ProgramArgs {
+    /// Program that is the environment (with --env stdio), and its arguments; docs/ENVIRONMENTS.md describes what it
+    /// reads and writes.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+impl ProgramArgs {
+    /// Copies the command into the configuration, and chooses its environment if `chosen` (by `--env`) names none.
+    ///
+    /// # Errors
+    /// Fails with a usage [`CliError`] if another environment was chosen.
+    pub fn apply(&self, chosen: Option<&str>, config: &mut config::Config) -> Result<(), CliError> {
+        config.set_command(&self.command, chosen)?;
+        if chosen.is_none() && !self.command.is_empty() {
+            config.set_flag(&keys::ENV, Some(PROGRAM_ENVIRONMENT))?;
+        }
+        Ok(())
+    }
 }
 
 impl TaskArgs {
@@ -149,7 +176,9 @@ impl TaskArgs {
     /// # Errors
     /// Fails with a usage [`CliError`] if there is no such environment, or if it can't play the files.
     pub fn apply(&self, config: &mut config::Config) -> Result<(), CliError> {
-        self.files.apply(self.keys.get(&keys::ENV), config)?;
+        let chosen = self.keys.get(&keys::ENV);
+        self.files.apply(chosen, config)?;
+        self.program.apply(chosen, config)?;
         self.keys.apply(config)
     }
 }
@@ -340,4 +369,6 @@ pub struct Resume {
     pub drive: DriveArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }

@@ -7,6 +7,7 @@ mod key;
 pub mod keys;
 mod named_tables;
 mod presets;
+mod programs;
 mod read;
 mod reference;
 mod value;
@@ -20,11 +21,13 @@ pub use presets::help as preset_help;
 pub(super) use presets::{
     InitialLessons, ProgramPreset, find_program_preset, program_presets, warnings as preset_warnings,
 };
+pub use programs::add_environments;
 pub(super) use read::{closest_name, unknown_setting_message};
 pub use reference::{reference_page, sample_file};
 pub use value::{ValueOrigin, ValueType};
 
 use super::error::{CliError, CliErrorKind};
+use crate::env::ExternalProgram;
 use crate::provider::openai::Profile;
 use etcetera::BaseStrategy as _;
 use serde_json::Value;
@@ -39,6 +42,8 @@ pub struct Config {
     pub(super) presets: BTreeMap<String, Vec<(String, Value)>>,
     /// `[models.NAME]` tables of the file: profiles of model servers.
     pub(super) models: BTreeMap<String, Profile>,
+    /// `[environments.NAME]` tables of the file, and the program named on the command line.
+    pub(super) programs: BTreeMap<String, ExternalProgram>,
     /// Problems with conditions of `run.breaks`. These conditions are left out with a warning, and no run starts.
     pub invalid_breakpoints: Vec<CliError>,
     /// Parts of the file that are left out, because they belong to another program; each with file and line.
@@ -58,7 +63,7 @@ impl Config {
     /// Fails with a [`CliError`] that names file and line, or the variable.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, CliError> {
         let folder = config_folder(file, &variable);
-        let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
+        let path = config_path(file, &folder);
         let mut config = Self::with_defaults(path.clone(), folder);
         match super::bounded::read_text(&path) {
             Ok(text) => read::apply_file(&mut config, &path, &text)?,
@@ -73,7 +78,7 @@ impl Config {
     /// this if the file is unusable.
     pub fn without_file(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Self {
         let folder = config_folder(file, &variable);
-        let file = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
+        let file = config_path(file, &folder);
         let mut config = Self::with_defaults(file, folder);
         // A problem with a variable was reported with the file already, or is reported by the next verb.
         let _ = config.apply_variables(&variable);
@@ -81,10 +86,20 @@ impl Config {
     }
 
     fn with_defaults(file: PathBuf, folder: PathBuf) -> Self {
-        let (presets, models) = (BTreeMap::new(), BTreeMap::new());
+        let (presets, models, programs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let (invalid_breakpoints, warnings) = (Vec::new(), Vec::new());
         let (values, calls_no_model) = (default_values(), false);
-        Self { values, presets, models, invalid_breakpoints, warnings, calls_no_model, file, folder }
+        Self {
+            values,
+            presets,
+            models,
+            programs,
+            invalid_breakpoints,
+            warnings,
+            calls_no_model,
+            file,
+            folder,
+        }
     }
 
     fn apply_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), CliError> {
@@ -142,6 +157,11 @@ impl Config {
     pub fn is_set_by_flag(&self, entry: &Entry) -> bool {
         matches!(self.origin(entry), ValueOrigin::Flag(_))
     }
+}
+
+/// Returns the configuration file: `file`, else the one in the configuration folder.
+fn config_path(file: Option<&Path>, folder: &Path) -> PathBuf {
+    file.map_or_else(|| folder.join("config.toml"), Path::to_owned)
 }
 
 /// Returns the folder of `file`, else the user's configuration folder.

@@ -1,8 +1,9 @@
 //! `doctor`: checks what works here and what doesn't, and says what to do about it.
 
+mod environment;
 mod servers;
 
-use super::config::Config;
+use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::world_options;
@@ -48,7 +49,19 @@ pub(super) fn doctor(
     args.models.apply(config)?;
     args.keys.apply(config)?;
     let changes = super::settings::parse_set_flags(&args.set, &[])?;
+    args.program.apply(args.env.as_deref(), config)?;
+    config.set_flag(&keys::ENV, args.env.as_deref())?;
     let config = &*config;
+    if args.env.is_some() || !args.program.command.is_empty() {
+        if let Some(error) = config_error {
+            return Err(error.clone());
+        }
+        let (results, report) = environment::check_environment(config, args)?;
+        return print_results(&results, Some(&report), args.json, out);
+    }
+    if args.task.is_some() || args.seed.is_some() {
+        return Err(CliError::usage("--task and --seed belong to an environment", "name it with --env"));
+    }
     let mut results = vec![
         check_result(
             "program",
@@ -93,29 +106,42 @@ pub(super) fn doctor(
     results.extend(check_sessions(config));
     results.extend(check_environments(config));
     results.extend(servers::check_servers(config, &changes)?);
-    if args.json {
+    print_results(&results, None, args.json, out)
+}
+
+/// Prints the results of checks, and fails if something is broken.
+fn print_results(
+    results: &[CheckResult],
+    environment: Option<&environment::EnvironmentReport>,
+    json: bool,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    if json {
         #[derive(Serialize)]
         struct Report<'a> {
             checks: &'a [CheckResult],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            environment: Option<&'a environment::EnvironmentReport>,
         }
-        out.print_json(&serde_json::to_string(&Report { checks: &results }).unwrap_or_default())?;
+        let report = Report { checks: results, environment };
+        out.print_json(&serde_json::to_string(&report).unwrap_or_default())?;
     } else {
-        for result in &results {
+        for result in results {
             let mark = match result.state {
                 CheckStatus::Ok => "ok     ",
                 CheckStatus::Missing => "missing",
                 CheckStatus::Warning => "warning",
                 CheckStatus::Broken => "BROKEN ",
             };
-            out.print_line(&format!("{mark}  {:<10} {}", result.name, result.detail))?;
+            out.print_line(&format!("{mark}  {:<11} {}", result.name, result.detail))?;
             if !result.hint.is_empty() {
-                out.print_line(&format!("{:20}{}", "", result.hint))?;
+                out.print_line(&format!("{:21}{}", "", result.hint))?;
             }
         }
     }
     match results.iter().find(|r| r.state == CheckStatus::Broken) {
         None => Ok(()),
-        Some(_) if args.json => Err(CliError::new(CliErrorKind::Check, "", "")),
+        Some(_) if json => Err(CliError::new(CliErrorKind::Check, "", "")),
         Some(result) => Err(CliError::new(
             CliErrorKind::Check,
             format!("check failed: {}", result.name),

@@ -230,6 +230,9 @@ impl Preparer<'_> {
         (spec.trials, spec.autonomy) = (attempts.trials, Autonomy::Auto);
         // An attempt ends as prepared, not because the rules repeat themselves.
         spec.loop_detector = false;
+        for (name, value) in find_method(&spec.method).map_or(&[][..], |method| method.dry_run_settings) {
+            spec.settings.set(name, value.to_json(), SettingOrigin::Flag);
+        }
         for (name, value) in settings {
             spec.settings.set(name, value.to_json(), SettingOrigin::Flag);
         }

@@ -40,12 +40,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     let mut record = recording.finish();
     record.branch = Some(opened.shown_branch()?);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
-    let at = match &args.at {
-        Some(text) => text.parse().map_err(|e: InvalidStepRef| {
-            CliError::usage(format!("--at: {e}"), "write EPISODE.STEP, such as --at 1.14")
-        })?,
-        None => opened.position.or(bookmark).unwrap_or_else(|| record.default_step()),
-    };
+    let chosen = parse_step("--at", args.at.as_deref())?;
+    let at = chosen.or(opened.position).or(bookmark).unwrap_or_else(|| record.default_step());
     check_position(&record, at, args.at.is_some())?;
     let text = match format {
         ExportFormat::Html => {
@@ -67,6 +63,11 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         ExportFormat::Svg => {
             let size = parse_size(&args.size)?;
             screen::screen_svg(config, opened, at, size, args.theme.as_deref())?
+        }
+        ExportFormat::CastSvg => {
+            let size = parse_size(&args.size)?;
+            let range = (chosen.or(opened.position), parse_step("--to", args.to.as_deref())?);
+            screen::screen_cast(config, opened, range, &args.speed, size, args.theme.as_deref())?
         }
     };
     match &args.out {
@@ -149,6 +150,14 @@ fn check_position(record: &SessionRecord, at: StepRef, explicit: bool) -> Result
         ));
     }
     Ok(())
+}
+
+/// Parses the step that an option names, if it is given.
+fn parse_step(option: &str, text: Option<&str>) -> Result<Option<StepRef>, CliError> {
+    let parsed = text.map(str::parse).transpose();
+    parsed.map_err(|e: InvalidStepRef| {
+        CliError::usage(format!("{option}: {e}"), format!("write EPISODE.STEP, such as {option} 1.14"))
+    })
 }
 
 /// Parses a size such as `120x36` into columns and rows.

@@ -3,16 +3,21 @@
 mod demos;
 
 use super::config::Config;
+use super::effect::ScreenMeasurement;
 use super::shipped_demos::ShippedDemo;
-use crate::domain::{BranchId, ModelRole, RunSpec, Seq, pluralize};
-use crate::driver::Store;
+use super::{opener, saved_pools, seen_hints};
+use crate::domain::{BranchId, ModelRole, Prompt, RunSpec, Seq, pluralize};
+use crate::driver::{Store, build_request};
+use crate::engine::State;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session, SessionFiles};
+use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
+use crate::provider::{Provider as _, RequestPreview};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::types::{EpisodeRef, WorkProgress};
-use crate::ui::{HostServices, ModelList};
+use crate::ui::types::{EpisodeRef, RequestForm, RequestQuery, WorkProgress};
+use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -25,13 +30,31 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     let (copy_dir, export_dir) = (output_dir.clone(), output_dir);
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
-    let (config, model_config) = (config.clone(), config.clone());
+    let measured = ScreenMeasurement::new(config, dir, demo.is_some());
+    let planned = measured.clone();
+    let (pools_dir, pool_config, promote_config) = (dir.to_owned(), config.clone(), config.clone());
+    let (config, model_config, request_config, test_config) =
+        (config.clone(), config.clone(), config.clone(), config.clone());
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
-        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| match demo {
-            Some(demo) => demo.export(&export_dir, store, progress),
-            None => export_session(&export_dir, store, progress),
+        format_request: Arc::new(move |query: &RequestQuery| format_request(&request_config, query)),
+        keep_test: Arc::new(move |test: &LessonTest| {
+            let path = super::lesson_tests::tests_path(&super::pool::pool_path(&test_config));
+            super::lesson_tests::keep_test(&test_config, &path, test)
+        }),
+        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
+            let path = match demo {
+                Some(demo) => demo.export(&export_dir, store, progress),
+                None => export_session(&export_dir, store, progress),
+            }?;
+            Ok(std::path::absolute(&path).map_or(path, |full| full.display().to_string()))
+        }),
+        open_file: opener::find_opener(|name| std::env::var_os(name)).map(|opener| -> HostFn<str, ()> {
+            Arc::new(move |path: &str| opener::open_file(&opener, path))
+        }),
+        remember_hint: Arc::new(|next: &FirstRunHint| {
+            seen_hints::remember(seen_hints::hints_file().as_deref(), *next)
         }),
         list_comparable: Arc::new(move |store: &Store, progress: &WorkProgress| {
             let mut comparable = demo.map_or_else(|| Ok(Vec::new()), ShippedDemo::others)?;
@@ -39,6 +62,12 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             Ok(comparable)
         }),
         list_sessions: Arc::new(move |(), progress: &WorkProgress| list_sessions(&listed_root, progress)),
+        list_saved_pools: Arc::new(move |state: &State, progress: &WorkProgress| {
+            saved_pools::list(&pool_config, &pools_dir, state, progress)
+        }),
+        promote_lesson: Arc::new(move |promoted: &PromotedLesson| {
+            saved_pools::promote(&promote_config, &promoted.state, &promoted.lesson, &promoted.pool)
+        }),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole), progress: &WorkProgress| {
             list_role_models(&model_config, run, *role, progress)
         }),
@@ -50,6 +79,8 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             None => list_branches(&read_dir, progress),
         }),
         edit_branches: Arc::new(move |edits: &[_]| edit_branches(&edited_dir, edits)),
+        plan_effect: Arc::new(move |query, progress| planned.plan(query, progress)),
+        run_effect: Arc::new(move |query, progress, send| measured.run(query, progress, send)),
     }
 }
 
@@ -169,6 +200,31 @@ fn list_role_models(
         }
     })?;
     Ok(ModelList { server, names })
+}
+
+/// Writes a request as it would be sent, without secrets. An actor or mentor that is no server has no `curl` command.
+fn format_request(config: &Config, query: &RequestQuery) -> Result<String, String> {
+    let RequestQuery { run, record, prompt, form } = query;
+    let accept_truncated = run.settings.typed().accept_truncated;
+    let request = build_request(record, Prompt::clone(prompt), accept_truncated);
+    let name = run.provider_spec(record.role);
+    let preview = match name.strip_prefix("openai:") {
+        Some(model) => {
+            let endpoint = super::models::resolve_endpoint(config, record.role, model, Some(&run.settings));
+            let openai = OpenAi::new(endpoint.map_err(|error| format!("{error}; {}", error.hint))?);
+            openai.preview_request(&request)
+        }
+        None => RequestPreview::without_server(&request),
+    };
+    match form {
+        RequestForm::Json => Ok(preview.body + "\n"),
+        RequestForm::Curl => preview.to_curl().ok_or_else(|| {
+            format!(
+                "the {} of this run is {name}, not a model server; copy the request as JSON",
+                record.role.name()
+            )
+        }),
+    }
 }
 
 /// Lists the branches of a session. Fails for a session from a report, which has no folder.

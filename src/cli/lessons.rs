@@ -1,52 +1,20 @@
 //! `lessons`: lists, edits, imports, exports and promotes the lessons of a pool file.
 
-use super::args::{self, LessonSubcommand, PoolFormat};
+use super::args::PoolFormat;
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::lesson_kinds::{parse_kind, parse_scope};
+use super::lesson_kinds::parse_kind;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
 use super::{calibration_setup, lesson_environments, locate, models, reflexion};
 use crate::domain::{
-    Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope,
+    Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
 };
 use crate::driver::wall_clock_now;
+use crate::engine::State;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// Runs `lessons VERB`.
-pub(super) fn run_lessons_command(
-    config: &mut Config,
-    args: &args::Lessons,
-    out: &mut Output,
-) -> Result<(), CliError> {
-    args.keys.apply(config)?;
-    let path = pool::pool_path(config);
-    match &args.verb {
-        LessonSubcommand::List { from, all, json } => {
-            list_lessons(config, &path, from.as_deref(), *all, *json, out)
-        }
-        LessonSubcommand::Add { text, solution, kind, scope } => {
-            let (kind, lesson_text) = parse_typed_lesson(text, solution.as_deref(), kind.as_deref())?;
-            let line =
-                add_line(wall_clock_now(), kind, parse_scope(scope)?, lesson_text, LessonOrigin::Person);
-            append_and_report(config, &path, std::slice::from_ref(&line), out)?;
-            out.print_line(&format!("added {} to {}", line.operation.id(), path.display()))
-        }
-        LessonSubcommand::Edit { lesson, text, solution } => {
-            edit_lesson(config, &path, lesson, text.as_deref(), solution.as_deref(), out)
-        }
-        LessonSubcommand::Retire { lessons } => retire_lessons(config, &path, lessons, out),
-        LessonSubcommand::Import { file } => import_lessons(config, &path, file, out),
-        LessonSubcommand::Export { from, format } => {
-            export_lessons(config, &path, from.as_deref(), *format, out)
-        }
-        LessonSubcommand::Promote { session, lessons } => {
-            promote_lessons(config, &path, session, lessons, out)
-        }
-    }
-}
 
 /// Lessons of a pool or of a session.
 struct LoadedLessons {
@@ -96,9 +64,12 @@ struct LessonRow<'a> {
     uses: u32,
     /// Where it was learned, if that is known.
     env: Option<&'a str>,
+    /// What was measured of it.
+    #[serde(skip_serializing_if = "<[MeasuredEffect]>::is_empty")]
+    measured: &'a [MeasuredEffect],
 }
 
-fn list_lessons(
+pub(super) fn list_lessons(
     config: &Config,
     pool: &Path,
     from: Option<&str>,
@@ -127,6 +98,7 @@ fn list_lessons(
                 recurred: lesson.recurrences,
                 uses: lesson.uses,
                 env: environments.get(&lesson.id).map(String::as_str),
+                measured: &lesson.measured,
             };
             out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
@@ -144,6 +116,15 @@ fn list_lessons(
                 format_lesson(text)
             );
             out.print_line(&crate::text::one_line(&line))?;
+            for measured in lesson.measured.iter() {
+                let old = if measured.version == lesson.version() {
+                    String::new()
+                } else {
+                    format!(" (version {})", measured.version)
+                };
+                let verdict = &measured.verdict;
+                out.print_line(&format!("{:>23}measured {}: {verdict}{old}", "", measured.describe()))?;
+            }
         }
     }
     Ok(())
@@ -156,7 +137,7 @@ fn format_lesson(text: &LessonText) -> String {
     }
 }
 
-fn edit_lesson(
+pub(super) fn edit_lesson(
     config: &Config,
     path: &Path,
     lesson: &str,
@@ -182,7 +163,7 @@ fn edit_lesson(
     out.print_line(&format!("changed {}", lesson.id))
 }
 
-fn retire_lessons(
+pub(super) fn retire_lessons(
     config: &Config,
     path: &Path,
     lessons: &[String],
@@ -206,7 +187,12 @@ fn retire_lessons(
     Ok(())
 }
 
-fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -> Result<(), CliError> {
+pub(super) fn import_lessons(
+    config: &Config,
+    path: &Path,
+    file: &Path,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let results = reflexion::is_results_path(file).then(|| reflexion::read_results(file)).transpose()?;
     let text = match results {
         Some(_) => String::new(),
@@ -236,7 +222,7 @@ fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -
     out.print_line(&format!("{} of {total} changes were new; saved in {}", new_lines.len(), path.display()))
 }
 
-fn export_lessons(
+pub(super) fn export_lessons(
     config: &Config,
     pool: &Path,
     from: Option<&str>,
@@ -265,7 +251,7 @@ fn export_lessons(
     Ok(())
 }
 
-fn promote_lessons(
+pub(super) fn promote_lessons(
     config: &Config,
     path: &Path,
     session: &str,
@@ -287,23 +273,11 @@ fn promote_lessons(
             "name lessons with --lesson N; `retrospect lessons list SESSION --all` lists them",
         ));
     }
-    let mut pool = PoolFile::read(path)?;
-    let mut new_lines = Vec::new();
-    let (mut added, mut changed) = (0, 0);
-    for lesson in &chosen {
-        let lesson = lesson_environments::with_task(lesson, &state);
-        let lines = pool::missing_lines(&pool, wall_clock_now(), &opened.meta.session, &lesson);
-        match lines.first().map(|l| &l.operation) {
-            Some(LessonOp::Add { .. }) => added += 1,
-            Some(_) => changed += 1,
-            None => {}
-        }
-        new_lines.extend(lines);
-    }
-    calibration_setup::record_calibration_tasks(&mut new_lines, &state);
-    lesson_environments::record(&mut new_lines, &lesson_environments::of_session(&state));
-    new_lines.retain(|line| pool.merge_line(line.clone()));
-    append_and_report(config, path, &new_lines, out)?;
+    let chosen: Vec<Lesson> =
+        chosen.into_iter().map(|lesson| lesson_environments::with_task(lesson, &state)).collect();
+    let Promotion { added, changed, removed_bytes } =
+        promote_into(config, path, &opened.meta.session, &state, &chosen)?;
+    report_removed_bytes(path, removed_bytes, out);
     let changed_note = if changed > 0 { format!(", {changed} changed") } else { String::new() };
     out.print_line(&format!(
         "{added} of {} lessons were new{changed_note}; saved in {}",
@@ -312,16 +286,75 @@ fn promote_lessons(
     ))
 }
 
+/// What a promotion changed in a pool file.
+pub(super) struct Promotion {
+    /// Number of new lessons.
+    pub(super) added: usize,
+    /// Number of lessons with a new text.
+    pub(super) changed: usize,
+    /// Length of the incomplete last line that was removed; 0 if there was none.
+    pub(super) removed_bytes: u64,
+}
+
+/// Saves lessons of a session in a pool file, as far as it doesn't have them yet. `state` is the session's.
+///
+/// # Errors
+/// Fails with a [`CliError`] if the file can't be read or written, or if a lesson contains a model server's key.
+pub(super) fn promote_into(
+    config: &Config,
+    path: &Path,
+    session: &str,
+    state: &State,
+    chosen: &[Lesson],
+) -> Result<Promotion, CliError> {
+    let mut pool = PoolFile::read(path)?;
+    let mut new_lines = Vec::new();
+    let (mut added, mut changed) = (0, 0);
+    for lesson in chosen {
+        let lines = pool::missing_lines(&pool, wall_clock_now(), session, lesson);
+        match lines.first().map(|l| &l.operation) {
+            Some(LessonOp::Add { .. }) => added += 1,
+            Some(_) => changed += 1,
+            None => {}
+        }
+        new_lines.extend(lines);
+    }
+    calibration_setup::record_calibration_tasks(&mut new_lines, state);
+    lesson_environments::record(&mut new_lines, &lesson_environments::of_session(state));
+    new_lines.retain(|line| pool.merge_line(line.clone()));
+    let removed_bytes = append(config, path, &new_lines)?;
+    Ok(Promotion { added, changed, removed_bytes })
+}
+
 /// Appends lines to the pool, and prints a note if that removed an incomplete last line.
 ///
 /// # Errors
-/// Fails if a line contains a model server's key, because pools are meant to be shared, or if writing fails.
-fn append_and_report(
+/// Fails as [`append`] does.
+pub(super) fn append_and_report(
     config: &Config,
     path: &Path,
     lines: &[PoolLine],
     out: &mut Output,
 ) -> Result<(), CliError> {
+    let removed_bytes = append(config, path, lines)?;
+    report_removed_bytes(path, removed_bytes, out);
+    Ok(())
+}
+
+fn report_removed_bytes(path: &Path, removed_bytes: u64, out: &mut Output) {
+    if removed_bytes > 0 {
+        out.print_note(&format!(
+            "{}: removed an incomplete last line ({removed_bytes} bytes) left by a killed program",
+            path.display()
+        ));
+    }
+}
+
+/// Appends lines to the pool. Returns the number of bytes of an incomplete last line that it removed.
+///
+/// # Errors
+/// Fails if a line contains a model server's key, because pools are meant to be shared, or if writing fails.
+fn append(config: &Config, path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     let added_text = |line: &PoolLine| match &line.operation {
         // Leave out the previous text: it is already in the pool.
         LessonOp::Edit { text, .. } => format!("{text:?}"),
@@ -334,19 +367,12 @@ fn append_and_report(
             "remove the key; set it in OPENAI_API_KEY, or in the variable named by a profile's key_env",
         ));
     }
-    let removed_bytes = pool::append(path, lines)?;
-    if removed_bytes > 0 {
-        out.print_note(&format!(
-            "{}: removed an incomplete last line ({removed_bytes} bytes) left by a killed program",
-            path.display()
-        ));
-    }
-    Ok(())
+    pool::append(path, lines)
 }
 
 /// Parses a lesson from the command line. `mistake -> solution` is an Error lesson, as in `--constitution` and
 /// `--plain`.
-fn parse_typed_lesson(
+pub(super) fn parse_typed_lesson(
     text: &str,
     solution: Option<&str>,
     kind: Option<&str>,

@@ -45,6 +45,17 @@ pub(super) fn screen_svg(
     Err(no_screen_error())
 }
 
+pub(super) fn screen_cast(
+    _: &Config,
+    _: OpenedSession,
+    _: (Option<StepRef>, Option<StepRef>),
+    _: &str,
+    _: (u16, u16),
+    _: Option<&str>,
+) -> Result<String, CliError> {
+    Err(no_screen_error())
+}
+
 pub(super) fn check_theme(_: &Config, flags: &args::ScreenArgs) -> Result<(), CliError> {
     if flags.theme.is_some() { Err(no_screen_error()) } else { Ok(()) }
 }

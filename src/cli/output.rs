@@ -13,9 +13,9 @@ pub(super) enum TextStyle {
     /// Secondary text.
     Dim,
     Heading,
-    /// Only on the left side of a comparison.
+    /// On the left side of a comparison.
     OnlyLeft,
-    /// Only on the right side of a comparison.
+    /// On the right side of a comparison.
     OnlyRight,
     /// Differs between the sides.
     Changed,
@@ -82,11 +82,11 @@ impl Output {
         for (style, piece) in line {
             let code = match style {
                 _ if !colour => "",
-                TextStyle::Plain => "",
+                // The left side of a comparison is the baseline.
+                TextStyle::Plain | TextStyle::OnlyLeft => "",
                 TextStyle::Dim => "2",
                 TextStyle::Heading => "1",
-                TextStyle::OnlyLeft => "31",
-                TextStyle::OnlyRight => "32",
+                TextStyle::OnlyRight => "36",
                 TextStyle::Changed => "33",
             };
             let piece = crate::text::one_line(piece);

@@ -209,6 +209,17 @@ impl PlainSession {
                 }))?;
                 return Ok(Continue(()));
             }
+            Ok(LineAction::Output) => {
+                let text = self.handle.printed_text().await;
+                self.print_line(&match text {
+                    None => "this environment is part of the program: it prints nothing".to_owned(),
+                    Some(text) if text.is_empty() => {
+                        "the program has printed nothing besides its replies".to_owned()
+                    }
+                    Some(text) => format!("the program has printed:\n{text}"),
+                })?;
+                return Ok(Continue(()));
+            }
             Ok(LineAction::Fork { step, commands }) => {
                 self.last_status.clear();
                 self.viewed_step = None;

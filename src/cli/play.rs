@@ -9,7 +9,7 @@ use super::output::Output;
 use super::worlds::world_options;
 use crate::catalog::DEFAULT_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
-use crate::domain::{EpisodeRole, Interface, RunSpec, Settings, StepResult, Task, pluralize};
+use crate::domain::{EpisodeRole, Interface, ListingCost, RunSpec, Settings, StepResult, Task, pluralize};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
@@ -19,7 +19,9 @@ use std::io::stdin;
 
 /// Runs `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> Result<(), CliError> {
-    args.files.apply(args.keys.get(&keys::ENV), config)?;
+    let chosen = args.keys.get(&keys::ENV);
+    args.files.apply(chosen, config)?;
+    args.program.apply(chosen, config)?;
     args.keys.apply(config)?;
     let task = find_task(config, args)?;
     for warning in worlds::warnings(&task) {
@@ -126,8 +128,10 @@ fn print_reply(
     if !json {
         return out.print_text(&format!("{}\n", result.observation));
     }
-    let extras =
-        StepExtras { admissible: world.admissible().unwrap_or_default(), world: world.world_summary() };
+    // Where listing costs a lot or changes the environment, only a person asks for it.
+    let is_free = world.info().listing_cost == ListingCost::Free;
+    let admissible = if is_free { world.admissible().unwrap_or_default() } else { Vec::new() };
+    let extras = StepExtras { admissible, world: world.world_summary() };
     let line =
         serde_json::to_string(&step_fields(step, action, result, &extras, goal_and_task)).unwrap_or_default();
     out.print_json(&line)

@@ -105,6 +105,7 @@ impl PoolFile {
             (Some(lesson), LessonOp::Edit { text, .. }) => lesson.text() != text,
             (Some(lesson), LessonOp::Status { status, .. }) => lesson.status != *status,
             (Some(lesson), LessonOp::Rescope { scope, .. }) => lesson.scope != *scope,
+            (Some(lesson), LessonOp::Measured { measured, .. }) => !lesson.measured.contains(measured),
             (Some(_), LessonOp::Move { .. } | LessonOp::Recur { .. }) => !self.lines.contains(&line),
         };
         let before = self.calibration.len();
@@ -279,15 +280,33 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
 }
 
 /// Returns the id of a lesson typed into a pool: a hash of time, process id, kind and text.
-pub(super) fn typed_lesson_id(at: Timestamp, kind: ReflectionKind, text: &LessonText) -> LessonId {
+pub(super) fn typed_lesson_id(
+    at: Timestamp,
+    process: u32,
+    kind: ReflectionKind,
+    text: &LessonText,
+) -> LessonId {
     let mut hash = Sha256::new();
     hash.update(at.as_nanosecond().to_le_bytes());
-    hash.update(std::process::id().to_le_bytes());
+    hash.update(process.to_le_bytes());
     hash.update(kind.name().as_bytes());
     hash.update(text.text.as_bytes());
     hash.update([0]);
     hash.update(text.solution.as_deref().unwrap_or("").as_bytes());
     LessonId(hex(&hash.finalize()[..6]).into())
+}
+
+/// Returns a lesson about the environment that a person typed and that is in no pool. Equal texts give equal ids, so that a
+/// measurement of it can be continued.
+pub(super) fn typed_pool_lesson(kind: ReflectionKind, text: LessonText) -> Option<Lesson> {
+    let id = typed_lesson_id(Timestamp::UNIX_EPOCH, 0, kind, &text);
+    let mut line = add_line(Timestamp::UNIX_EPOCH, kind, Scope::Environment, text, LessonOrigin::Person);
+    if let LessonOp::Add { id: own, .. } = &mut line.operation {
+        *own = id;
+    }
+    let mut pool = PoolFile::default();
+    pool.merge_line(line);
+    pool.lessons().next().cloned()
 }
 
 /// Returns the commands that load the active lessons of a pool file at the start of a run.
@@ -354,6 +373,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
                     evidence,
                     parents: Vec::new(),
                     transition: None,
+                    pinned: false,
                 },
             )
         })
@@ -394,7 +414,7 @@ pub(super) fn add_line(
     text: LessonText,
     origin: LessonOrigin,
 ) -> PoolLine {
-    let id = typed_lesson_id(at, kind, &text);
+    let id = typed_lesson_id(at, std::process::id(), kind, &text);
     let op = LessonOp::Add {
         id,
         kind,
@@ -407,6 +427,8 @@ pub(super) fn add_line(
         transition: None,
         task_key: None,
         task_type: None,
+        pinned: false,
+        taken_from: None,
     };
     PoolLine::new(at, op)
 }
@@ -431,6 +453,8 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             transition: lesson.transition.as_deref().cloned(),
             task_key: lesson.task_key.as_deref().map(str::to_owned),
             task_type: lesson.task_type.as_deref().map(str::to_owned),
+            pinned: false,
+            taken_from: None,
         }));
     }
     for pair in lesson.versions.windows(2) {

@@ -1,35 +1,35 @@
 //! Starts the screen for a verb: options, theme and keymap, and what follows when it closes.
 
+mod picture;
+
+pub(super) use picture::{screen_cast, screen_svg};
+
 use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
 use super::host_services::host_services;
-use super::locate::{self, OpenedSession};
+use super::locate;
 use super::output::Output;
 use super::setup::{
     Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
 };
-use super::shipped_demos::ShippedDemo;
-use super::{args, bounded, headless};
+use super::shipped_demos::{Guide, ShippedDemo};
+use super::{args, bounded, headless, seen_hints};
 use crate::domain::Seq;
-use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING_DELAY};
+use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
-use crate::report::{StepRef, SvgColors, render_svg};
+use crate::report::StepRef;
 use crate::timeline::Timeline;
 use crate::ui::Cursor;
 use crate::ui::chapters::Chapter;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
-use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, Role, TerminalCapabilities, Theme};
-use crate::ui::{Compositor, Exit, FrameData, Model, Options, ViewCache, glyphs, reported_background};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Color;
+use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, TerminalCapabilities, Theme};
+use crate::ui::{Exit, FirstRunHint, Options, glyphs, reported_background};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Starts a planned run, paused at its first proposal, on the screen.
 pub(super) fn start_run(
@@ -157,7 +157,11 @@ pub(super) fn screen_options(
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         capture_mouse: config.get(keys::MOUSE),
         motion: is_motion_allowed(config, capabilities),
-        first_run_hints: config.get(keys::HINTS),
+        first_hint: if config.get(keys::HINTS) {
+            seen_hints::next_hint(seen_hints::hints_file().as_deref())
+        } else {
+            FirstRunHint::None
+        },
         start_cursor: at.map_or(Cursor::Live, Cursor::At),
         host: Some(host_services(config, dir, demo)),
         resume_command: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
@@ -180,8 +184,11 @@ pub(super) fn screen_options(
 }
 
 fn chapters_of(demo: &ShippedDemo) -> Result<Vec<Chapter>, CliError> {
-    let chapters = demo.guide()?.chapters.into_iter();
-    Ok(chapters.map(|chapter| Chapter { at: chapter.at, text: chapter.text }).collect())
+    Ok(guide_chapters(demo.guide()?))
+}
+
+fn guide_chapters(guide: Guide) -> Vec<Chapter> {
+    guide.chapters.into_iter().map(|chapter| Chapter { at: chapter.at, text: chapter.text }).collect()
 }
 
 /// Returns what stage mode hides even where it doesn't look like a path or an address: the folders of this session and of
@@ -330,61 +337,6 @@ fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
                 return found;
             }
         }
-    }
-}
-
-/// Renders the screen at one step as SVG.
-pub(super) fn screen_svg(
-    config: &Config,
-    opened: OpenedSession,
-    at: StepRef,
-    size: (u16, u16),
-    theme_name: Option<&str>,
-) -> Result<String, CliError> {
-    let (theme, problems) = load_theme(config, theme_name)?;
-    if let Some(problem) = problems.first() {
-        return Err(CliError::new(
-            CliErrorKind::Config,
-            problem.to_string(),
-            "fix the theme, or choose another one with --theme",
-        ));
-    }
-    let cursor = last_event_of_step(&opened.timeline, at);
-    let last = opened.timeline.head().head;
-    let store = Arc::new(Store::default());
-    store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
-    let cursor = cursor.filter(|seq| *seq < last).map_or(Cursor::Live, Cursor::At);
-    let model = Model { cursor, size, ..Model::default() };
-    let mut frame = FrameData::default();
-    frame.refresh(&store, cursor);
-    let keymap = Keymap::default();
-    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    let context = crate::ui::Context {
-        frame: &frame,
-        now: Instant::now(),
-        theme: &theme,
-        glyphs: &glyphs::UNICODE,
-        keymap: &keymap,
-    };
-    Compositor::default().draw(&model, &context, &mut ViewCache::default(), &mut buffer);
-    let colors = svg_colors(&theme);
-    Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
-}
-
-/// Returns the default colours that a terminal would supply: the theme's background if it sets one, else a dark one.
-fn svg_colors(theme: &Theme) -> SvgColors {
-    let background = theme.style(Role::Background);
-    match (background.bg, background.fg) {
-        (Some(Color::Rgb(r, g, b)), foreground) => {
-            let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
-            let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
-            colors.background = (r, g, b);
-            if let Some(Color::Rgb(r, g, b)) = foreground {
-                colors.foreground = (r, g, b);
-            }
-            colors
-        }
-        _ => SvgColors::dark(),
     }
 }
 

@@ -383,6 +383,7 @@ fn assemble_run_config(
 ) -> Result<RunConfig, CliError> {
     let templates = Arc::new(load_templates(config)?);
     let options = worlds.with_recorded(&spec.settings);
+    let limit_options = options.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut recording_error = None;
     let find_recording = |name: &str| match locate::open_session(config, Some(name)) {
@@ -407,6 +408,9 @@ fn assemble_run_config(
         RunConfig::from_spec_with(spec, templates, open, typing_delay, find_recording, create_provider).map(
             |run_config| RunConfig {
                 reply_override: Some(models::reply_override(spec, config)),
+                answer_deadlines: Arc::new(move |task| {
+                    driver::worlds::answer_deadlines(task, &limit_options)
+                }),
                 prefetch: config.get(keys::PREFETCH),
                 recorded_settings,
                 ..run_config

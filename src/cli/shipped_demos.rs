@@ -34,6 +34,7 @@ pub(in crate::cli) static DEMOS: [ShippedDemo; 3] = shipped!["hot-mug-taught", "
 #[derive(Debug, Deserialize)]
 pub(in crate::cli) struct Guide {
     /// What the demo shows, as a phrase.
+    #[serde(default)]
     pub(in crate::cli) teaches: String,
     /// In the order of their steps.
     #[serde(rename = "chapter")]
@@ -59,6 +60,16 @@ fn parse_position<'de, D: serde::Deserializer<'de>>(input: D) -> Result<StepRef,
     String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
 }
 
+impl Guide {
+    /// Parses the text of a `chapters.toml`.
+    ///
+    /// # Errors
+    /// Returns what is wrong with it.
+    pub(in crate::cli) fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.message().to_owned())
+    }
+}
+
 impl ShippedDemo {
     /// Returns the demo of this name.
     pub(in crate::cli) fn named(name: &str) -> Option<&'static Self> {
@@ -78,10 +89,10 @@ impl ShippedDemo {
     /// # Errors
     /// Returns an error if its `chapters.toml` is invalid.
     pub(in crate::cli) fn guide(&self) -> Result<Guide, CliError> {
-        toml::from_str(self.guide).map_err(|error| {
+        Guide::parse(self.guide).map_err(|message| {
             CliError::new(
                 CliErrorKind::Session,
-                format!("demo {}: chapters.toml: {}", self.name, error.message()),
+                format!("demo {}: chapters.toml: {message}", self.name),
                 "this is a fault of the program; please report it",
             )
         })

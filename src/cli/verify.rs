@@ -59,7 +59,9 @@ struct VerifyReport {
 }
 
 /// Runs `verify PATH`.
-pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> Result<(), CliError> {
+pub(super) fn verify(config: &mut Config, args: &args::Verify, out: &mut Output) -> Result<(), CliError> {
+    config.set_command(&args.program.command, None)?;
+    let config = &*config;
     let options = world_options(config);
     let (path, branch) = args.path.as_deref().map_or((None, None), |text| {
         let (path, branch) = locate::split_branch(text);

@@ -28,5 +28,11 @@ pub(super) fn world_options(config: &Config) -> TaskOptions {
     };
     let paths = own().filter(|option| option.values == OptionValues::Path);
     let paths = paths.filter_map(|option| Some((option.name, path_of(option)?))).collect();
-    TaskOptions { data: config.get(keys::DATA), seed: config.get(keys::SEED), chosen, paths }
+    TaskOptions {
+        data: config.get(keys::DATA),
+        seed: config.get(keys::SEED),
+        chosen,
+        paths,
+        programs: config.programs.clone(),
+    }
 }

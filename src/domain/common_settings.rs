@@ -164,6 +164,16 @@ pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
 )
 .with_code_default(DefaultValue::Switch(true));
 
+/// How often an action of an unknown form is requested again. A setting of RCI. Sessions without it checked no forms.
+pub const IRCI: TypedSetting<u64> = TypedSetting::number(
+    "irci",
+    "how many times the actor is asked again, with a reminder of the forms, for an action that has none of the forms that its instruction lists",
+    1,
+    (0, 100),
+    Code,
+)
+.if_missing(0);
+
 /// Whether the last failed attempt is kept. A setting of the methods that can show it.
 pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
     "keep_attempts",

@@ -1,6 +1,6 @@
 //! Lessons and the operations on the lesson pool.
 
-use super::{LessonId, LessonText, Question, ReflectionKind, Scope, Seq, Transition};
+use super::{LessonId, LessonText, MeasuredEffect, Question, ReflectionKind, Scope, Seq, Transition};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -79,6 +79,9 @@ pub struct Lesson {
     /// The type of task it is about, if it was loaded from a file that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<Arc<str>>,
+    /// The saved pool or session that a person took it over from during the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<Arc<str>>,
     /// How many times new evidence has led to it again.
     #[serde(default)]
     #[serde(rename = "recurred")]
@@ -96,6 +99,9 @@ pub struct Lesson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "shown")]
     pub first_shown: Option<Seq>,
+    /// What was measured of it, oldest first, of every version.
+    #[serde(default, skip_serializing_if = "<[MeasuredEffect]>::is_empty")]
+    pub measured: Arc<[MeasuredEffect]>,
 }
 
 /// A lesson operation is a change to one lesson of the pool. `Add` carries the whole lesson; the others refer to it by
@@ -130,6 +136,12 @@ pub enum LessonOp {
         /// The type of task it is about, if it wasn't learnt there and has this scope.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task_type: Option<String>,
+        /// Whether it is pinned from the start.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pinned: bool,
+        /// The saved pool or session that a person took it over from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken_from: Option<String>,
     },
     /// Counts that new evidence led to the same lesson again.
     Recur { id: LessonId },
@@ -161,6 +173,8 @@ pub enum LessonOp {
         previous: usize,
         to: usize,
     },
+    /// Adds the result of a measurement. The lesson stays the same.
+    Measured { id: LessonId, measured: Box<MeasuredEffect> },
 }
 
 /// A pool summary item is a lesson that a [`PoolSummary`] proposes to retire or to add.
@@ -241,6 +255,7 @@ impl LessonOp {
         match self {
             Self::Add { id, .. }
             | Self::Recur { id }
+            | Self::Measured { id, .. }
             | Self::Edit { id, .. }
             | Self::Status { id, .. }
             | Self::Rescope { id, .. }
@@ -249,12 +264,14 @@ impl LessonOp {
     }
 
     /// Returns the operation that undoes this one. An `Add` is undone by retiring the lesson; a recurrence is only
-    /// counted and isn't undone.
+    /// counted, and a measurement only noted: neither is undone.
     pub fn inverse(&self) -> Self {
         match self.clone() {
             Self::Recur { id } => Self::Recur { id },
-            Self::Add { id, .. } => {
-                Self::Status { id, previous: LessonStatus::On, status: LessonStatus::Retired }
+            Self::Measured { id, measured } => Self::Measured { id, measured },
+            Self::Add { id, pinned, .. } => {
+                let previous = if pinned { LessonStatus::Pinned } else { LessonStatus::On };
+                Self::Status { id, previous, status: LessonStatus::Retired }
             }
             Self::Edit { id, previous, text } => Self::Edit { id, previous: text, text: previous },
             Self::Status { id, previous, status } => Self::Status { id, previous: status, status: previous },

@@ -25,11 +25,13 @@ pub enum ReflectionKind {
     Negative,
     /// DORA: advice from a chosen prompt.
     Advice,
+    /// DORA: the instruction with which the mentor writes advice.
+    Instruction,
 }
 
 impl ReflectionKind {
     /// Every kind, in display order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Abstract,
         Self::Error,
         Self::Progress,
@@ -39,6 +41,7 @@ impl ReflectionKind {
         Self::Positive,
         Self::Negative,
         Self::Advice,
+        Self::Instruction,
     ];
 }
 
@@ -62,6 +65,12 @@ pub enum Purpose {
     /// Write the actions of a whole attempt before its first step (planning-only).
     #[serde(rename = "actions")]
     PlanActions,
+    /// Write a plan for an attempt before its first step (RCI).
+    Draft,
+    /// Find the problems of a plan (RCI).
+    Criticise,
+    /// Write the plan again without the problems that were found (RCI).
+    Improve,
 }
 
 /// A question to the mentor has a purpose and the kind of reflection expected in reply.
@@ -167,6 +176,9 @@ impl Question {
             Purpose::Contrast => format!("{kind} from comparison"),
             Purpose::Extract => format!("{kind} from successes"),
             Purpose::PlanActions => format!("{kind} of actions"),
+            Purpose::Draft => format!("first {kind}"),
+            Purpose::Criticise => "criticism of the plan".to_owned(),
+            Purpose::Improve => format!("improved {kind}"),
         }
     }
 }
@@ -213,6 +225,9 @@ impl Purpose {
             Self::Contrast => "contrast",
             Self::Extract => "extract",
             Self::PlanActions => "actions",
+            Self::Draft => "draft",
+            Self::Criticise => "criticise",
+            Self::Improve => "improve",
         }
     }
 
@@ -254,6 +269,7 @@ impl ReflectionKind {
             Self::Positive => "Positive",
             Self::Negative => "Negative",
             Self::Advice => "Advice",
+            Self::Instruction => "Instruction",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the engine reads of a run's settings, as typed fields.
 
 use super::common_settings::{
-    ACCEPT_TRUNCATED, ACTION_RULE, ASK_AGAIN, ActionRule, CONTEXT_TOKENS, EMPTY_ACTION, EXAMPLES,
+    ACCEPT_TRUNCATED, ACTION_RULE, ASK_AGAIN, ActionRule, CONTEXT_TOKENS, EMPTY_ACTION, EXAMPLES, IRCI,
     KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE,
     MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT,
     THOUGHTS_SENT, WARMER,
@@ -78,6 +78,7 @@ typed_fields! {
     repeat_after: u64 = REPEAT_AFTER,
     mentor_at_once: bool = MENTOR_AT_ONCE,
     ask_again: u64 = ASK_AGAIN,
+    irci: u64 = IRCI,
     least_reply: u64 = LEAST_REPLY,
     warmer: bool = WARMER,
     action_rule: ActionRule = ACTION_RULE,

@@ -1,9 +1,10 @@
 //! Steps of a trajectory and their parts.
 
 use super::setting_words;
-use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, Seq, Usage};
+use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, SampleGroup, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A stage is how far a step has got: prompt, reply, decision, observation, reflection or settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -117,6 +118,9 @@ pub struct Observation {
 pub struct Step {
     pub number: u32,
     pub stage: Stage,
+    /// The reasoning that the model showed before its last reply; empty if none.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub reasoning: Arc<str>,
     /// The actor's thought, without its label.
     #[serde(default)]
     pub thought: Option<String>,
@@ -168,6 +172,9 @@ pub struct Step {
     /// What a person did at it, beside the changes of its texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interventions: Vec<Intervention>,
+    /// Samples of its prompt, which a person requested beside the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<SampleGroup>,
     /// Partial replies of its calls that a person cancelled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "broken_off")]

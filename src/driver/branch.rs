@@ -189,6 +189,7 @@ impl Driver {
     /// still be resumed.
     fn close_active_branch(&mut self) {
         self.close_prefetches();
+        self.cancel_samples();
         let mut closing = Vec::new();
         if !self.engine.state.closed {
             closing = self.engine.decide(&Input::Command(Command::Close)).unwrap_or_default();
@@ -272,7 +273,9 @@ impl Driver {
             match message {
                 Message::Command(_, reply_to) => self.respond(reply_to, |_| error.map(|()| Seq(0))),
                 Message::Fork(_, reply_to) => self.respond(reply_to, |_| error.map(|()| BranchId::trunk())),
-                Message::Switch(_, reply_to) => self.respond(reply_to, |_| error),
+                Message::Switch(_, reply_to) | Message::Sample(_, reply_to) => {
+                    self.respond(reply_to, |_| error);
+                }
                 // Belongs to the branch that is being closed.
                 _ => {}
             }

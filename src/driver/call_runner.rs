@@ -71,23 +71,10 @@ impl CallRunner {
             if let Some(pace) = pace {
                 pace.await;
             }
-            let began = Instant::now();
             let backlog = Arc::new(Semaphore::new(BACKLOG));
             let send = |delta, permit| drop(inbox.send(Message::Delta(epoch, call, delta, permit)));
             let sink = (&backlog, &send as &(dyn Fn(_, _) + Sync));
-            let collecting =
-                AssertUnwindSafe(collect_reply(provider.as_ref(), request, prefetched, sink, estimate));
-            let reply = match collecting.catch_unwind().await {
-                Ok(Ok(CollectedReply { text, reasoning, mut usage, truncated })) => {
-                    usage.millis = began.elapsed().as_millis() as u64;
-                    Reply::Model { call, text, reasoning, usage, truncated }
-                }
-                Ok(Err((error, usage))) => {
-                    Reply::Failed { call, failure: to_failure(&error, usage, provider_name(&provider)) }
-                }
-                // After a panic the provider is not called again. The call must not wait for it forever.
-                Err(_) => Reply::Failed { call, failure: panic_failure(provider_name(&provider)) },
-            };
+            let reply = reply_of(&provider, call, request, prefetched, sink, estimate).await;
             // If the driver has ended, nobody receives the reply.
             let settings =
                 panic::catch_unwind(AssertUnwindSafe(|| provider.setting_deviations())).unwrap_or_default();
@@ -97,7 +84,7 @@ impl CallRunner {
         self.calls.insert(call, task);
     }
 
-    /// Returns the thread for prefetches.
+    /// Returns the thread for calls beside the run: prefetches and samples.
     pub(super) fn thread(&self) -> &CallThread {
         &self.thread
     }
@@ -134,16 +121,49 @@ impl Drop for CallRunner {
     }
 }
 
+/// Calls a provider for a caller that waits for the whole reply. `estimate` is the estimated number of tokens of the
+/// prompt, which counts if the provider reports no usage.
+pub(super) async fn call_provider(provider: &Arc<dyn Provider>, request: Request, estimate: u64) -> Reply {
+    let ignore = |_, _| {};
+    let backlog = Arc::new(Semaphore::new(BACKLOG));
+    let sink = (&backlog, &ignore as &(dyn Fn(_, _) + Sync));
+    reply_of(provider, request.call, request, None, sink, estimate).await
+}
+
+/// Calls a provider, or waits for the prefetched reply. A failure or a panic becomes a failed call.
+async fn reply_of(
+    provider: &Arc<dyn Provider>,
+    call: CallId,
+    request: Request,
+    prefetched: Option<PrefetchCall>,
+    sink: (&Arc<Semaphore>, &(dyn Fn(Delta, Option<OwnedSemaphorePermit>) + Sync)),
+    estimate: u64,
+) -> Reply {
+    let began = Instant::now();
+    let collecting = AssertUnwindSafe(collect_reply(provider.as_ref(), request, prefetched, sink, estimate));
+    match collecting.catch_unwind().await {
+        Ok(Ok(CollectedReply { text, reasoning, mut usage, truncated })) => {
+            usage.millis = began.elapsed().as_millis() as u64;
+            Reply::Model { call, text, reasoning, usage, truncated }
+        }
+        Ok(Err((error, usage))) => {
+            Reply::Failed { call, failure: to_failure(&error, usage, provider_name(provider)) }
+        }
+        // After a panic the provider is not called again. The call must not wait for it forever.
+        Err(_) => Reply::Failed { call, failure: panic_failure(provider_name(provider)) },
+    }
+}
+
 /// The complete reply of a provider.
-struct CollectedReply {
-    text: String,
-    reasoning: String,
-    usage: Usage,
-    truncated: Option<Truncation>,
+pub(super) struct CollectedReply {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) usage: Usage,
+    pub(super) truncated: Option<Truncation>,
 }
 
 /// Collects the deltas of a call. On failure returns the error, and the usage reported until then.
-async fn collect_reply(
+pub(super) async fn collect_reply(
     provider: &dyn Provider,
     request: Request,
     prefetched: Option<PrefetchCall>,

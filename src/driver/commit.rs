@@ -40,6 +40,8 @@ impl Driver {
                 );
             }
             Message::Hint(reply_to) => self.request_hint(reply_to),
+            // The receiver may be gone.
+            Message::PrintedText(reply_to) => drop(reply_to.send(self.env_worker.printed_text())),
             Message::EnvResponse(response) => self.on_response(response),
             Message::Synced => {
                 // Nothing is left to do if somebody has waited for this sync.
@@ -76,7 +78,14 @@ impl Driver {
             Message::PrefetchDone(epoch, number, result) if epoch == self.epoch => {
                 self.on_prefetch_done(number, result);
             }
-            Message::PrefetchDone(..) => {}
+            Message::Sample(order, reply_to) => {
+                self.respond(reply_to, |driver| driver.request_samples(&order));
+            }
+            Message::CancelSamples => {
+                self.cancel_samples();
+            }
+            Message::SampleEnded(epoch, sample) if epoch == self.epoch => self.on_sample_ended(*sample),
+            Message::PrefetchDone(..) | Message::SampleEnded(..) => {}
             Message::Reply(_, reply) => {
                 self.remove_live_call(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
@@ -91,6 +100,9 @@ impl Driver {
     pub(super) fn run_command(&mut self, command: &Command) -> Result<Seq, CommandError> {
         if matches!(command, Command::Close) {
             self.close_prefetches();
+        }
+        if matches!(command, Command::Close | Command::Cancel) {
+            self.cancel_samples();
         }
         self.reject_secrets(command)?;
         let mut events = self.engine.decide(&Input::Command(command.clone()))?;
@@ -307,6 +319,7 @@ impl Driver {
                 self.job_runner.cancel_all();
                 self.store.edit_live(super::Live::clear_calls);
             }
+            Event::SamplesRequested { request } => self.send_samples(request),
             _ => {
                 if let Some(effect) = effect_of(event) {
                     self.issue_call(&effect);
@@ -421,7 +434,7 @@ impl Driver {
 }
 
 /// Numbers the events of a batch after `head`.
-fn stamp_events(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
+pub(super) fn stamp_events(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
     let last = events.len().saturating_sub(1);
     let to_envelope = |(n, (cause, event))| Envelope {
         seq: Seq(head.0 + 1 + n as u64),

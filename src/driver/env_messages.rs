@@ -38,6 +38,13 @@ pub struct RebuildResult {
     pub(super) has_world: bool,
 }
 
+impl RebuildResult {
+    /// Returns the first answer that differs from the recorded ones, if any.
+    pub(super) fn into_difference(self) -> Option<Reply> {
+        self.difference
+    }
+}
+
 /// An answer of an environment's thread. Answers of an abandoned environment are ignored by its number.
 pub struct EnvResponse {
     pub(super) worker_number: u64,
@@ -57,6 +64,8 @@ pub(super) enum EnvAnswer {
     Replaying(u32),
     /// To a person: the admissible actions.
     Actions(Result<Vec<String>, EnvError>),
+    /// To a person: listing the actions would change the environment, so a copy must be asked.
+    ListElsewhere,
     /// To a person: a hint towards the goal, if the environment has one.
     Hint(Option<String>),
     /// To a barrier.

@@ -6,11 +6,13 @@
 
 use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::env_worker::{EnvWorker, failed_call_reply};
+use super::past_admissible::PastQuery;
 use super::pending_requests::{PendingRequest, TimedRequest};
 use super::snapshot_cache::RebuildPlan;
 use super::{Driver, Message, Signal, worlds};
 use crate::engine::Reply;
 use crate::env::{EnvError, TimeLimits};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl Driver {
@@ -55,6 +57,32 @@ impl Driver {
         self.send_env_request(EnvRequest::Admissible, PendingRequest::ListForPerson(reply_to));
     }
 
+    /// Asks a copy of the environment for the admissible actions, for a person: listing them would change the run's.
+    fn list_in_copy(&mut self, reply_to: oneshot::Sender<Vec<String>>) {
+        let state = self.engine.state.clone();
+        let query = PastQuery {
+            seq: state.head,
+            load_state: Box::new(move |_| Ok(Arc::new(state))),
+            report: Box::new(|_, _| Ok(())),
+        };
+        let (sender, receiver) = oneshot::channel();
+        self.past_queries.submit(
+            self.run_config.open_world.clone(),
+            self.run_config.answer_deadlines.clone(),
+            query,
+            sender,
+        );
+        let store = self.store.clone();
+        tokio::spawn(async move {
+            let actions = receiver.await.unwrap_or_else(|_| Err("a newer request took its place".to_owned()));
+            // The receiver may be gone.
+            let _ = reply_to.send(actions.unwrap_or_else(|why| {
+                store.signal(Signal::Notice(format!("the actions can't be listed: {why}")));
+                Vec::new()
+            }));
+        });
+    }
+
     /// Asks the environment for a hint towards the goal, for a person.
     pub(super) fn request_hint(&mut self, reply_to: oneshot::Sender<Option<String>>) {
         self.send_env_request(EnvRequest::Hint, PendingRequest::HintForPerson(reply_to));
@@ -91,7 +119,7 @@ impl Driver {
                 *number == rebuilt.number
             }
             (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, _)) => expected == number,
-            (PendingRequest::ListForPerson(_), EnvAnswer::Actions(_))
+            (PendingRequest::ListForPerson(_), EnvAnswer::Actions(_) | EnvAnswer::ListElsewhere)
             | (PendingRequest::HintForPerson(_), EnvAnswer::Hint(_))
             | (PendingRequest::Barrier(_), EnvAnswer::BarrierReached)
             | (PendingRequest::Stale, _) => true,
@@ -117,6 +145,9 @@ impl Driver {
                 // The receiver may be gone.
                 let _ = reply_to.send(actions);
                 self.restore_if_lost(response.has_lost_world);
+            }
+            (Some(PendingRequest::ListForPerson(reply_to)), EnvAnswer::ListElsewhere) => {
+                self.list_in_copy(reply_to);
             }
             (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::Hint(hint)) => {
                 let _ = reply_to.send(hint);
@@ -161,7 +192,8 @@ impl Driver {
         }
         self.pending_requests.stop_timeout();
         let mut queue = std::mem::take(&mut self.pending_requests.queue);
-        match EnvWorker::start(
+        match EnvWorker::start_after(
+            self.env_worker.printed_text(),
             self.pending_requests.worker_number + 1,
             self.run_config.open_world.clone(),
             self.handle.inbox(),

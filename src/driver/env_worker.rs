@@ -19,6 +19,18 @@ pub(super) struct EnvWorker {
 }
 
 impl EnvWorker {
+    /// Starts the thread of the environment with this number. `printed_text` is what the one before it had printed.
+    pub(super) fn start_after(
+        printed_text: Option<String>,
+        number: u64,
+        open: OpenWorld,
+        inbox: UnboundedSender<Message>,
+    ) -> std::io::Result<Self> {
+        let worker = Self::start(number, open, inbox)?;
+        worker.thread.set_last_text(printed_text);
+        Ok(worker)
+    }
+
     /// Starts the thread of the environment with this number.
     pub(super) fn start(
         number: u64,
@@ -55,6 +67,11 @@ impl EnvWorker {
         self.thread.release();
     }
 
+    /// Returns what the environment's program has printed. Doesn't wait, also if it doesn't answer.
+    pub(super) fn printed_text(&self) -> Option<String> {
+        self.thread.printed_text()
+    }
+
     /// Sends a request. The answer arrives in the inbox.
     pub(super) fn send(&self, request: EnvRequest) {
         // The thread ends only when this handle is dropped, because it catches panics.
@@ -64,7 +81,7 @@ impl EnvWorker {
 
 /// The receiver of an answer.
 #[derive(Clone, Copy)]
-enum AnswerTarget {
+pub(super) enum AnswerTarget {
     Call(CallId),
     Rebuild(u64, u32),
     ListRequest,
@@ -74,7 +91,7 @@ enum AnswerTarget {
 }
 
 impl EnvRequest {
-    fn answer_target(&self) -> AnswerTarget {
+    pub(super) fn answer_target(&self) -> AnswerTarget {
         match self {
             Self::Reset(call, _) | Self::Step(call, _) | Self::AnswerWithList(call, _) => {
                 AnswerTarget::Call(*call)
@@ -89,7 +106,7 @@ impl EnvRequest {
 }
 
 /// Returns the answer for an environment that panicked.
-fn panic_answer(target: AnswerTarget) -> EnvAnswer {
+pub(super) fn panic_answer(target: AnswerTarget) -> EnvAnswer {
     let error = EnvError::Died { what: "its program panicked".to_owned() };
     match target {
         AnswerTarget::Call(call) => EnvAnswer::Reply(call, failed_call_reply(call, &error)),
@@ -105,7 +122,7 @@ fn panic_answer(target: AnswerTarget) -> EnvAnswer {
     }
 }
 
-fn execute(
+pub(super) fn execute(
     open: &OpenWorld,
     cache: &mut SnapshotCache,
     request: EnvRequest,
@@ -128,6 +145,7 @@ fn execute(
         EnvRequest::AnswerWithList(call, result) => {
             answer(call, cache.query(|w| w.admissible()).map(|admissible| (result, admissible)))
         }
+        EnvRequest::Admissible if cache.listing_changes_world() => EnvAnswer::ListElsewhere,
         EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible())),
         EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
         EnvRequest::Barrier => EnvAnswer::BarrierReached,

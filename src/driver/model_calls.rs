@@ -4,7 +4,7 @@ use super::reply_override::OverrideProvider;
 use super::request::build_request;
 use super::{Driver, LiveCall, Message};
 use crate::domain::{CallId, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
-use crate::engine::{Cause, Effect, Event, Failure, PromptRequest, Reply};
+use crate::engine::{Cause, Effect, Engine, Event, Failure, PromptRequest, Reply};
 use crate::provider::{Phase, Provider};
 use std::sync::Arc;
 
@@ -94,41 +94,44 @@ impl Driver {
         closing.splice(..0, cancelled.collect::<Vec<_>>());
     }
 
-    /// Rejects a prompt that exceeds the token budget, because a server would truncate it silently. Drafting the prompt
-    /// again makes it shorter unless it has only the parts that are never dropped (task, lessons, examples, the newest
-    /// step).
+    /// Rejects a prompt that exceeds the token budget; see [`oversized_prompt`].
     pub(super) fn check_prompt_size(&self, prompt: &PromptRecord) -> Option<Failure> {
-        let state = &self.engine.state;
-        let budget = state.settings().context_tokens;
-        let tokens = state.corrected_tokens(prompt);
-        if tokens <= budget {
-            return None;
-        }
-        let (role, question, step, retry) = (prompt.role, prompt.question, prompt.step, prompt.retry);
-        let redrafted =
-            (self.engine.policy.draft_prompt)(state, &PromptRequest { role, question, step, retry }).record;
-        let (reason, hint) = if redrafted.tokens < prompt.tokens {
-            (
-                "a prompt drafted now would be shorter",
-                "continue without the reply and ask again; or raise context_tokens and retry",
-            )
-        } else {
-            (
-                "task, lessons, examples and the newest step alone do not fit",
-                "raise context_tokens and retry; or switch lessons off or lower examples, continue without the reply and ask again",
-            )
-        };
-        Some(Failure {
-            message: format!(
-                "the prompt has about {tokens} tokens, more than the {budget} allowed: {reason}"
-            ),
-            source: "prompt".to_owned(),
-            hint: hint.to_owned(),
-            kind: Some(FailureKind::TooLong),
-            partial_text: String::new(),
-            usage: None,
-        })
+        oversized_prompt(&self.engine, prompt)
     }
+}
+
+/// Rejects a prompt that exceeds the token budget, because a server would truncate it silently. Drafting the prompt
+/// again makes it shorter unless it has only the parts that are never dropped (task, lessons, examples, the newest
+/// step).
+pub(super) fn oversized_prompt(engine: &Engine, prompt: &PromptRecord) -> Option<Failure> {
+    let state = &engine.state;
+    let budget = state.settings().context_tokens;
+    let tokens = state.corrected_tokens(prompt);
+    if tokens <= budget {
+        return None;
+    }
+    let (role, question, step, retry) = (prompt.role, prompt.question, prompt.step, prompt.retry);
+    let redrafted =
+        (engine.policy.draft_prompt)(state, &PromptRequest { role, question, step, retry }).record;
+    let (reason, hint) = if redrafted.tokens < prompt.tokens {
+        (
+            "a prompt drafted now would be shorter",
+            "continue without the reply and ask again; or raise context_tokens and retry",
+        )
+    } else {
+        (
+            "task, lessons, examples and the newest step alone do not fit",
+            "raise context_tokens and retry; or switch lessons off or lower examples, continue without the reply and ask again",
+        )
+    };
+    Some(Failure {
+        message: format!("the prompt has about {tokens} tokens, more than the {budget} allowed: {reason}"),
+        source: "prompt".to_owned(),
+        hint: hint.to_owned(),
+        kind: Some(FailureKind::TooLong),
+        partial_text: String::new(),
+        usage: None,
+    })
 }
 
 /// Returns the usage of a call in progress, as reported by the provider or else estimated. Returns `None` if its request

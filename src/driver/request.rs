@@ -13,7 +13,7 @@ const NEWLINE_STOP_CHECK: NewlineStopCheck = NewlineStopCheck {
 };
 
 /// Builds the request of a record.
-pub(super) fn build_request(record: &PromptRecord, rendered: Prompt, accept_truncated: bool) -> Request {
+pub fn build_request(record: &PromptRecord, rendered: Prompt, accept_truncated: bool) -> Request {
     Request {
         call: record.call,
         role: record.role,

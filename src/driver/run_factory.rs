@@ -3,6 +3,7 @@
 use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only, worlds};
 use crate::catalog;
 use crate::domain::{ModelRole, RunSpec};
+use crate::env::TaskOptions;
 use crate::prompt::{self, PromptBuilder, Templates};
 use crate::provider::rules::RuleBasedActor;
 use crate::provider::{Provider, RecordedProvider};
@@ -94,7 +95,7 @@ impl RunConfig {
             mentor,
             open_world,
             compute_job: Arc::new(catalog::compute_job),
-            answer_deadlines: Arc::new(worlds::answer_deadlines),
+            answer_deadlines: Arc::new(|task| worlds::answer_deadlines(task, &TaskOptions::default())),
             run_factory: None,
             reply_override: None,
             prefetch: false,

@@ -126,6 +126,12 @@ impl SnapshotCache {
         self.with_open_world(|cached| cached.step(action))
     }
 
+    /// Returns whether listing the actions would change the open environment.
+    pub(super) fn listing_changes_world(&self) -> bool {
+        let open = self.worlds.front().filter(|_| self.is_open);
+        open.is_some_and(|cached| cached.world.info().listing_cost == ListingCost::ChangesWorld)
+    }
+
     /// Runs a query on the open environment that is not an action. Drops the environment if it fails, so that it is
     /// rebuilt before it is used again.
     pub(super) fn query<T>(
@@ -147,7 +153,8 @@ impl SnapshotCache {
     ) -> Option<(StepResult, Vec<String>)> {
         let cached = self.worlds.front_mut().filter(|_| self.is_open)?;
         let info = cached.world.info();
-        let before = cached.world.snapshot().filter(|_| info.snapshots && info.deterministic)?;
+        let can_return = info.snapshots && info.deterministic && !cached.world.snapshots_need_check();
+        let before = can_return.then(|| cached.world.snapshot()).flatten()?;
         let answer = match list {
             Some(result) => cached.world.admissible().map(|list| (result, list)),
             None => cached.world.step(action).map(|result| (result, Vec::new())),
@@ -277,10 +284,14 @@ impl CachedWorld {
         self.snapshots.push(StoredSnapshot { history: self.history, depth: self.depth, snapshot });
     }
 
-    /// Returns the depth and the index of the deepest snapshot on a history.
+    /// Returns the depth and the index of the deepest snapshot on a history that can be used.
     fn deepest_snapshot_on(&self, history: &[HistoryHash]) -> Option<(u32, usize)> {
-        let is_on_history =
-            |stored: &StoredSnapshot| history.get(stored.depth as usize) == Some(&stored.history);
+        let needs_check = self.world.snapshots_need_check();
+        let is_on_history = |stored: &StoredSnapshot| {
+            let depth = stored.depth as usize;
+            // At least one answer after it is compared.
+            history.get(depth) == Some(&stored.history) && (!needs_check || depth + 1 < history.len())
+        };
         self.snapshots
             .iter()
             .enumerate()

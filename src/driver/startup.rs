@@ -8,6 +8,7 @@ use super::job_runner::JobRunner;
 use super::past_admissible::PastQueries;
 use super::pending_requests::PendingRequests;
 use super::prefetch::Prefetcher;
+use super::samples::SampleCalls;
 use super::sync_thread::SyncThread;
 use super::{
     DriverError, Handle, Health, Message, RescueOutcome, RunConfig, Store, check_clock, wall_clock_now,
@@ -66,6 +67,7 @@ pub struct Driver {
     pub(super) pending_requests: PendingRequests,
     pub(super) past_queries: PastQueries,
     pub(super) prefetcher: Prefetcher,
+    pub(super) samples: SampleCalls,
     /// Calls that are repeated because their reply was unusable, and bypass the cache.
     pub(super) calls_to_refresh: HashSet<CallId>,
     /// The inactive branches kept in memory, for switching back.
@@ -217,6 +219,7 @@ impl Driver {
             pending_requests: PendingRequests::default(),
             past_queries: PastQueries::default(),
             prefetcher: Prefetcher::default(),
+            samples: SampleCalls::default(),
             cached_branches: VecDeque::new(),
             has_quit: false,
         };

@@ -2,8 +2,8 @@
 //! send commands. A slow reader never blocks the driver.
 
 use super::step_delay::StepDelay;
-use super::{Fork, Halt, PastAdmissible, PastQuery, StreamedText};
-use crate::domain::{BranchId, CallId, Job, JobProgress, ModelRole, PartialReply, Seq, Usage};
+use super::{Fork, Halt, LiveSample, PastAdmissible, PastQuery, SampleOrder, StreamedText};
+use crate::domain::{BranchId, CallId, Job, JobProgress, ModelRole, PartialReply, Sample, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
 use crate::timeline::{EventFetcher, ReportProgress, Timeline};
@@ -93,6 +93,8 @@ pub struct Live {
     pub calls: Vec<LiveCall>,
     /// Jobs in progress.
     pub jobs: Vec<LiveJob>,
+    /// Samples in progress, in the order of their requests.
+    pub samples: Vec<LiveSample>,
     pub health: Health,
     /// The last few signals with their numbers, newest last.
     pub signals: Vec<(u64, Signal)>,
@@ -122,6 +124,8 @@ pub enum Message {
     PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
     /// Returns a hint towards the goal.
     Hint(oneshot::Sender<Option<String>>),
+    /// Returns what the environment's program has printed.
+    PrintedText(oneshot::Sender<Option<String>>),
     /// Retries the failed write.
     RetryWrite,
     /// Closes the session and ends the driver.
@@ -144,6 +148,12 @@ pub enum Message {
     /// A prefetch has ended: its epoch, its number and its cost, which is `Err` if the call failed. Only the driver's
     /// own tasks send it.
     PrefetchDone(u64, u64, Result<Usage, Usage>),
+    /// Requests samples of the prompt of a step.
+    Sample(SampleOrder, Option<oneshot::Sender<Result<(), CommandError>>>),
+    /// Cancels the samples in progress.
+    CancelSamples,
+    /// A sample of the epoch with this number has ended. Only the driver's own tasks send it.
+    SampleEnded(u64, Box<Sample>),
     /// A part of a reply in the epoch with this number. The permit is released once it has been handled.
     Delta(u64, CallId, crate::provider::Delta, Option<OwnedSemaphorePermit>),
 }
@@ -166,6 +176,11 @@ impl Live {
     pub(super) fn clear_calls(&mut self) {
         self.calls.clear();
         self.jobs.clear();
+    }
+
+    /// Removes a sample that has ended.
+    pub(super) fn remove_sample(&mut self, group: u32, number: u32) {
+        self.samples.retain(|sample| (sample.group, sample.number) != (group, number));
     }
 
     /// Returns the calls with a long silence: how many seconds, and its description.
@@ -378,6 +393,28 @@ impl Handle {
         receiver.await.map_err(|_| ended())?
     }
 
+    /// Requests samples of the prompt of a step, and waits until the request is recorded. The samples arrive in the
+    /// state.
+    ///
+    /// # Errors
+    /// Returns an error if the step has no prompt that could be sent, or if the session has ended.
+    pub async fn sample(&self, order: SampleOrder) -> Result<(), CommandError> {
+        let (sender, receiver) = oneshot::channel();
+        let ended = || CommandError::new("the session has ended", "resume it with `retrospect resume`");
+        self.inbox.send(Message::Sample(order, Some(sender))).map_err(|_| ended())?;
+        receiver.await.map_err(|_| ended())?
+    }
+
+    /// The same without waiting. An error arrives as a [`Signal`].
+    pub fn send_sample(&self, order: SampleOrder) {
+        let _ = self.inbox.send(Message::Sample(order, None));
+    }
+
+    /// Cancels the samples in progress; those that have arrived are kept.
+    pub fn cancel_samples(&self) {
+        let _ = self.inbox.send(Message::CancelSamples);
+    }
+
     /// Waits until the environment has handled every request made so far, such as a rebuild after a resume. Returns at
     /// once if none is open.
     pub async fn wait_for_environment(&self) {
@@ -413,6 +450,14 @@ impl Handle {
     pub async fn hint(&self) -> Option<String> {
         let (sender, receiver) = oneshot::channel();
         self.inbox.send(Message::Hint(sender)).ok()?;
+        receiver.await.ok()?
+    }
+
+    /// Returns the end of what the environment's program has printed besides its answers, for a person; `None` if it is
+    /// no program. It doesn't wait for the program.
+    pub async fn printed_text(&self) -> Option<String> {
+        let (sender, receiver) = oneshot::channel();
+        self.inbox.send(Message::PrintedText(sender)).ok()?;
         receiver.await.ok()?
     }
 

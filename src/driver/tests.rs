@@ -26,6 +26,7 @@ mod jobs;
 mod journal_changed;
 mod models;
 mod partial_replies;
+mod samples;
 mod timeouts;
 
 /// Counts up and wins at `goal`. Its observation is the count, so a wrong rebuild is visible at once.
@@ -113,6 +114,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
             edit_prompt: |_, _, _, _| None,
             rewrite_action: |_, _| OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false },
             is_short_action: |_, _| false,
+            has_known_form: Arc::new(|_, _| true),
             rewrite_observation: |_, _, _, _| None,
             extract_goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),

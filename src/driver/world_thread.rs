@@ -28,6 +28,16 @@ impl WorldThread {
         self.is_released = true;
     }
 
+    /// Returns what the programs have printed that were started on the thread. Doesn't wait.
+    pub(super) fn printed_text(&self) -> Option<String> {
+        self.stop.printed_text()
+    }
+
+    /// Sets what is returned until a program is started on the thread.
+    pub(super) fn set_last_text(&self, text: Option<String>) {
+        self.stop.set_last_text(text);
+    }
+
     /// Ends what it has started, now and later. Doesn't wait.
     pub(super) fn stop(&self) {
         if !self.stop.is_stopped() {

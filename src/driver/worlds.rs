@@ -46,13 +46,14 @@ pub fn open(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, 
 /// # Errors
 /// The same as [`open`], and of an environment that doesn't answer.
 pub fn open_guarded(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
-    let (limits, task, options) = (answer_deadlines(task), task.clone(), options.clone());
+    let (limits, task, options) = (answer_deadlines(task, options), task.clone(), options.clone());
     Ok(Box::new(GuardedWorld::open(limits, move || open(&task, &options))?))
 }
 
 /// Returns how long the driver waits for an answer of a task's environment before it abandons it.
-pub(super) fn answer_deadlines(task: &Task) -> TimeLimits {
-    let own_limits = find_environment(&task.env).and_then(|entry| entry.tasks.time_limits());
+pub fn answer_deadlines(task: &Task, options: &TaskOptions) -> TimeLimits {
+    let entry = find_environment(&task.env);
+    let own_limits = entry.and_then(|entry| entry.tasks.time_limits(access(options)));
     own_limits.map_or(TimeLimits::uniform(DEFAULT_DEADLINE), |limits| limits.extended_by(DEADLINE_MARGIN))
 }
 
@@ -129,6 +130,12 @@ pub fn list_calibration_tasks(
     options: &TaskOptions,
 ) -> Result<Vec<Task>, TaskError> {
     task_source(env)?.list_calibration(tasks_per_kind, access(options))
+}
+
+/// Ends the programs of environments that wait for their next episode. Called before this program ends.
+pub fn end_idle_programs() {
+    #[cfg(unix)]
+    crate::env::stdio::end_idle_programs();
 }
 
 /// Checks whether an environment works here. Returns `None` if there is nothing to check, or no such environment.

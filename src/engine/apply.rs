@@ -9,6 +9,7 @@ mod manual_edit;
 mod method_writes;
 mod prefetch;
 mod prompt;
+mod samples;
 mod state_updates;
 
 use state_updates::{is_intervention, to_observation};
@@ -88,10 +89,12 @@ impl State {
                 self.grant = None;
             }
             Event::PrefetchChanged(prefetch) => self.record_prefetch(prefetch),
+            Event::SamplesRequested { request } => self.request_samples(seq, request),
+            Event::Sampled { sample } => self.record_sample(seq, sample),
             Event::SettingDeviationsChanged { call, role, settings } => {
                 self.record_setting_deviations(seq, *call, *role, settings);
             }
-            Event::ReplyReceived { call, usage, truncated, reply_source, .. } => {
+            Event::ReplyReceived { call, reasoning, usage, truncated, reply_source, .. } => {
                 // An actor's call stays in `calls` until the next event uses the reply: `Proposed`, `AskedAgain`, or
                 // `CallFailed`, which moves the call to the failed calls. No later event needs a mentor's call.
                 let role = match self.calls.get(call) {
@@ -109,6 +112,7 @@ impl State {
                 } else {
                     self.actor_replies.truncated = truncated.is_some();
                     self.edit_step(seq, |s| {
+                        s.reasoning = reasoning.trim().into();
                         s.usage = *usage;
                         s.reply_source.clone_from(reply_source);
                     });
@@ -397,6 +401,7 @@ impl State {
             Event::Reopened => {
                 // Calls that were in flight are sent again, to the model and not to a recording chosen before.
                 self.reply_overrides.clear();
+                self.abandon_samples();
                 self.closed = false;
                 self.run_status = RunStatus::Paused;
                 self.grant = None;

@@ -150,6 +150,8 @@ pub enum LessonCommand {
         transition: Option<Transition>,
         /// The passage of the trajectory that supports it.
         evidence: String,
+        /// Whether it is pinned from the start.
+        pinned: bool,
     },
     /// Add a lesson from a part of the mentor's reply that wasn't kept. The lesson counts as learnt at the current
     /// step, even if the screen shows a past one.
@@ -161,8 +163,10 @@ pub enum LessonCommand {
         edited: bool,
         /// The passage of the trajectory that supports it.
         evidence: String,
+        /// Whether it is pinned from the start.
+        pinned: bool,
     },
-    /// Add a lesson from a pool file, keeping its id.
+    /// Add a lesson from a pool file, or one that a person takes over from a saved pool, keeping its id.
     Load(Box<Lesson>),
     /// Replace the text.
     Edit { id: LessonId, text: LessonText },
@@ -183,7 +187,8 @@ pub enum LessonCommand {
 impl LessonCommand {
     /// Creates the command that adds a lesson without a rule, parents or a transition.
     pub fn add(kind: ReflectionKind, scope: Scope, text: LessonText, evidence: String) -> Self {
-        Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), transition: None }
+        let (rule, parents, transition, pinned) = (None, Vec::new(), None, false);
+        Self::Add { kind, scope, text, rule, evidence, parents, transition, pinned }
     }
 }
 

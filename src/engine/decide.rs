@@ -8,6 +8,7 @@ mod question;
 mod reply;
 mod retry;
 mod run_change;
+mod samples;
 mod undo;
 mod undoable;
 

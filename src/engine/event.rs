@@ -4,8 +4,8 @@ mod failure;
 use super::{Prefetch, ReplayStart};
 use crate::domain::{
     Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, Job, LessonOp,
-    ManualEdit, ModelRole, Note, PartialReply, PoolSummary, PromptRecord, Reflection, RunSpec, Seq, ShownAs,
-    StepResult, Task, ThoughtDisposition, Truncation, Usage,
+    ManualEdit, ModelRole, Note, PartialReply, PoolSummary, PromptRecord, Reflection, RunSpec, Sample,
+    SampleRequest, Seq, ShownAs, StepResult, Task, ThoughtDisposition, Truncation, Usage,
 };
 pub use failure::{Failure, PauseReason};
 use serde::{Deserialize, Serialize};
@@ -100,6 +100,17 @@ pub enum Event {
     /// the cost.
     #[serde(rename = "asked_ahead")]
     PrefetchChanged(Box<Prefetch>),
+    /// A person asked for samples: further replies to the prompt of a step, which are shown and counted beside the run
+    /// and never executed.
+    SamplesRequested {
+        #[serde(flatten)]
+        request: Arc<SampleRequest>,
+    },
+    /// A sample arrived, failed or was cancelled.
+    Sampled {
+        #[serde(flatten)]
+        sample: Arc<Sample>,
+    },
     /// The set of settings that a model's server doesn't receive as configured has changed, because the server rejects
     /// some settings or requires other values.
     #[serde(rename = "settings_unsent")]

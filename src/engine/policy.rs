@@ -143,6 +143,7 @@ impl MentorReply<'_> {
             evidence: item.evidence.clone(),
             parents: Vec::new(),
             transition: item.transition.clone(),
+            pinned: false,
         }
     }
 
@@ -254,6 +255,9 @@ pub struct BreakpointRules {
 pub type ParseMentorReplyFn =
     Arc<dyn Fn(Question, &str, Option<Truncation>) -> ParsedMentorReply + Send + Sync>;
 
+/// Checks the form of an action: (state, action).
+pub type HasKnownFormFn = Arc<dyn Fn(&State, &str) -> bool + Send + Sync>;
+
 /// The method and the pure functions that the engine calls.
 #[derive(Clone)]
 pub struct Policy {
@@ -271,6 +275,8 @@ pub struct Policy {
     pub rewrite_action: fn(&State, &str) -> OutgoingAction,
     /// Returns whether an action may be one of the environment's own, however short it is.
     pub is_short_action: fn(&State, &str) -> bool,
+    /// Returns whether an action has one of the forms that the actor's instruction lists; also if it lists none.
+    pub has_known_form: HasKnownFormFn,
     /// Rewrites an observation on its way to the prompt: (state, executed action, result, admissible actions). Returns
     /// `None` if prompts show the observation unchanged.
     pub rewrite_observation: fn(&State, &str, &StepResult, &[String]) -> Option<String>,

@@ -109,6 +109,8 @@ impl Pool {
                 transition,
                 task_key,
                 task_type,
+                pinned,
+                taken_from,
             } => {
                 self.added += 1;
                 let number = self.added;
@@ -118,7 +120,7 @@ impl Pool {
                     kind: *kind,
                     scope: *scope,
                     origin: *origin,
-                    status: LessonStatus::On,
+                    status: if *pinned { LessonStatus::Pinned } else { LessonStatus::On },
                     versions: Arc::new(vec![LessonVersion { seq, text: text.clone() }]),
                     learnt_at: position,
                     file: self.file.clone().filter(|_| author == Author::File),
@@ -128,14 +130,19 @@ impl Pool {
                     transition: transition.clone().map(Arc::new),
                     task_key: task_key.as_deref().map(Arc::from),
                     task_type: task_type.as_deref().map(Arc::from),
+                    taken_from: taken_from.as_deref().map(Arc::from),
                     recurrences: 0,
                     edited_by_person: author == Author::Person,
                     uses: 0,
                     last_used: None,
                     first_shown: None,
+                    measured: Arc::default(),
                 }));
             }
             LessonOp::Recur { id } => self.edit_lesson(id, |l| l.recurrences += 1),
+            LessonOp::Measured { id, measured } => self.edit_lesson(id, |l| {
+                l.measured = l.measured.iter().cloned().chain([(**measured).clone()]).collect();
+            }),
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
                     Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });
@@ -205,6 +212,22 @@ impl Pool {
         if self.all().any(|l| l.scope == Scope::Episode) {
             Arc::make_mut(&mut self.lessons).retain(|l| l.scope != Scope::Episode);
         }
+    }
+
+    /// Returns the pool as it would be with a lesson on or off. A lesson that is on has its given wording; one that the
+    /// pool lacks is appended.
+    pub(super) fn with_lesson(mut self, lesson: &Lesson, is_on: bool) -> Self {
+        if !is_on {
+            self.edit_lesson(&lesson.id, |own| own.status = LessonStatus::Off);
+            return self;
+        }
+        let lessons = Arc::make_mut(&mut self.lessons);
+        let lesson = Arc::new(Lesson { status: LessonStatus::On, ..lesson.clone() });
+        match lessons.iter().position(|own| own.id == lesson.id) {
+            Some(index) => lessons[index] = lesson,
+            None => lessons.push(lesson),
+        }
+        self
     }
 
     fn edit_lesson(&mut self, id: &LessonId, change: impl FnOnce(&mut Lesson)) {

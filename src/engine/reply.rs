@@ -1,8 +1,9 @@
 //! Replies to the engine's effects.
 
 use super::{Failure, Prefetch};
-use crate::domain::{CallId, StepResult, Truncation, Usage};
+use crate::domain::{CallId, Sample, SampleRequest, StepResult, Truncation, Usage};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A reply of a model, an environment, a job or a timer. A reply to a call that is no longer in flight yields no event.
@@ -29,6 +30,14 @@ pub enum Reply {
     /// A prefetched request was sent, or its status changed. A change yields no event if the state no longer lists the
     /// request ([`State::prefetched`](super::State::prefetched)).
     Prefetch(Box<Prefetch>),
+    /// Samples are about to be requested.
+    SamplesRequested {
+        request: Arc<SampleRequest>,
+        /// The texts of its prompt that the session may not have yet, as (hash, text).
+        texts: Vec<(String, String)>,
+    },
+    /// A sample has ended; its reply isn't parsed yet. Yields no event if the state no longer lists it as open.
+    Sample(Box<Sample>),
     /// The environment answered a reset or a step.
     World {
         call: CallId,

@@ -1,13 +1,13 @@
 //! The state: the fold of all events so far.
 
 use super::{
-    Breakpoints, Clock, Effect, Episode, Failure, PauseReason, Pool, Prefetch, PrefetchStats, ReplyTally,
-    TokenRatio, UndoEntry,
+    Breakpoints, Clock, Effect, Episode, Failure, OpenSamples, PauseReason, Pool, Prefetch, PrefetchStats,
+    ReplyTally, TokenRatio, UndoEntry,
 };
 use crate::domain::{
     Autonomy, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary,
-    PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, Scope, Seq, SettingValue,
-    Stage, Step, StepResult, Task, TokenCounts, TypedSetting, pluralize,
+    PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, SampleStats, Scope, Seq,
+    SettingValue, Stage, Step, StepResult, Task, TokenCounts, TypedSetting, pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -60,6 +60,9 @@ pub struct UsageTotals {
     #[serde(default, skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
+    /// Counts of samples, which are in no other count.
+    #[serde(default, skip_serializing_if = "SampleStats::is_empty")]
+    pub samples: SampleStats,
 }
 
 /// The fold of all events. Cloning is cheap: collections that grow are shared.
@@ -130,6 +133,12 @@ pub struct State {
     /// Prefetched requests that are neither used nor dropped yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefetched: Vec<Prefetch>,
+    /// Requests for samples of which some have not ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_samples: Vec<OpenSamples>,
+    /// The number of the last request for samples.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub last_sample_group: u32,
     /// Counts of the actor's replies since the run started or was last changed to another actor.
     #[serde(default, skip_serializing_if = "ReplyTally::is_empty")]
     pub actor_replies: ReplyTally,
@@ -169,16 +178,23 @@ pub struct State {
     pub closed: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl UsageTotals {
-    /// Returns the cost of all models in billionths of the currency unit, including unused prefetches.
+    /// Returns the cost of all models in billionths of the currency unit, including unused prefetches and samples.
     pub fn cost_nano(&self) -> u64 {
-        self.actor_counts.plus(self.mentor_counts).plus(self.prefetch.wasted).cost_nano
+        let called = self.actor_counts.plus(self.mentor_counts);
+        called.plus(self.prefetch.wasted).plus(self.samples.spent).cost_nano
     }
 
-    /// Returns the tokens of all models, including unused prefetches.
+    /// Returns the tokens of all models, including unused prefetches and samples.
     pub fn tokens(&self) -> u64 {
         let called = self.actor_tokens.saturating_add(self.mentor_tokens);
-        called.saturating_add(self.prefetch.wasted.tokens())
+        let beside = self.prefetch.wasted.plus(self.samples.spent).tokens();
+        called.saturating_add(beside)
     }
 
     /// Describes the calls and tokens of each model that was called.
@@ -251,6 +267,12 @@ impl State {
             return learnt.clone();
         }
         self.settings().role(role).deviations.clone().unwrap_or_default()
+    }
+
+    /// Returns the state as it would be if a lesson were on, in its given wording, or off.
+    #[must_use]
+    pub fn with_lesson(&self, lesson: &Lesson, is_on: bool) -> Self {
+        Self { pool: self.pool.clone().with_lesson(lesson, is_on), ..self.clone() }
     }
 
     /// Returns all failed calls that wait for a decision.

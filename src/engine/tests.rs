@@ -12,6 +12,7 @@ mod mentor;
 mod prefetch;
 mod properties;
 mod retry;
+mod samples;
 mod stalled_methods;
 mod undo;
 mod wall_time;

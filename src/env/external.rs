@@ -13,7 +13,7 @@ mod running_child;
 
 pub use child_process::ChildProcess;
 pub use idle_children::IdleChildren;
-pub use running_child::ChildCommand;
+pub use running_child::{ChildCommand, Farewell};
 
 #[cfg(test)]
 mod tests;

@@ -19,10 +19,17 @@ struct Targets {
     is_stopped: bool,
     last_id: u64,
     /// By id.
-    stop_functions: Vec<(u64, StopFunction)>,
+    targets: Vec<Target>,
+    /// What the last target that has ended had printed.
+    last_text: Option<String>,
 }
 
-type StopFunction = Box<dyn Fn() + Send>;
+struct Target {
+    id: u64,
+    stop: Box<dyn Fn() + Send>,
+    /// Returns what it has printed.
+    printed_text: Option<Box<dyn Fn() -> String + Send>>,
+}
 
 /// Keeps a function registered with a [`StopHandle`] until it is dropped; it isn't called after that.
 pub struct StopRegistration {
@@ -46,9 +53,23 @@ impl StopHandle {
     pub fn stop(&self) {
         let mut targets = self.lock();
         targets.is_stopped = true;
-        for (_, stop) in &targets.stop_functions {
-            stop();
+        for target in &targets.targets {
+            (target.stop)();
         }
+    }
+
+    /// Returns what the programs have printed that the environments have started, or what the last one had printed. `None` if
+    /// none has been started. It doesn't wait, also if an environment doesn't answer.
+    pub fn printed_text(&self) -> Option<String> {
+        let targets = self.lock();
+        let texts: Vec<String> =
+            targets.targets.iter().filter_map(|t| Some(t.printed_text.as_ref()?())).collect();
+        if texts.is_empty() { targets.last_text.clone() } else { Some(texts.join("\n")) }
+    }
+
+    /// Sets what is returned until a program is started: the text of the handle before this one.
+    pub fn set_last_text(&self, text: Option<String>) {
+        self.lock().last_text = text;
     }
 
     /// Returns whether [`StopHandle::stop`] has been called, so that nothing should be started any more.
@@ -60,13 +81,31 @@ impl StopHandle {
     /// not use the handle.
     #[must_use = "the function is called only while it is registered"]
     pub fn register(&self, stop: impl Fn() + Send + 'static) -> StopRegistration {
+        self.add(Box::new(stop), None)
+    }
+
+    /// The same for a program that prints something. `printed_text` must return at once, too.
+    #[must_use = "the functions are called only while they are registered"]
+    pub fn register_program(
+        &self,
+        stop: impl Fn() + Send + 'static,
+        printed_text: impl Fn() -> String + Send + 'static,
+    ) -> StopRegistration {
+        self.add(Box::new(stop), Some(Box::new(printed_text)))
+    }
+
+    fn add(
+        &self,
+        stop: Box<dyn Fn() + Send>,
+        printed_text: Option<Box<dyn Fn() -> String + Send>>,
+    ) -> StopRegistration {
         let mut targets = self.lock();
         if targets.is_stopped {
             stop();
         }
         targets.last_id += 1;
         let id = targets.last_id;
-        targets.stop_functions.push((id, Box::new(stop)));
+        targets.targets.push(Target { id, stop, printed_text });
         StopRegistration { handle: self.clone(), id }
     }
 
@@ -77,6 +116,10 @@ impl StopHandle {
 
 impl Drop for StopRegistration {
     fn drop(&mut self) {
-        self.handle.lock().stop_functions.retain(|(id, _)| *id != self.id);
+        let mut targets = self.handle.lock();
+        let Some(index) = targets.targets.iter().position(|target| target.id == self.id) else { return };
+        if let Some(printed_text) = targets.targets.swap_remove(index).printed_text {
+            targets.last_text = Some(printed_text());
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The files and options that an environment's tasks are found and opened with.
 
+use super::external_program::ExternalProgram;
 use super::task_error::TaskError;
 use crate::domain::Settings;
 use std::collections::BTreeMap;
@@ -83,6 +84,8 @@ pub struct TaskOptions {
     pub chosen: BTreeMap<&'static str, String>,
     /// The paths chosen for environments' options, by name.
     pub paths: BTreeMap<&'static str, PathBuf>,
+    /// The programs of environments that are other programs, by the environment's name.
+    pub programs: BTreeMap<String, ExternalProgram>,
 }
 
 /// What an environment uses to find and open tasks.

@@ -97,7 +97,10 @@ impl TaskError {
                 "write one task id per line, JSON lines with a `task`, or rows of AgentBoard's label files"
             }
             Self::Env(EnvError::Broken { .. }) => "fix or replace the file, or choose another task",
-            Self::Env(_) => "choose another task",
+            Self::Env(EnvError::Refused { .. }) => "choose another task",
+            Self::Env(_) => {
+                "start its program by hand to see what is wrong, or check its limits (docs/ENVIRONMENTS.md)"
+            }
         };
         hint.into()
     }

@@ -137,7 +137,8 @@ pub trait TaskSource: Sync {
     /// [`EnvError::TimedOut`]. `None` if it keeps none, as an environment that only computes: after a minute without an
     /// answer it is abandoned. That kills its child processes, and ends whatever else it has registered with its thread's
     /// [`StopHandle`](super::StopHandle).
-    fn time_limits(&self) -> Option<TimeLimits> {
+    fn time_limits(&self, access: TaskAccess) -> Option<TimeLimits> {
+        let _ = access;
         None
     }
 

@@ -409,6 +409,7 @@ fn describe_intervention(event: &Event) -> Option<String> {
         LessonOp::Rescope { .. } => "lesson scope changed".to_owned(),
         LessonOp::Move { .. } => "lesson moved".to_owned(),
         LessonOp::Recur { .. } => "lesson recurred".to_owned(),
+        LessonOp::Measured { .. } => "lesson measured".to_owned(),
     };
     Some(match event {
         Event::ActionOverridden { action, .. } => format!("override: {action}"),

@@ -29,6 +29,11 @@ impl PromptBuilder {
         Self { templates, cache: Mutex::new(PromptCache::with_capacity(MAX_CACHED)) }
     }
 
+    /// Returns the templates with which prompts are drafted.
+    pub fn templates(&self) -> &Arc<Templates> {
+        &self.templates
+    }
+
     /// Drafts the requested prompt. Segments follow the template's order; lessons and the task are never cut, and the
     /// oldest steps are dropped first. The work is bounded by the budget, not by the length of the episode.
     pub fn draft(&self, state: &State, request: &PromptRequest) -> PromptDraft {

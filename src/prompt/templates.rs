@@ -10,11 +10,11 @@ mod run_hash;
 mod upstream_files;
 
 use super::interface::OtherWording;
-use super::{forms, text_hash};
+use super::{action_forms, forms, text_hash};
 use crate::domain::{
     EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec, Task,
 };
-use crate::engine::State;
+use crate::engine::{Episode, State};
 pub(super) use env_texts::EnvTexts;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -244,6 +244,14 @@ impl Templates {
         self.layouts.get(&question_key(method, &question_name(question)))
     }
 
+    /// Returns whether an action has one of the forms that the instruction for a task lists; also if it lists none.
+    pub fn has_known_form(&self, task: &Task, action: &str) -> bool {
+        let texts = self.env_texts(&task.env);
+        let instruction = ["instruction", "agentboard"].into_iter().filter_map(|name| texts.text(name, task));
+        let instruction: String = instruction.map(|text| &*text.text).collect();
+        action_forms::accept(&instruction, action)
+    }
+
     /// Returns the texts of an environment, or the general ones if it has none.
     pub(super) fn env_texts(&self, env: &str) -> &EnvTexts {
         static NONE: EnvTexts = EnvTexts::EMPTY;
@@ -285,10 +293,11 @@ impl StoredText {
 
 impl Condition {
     /// What a condition can refer to besides settings.
-    const FACTS: [&'static str; 5] = ["method", "interface", "mentor", "outcome", "role"];
+    const FACTS: [&'static str; 6] = ["method", "interface", "mentor", "outcome", "role", "reply"];
 
     /// Returns whether the condition holds. `method`, `interface` and `mentor` refer to the run, `outcome` (open, won
-    /// or failed) and `role` (test, calibrate or explore) to the episode; every other name is a setting.
+    /// or failed) and `role` (test, calibrate or explore) to the episode, `reply` (first, or repeated after
+    /// an unusable one) to the open step; every other name is a setting.
     pub(super) fn is_met(&self, state: &State) -> bool {
         let Some(run) = state.run.as_deref() else { return false };
         match self.setting.as_str() {
@@ -311,6 +320,11 @@ impl Condition {
                     _ => "open",
                 };
                 outcome == self.value
+            }
+            "reply" => {
+                let step = state.open_episode().and_then(Episode::last_step);
+                let is_repeated = step.is_some_and(|step| step.answer.is_none() && step.unusable_replies > 0);
+                self.value == if is_repeated { "repeated" } else { "first" }
             }
             setting => match run.settings.recorded(setting).map(|s| &s.value) {
                 Some(serde_json::Value::String(text)) => *text == self.value,

@@ -3,7 +3,7 @@
 //! The key is a hash of everything that a reply may depend on: the endpoint without its secrets, the prompt's messages
 //! with their roles, the seed, the stop sequences and the sampling overrides. Each reply is one file, written atomically.
 
-use super::{Delta, Phase, Provider, ProviderError, Request};
+use super::{Delta, Phase, Provider, ProviderError, Request, RequestPreview};
 use crate::domain::{Truncation, Usage, hex};
 use crate::files;
 use futures_util::stream::{self, BoxStream};
@@ -140,6 +140,10 @@ impl Provider for CachedProvider {
 
     fn contains_secret(&self, text: &str) -> bool {
         self.inner.contains_secret(text)
+    }
+
+    fn preview_request(&self, request: &Request) -> RequestPreview {
+        self.inner.preview_request(request)
     }
 
     fn has_write_cache(&self) -> bool {

@@ -47,13 +47,15 @@ pub use learned_quirks::{LearnedQuirks, QuirkStore, TokenLimit};
 pub use profile::{PROFILE_KEYS, Profile, ProfileError};
 pub use secret::{KeySource, Secret};
 
-use super::{Delta, Provider, ProviderError, Request};
+use super::request_preview::{pretty, variable_name};
+use super::{Delta, Provider, ProviderError, Request, RequestPreview};
 use call::Call;
 use call_timer::CallTimer;
 use client::HttpClients;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, Stream};
 use redactor::Redactor;
+use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -136,6 +138,41 @@ impl Provider for OpenAi {
 
     fn contains_secret(&self, text: &str) -> bool {
         self.redactor.redact(text) != text
+    }
+
+    fn preview_request(&self, request: &Request) -> RequestPreview {
+        let endpoint = &*self.endpoint;
+        let body = Value::Object(request::build_body(endpoint, &self.quirks.learned(), request));
+        let path = match endpoint.api {
+            Api::Chat => "chat/completions",
+            Api::Completions => "completions",
+        };
+        let value = |name: &str| format!("{name}=${}", variable_name(name));
+        let query: Vec<String> = endpoint.query.iter().map(|(name, _)| value(name)).collect();
+        let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+        let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+        headers.retain(|(name, _)| !endpoint.has_header(&name.to_ascii_lowercase()));
+        let key = match &endpoint.key_source {
+            KeySource::Variable(name) => name.as_str(),
+            KeySource::File(_) | KeySource::Unknown => "OPENAI_API_KEY",
+        };
+        match &endpoint.auth {
+            Auth::Bearer if !endpoint.has_header("authorization") => {
+                headers.push(("Authorization".to_owned(), format!("Bearer ${key}")));
+            }
+            Auth::Header(name) if !endpoint.has_header(name) => {
+                headers.push((name.clone(), format!("${key}")));
+            }
+            Auth::Bearer | Auth::Header(_) | Auth::None => {}
+        }
+        headers.extend(
+            endpoint.headers.iter().map(|(name, _)| (name.clone(), format!("${}", variable_name(name)))),
+        );
+        RequestPreview {
+            url: Some(format!("{}/{path}{query}", endpoint.display_url())),
+            headers,
+            body: self.redactor.redact(&pretty(&body)),
+        }
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {

@@ -5,6 +5,7 @@
 
 mod block;
 mod event;
+mod samples;
 mod section;
 
 use super::record::{enum_name, format_parents};
@@ -14,6 +15,7 @@ use crate::domain::Lesson;
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
+pub use samples::SampleFacts;
 pub use section::{Section, reflection_notes, start_section, step_section};
 
 /// A lesson with everything that is said about it.
@@ -96,7 +98,10 @@ impl<'a> Document<'a> {
         let entry = |lesson: &'a Lesson| LessonEntry {
             lesson,
             text: lesson_line(lesson.text()),
-            origin: enum_name(&lesson.origin),
+            origin: match &lesson.taken_from {
+                Some(from) => format!("{}, taken over from {from}", enum_name(&lesson.origin)),
+                None => enum_name(&lesson.origin),
+            },
             scope: enum_name(&lesson.scope),
             status: enum_name(&lesson.status),
             parents: format_parents(&self.0.parent_numbers(lesson)),

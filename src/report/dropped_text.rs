@@ -62,6 +62,7 @@ impl DroppedText<'_> {
             scope: kind.default_scope(),
             text: self.text.clone(),
             edited: false,
+            pinned: false,
             evidence: self.evidence(),
         }
     }

@@ -1,7 +1,5 @@
-//! A single self-contained HTML file: no network, no script; light and dark; opened at the marked step; with the
-//! journal inside, so that it can be opened as a session again.
-//!
-//! The marked step has `autofocus`: browsers scroll to it unless the address has a fragment.
+//! A single self-contained HTML file: no network, no script; light and dark; one step is marked, and a link at the top leads
+//! to it; with the journal inside, so that it can be opened as a session again.
 
 use super::SessionRecord;
 use super::StepRef;
@@ -17,7 +15,7 @@ type WritePart<'a, E> = dyn FnMut(&str) -> Result<(), E> + 'a;
 /// Writes the session's files into a page, as data.
 pub type EmbedSession<'a, E> = dyn Fn(&mut WritePart<'_, E>) -> Result<(), E> + 'a;
 
-/// Writes the page part by part: the embedded journal can be larger than the memory. `at` is the step to open at; `embed`
+/// Writes the page part by part: the embedded journal can be larger than the memory. `at` is the marked step; `embed`
 /// adds the session's files, if the page is to contain them.
 ///
 /// # Errors
@@ -89,7 +87,7 @@ fn write_facts(out: &mut String, document: &Document<'_>, at: StepRef) {
     out.push_str("</dl>\n");
     if document.has_step(at) {
         let link = format!("<a href=\"#{}\">step {} of episode {}</a>", anchor(at), at.step, at.episode);
-        let _ = writeln!(out, "<p>Opened at {link}.</p>");
+        let _ = writeln!(out, "<p>Marked: {link}.</p>");
     }
 }
 
@@ -98,6 +96,7 @@ fn inline<'a>(line: impl IntoIterator<Item = &'a Span<'a>>) -> String {
         Span::Words(text) => text.to_string(),
         Span::Quote(text) => escape(text),
         Span::Code(text) => format!("<code>{}</code>", escape(text)),
+        Span::Replaced(text) => format!("<del><code>{}</code></del>", escape(text)),
         Span::Person => "a person".to_owned(),
     });
     spans.collect()
@@ -144,12 +143,12 @@ fn write_heading(out: &mut String, e: &Episode, is_open: bool) {
 
 fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: StepRef) {
     let here = StepRef { episode, step: section.step };
-    let marked = if here == at { (" marked", " tabindex=\"-1\" autofocus") } else { ("", "") };
+    let marked = if here == at { " marked" } else { "" };
     let id = anchor(here);
     let _ = writeln!(
         out,
-        "<section class=\"step{}\" id=\"{id}\"{}><a class=\"no\" href=\"#{id}\">{}</a><div>",
-        marked.0, marked.1, here.step
+        "<section class=\"step{marked}\" id=\"{id}\"><a class=\"no\" href=\"#{id}\">{}</a><div>",
+        here.step
     );
     section.blocks().for_each(|block| write_block(out, block));
     out.push_str("</div></section>\n");
@@ -157,6 +156,13 @@ fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: Step
 
 fn write_block(out: &mut String, block: &Block<'_>) {
     let line = inline(&block.line());
+    if matches!(block, Block::Reasoning(_)) {
+        let _ = writeln!(
+            out,
+            "<details class=\"soft\"><summary>reasoning</summary><div class=\"obs\">{line}</div></details>"
+        );
+        return;
+    }
     let mut note = block.note().map_or_else(String::new, |note| format!("({})", inline(&note)));
     if matches!(block, Block::Proposal(_)) {
         note.push_str("(proposed)");

@@ -74,6 +74,8 @@ struct FailureJson<'a> {
 #[derive(Serialize)]
 struct StepJson<'a> {
     step: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reasoning: &'a str,
     thought: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     thought_edited: bool,
@@ -174,6 +176,7 @@ fn failure_json(failed: &FailedCall) -> FailureJson<'_> {
 fn step_json(s: &Step) -> StepJson<'_> {
     StepJson {
         step: s.number,
+        reasoning: &s.reasoning,
         thought: s.thought.as_deref(),
         thought_edited: s.thought_edited,
         // If a person's action replaced the reply, show the original reply, even if it was only a thought.

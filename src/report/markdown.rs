@@ -39,6 +39,7 @@ fn inline<'a>(line: impl IntoIterator<Item = &'a Span<'a>>) -> String {
     let spans = line.into_iter().map(|span| match span {
         Span::Words(text) => text.to_string(),
         Span::Quote(text) | Span::Code(text) => code(text),
+        Span::Replaced(text) => format!("~~{}~~", code(text)),
         Span::Person => "a person".to_owned(),
     });
     spans.collect()
@@ -99,6 +100,7 @@ fn write_block(out: &mut String, block: &Block<'_>) {
             let _ = writeln!(out, "> {}", escape(text));
             return;
         }
+        Block::Reasoning(_) => "reasoning: ",
         Block::Thought { .. } => "thought: ",
         Block::Action { .. } => "action: ",
         Block::Proposal(_) => "proposed: ",

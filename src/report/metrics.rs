@@ -31,7 +31,7 @@ pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 
 use crate::catalog::{run_asks_actor, run_roles};
-use crate::domain::{EpisodeRole, PLACE_PREFIX, PRESET_SETTING, RunSpec, TokenCounts};
+use crate::domain::{EpisodeRole, PLACE_PREFIX, PRESET_SETTING, RunSpec, SampleStats, TokenCounts};
 use crate::engine::PrefetchStats;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,6 +81,9 @@ pub struct Metrics {
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
+    /// Samples that a person requested; the other counts exclude them.
+    #[serde(skip_serializing_if = "SampleStats::is_empty")]
+    pub samples: SampleStats,
     /// The specification of the sessions' runs.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
@@ -153,6 +156,7 @@ impl Metrics {
                 .flat_map(|s| &s.episodes)
                 .fold(TokenCounts::default(), |sum, e| sum.plus(e.stats.token_counts)),
             prefetch: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.prefetch)),
+            samples: sessions.iter().fold(SampleStats::default(), |sum, s| sum.plus(s.samples)),
             started_with_lessons: sessions.iter().any(|s| s.started_with_lessons),
             spec,
             attempts: unassisted,

@@ -2,7 +2,7 @@
 //! hard tasks.
 
 use super::TaskTotals;
-use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts, pluralize};
+use crate::domain::{EpisodeRole, EpisodeSummary, SampleStats, TokenCounts, pluralize};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,6 +50,9 @@ pub struct Tally {
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
+    /// Samples that a person requested; the other counts exclude them.
+    #[serde(skip_serializing_if = "SampleStats::is_empty")]
+    pub samples: SampleStats,
     /// Active lessons at the end.
     pub lessons: u32,
     /// Tasks without an assisted trial.
@@ -134,6 +137,7 @@ impl Tally {
             tally.has_several_trials |= by_task.has_several_trials;
             tally.lessons += state.pool.all().filter(|l| l.is_active()).count() as u32;
             tally.prefetch = tally.prefetch.plus(state.prefetch_stats());
+            tally.samples = tally.samples.plus(state.usage.samples);
             if let Some(open) = state.open_episode() {
                 tally.open_episodes += 1;
                 tally.steps += u64::from(state.counted_steps(open));
@@ -215,6 +219,9 @@ impl Tally {
         }
         if let Some(words) = self.prefetch.describe() {
             let _ = write!(text, "; prefetched: {words}");
+        }
+        if let Some(words) = self.samples.describe() {
+            let _ = write!(text, "; sampled: {words}");
         }
         text
     }

@@ -184,7 +184,9 @@ fn an_html_report_is_self_contained_and_embeds_its_session() {
     assert_eq!(page.matches("<script").count(), 1, "one data block, no executable script");
     assert_eq!(page.matches("</script>").count(), 1, "hostile text cannot end the block");
     assert!(page.contains("prefers-color-scheme: dark"));
-    assert_eq!(page.matches("autofocus").count(), 1, "one marked step");
+    assert_eq!(page.matches("class=\"step marked\"").count(), 1, "one marked step");
+    assert!(!page.contains("autofocus"), "it opens at the top");
+    assert!(page.contains("<p>Marked: <a href=\"#s1-1\">"), "a link leads to the marked step");
     assert_eq!(extract_session(&page).unwrap().files, files());
 }
 
@@ -285,6 +287,70 @@ fn svg_merges_equally_styled_cells_and_draws_borders() {
     insta::assert_snapshot!(render_svg(&buffer, &SvgColors::dark(), "a test"));
 }
 
+/// Panics unless every element of a document is closed in order and texts contain no bare `<` or `&`.
+#[cfg(feature = "tui")]
+fn assert_well_formed(page: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page.trim();
+    while let Some((text, after)) = rest.split_once('<') {
+        assert!(
+            !text
+                .replace("&lt;", "")
+                .replace("&gt;", "")
+                .replace("&amp;", "")
+                .replace("&quot;", "")
+                .replace("&#39;", "")
+                .contains('&'),
+            "{text}"
+        );
+        let (tag, after) = after.split_once('>').unwrap();
+        assert!(!tag.contains('<') && tag.matches('"').count() % 2 == 0, "{tag}");
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+        rest = after;
+    }
+    assert!(open.is_empty() && rest.trim().is_empty(), "{open:?} {rest}");
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn a_cast_draws_equal_parts_once_and_merges_equal_frames() {
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    use ratatui::style::{Color, Style};
+    use std::time::Duration;
+    let frame = |text: &str, millis| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 3));
+        buffer.set_string(0, 0, "still & <hostile>", Style::new().fg(Color::Red));
+        buffer.set_string(0, 1, format!("{text:<10}│ same"), Style::new());
+        buffer.set_string(0, 2, "x\u{1b}[31m\u{7}", Style::new());
+        CastFrame { buffer, duration: Duration::from_millis(millis) }
+    };
+    let frames = [frame("one", 500), frame("one", 500), frame("two", 1000), frame("one", 2000)];
+    let page = render_svg_cast(&frames, &SvgColors::dark(), "a \"test\"");
+    assert_well_formed(&page);
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page}");
+    for (text, count) in [("still &amp;", 1), (">same<", 1), (">one<", 1), (">two<", 1)] {
+        assert_eq!(page.matches(text).count(), count, "{text}: {page}");
+    }
+    // Three frames of one second, one second and two; only the part that changes is in them.
+    assert!(page.contains("animation:play 4.00s step-end infinite"), "{page}");
+    for moment in ["0.000%", "25.000%", "50.000%"] {
+        assert!(page.contains(moment), "{moment}: {page}");
+    }
+    let strip = page.split("class=\"strip\">").nth(1).unwrap();
+    assert_eq!((strip.matches("translate(").count(), strip.matches("<use ").count()), (3, 3), "{page}");
+    assert!(!page.contains("<script"));
+    let single = render_svg_cast(&frames[..1], &SvgColors::light(), "one frame");
+    assert_well_formed(&single);
+    assert!(!single.contains("@keyframes"), "a single frame doesn't move");
+    assert_well_formed(&render_svg_cast(&[], &SvgColors::dark(), "nothing"));
+}
+
 #[test]
 fn exports_show_questions_complaints_failed_calls_and_parents() {
     let session = r#"
@@ -347,8 +413,8 @@ fn an_action_that_replaces_a_thought_is_shown_in_every_export() {
         "{output}"
     );
     for page in [render_markdown(&record), html_page(&record, StepRef { episode: 1, step: 1 }, &files())] {
-        assert!(page.contains("instead of: ") && !page.contains("instead of: <code>nothing"), "{page}");
-        assert!(!page.contains("instead of: `nothing`") && page.contains("dropped from later prompts"));
+        assert!(page.contains("instead of: ") && !page.contains("instead of: <del><code>nothing"), "{page}");
+        assert!(!page.contains("instead of: ~~`nothing`") && page.contains("dropped from later prompts"));
     }
 }
 

@@ -201,6 +201,7 @@ fn lesson_command(state: &State, kind: ReflectionKind, rule_lesson: &RuleLesson)
         evidence: rule_lesson.evidence.clone(),
         parents: Vec::new(),
         transition: None,
+        pinned: false,
     })
 }
 

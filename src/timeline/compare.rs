@@ -5,6 +5,7 @@
 //! steps by their numbers.
 
 mod align;
+mod difference_labels;
 mod differences;
 mod entries;
 mod lcs;

@@ -14,7 +14,7 @@ use crate::signals;
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
-use crate::ui::model::{FirstRunHint, Model, Severity};
+use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
@@ -91,7 +91,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         private_texts: options.private_texts.clone(),
         ..Model::default()
     };
-    model.hint = if options.first_run_hints { FirstRunHint::Step } else { FirstRunHint::None };
+    model.hint = options.first_hint;
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (frame, cache) = (FrameData::default(), ViewCache::default());
     let compositor = Compositor::default();
@@ -233,7 +233,7 @@ impl App {
     fn next_wake(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME_INTERVAL);
         let live = &self.frame.live;
-        let has_calls = !live.calls.is_empty() || !live.jobs.is_empty();
+        let has_calls = !live.calls.is_empty() || !live.jobs.is_empty() || !live.samples.is_empty();
         let moving = has_calls && live.health == Health::Running;
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
@@ -323,13 +323,15 @@ impl App {
     }
 
     fn perform_request(&mut self, request: Request) -> io::Result<()> {
-        if let Request::Copy(text) = &request {
+        if let Request::Copy(text) | Request::CopyToClipboard(text) = &request {
             crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
         }
         let Some(request) = self.start_work(request) else { return Ok(()) };
         match request {
             Request::Send(command) => self.handle.send(command),
             Request::Fork(fork) => self.handle.send_fork(fork),
+            Request::Sample(order) => self.handle.send_sample(order),
+            Request::CancelSamples => self.handle.cancel_samples(),
             Request::SwitchBranch(branch) => self.handle.send_switch(branch),
             Request::SetStepDelay(delay) => self.handle.store.set_step_delay(delay),
             Request::RetryWrite => self.handle.retry_write(),

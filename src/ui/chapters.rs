@@ -2,6 +2,8 @@
 
 use crate::report::StepRef;
 use crate::ui::frame_data::Context;
+use crate::ui::playback::Speed;
+use std::time::Duration;
 
 /// A part of a demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,14 @@ pub struct Chapter {
 pub fn shown_step(context: &Context<'_>) -> StepRef {
     let episode = context.episode().map_or(0, |episode| episode.number);
     StepRef { episode, step: context.frame.selected_step() }
+}
+
+/// Returns how long playback shows a step: long enough to read the caption that begins there.
+pub fn display_time(chapters: &[Chapter], speed: Speed, step: StepRef) -> Duration {
+    match chapters.iter().find(|chapter| chapter.at == step) {
+        Some(chapter) => speed.reading_time(&chapter.text),
+        None => speed.delay(),
+    }
 }
 
 /// Returns the index of the chapter that a step belongs to, or `None` before the first. `chapters` are in the order of

@@ -1,14 +1,16 @@
 //! Episodes that can be compared. Comparing restores states, so it runs on a separate thread.
 
+use crate::domain::Seq;
 use crate::driver::Store;
 use crate::prompt::render;
 use crate::timeline::ReportProgress;
 use crate::timeline::compare::{Comparison, PriorDifferences, Side, find_counterpart};
 use crate::ui::host_services::HostServices;
 use crate::ui::types::{EpisodeRef, PtrEqArc, WorkProgress};
+use jiff::Timestamp;
 use std::sync::Arc;
 
-/// Compares two episodes.
+/// Compares two episodes, with the baseline on the left.
 ///
 /// # Errors
 /// Returns a message if one of them can't be loaded, or if the work was cancelled.
@@ -31,8 +33,19 @@ pub fn compare_episodes(
         (left, right)
     };
     let comparing = stage(4);
+    // Ordering reads the journal, so work that was cancelled while the sides were loaded ends here.
+    comparing.report(0, 1)?;
+    let is_swapped = play_order(&y, &right) < play_order(&x, &left);
+    let (left, right) = if is_swapped { (right, left) } else { (left, right) };
     let comparison = Comparison::new(left, right, render, &|done, all| comparing.report(done, all));
     comparison.map(|c| PtrEqArc(Arc::new(c)))
+}
+
+/// Orders two sides, the baseline first: a play without a person's help, or else the one that ended earlier.
+fn play_order(store: &Store, side: &Side) -> (bool, Option<Timestamp>) {
+    let end = side.episode.outcome.as_ref().map_or(store.head().head, |outcome| Seq(outcome.seq_range.1));
+    let last = store.timeline().events_between(Seq(end.0.saturating_sub(1)), end);
+    (side.episode.assisted, last.last().map(|envelope| envelope.timestamp))
 }
 
 /// Returns the differences that precede a row.

@@ -95,8 +95,15 @@ impl Compositor {
             WorkKind::Export
             | WorkKind::SaveCopy
             | WorkKind::EditBranch
+            | WorkKind::PromoteLesson
+            | WorkKind::OpenFile
+            | WorkKind::RememberHint
             | WorkKind::FramePast
-            | WorkKind::Hint => true,
+            | WorkKind::RequestText
+            | WorkKind::KeepTest
+            | WorkKind::Hint
+            // It goes on while the person does something else.
+            | WorkKind::Effect => true,
             _ => overlay_waits,
         }
     }
@@ -152,10 +159,14 @@ impl Compositor {
             UiMessage::Answer(Answer::PastLoaded { load, result }) => {
                 return self.on_past_loaded(model, context, load, result);
             }
+            UiMessage::Answer(Answer::ReportWritten { path, can_open }) => {
+                update::on_report_written(model, context, path, can_open)
+            }
             UiMessage::Answer(Answer::WorkCrashed(kind)) => {
                 self.on_work_crashed(model, context, kind);
                 Vec::new()
             }
+            UiMessage::Answer(Answer::RequestText(Ok(text))) => vec![Request::Copy(text)],
             UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
                 Some(answer @ Answer::Edited(_)) => {
                     self.ask_topmost(|overlay| overlay.on_answer(answer, context))
@@ -186,6 +197,10 @@ impl Compositor {
                 canvas.clear(cache.layout.footer);
             }
             overlay.draw(context, screen, &mut canvas);
+        }
+        // A message of several rows covers what the overlays drew there.
+        if !self.overlays.is_empty() && model.notice.is_some() {
+            view::footer::draw(model, context, cache.layout.footer, &mut canvas);
         }
         if model.stage_mode {
             hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);
@@ -386,7 +401,7 @@ impl Compositor {
     ) -> Vec<Request> {
         let writes = |request: &Request| match request {
             Request::Send(command) => !matches!(command, Command::Cancel | Command::Pause),
-            Request::Fork(_) | Request::SwitchBranch(_) => true,
+            Request::Fork(_) | Request::SwitchBranch(_) | Request::Sample(_) => true,
             _ => false,
         };
         if context.halt_reason().is_none() || !requests.iter().any(writes) {

@@ -1,6 +1,6 @@
 //! What a person has typed or chosen and not yet sent: an unsaved lesson, the change that a new branch starts with.
 
-use crate::domain::{Lesson, LessonId, ModelRole, ReflectionKind, Scope, Seq, Step};
+use crate::domain::{Lesson, LessonId, LessonStatus, ModelRole, ReflectionKind, Scope, Seq, Step};
 use crate::engine::Command;
 
 /// An unsaved lesson.
@@ -13,6 +13,7 @@ pub struct LessonDraft {
     pub text: String,
     /// What to do instead.
     pub solution: String,
+    pub pinned: bool,
 }
 
 /// A choice of the fork dialog: the change that a new branch starts with, or an alternative to a branch.
@@ -55,6 +56,7 @@ impl LessonDraft {
             scope: kind.scope_of_new_lesson(),
             text: String::new(),
             solution: String::new(),
+            pinned: false,
         }
     }
 
@@ -66,6 +68,7 @@ impl LessonDraft {
             scope: lesson.scope,
             text: lesson.text().text.clone(),
             solution: lesson.text().solution.clone().unwrap_or_default(),
+            pinned: lesson.status == LessonStatus::Pinned,
         }
     }
 

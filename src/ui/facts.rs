@@ -4,6 +4,8 @@ use crate::domain::{EpisodeRole, ModelRole, NoteKind, Step, Task};
 use crate::engine::{RunStatus, State};
 use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
+use crate::ui::msg::Request;
+use crate::ui::types::{RequestForm, RequestSource};
 
 /// Returns whether two tasks are the same game: environment, id and seed.
 pub fn is_same_task(a: &Task, b: &Task) -> bool {
@@ -88,4 +90,11 @@ pub fn live_position(context: &Context<'_>) -> Option<(String, &'static str)> {
     let step = episode.steps.len();
     let here = context.episode().is_some_and(|e| e.number == episode.number);
     Some((if here { step.to_string() } else { format!("{}.{step}", episode.number) }, word))
+}
+
+/// Returns a request to copy the request of a step; `None` if the step has none.
+pub fn step_request(context: &Context<'_>, number: u32, form: RequestForm) -> Option<Request> {
+    let step = context.step(number)?;
+    step.call?;
+    Some(Request::CopyRequest { source: RequestSource::Event(step.prompt_seq), form })
 }

@@ -269,6 +269,8 @@ impl Fixture {
             transition: None,
             task_key: None,
             task_type: None,
+            pinned: false,
+            taken_from: None,
         };
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),

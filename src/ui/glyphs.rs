@@ -29,6 +29,8 @@ pub struct Glyphs {
     pub scroll_arrows: [&'static str; 2],
     /// Separates the parts of a line.
     pub separator: &'static str,
+    /// Precedes how many times something was used.
+    pub times: &'static str,
     /// A reached subgoal.
     pub subgoal: &'static str,
     /// A pinned lesson.
@@ -83,6 +85,7 @@ pub const UNICODE: Glyphs = Glyphs {
     ellipsis: PictureGlyphs::UNICODE.ellipsis,
     scroll_arrows: ["↑", "↓"],
     separator: PictureGlyphs::UNICODE.separator,
+    times: "×",
     subgoal: PictureGlyphs::UNICODE.tick,
     pin: "◆",
     off: "○",
@@ -111,6 +114,7 @@ pub const ASCII: Glyphs = Glyphs {
     ellipsis: PictureGlyphs::ASCII.ellipsis,
     scroll_arrows: ["^", "v"],
     separator: PictureGlyphs::ASCII.separator,
+    times: "x",
     subgoal: PictureGlyphs::ASCII.tick,
     pin: "^",
     off: "o",

@@ -72,8 +72,14 @@ modes! {
     Prompt = "prompt", "Prompt view", Some(Mode::Overlay), false;
     /// The details of a lesson.
     LessonDetails = "details", "Lesson details", Some(Mode::Overlay), false;
+    /// The details of a step.
+    StepFacts = "step.details", "Step details", Some(Mode::Overlay), false;
+    /// The measurement of a lesson.
+    Effect = "effect", "Measurement of a lesson", Some(Mode::Overlay), false;
     /// The details of a step some of whose reflection items were dropped.
-    StepDetails = "step", "Step details with dropped reflection items", Some(Mode::Overlay), false;
+    StepDetails = "step", "Step details with dropped reflection items", Some(Mode::StepFacts), false;
+    /// The samples of a step.
+    Samples = "samples", "Samples of a step", Some(Mode::Overlay), false;
     /// The review of a mentor's summary.
     Summary = "summary", "Summary review", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
@@ -104,6 +110,8 @@ modes! {
     OverrideInput = "input", "Override box", Some(Mode::Global), true;
     /// One line of text: a reason for a rejection, a remark.
     LineInput = "line", "Typing a reason or a remark", Some(Mode::Global), true;
+    /// What is expected of a decision that is kept as a test.
+    TestInput = "test", "Keeping a decision as a test", Some(Mode::Global), true;
     /// A list with a filter or an input line.
     PickList = "pick", "Lists of models, sessions or values", Some(Mode::Global), true;
     /// The lesson editor.

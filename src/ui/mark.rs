@@ -1,6 +1,7 @@
 //! Marks on steps, and the filter for `<` and `>`.
 
 use crate::domain::{NoteKind, Step};
+use crate::engine::Episode;
 use crate::ui::theme::Role;
 
 /// Why a step is marked.
@@ -8,7 +9,8 @@ use crate::ui::theme::Role;
 pub enum MarkKind {
     /// A reflection was written after it.
     Reflection,
-    /// A person overrode or rejected the action, or edited a thought, observation or prompt.
+    /// A person intervened: overrode or rejected the action, edited a thought, observation or prompt, or changed a
+    /// lesson, a setting or the run.
     Override,
     /// A detector found a mistake.
     Mistake,
@@ -39,7 +41,7 @@ impl MarkKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reflection => "reflections",
-            Self::Override => "overrides",
+            Self::Override => "interventions",
             Self::Mistake => "mistakes",
             Self::Progress => "progress",
             Self::Remark => "remarks",
@@ -51,7 +53,7 @@ impl MarkKind {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Reflection => "a reflection was written",
-            Self::Override => "your action, rejection or edit",
+            Self::Override => "you acted, rejected, edited, or changed a lesson or setting",
             Self::Mistake => "a mistake was detected",
             Self::Progress => "reward or progress rose",
             Self::Remark => "you left a remark",
@@ -77,7 +79,9 @@ impl MarkKind {
             Self::Reflection => !step.reflections.is_empty(),
             Self::Override => {
                 let edited = step.thought_edited || step.is_observation_edited();
-                edited || step.prompt_edited || step.is_person_action() || !step.rejections.is_empty()
+                let changed = step.interventions.iter().any(|act| !act.undone);
+                let decided = step.is_person_action() || !step.rejections.is_empty();
+                edited || step.prompt_edited || decided || changed
             }
             Self::Mistake => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),
@@ -85,6 +89,11 @@ impl MarkKind {
             Self::Breakpoint => !step.breakpoint_marks.is_empty(),
         }
     }
+}
+
+/// Returns whether a person intervened before the first step of an episode.
+pub fn has_early_intervention(episode: &Episode) -> bool {
+    episode.interventions.iter().any(|act| !act.undone)
 }
 
 impl MarkFilter {

@@ -7,11 +7,12 @@ use crate::text::with_program_name;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::chapters::Chapter;
 use crate::ui::draft::LessonDraft;
+use crate::ui::effect::EffectProgress;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
 use crate::ui::playback::{Playback, Speed};
 use crate::ui::stage::PressedKeys;
-use crate::ui::types::{Cursor, Focus};
+use crate::ui::types::{Cursor, Focus, PtrEqArc};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -90,6 +91,8 @@ pub struct Model {
     pub scrubbing: Option<StepRuler>,
     /// Whether an overlay covers the panes. The compositor keeps it up to date.
     pub is_covered: bool,
+    /// The last measurement of a lesson, with the pairs so far.
+    pub effect: Option<PtrEqArc<EffectProgress>>,
     /// Unsaved lesson drafts, at most one per lesson.
     pub drafts: Vec<LessonDraft>,
     /// The message in the footer.
@@ -126,6 +129,8 @@ pub struct Model {
     pub last_interrupt: Option<Instant>,
     /// The current first-run hint.
     pub hint: FirstRunHint,
+    /// The report that the shown notice offers to open.
+    pub offered_report: Option<String>,
     /// The command that resumes the session, or `None` if it can't be resumed.
     pub resume_command: Option<String>,
     /// The templates for the next prompt, or `None` if they aren't known.

@@ -1,16 +1,21 @@
 //! Messages to the update, and its requests to the outside.
 
 use crate::domain::{BranchId, LessonId, ModelRole};
-use crate::driver::{Fork, PastAdmissible};
+use crate::driver::{Fork, PastAdmissible, SampleOrder};
 use crate::engine::{Command, CommandError};
+use crate::lesson_test::Expectation;
 use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::draft::{ForkChange, LessonDraft};
+use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
-use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, WorkKind};
+use crate::ui::model::FirstRunHint;
+use crate::ui::types::{
+    Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, RequestForm, RequestSource, SavedPool, WorkKind,
+};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,6 +54,10 @@ pub struct PastLoad {
 pub enum Request {
     /// Send this command to the driver.
     Send(Command),
+    /// Ask for samples of the prompt of a step; they arrive in the state.
+    Sample(SampleOrder),
+    /// Cancel the samples in progress.
+    CancelSamples,
     /// List the currently admissible actions; the answer goes to the topmost overlay.
     ListAdmissible,
     /// List the actions that were admissible after a past event; the answer goes to the topmost overlay.
@@ -61,6 +70,13 @@ pub enum Request {
     },
     /// List the sessions; the answer goes to the topmost overlay.
     ListSessions,
+    /// List the saved pools; the answer goes to the topmost overlay.
+    ListSavedPools,
+    /// Save a lesson of the session in a pool file, given by its path; the answer is shown in the footer.
+    PromoteLesson {
+        lesson: LessonId,
+        pool: String,
+    },
     /// List the models of a role's server; the answer goes to the topmost overlay.
     ListModels(ModelRole),
     /// List the episodes outside this branch that can be compared; the answer goes to the topmost overlay.
@@ -77,6 +93,17 @@ pub enum Request {
     },
     /// Compare the episode on the screen with another one.
     CompareWith(EpisodeRef),
+    /// Compare two other episodes.
+    CompareEpisodes {
+        a: EpisodeRef,
+        b: EpisodeRef,
+    },
+    /// Plan the measurement of a lesson; the answer goes to the overlays.
+    PlanEffect(EffectQuery),
+    /// Start the measurement of a lesson, or continue it; the answers go to the overlays. It goes on when they are closed.
+    RunEffect(EffectQuery),
+    /// Stop the measurement; it can be continued.
+    StopEffect,
     /// Open the overlay of an action of the main screen.
     Open(Action),
     /// Open the fork dialog for the position shown, with the row of this change chosen.
@@ -94,9 +121,27 @@ pub enum Request {
     ReopenClosed,
     /// Ask the environment for a hint towards the goal; the answer is shown in the footer.
     Hint,
+    /// Read what the environment's program has printed; the answer goes to the topmost overlay.
+    ReadProgramOutput,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
     OpenEditor(String),
     Copy(String),
+    /// Copy a text to the clipboard alone: it is shown anyway.
+    CopyToClipboard(String),
+    /// Open a file with the platform's program for it.
+    OpenFile(String),
+    /// Remember for later sessions which first-run hint comes next.
+    RememberHint(FirstRunHint),
+    /// Keep the decision at a prompt as a test for lessons.
+    KeepTest {
+        source: RequestSource,
+        expectation: Expectation,
+    },
+    /// Copy the request with a prompt.
+    CopyRequest {
+        source: RequestSource,
+        form: RequestForm,
+    },
     /// Write a report of the session.
     Export,
     /// Stop writing the report.
@@ -176,16 +221,32 @@ pub enum Answer {
     },
     /// A hint about the path to the goal, shown in the footer. `None` if the environment can't search for one.
     Hint(Option<String>),
+    /// What the environment's program has printed. `None` if it is no program.
+    ProgramOutput(Option<String>),
     /// The known sessions, newest first, each as its name and a short description.
     Sessions(Vec<(String, String)>),
+    /// The saved pools, or why they can't be listed.
+    SavedPools(Result<PtrEqArc<Vec<SavedPool>>, String>),
     /// The models of a role's server, or why they aren't available.
     Models { role: ModelRole, models: Result<ModelList, String> },
     /// The text as saved in the external editor. `None` if nothing was saved.
     Edited(Option<String>),
     /// What was written to which file, or why it couldn't be written; shown in the footer.
     FileWritten(Result<String, String>),
+    /// A report was written to this file, or why it couldn't be.
+    ReportWritten {
+        path: Result<String, String>,
+        /// Whether the platform has a program that opens it.
+        can_open: bool,
+    },
+    /// A followed hint is remembered, or why it can't be.
+    HintRemembered(Result<(), String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
+    /// The text of a request to copy, or why it can't be written.
+    RequestText(Result<String, String>),
+    /// The plan of a measurement, its pairs so far, or why it can't be planned or continued.
+    Effect(Result<PtrEqArc<EffectProgress>, String>),
     /// Work ended without an answer, by a fault of the program.
     WorkCrashed(WorkKind),
     /// Search hits in other episodes.

@@ -5,13 +5,13 @@ use crate::ui::chapters::Chapter;
 use crate::ui::glyphs::{self, Glyphs};
 use crate::ui::host_services::HostServices;
 use crate::ui::keymap::Keymap;
+use crate::ui::model::FirstRunHint;
 use crate::ui::theme::{Background, BackgroundThemes, Theme};
 use crate::ui::types::Cursor;
 use std::sync::Arc;
 
 /// Options of the screen.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent switch")]
 pub struct Options {
     pub theme: Theme,
     /// The themes of which one replaces `theme` when the terminal reports its background; `None` if a theme was chosen.
@@ -24,8 +24,8 @@ pub struct Options {
     pub capture_mouse: bool,
     /// Whether the spinner may move; `false` means reduced motion.
     pub motion: bool,
-    /// Whether to show the first-run hints.
-    pub first_run_hints: bool,
+    /// The first-run hint to begin with.
+    pub first_hint: FirstRunHint,
     /// The point in time that the screen opens at.
     pub start_cursor: Cursor,
     /// Access to the editor, files and reports. With `None`, keys that need them show a notice instead.
@@ -54,7 +54,7 @@ impl Default for Options {
             glyphs: glyphs::UNICODE,
             capture_mouse: true,
             motion: true,
-            first_run_hints: false,
+            first_hint: FirstRunHint::None,
             start_cursor: Cursor::Live,
             host: None,
             resume_command: None,

@@ -35,6 +35,17 @@ impl Speed {
         Self(self.0.saturating_sub(1))
     }
 
+    /// Returns the speed that has a label, with or without its `x`: one of [`Self::labels`].
+    pub fn from_label(label: &str) -> Option<Self> {
+        let label = label.trim_end_matches('x');
+        Self::labels().iter().position(|known| known.trim_end_matches('x') == label).map(Self)
+    }
+
+    /// Returns the labels of all speeds that wait between steps.
+    pub fn labels() -> Vec<&'static str> {
+        SPEEDS.iter().filter(|(percent, _)| *percent > 0).map(|(_, label)| *label).collect()
+    }
+
     /// Returns the label, such as `2x`.
     pub fn label(self) -> &'static str {
         SPEEDS[self.0].1

@@ -1,6 +1,6 @@
 //! Plain data that messages, the model and the views share.
 
-use crate::domain::Seq;
+use crate::domain::{Lesson, Prompt, PromptRecord, RunSpec, Seq};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,6 +65,24 @@ pub enum WorkKind {
     Admissible,
     /// Ask the environment for a hint.
     Hint,
+    /// Open a file with the platform's program for it.
+    OpenFile,
+    /// Remember which first-run hint comes next.
+    RememberHint,
+    /// List the saved pools.
+    SavedPools,
+    /// Save a lesson in a pool file.
+    PromoteLesson,
+    /// Write a request as text.
+    RequestText,
+    /// Plan a measurement of a lesson.
+    EffectPlan,
+    /// Play the episodes of a measurement.
+    Effect,
+    /// Read what the environment's program has printed.
+    ProgramOutput,
+    /// Keep a decision as a test.
+    KeepTest,
 }
 
 impl WorkKind {
@@ -85,6 +103,15 @@ impl WorkKind {
             Self::PriorDifferences => "differences",
             Self::Admissible => "admissible",
             Self::Hint => "hint",
+            Self::OpenFile => "open-file",
+            Self::RememberHint => "remember-hint",
+            Self::SavedPools => "saved-pools",
+            Self::PromoteLesson => "promote-lesson",
+            Self::RequestText => "request-text",
+            Self::EffectPlan => "effect-plan",
+            Self::Effect => "effect",
+            Self::ProgramOutput => "program-output",
+            Self::KeepTest => "keep-test",
         }
     }
 
@@ -92,14 +119,30 @@ impl WorkKind {
     pub fn is_long(self) -> bool {
         matches!(
             self,
-            Self::Export | Self::Search | Self::Comparable | Self::Comparison | Self::PriorDifferences
+            Self::Export
+                | Self::Search
+                | Self::Comparable
+                | Self::Comparison
+                | Self::PriorDifferences
+                | Self::SavedPools
+                | Self::EffectPlan
+                | Self::Effect
         )
     }
 
     /// Returns whether the work writes files. Newer work of the kind waits for it instead of replacing it, and so does
     /// the screen before it closes.
     pub fn writes_files(self) -> bool {
-        matches!(self, Self::Export | Self::SaveCopy | Self::EditBranch)
+        matches!(
+            self,
+            Self::Export
+                | Self::SaveCopy
+                | Self::EditBranch
+                | Self::PromoteLesson
+                | Self::RememberHint
+                | Self::Effect
+                | Self::KeepTest
+        )
     }
 }
 
@@ -224,6 +267,19 @@ pub struct EpisodeRef {
     pub tasks: Arc<[u64]>,
 }
 
+/// Saved lessons: those of a pool file, or of another session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedPool {
+    /// Short name for lists.
+    pub name: String,
+    /// The path of the file, or the name of the session.
+    pub path: String,
+    /// Whether it is a pool file, into which lessons can be promoted.
+    pub is_file: bool,
+    /// Its lessons, without deleted ones.
+    pub lessons: Vec<Lesson>,
+}
+
 /// The models that a server offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelList {
@@ -231,6 +287,33 @@ pub struct ModelList {
     pub server: String,
     /// Model names, as the server lists them.
     pub names: Vec<String>,
+}
+
+/// The form in which a request is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestForm {
+    /// Its body as JSON.
+    Json,
+    /// A command that sends it, with variables in place of keys.
+    Curl,
+}
+
+/// The prompt of a request to copy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestSource {
+    /// The prompt that this event sent.
+    Event(Seq),
+    /// A prompt with its text.
+    Prompt(Arc<PromptRecord>, Arc<Prompt>),
+}
+
+/// A request that is to be written as text.
+#[derive(Clone, Debug)]
+pub struct RequestQuery {
+    pub run: Arc<RunSpec>,
+    pub record: Arc<PromptRecord>,
+    pub prompt: Arc<Prompt>,
+    pub form: RequestForm,
 }
 
 /// A shared large value. Two are equal only if they are the same allocation.

@@ -66,7 +66,18 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
         Answer::Hint(Some(hint)) => (format!("hint: {hint}"), Severity::Info),
         Answer::Hint(None) => ("no hint: this environment has no solver".to_owned(), Severity::Warning),
         Answer::FileWritten(Ok(text)) => (text, Severity::Info),
-        Answer::FileWritten(Err(error)) => (error, Severity::Warning),
+        Answer::FileWritten(Err(error))
+        | Answer::HintRemembered(Err(error))
+        | Answer::RequestText(Err(error)) => (error, Severity::Warning),
+        Answer::HintRemembered(Ok(())) => return None,
+        Answer::Effect(Ok(progress)) => {
+            model.effect = Some(progress.clone());
+            return Some(Answer::Effect(Ok(progress)));
+        }
+        Answer::Effect(Err(error)) => {
+            model.show_notice(error.clone(), Severity::Warning, context.now);
+            return Some(Answer::Effect(Err(error)));
+        }
         Answer::Branches(loaded) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),
@@ -78,6 +89,28 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
     };
     model.show_notice(text, severity, context.now);
     None
+}
+
+/// Shows where a report was written, copies the path, and offers to open the report.
+pub fn on_report_written(
+    model: &mut Model,
+    context: &Context<'_>,
+    path: Result<String, String>,
+    can_open: bool,
+) -> Vec<Request> {
+    let path = match path {
+        Ok(path) => path,
+        Err(error) => {
+            let text = format!("no report written: {error}");
+            model.show_notice(text, Severity::Warning, context.now);
+            return Vec::new();
+        }
+    };
+    let key = context.keymap.key_label(Action::Export).filter(|_| can_open);
+    let offer = key.as_ref().map_or_else(String::new, |key| format!("; {key} again opens it"));
+    model.show_notice(format!("report written to {path} (copied){offer}"), Severity::Info, context.now);
+    model.offered_report = key.map(|_| path.clone());
+    vec![Request::CopyToClipboard(path)]
 }
 
 /// Performs a request that concerns the model; one that needs a part of the past that isn't in memory does nothing, and the
@@ -108,6 +141,7 @@ pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Op
         | Request::ListAdmissible
         | Request::ListAdmissibleAt(_)
         | Request::Hint
+        | Request::ReadProgramOutput
         | Request::RetryWrite
         | Request::Fork(_)
         | Request::AddLessonOnFork { .. }
@@ -159,6 +193,7 @@ fn added_lesson_kind(request: &Request) -> Option<ReflectionKind> {
     };
     commands.iter().find_map(|command| match command {
         Command::Lesson(LessonCommand::Add { kind, .. } | LessonCommand::Accept { kind, .. }) => Some(*kind),
+        Command::Lesson(LessonCommand::Load(lesson)) => Some(lesson.kind),
         _ => None,
     })
 }

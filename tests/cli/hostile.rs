@@ -104,11 +104,11 @@ fn every_verb_prints_hostile_sessions_harmlessly() {
         assert!(!markdown.stdout.contains('<'), "no HTML: {}", markdown.stdout);
         let rows = markdown.stdout.lines().filter(|l| l.starts_with('|'));
         assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", markdown.stdout);
-        for format in ["text", "markdown", "json", "html", "svg"] {
+        for format in ["text", "markdown", "json", "html", "svg", "cast-svg"] {
             let output = run_checked(&["export", s, "--format", format]).assert_success();
             match format {
                 "json" => drop(serde_json::from_str::<Value>(&output.stdout).unwrap()),
-                "html" | "svg" => {
+                "html" | "svg" | "cast-svg" => {
                     assert!(
                         !output.stdout.contains("<script>x") && !output.stdout.contains("<img"),
                         "{}",

@@ -279,3 +279,27 @@ fn files_without_lessons_are_told_apart() {
         said.stderr
     );
 }
+
+#[test]
+fn the_health_of_a_pool_and_of_a_session_is_checked() {
+    let home = Home::new();
+    for lesson in
+        ["Heat food in a microwave only.", "Heat food only in a microwave.", "Go to the shelf first."]
+    {
+        home.run(&["lessons", "add", lesson]).assert_success();
+    }
+    let text = home.run(&["lessons", "health"]).assert_success().stdout;
+    assert!(text.contains("3 active lessons\n"), "{text}");
+    assert!(text.contains("lessons 1 and 2 say the same (similarity 1.00) [merge or retire]"), "{text}");
+    home.run(&["run", "--task", "easy/heat/1", "--headless", "--max-steps", "30", "--pool", "pool.jsonl"])
+        .assert_success();
+    let session = home.session();
+    let args = ["lessons", "health", session.to_str().unwrap(), "--json"];
+    let health = home.run(&args).assert_success().json_lines().remove(0);
+    assert!(health["lessons"].as_u64().unwrap() >= 3, "{health}");
+    assert!(health["prompt_share"].as_f64().is_some_and(|share| share > 0.0 && share < 1.0), "{health}");
+    let findings = health["findings"].as_array().unwrap();
+    let duplicate = findings.iter().find(|f| f["finding"] == "duplicate").unwrap();
+    assert_eq!(duplicate["remedies"], serde_json::json!(["merge", "retire"]));
+    assert_ne!(home.run(&["lessons", "health", "absent"]).code, 0);
+}

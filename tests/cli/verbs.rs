@@ -11,7 +11,7 @@ fn exported_session_can_be_opened() {
     home.run(&["export", "--last", "--format", "html", "--at", "1.3", "--out", page.to_str().unwrap()])
         .assert_success();
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(html.contains("id=\"s1-3\" tabindex=\"-1\" autofocus"));
+    assert!(html.contains("class=\"step marked\" id=\"s1-3\""));
     let reopened = home.run(&["open", page.to_str().unwrap()]).assert_success();
     let direct = home.run(&["open", "--last"]).assert_success();
     assert_eq!(reopened.stdout, direct.stdout);

@@ -6,7 +6,7 @@ use crate::cut::NEWLINE_STOP_CHECK;
 use crate::server::{
     ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
-use retrospect::provider::openai::{Api, Auth, MaxTokensField, Secret};
+use retrospect::provider::openai::{Api, Auth, KeySource, MaxTokensField, Secret};
 use retrospect::provider::{CacheMode, CachedProvider, Phase, Provider as _, Request};
 use serde_json::json;
 use std::sync::Arc;
@@ -46,6 +46,54 @@ fn each_api_sends_its_fields_and_headers() {
         assert_eq!(requests[1].body["prompt"], json!("You are in a kitchen.Put a clean mug on the desk.\n>"));
         assert_eq!((header(2, "api-key"), header(2, "authorization")), (None, None));
         assert!(requests[2].body.get("max_tokens").is_none());
+    });
+}
+
+/// What a person copies is what is sent, with names of variables in place of everything that may be secret.
+#[test]
+fn a_copied_request_is_the_sent_one_without_secrets() {
+    let completion = stream(b"data: {\"choices\":[{\"text\":\"go\"}]}\n\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\n");
+    block_on(async {
+        let server = Server::start(vec![complete_reply("go"), completion]).await;
+        let mut chat = endpoint(&server.base);
+        chat.key_source = KeySource::Variable("TEAM_KEY".to_owned());
+        // Whoever puts a key into a body has it in every request.
+        chat.extra.insert("user".to_owned(), json!(format!("it's {KEY}")));
+        let mut completions = chat.clone();
+        (completions.api, completions.key_source) = (Api::Completions, KeySource::Unknown);
+        completions.auth = Auth::Header("api-key".to_owned());
+        completions.query = vec![("api-version".to_owned(), Secret::new("2024-10-21"))];
+        completions.headers = vec![("x-team".to_owned(), Secret::new("reflection"))];
+        let expected = [
+            ("/chat/completions\"", vec!["\"Authorization: Bearer $TEAM_KEY\""]),
+            (
+                "/completions?api-version=$API_VERSION\"",
+                vec!["\"api-key: $OPENAI_API_KEY\"", "\"x-team: $X_TEAM\""],
+            ),
+        ];
+        for (index, (endpoint, (path, headers))) in [chat, completions].into_iter().zip(expected).enumerate()
+        {
+            let client = provider(endpoint);
+            let preview = client.preview_request(&request());
+            assert_eq!(ask(&client, request()).await.error, None);
+            let mut sent = server.requests()[index].body.clone();
+            let mut copied: serde_json::Value = serde_json::from_str(&preview.body).unwrap();
+            assert!(sent["user"].as_str().unwrap().contains(KEY));
+            assert!(copied["user"].as_str().unwrap().starts_with("it's "));
+            (sent["user"], copied["user"]) = (json!(""), json!(""));
+            assert_eq!(copied, sent);
+            let command = preview.to_curl().unwrap();
+            assert!(command.starts_with(&format!("curl \"{}{path}", server.base)), "{command}");
+            for header in headers {
+                assert!(command.contains(&format!("-H {header}")), "{header}: {command}");
+            }
+            assert!(
+                command.contains("-H \"Content-Type: application/json\"") && command.contains(r"it'\''s")
+            );
+            for secret in [KEY, "2024-10-21", "reflection"] {
+                assert!(!command.contains(secret) && !preview.body.contains(secret), "{secret}: {command}");
+            }
+        }
     });
 }
 

@@ -142,6 +142,39 @@ fn expected() -> Vec<Expected> {
             actor_sampling: Value::Null,
             mentor_sampling: without_top_p(1024),
         },
+        Expected {
+            method: "rci",
+            args: &["--as", "paper"],
+            trials: 1,
+            actor: vec![
+                (1, "system: instruction; user: examples, task, memory, cue"),
+                (STEPS - 1, "system: instruction; user: examples, task, memory, steps, cue"),
+            ],
+            mentor: vec![
+                (1, "system: instruction; user: examples, task, question"),
+                (2, "system: instruction; user: examples, task, memory, question"),
+            ],
+            actor_sampling: line(without_top_p(256)),
+            mentor_sampling: without_top_p(1024),
+        },
+        Expected {
+            method: "dora",
+            args: &["--set", "n_init=1", "--set", "rounds=0"],
+            // The attempts of one evaluation.
+            trials: 1,
+            actor: vec![
+                (1, "system: instruction; user: examples, task, cue"),
+                (STEPS - 1, "system: instruction; user: examples, task, steps, cue"),
+                (2, "system: instruction; user: examples, task, memory, cue"),
+                (2 * (STEPS - 1), "system: instruction; user: examples, task, memory, steps, cue"),
+            ],
+            mentor: vec![
+                (1, "system: instruction; user: task, steps, outcome, question"),
+                (2, "system: instruction; user: task, steps, outcome, memory, question"),
+            ],
+            actor_sampling: line(without_top_p(256)),
+            mentor_sampling: without_top_p(1024),
+        },
     ]
 }
 
@@ -231,8 +264,20 @@ fn a_method_whose_paper_states_no_top_p_sends_none() {
     let world = worlds().into_iter().find(|world| world.env == "household").unwrap();
     for method in METHODS.iter() {
         let server = server_for(world, method.name);
-        let args =
-            ["--method", method.name, "--trials", "2", "--max-steps", "3", "--set", "loop_detector=false"];
+        let mut args = vec![
+            "--method",
+            method.name,
+            "--trials",
+            "2",
+            "--max-steps",
+            "3",
+            "--set",
+            "loop_detector=false",
+        ];
+        if method.name == "dora" {
+            // One evaluation instead of 46.
+            args.extend(["--set", "n_init=1", "--set", "rounds=0"]);
+        }
         let exchanges = play(&server, world, &args);
         assert!(!exchanges.is_empty(), "{}", method.name);
         for exchange in &exchanges {

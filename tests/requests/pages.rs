@@ -62,7 +62,7 @@ const WON: [&str; STEPS] = [
     "move dishsponge 1 to garbagecan 1",
 ];
 
-const PAGES: [Page; 7] = [
+const PAGES: [Page; 9] = [
     Page {
         file: "react.md",
         method: "react",
@@ -121,6 +121,15 @@ const PAGES: [Page; 7] = [
             &[LOST, LOST_AGAIN, WON, LOST],
         )],
     },
+    Page { file: "rci.md", method: "rci", runs: &[Run::whole(&["--method", "rci"], &[WON])] },
+    Page {
+        file: "dora.md",
+        method: "dora",
+        runs: &[Run::whole(
+            &["--method", "dora", "--set", "n_init=1", "--set", "rounds=0"],
+            &[LOST, LOST_AGAIN, WON],
+        )],
+    },
     Page {
         file: "planning.md",
         method: "planning",
@@ -139,7 +148,7 @@ struct Asked {
     reply: &'static str,
 }
 
-const QUESTIONS: [Asked; 16] = [
+const QUESTIONS: [Asked; 20] = [
     Asked {
         words: "so that every agent can act quickly in this environment",
         name: "summarise.abstract",
@@ -229,6 +238,31 @@ const QUESTIONS: [Asked; 16] = [
         name: "extract.abstract",
         title: "Insights from successes",
         reply: "AGREE 1\nEDIT 2: Small cleaning things are often kept in closed drawers.",
+    },
+    Asked {
+        words: "The plan, one step per line:",
+        name: "draft.plan",
+        title: "First plan",
+        reply: "go to sinkbasin 1\ntake dishsponge 1 from sinkbasin 1\nmove dishsponge 1 to garbagecan 1",
+    },
+    Asked {
+        words: "The problems of this plan",
+        name: "criticise.negative",
+        title: "Criticism of the plan",
+        reply: "It is not known where the dishsponge is, closed drawers are left out, and nobody goes to garbagecan 1.",
+    },
+    Asked {
+        words: "The whole new plan, one step per line:",
+        name: "improve.plan",
+        title: "Improved plan",
+        reply: "go to each drawer, open it, and look for a dishsponge\ntake the dishsponge\ngo to garbagecan 1\n\
+                move the dishsponge to garbagecan 1",
+    },
+    Asked {
+        words: "Your advice for the next attempt",
+        name: "reflect.advice",
+        title: "Advice",
+        reply: "Go to drawer 2 first and open it; the places around the sink were empty.",
     },
 ];
 

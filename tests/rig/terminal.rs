@@ -48,6 +48,8 @@ impl Terminal {
         command.env("RETROSPECT_SESSIONS", sessions.path());
         let empty_config = sessions.path().join("none");
         command.env("XDG_CONFIG_HOME", configuration.unwrap_or(&empty_config));
+        // The hints that one test follows are new to the next.
+        command.env("XDG_STATE_HOME", sessions.path().join("state"));
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
         let child = pty.slave.spawn_command(command).unwrap();

@@ -195,6 +195,8 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
     let planned = play_lost_run("planning", HEAT, &[("replan", "attempt")], 2, None);
     let gathered = play_lost_run("expel", HEAT, &[("calibration", "1"), ("gather_trials", "3")], 2, Some(3));
     let recalled = play_lost_run("expel", HEAT, &[("success_batch", "1")], 2, Some(2));
+    let criticised = play_lost_run("rci", HEAT, &[], 1, None);
+    let advised_attempts = play_lost_run("dora", HEAT, &[("n_init", "1"), ("rounds", "0")], 1, None);
     let actual: Vec<(&str, Order)> = vec![
         ("react", last_prompt_order(&play_lost_run("react", HEAT, &[], 1, None), None)),
         ("react with a constitution", last_prompt_order(&advised, None)),
@@ -253,6 +255,15 @@ fn every_prompt_has_the_segment_order_of_its_paper() {
             "planning: actions.plan",
             last_prompt_order(&planned, ask(ReflectionKind::Plan, Purpose::PlanActions)),
         ),
+        ("rci", last_prompt_order(&criticised, None)),
+        ("rci: draft.plan", last_prompt_order(&criticised, ask(ReflectionKind::Plan, Purpose::Draft))),
+        (
+            "rci: criticise.negative",
+            last_prompt_order(&criticised, ask(ReflectionKind::Negative, Purpose::Criticise)),
+        ),
+        ("rci: improve.plan", last_prompt_order(&criticised, ask(ReflectionKind::Plan, Purpose::Improve))),
+        ("dora", last_prompt_order(&advised_attempts, None)),
+        ("dora: reflect.advice", last_prompt_order(&advised_attempts, reflect(ReflectionKind::Advice))),
     ];
     let table = documented_orders();
     let wrong: Vec<String> = actual

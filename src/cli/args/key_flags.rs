@@ -169,6 +169,8 @@ key_sets! {
     MethodKeys(Some("Method")): METHOD, ACTOR, MENTOR, SEED, TRIALS, EXEMPLARS, AS, INTERFACE, PROMPTS;
     /// The keys that choose the models whose servers are checked.
     RoleKeys(None): ACTOR, MENTOR;
+    /// The key of the actor alone.
+    ActorKeys(None): ACTOR;
     /// The keys of templates that a resumed session may have been started with.
     ResumeKeys(None): PROMPTS, EXEMPLARS;
     /// The key of templates that a rerun session may have been started with.

@@ -2,8 +2,8 @@
 
 use super::task_help::{state_help, task_help};
 use super::{
-    KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, RerunKeys, RoleKeys, ScreenArgs, TaskArgs,
-    sampling_parser,
+    ActorKeys, EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, ProgramArgs, RerunKeys,
+    RoleKeys, ScreenArgs, TaskArgs, sampling_parser,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -57,6 +57,8 @@ pub struct Play {
     /// Print one JSON object per reply.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +104,34 @@ pub struct Lessons {
     pub verb: LessonSubcommand,
     #[command(flatten)]
     pub keys: KeyFlags<PoolKeys>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exits with 0 if all tests pass, with 1 if one fails, with 2 if there are none or the command is wrong. \
+                  `=` at a proposal on the screen keeps a test.\nExamples:\n  retrospect lessons test\n  \
+                  retrospect lessons test --pool other.jsonl --actor openai:MODEL --samples 5 --need 4 --json"
+)]
+pub struct LessonTestArgs {
+    /// File of the tests; by default `tests.jsonl` next to the pool.
+    #[arg(long, value_name = "FILE")]
+    pub tests: Option<PathBuf>,
+    /// Keep the lessons that the prompts were kept with, instead of those of the pool.
+    #[arg(long)]
+    pub kept_lessons: bool,
+    /// Ask this many times for each test; by default as often as the test says.
+    #[arg(long, value_name = "N")]
+    pub samples: Option<u32>,
+    /// How many replies must comply; by default as the test says, or all of --samples.
+    #[arg(long, value_name = "K")]
+    pub need: Option<u32>,
+    #[command(flatten)]
+    pub actor: KeyFlags<ActorKeys>,
+    #[command(flatten)]
+    pub models: KeyFlags<ModelKeys>,
+    /// Print one JSON object per line: a `test` each, then a `summary`.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -161,6 +191,16 @@ pub enum LessonSubcommand {
         #[arg(long, default_value = "pool")]
         format: PoolFormat,
     },
+    /// Ask the actor at the decisions kept as tests, with the lessons of the pool: one call each.
+    Test(LessonTestArgs),
+    /// Check lessons: duplicates, contradictions, repeated advice, use, share of the prompt.
+    Health {
+        /// Session or another pool file.
+        from: Option<String>,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// Copy lessons of a session into the pool, for use in other runs.
     Promote {
         /// Session.
@@ -169,6 +209,8 @@ pub enum LessonSubcommand {
         #[arg(long = "lesson", value_name = "L")]
         lessons: Vec<String>,
     },
+    /// Measure whether a lesson helps, by episodes with and without it.
+    Effect(Box<EffectArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -190,6 +232,8 @@ pub struct Verify {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]
@@ -224,7 +268,8 @@ pub struct Diff {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
-                        retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg")]
+                        retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg\n  \
+                        retrospect export --last --format cast-svg --size 100x30 --speed 2x --out recording.svg")]
 pub struct Export {
     /// Session or exported report, optionally with @BRANCH.
     #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
@@ -232,18 +277,24 @@ pub struct Export {
     /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Format: html (one page that contains the session), markdown, json, svg (the screen), text (the transcript),
-    /// reflexion (a run directory like the public code's; --out names it). Without it, the extension of --out
+    /// Format: html (one page that contains the session), markdown, json, svg (the screen), cast-svg (the screen while
+    /// the session plays, animated, with the captions of a demo), text (the transcript), reflexion (a run directory like the public code's; --out names it). Without it, the extension of --out
     /// decides; otherwise html.
     #[arg(long, short)]
     pub format: Option<ExportFormat>,
-    /// Step to highlight (html) or to show (svg): EPISODE.STEP.
+    /// Step to highlight (html), to show (svg) or to begin at (cast-svg): EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
-    /// Size of the screen for svg, in columns and rows.
+    /// Last step that cast-svg plays.
+    #[arg(long, value_name = "E.S")]
+    pub to: Option<String>,
+    /// Speed of cast-svg: 0.25x, 0.5x, 1x, 2x, 4x or 8x.
+    #[arg(long, value_name = "N", default_value = "1x")]
+    pub speed: String,
+    /// Size of the screen for svg and cast-svg, in columns and rows.
     #[arg(long, value_name = "WxH", default_value = "120x36")]
     pub size: String,
-    /// Theme of the screen for svg.
+    /// Theme of the screen for svg and cast-svg.
     #[arg(long, value_name = "T")]
     pub theme: Option<String>,
     /// File to write instead of standard output; for reflexion a folder.
@@ -295,6 +346,8 @@ pub struct Rerun {
     pub drive: super::DriveArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 /// What a report is compared with.
@@ -317,9 +370,21 @@ pub enum ReportFormat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  retrospect doctor\n  retrospect doctor --env household\n  \
+                        retrospect doctor --env stdio -- python3 bridge.py my_module:make")]
 pub struct Doctor {
     #[command(flatten)]
     pub keys: KeyFlags<RoleKeys>,
+    /// Check this environment instead: play ten random steps, and the same ones twice more, and say whether it is
+    /// deterministic, how fast it is and what works.
+    #[arg(long, value_name = "E")]
+    pub env: Option<String>,
+    /// Task to play (with --env).
+    #[arg(long, value_name = "T")]
+    pub task: Option<String>,
+    /// Random seed of the environment and of the actions (with --env).
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Sampling parameter to send, as in a run: actor.max_tokens=1024, mentor.temperature=0.7.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = sampling_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
@@ -328,6 +393,8 @@ pub struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]
@@ -381,6 +448,8 @@ pub enum ExportFormat {
     Json,
     /// The screen at one step, as a picture.
     Svg,
+    /// The screen while the session plays, as an animated picture.
+    CastSvg,
     /// The plain transcript.
     #[value(alias = "txt")]
     Text,

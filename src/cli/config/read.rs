@@ -1,5 +1,6 @@
 //! Reads the configuration file and single values. Every error names file, line, key and the allowed values.
 
+use super::programs::read_program;
 use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType, find_entry};
 use crate::catalog::{SETTINGS, find_setting};
 use crate::cli::error::{CliError, CliErrorKind};
@@ -125,6 +126,17 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
                     config.models.insert(model.get_ref().to_string(), profile);
                 }
             }
+            DeValue::Table(inner) if name == "environments" => {
+                for (environment, table) in inner {
+                    let name = environment.get_ref();
+                    let named =
+                        |why: String| error(environment.span().start, format!("environments.{name}: {why}"));
+                    let table =
+                        to_json(table.get_ref()).ok_or_else(|| named("dates are not allowed".to_owned()))?;
+                    let program = read_program(name, &table, &config.folder).map_err(named)?;
+                    config.programs.insert(name.to_string(), program);
+                }
+            }
             DeValue::Table(_) if is_foreign_table(name) => {
                 let line = line_of(key.span().start);
                 config.warnings.push(format!(
@@ -242,7 +254,7 @@ fn to_json(value: &DeValue<'_>) -> Option<Value> {
 /// no such keys, and none whose name is similar.
 fn is_foreign_table(name: &str) -> bool {
     let tables = ENTRIES.iter().filter_map(|entry| entry.name.split_once('.')).map(|(table, _)| table);
-    let known: BTreeSet<&str> = tables.chain(["preset", "models"]).collect();
+    let known: BTreeSet<&str> = tables.chain(["preset", "models", "environments"]).collect();
     !known.contains(name) && closest_name(name, known.into_iter()).is_none()
 }
 

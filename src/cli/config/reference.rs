@@ -1,5 +1,6 @@
 //! Generates the reference and the sample file from the table.
 
+use super::programs::PROGRAM_KEYS;
 use super::{ENTRIES, Entry, ValueType, keys};
 #[cfg(test)]
 use crate::catalog::{METHOD_NAMES, SETTINGS, defaults, environments_with_setting, methods_with_setting};
@@ -46,6 +47,7 @@ pub fn reference_page() -> String {
         );
     }
     write_profile_reference(&mut out);
+    write_program_reference(&mut out);
     write_settings_reference(&mut out);
     out
 }
@@ -85,6 +87,18 @@ fn write_profile_reference(out: &mut String) {
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
     for (key, meaning) in PROFILE_KEYS {
+        let _ = writeln!(out, "| `{key}` | {meaning} |");
+    }
+}
+
+fn write_program_reference(out: &mut String) {
+    out.push_str(
+        "\n## `[environments.NAME]`\n\n```toml\n[environments.mine]\nkind = \"stdio\"\n\
+         command = [\"python3\", \"/home/me/bridge.py\", \"my_module:make\"]\n```\n\n\
+         An environment that is another program, for `--env NAME` (`ENVIRONMENTS.md`). The name has lower-case letters, digits, `-` and \
+         `_`. Sessions record it, but never the command.\n\n| key | what it is |\n|---|---|\n",
+    );
+    for (key, meaning) in PROGRAM_KEYS {
         let _ = writeln!(out, "| `{key}` | {meaning} |");
     }
 }
@@ -190,6 +204,10 @@ pub fn sample_file() -> String {
     out.push_str(
         "\n# A server profile of your own, for `run --actor openai:MODEL --profile mine`:\n#[models.mine]\n\
          #base_url = \"http://127.0.0.1:8080/v1\"\n#key_env = \"MY_KEY\"\n",
+    );
+    out.push_str(
+        "\n# An environment of your own that is another program, for `run --env mine`:\n#[environments.mine]\n\
+         #kind = \"stdio\"\n#command = [\"python3\", \"/home/me/bridge.py\", \"my_module:make\"]\n",
     );
     out.push_str("\n# A preset of your own, for `run --preset every-five`:\n#[preset.every-five]\n#reflect = \"periodic\"\n#r_freq = 5\n");
     out

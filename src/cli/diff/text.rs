@@ -49,7 +49,7 @@ impl DiffPrinter<'_> {
         let (a, b) = (lines(&entry.left), lines(&entry.right));
         if !is_wide {
             self.print_line(out, &[(TextStyle::Plain, entry.name.clone())])?;
-            for (mark, style, side) in [("- ", TextStyle::OnlyLeft, a), ("+ ", TextStyle::OnlyRight, b)] {
+            for (mark, style, side) in [("A ", TextStyle::OnlyLeft, a), ("B ", TextStyle::OnlyRight, b)] {
                 for text in side {
                     self.print_line(out, &[(style, format!("  {mark}{text}"))])?;
                 }
@@ -101,13 +101,22 @@ pub(super) fn print_comparison(
         left: Some(a.to_owned()),
         right: Some(b.to_owned()),
     };
-    printer.print_both_sides(
-        &entry("compared", &format!("A  {}", comparison.left.name), &format!("B  {}", comparison.right.name)),
-        out,
-    )?;
+    // Below each other, the sides have their letters anyway.
+    let name = |letter: &str, side: &Side| match printer.width {
+        MIN_WIDTH_OF_TWO_COLUMNS.. => format!("{letter}  {}", side.name),
+        _ => side.name.clone(),
+    };
+    let names = (name("A", &comparison.left), name("B", &comparison.right));
+    printer.print_both_sides(&entry("compared", &names.0, &names.1), out)?;
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
     printer.print_both_sides(&entry("task", &task(&comparison.left), &task(&comparison.right)), out)?;
+    let mut outcome = comparison.outcome_entries();
+    outcome.extend(comparison.detailed_outcome_entries());
+    for entry in outcome.iter().filter(|entry| entry.differs()) {
+        printer.print_both_sides(entry, out)?;
+    }
+    print_equal(printer, &outcome, out)?;
     print_groups(printer, comparison.run_entries(), out)?;
     printer.print_line(out, &[])?;
     let mut omitted = 0;
@@ -123,10 +132,6 @@ pub(super) fn print_comparison(
         print_step_row(printer, comparison, row, out)?;
     }
     print_omitted(printer, omitted, out)?;
-    printer.print_line(out, &[])?;
-    for result in comparison.outcome_entries() {
-        printer.print_both_sides(&result, out)?;
-    }
     printer.print_line(out, &[])?;
     let [same, changed, only_a, only_b] = comparison.counts();
     // The row of the first observations is not a step.
@@ -147,6 +152,28 @@ pub(super) fn print_comparison(
         )
     };
     printer.print_line(out, &[(TextStyle::Heading, summary)])
+}
+
+/// Prints the entries that are equal on both sides, each with its value once.
+fn print_equal(
+    printer: &DiffPrinter<'_>,
+    entries: &[ComparisonEntry],
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let equal = entries.iter().filter(|entry| !entry.differs());
+    let each: Vec<String> = equal
+        .map(|entry| format!("{} {}", entry.name, one_line(entry.left.as_deref().unwrap_or("-"))))
+        .collect();
+    if each.is_empty() {
+        return Ok(());
+    }
+    let name = "the same";
+    let columns = printer.width.saturating_sub(NAME_COLUMNS).max(1);
+    for (index, text) in wrap_text(&each.join("; "), columns).into_iter().enumerate() {
+        let name = if index == 0 { name } else { "" };
+        printer.print_line(out, &[(TextStyle::Dim, format!("{}{text}", pad_text(name, NAME_COLUMNS)))])?;
+    }
+    Ok(())
 }
 
 fn print_omitted(printer: &DiffPrinter<'_>, steps: usize, out: &mut Output) -> Result<(), CliError> {
@@ -227,7 +254,7 @@ fn print_step_row(
     if !is_wide {
         let sides: &[(&str, TextStyle, &[String])] = match kind {
             RowKind::Same => &[("  ", left, &a)],
-            _ => &[("- ", left, &a), ("+ ", right, &b)],
+            _ => &[("A ", left, &a), ("B ", right, &b)],
         };
         for (mark, style, lines) in sides {
             for line in *lines {

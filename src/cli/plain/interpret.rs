@@ -42,6 +42,8 @@ pub(super) enum LineAction {
     Admissible,
     /// Show a hint towards the goal.
     Hint,
+    /// Show what the environment's program has printed.
+    Output,
     /// Open a branch at the proposal of a step and send it these commands.
     Fork {
         step: u32,
@@ -159,6 +161,7 @@ fn parse_verb(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String>
         Verb::World => Ok(LineAction::Print(describe_world(state))),
         Verb::Actions => Ok(LineAction::Admissible),
         Verb::Hint => Ok(LineAction::Hint),
+        Verb::Output => Ok(LineAction::Output),
         Verb::Story => describe_steps(rest, state).map(LineAction::Print),
         Verb::Note => {
             let step = state.last_step().map_or(0, |s| s.number);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(in crate::driver) struct Prefetcher {
     /// The head of the branch when the last lookahead started, moved past the prefetch records written since.
-    pub(super) start_seq: Option<Seq>,
+    pub(in crate::driver) start_seq: Option<Seq>,
     pub(super) lookahead_number: u64,
     pub(super) lookahead: Option<(u64, Engine, CallId)>,
     pub(super) prefetches: Vec<PrefetchCall>,

@@ -9,7 +9,7 @@ impl State {
     pub fn person_act(&self, event: &Event) -> Option<PersonAct> {
         Some(match event {
             Event::LessonChanged { op, author: Author::Person }
-                if !matches!(**op, LessonOp::Recur { .. }) =>
+                if !matches!(**op, LessonOp::Recur { .. } | LessonOp::Measured { .. }) =>
             {
                 let number = self.pool.get(op.id()).map_or(0, |lesson| lesson.number);
                 PersonAct::Lesson { number, change: op.clone() }

@@ -20,7 +20,7 @@ impl State {
         if author == Author::Mentor && self.is_last_question_edited() {
             self.pool.mark_edited_by_person(op.id());
         }
-        if author == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
+        if author == Author::Person && !matches!(op, LessonOp::Recur { .. } | LessonOp::Measured { .. }) {
             self.push_undo(seq, UndoAction::Lesson(op.clone()));
         }
     }

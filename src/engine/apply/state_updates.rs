@@ -348,6 +348,7 @@ impl Episode {
 impl Step {
     /// Discards the proposal and sets the step back to the prompt stage for another try.
     pub(super) fn clear_proposal(&mut self) {
+        self.reasoning = "".into();
         self.thought = None;
         self.thought_edited = false;
         self.proposed = None;

@@ -25,7 +25,7 @@ impl Engine {
         };
         Ok(match command {
             // `transition` is the observation, action and reward that the lesson is about.
-            LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition } => {
+            LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition, pinned } => {
                 if text.text.trim().is_empty() {
                     return Err(CommandError::new("the lesson is empty", "write a sentence"));
                 }
@@ -47,9 +47,11 @@ impl Engine {
                     transition: transition.clone(),
                     task_key: None,
                     task_type: None,
+                    pinned: *pinned,
+                    taken_from: None,
                 }
             }
-            LessonCommand::Accept { kind, scope, text, edited, evidence } => {
+            LessonCommand::Accept { kind, scope, text, edited, evidence, pinned } => {
                 if text.text.trim().is_empty() {
                     return Err(CommandError::new("the lesson is empty", "write a sentence"));
                 }
@@ -65,6 +67,8 @@ impl Engine {
                     transition: None,
                     task_key: None,
                     task_type: None,
+                    pinned: *pinned,
+                    taken_from: None,
                 }
             }
             LessonCommand::Load(lesson) => {
@@ -86,6 +90,9 @@ impl Engine {
                     transition: lesson.transition.as_deref().cloned(),
                     task_key: lesson.task_key.as_deref().map(str::to_owned),
                     task_type: lesson.task_type.as_deref().map(str::to_owned),
+                    // A file's lesson gets its status by an event of its own.
+                    pinned: author == Author::Person && lesson.status == LessonStatus::Pinned,
+                    taken_from: lesson.taken_from.as_deref().map(str::to_owned),
                 }
             }
             LessonCommand::Edit { id, text } => {

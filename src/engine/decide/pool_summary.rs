@@ -86,6 +86,7 @@ impl Engine {
                         parents: parents.clone(),
                         transition: None,
                         evidence: evidence.clone(),
+                        pinned: false,
                     };
                     self.lesson_op(&command, Author::Mentor, events.len())?
                 }

@@ -17,9 +17,9 @@ impl Engine {
     }
 
     /// Returns why an actor's reply can't be used and is requested again: the model refused to answer, the reply has
-    /// neither action nor thought, it was cut off before its action was complete, or it has fewer than `least_reply`
-    /// characters (5 in Reflexion's public code). Returns `None` if the reply is usable or the step has no retries left
-    /// (setting `ask_again`).
+    /// neither action nor thought, it was cut off before its action was complete, it has fewer than `least_reply`
+    /// characters (5 in Reflexion's public code), or its action has an unknown form (setting `irci`). Returns `None` if the
+    /// reply is usable or the step has no retries left (setting `ask_again`).
     fn unusable_reason(
         &self,
         step: u32,
@@ -28,6 +28,11 @@ impl Engine {
         truncated: Option<Truncation>,
     ) -> Option<String> {
         let retries = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
+        if u64::from(retries) < self.state.settings().irci
+            && parsed.action.as_ref().is_some_and(|action| !(self.policy.has_known_form)(&self.state, action))
+        {
+            return Some("the action has none of the forms that the instruction lists".to_owned());
+        }
         if u64::from(retries) >= self.state.settings().ask_again {
             return None;
         }
@@ -208,6 +213,8 @@ impl Engine {
                 let event = || (Cause::Model, Event::PrefetchChanged(update.clone()));
                 (applies && !self.state.closed).then(event).into_iter().collect()
             }
+            Reply::SamplesRequested { request, texts } => self.sample_request_events(request, texts),
+            Reply::Sample(sample) => self.sample_events(sample),
             Reply::World { call, result, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
                     let agent_view = (self.policy.rewrite_observation)(&self.state, "", result, admissible);

@@ -172,11 +172,11 @@ impl Engine {
         };
         Ok(match &entry.action {
             // Undoing the addition retired the lesson, so redoing it restores the lesson.
-            UndoAction::Lesson(LessonOp::Add { id, .. }) => {
+            UndoAction::Lesson(LessonOp::Add { id, pinned, .. }) => {
                 let op = LessonOp::Status {
                     id: id.clone(),
                     previous: LessonStatus::Retired,
-                    status: LessonStatus::On,
+                    status: if *pinned { LessonStatus::Pinned } else { LessonStatus::On },
                 };
                 vec![Event::LessonRedone { target_seq: entry.seq, op: Box::new(op) }]
             }

@@ -34,7 +34,7 @@ impl State {
             LessonOp::Status { status, .. } => lesson.status == *status,
             LessonOp::Rescope { scope, .. } => lesson.scope == *scope,
             LessonOp::Move { id, to, .. } => self.pool.position(id) == Some(*to),
-            LessonOp::Recur { .. } => false,
+            LessonOp::Recur { .. } | LessonOp::Measured { .. } => false,
         })
     }
 
@@ -90,6 +90,7 @@ impl State {
             UndoAction::Lesson(op) => match op {
                 LessonOp::Add { .. } => format!("lesson {} added", number(op)),
                 LessonOp::Recur { .. } => format!("lesson {} recurred", number(op)),
+                LessonOp::Measured { .. } => format!("lesson {} measured", number(op)),
                 LessonOp::Edit { .. } => format!("lesson {} edited", number(op)),
                 LessonOp::Status { previous: LessonStatus::Retired, .. } => {
                     format!("lesson {} restored", number(op))

@@ -158,6 +158,7 @@ fn policy_with(method: Arc<dyn Method>) -> Policy {
         edit_prompt,
         rewrite_action: |_, _| OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false },
         is_short_action: |_, _| false,
+        has_known_form: Arc::new(|_, _| true),
         rewrite_observation: |_, action, _, _| action.starts_with("think:").then(|| "OK.".to_owned()),
         extract_goal: |first| first.observation.rsplit(": ").next().unwrap_or_default().to_owned(),
         detect: Arc::new(|state: &State| {

@@ -318,6 +318,7 @@ fn interventions_are_recorded_at_their_step() {
         transition: None,
         parents: Vec::new(),
         rule: None,
+        pinned: false,
     };
     harness.command(Command::Lesson(lesson)).unwrap();
     let recorded = |harness: &Harness| {

@@ -337,6 +337,7 @@ fn undo_and_redo_describe_the_change() {
         transition: None,
         parents: Vec::new(),
         rule: None,
+        pinned: false,
     };
     // (command, what undo reverts, what redo restores)
     for (edit, undone, redone) in [
@@ -426,4 +427,41 @@ fn undoing_a_run_change_below_an_obsolete_prompt_edit_undoes_it_once() {
     }
     assert!(harness.state().pool.all().all(|lesson| !lesson.is_active()));
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("nothing to undo"));
+}
+
+/// A lesson that is pinned, or taken over from a saved pool, as it is added is one change.
+#[test]
+fn a_lesson_pinned_from_the_start_is_undone_and_redone_as_one_change() {
+    use crate::domain::{LessonId, LessonOrigin};
+    let mut harness = Harness::with_tasks(1);
+    let lesson = LessonCommand::Add {
+        kind: ReflectionKind::Error,
+        scope: Scope::Environment,
+        text: LessonText::plain("Look first."),
+        evidence: String::new(),
+        transition: None,
+        parents: Vec::new(),
+        rule: None,
+        pinned: true,
+    };
+    harness.command(Command::Lesson(lesson)).unwrap();
+    let status = |harness: &Harness| harness.state().pool.by_number(1).unwrap().status;
+    assert_eq!(status(&harness), LessonStatus::Pinned);
+    for (command, after) in [(Command::Undo, LessonStatus::Retired), (Command::Redo, LessonStatus::Pinned)] {
+        assert_eq!(harness.command(command).unwrap().len(), 1);
+        assert_eq!(status(&harness), after);
+    }
+
+    let mut saved = harness.state().pool.by_number(1).unwrap().clone();
+    saved.id = LessonId("0123456789ab".into());
+    saved.origin = LessonOrigin::Mentor;
+    saved.taken_from = Some("pool.jsonl".into());
+    let events = harness.command(Command::Lesson(LessonCommand::Load(Box::new(saved)))).unwrap();
+    let json = serde_json::to_string(&events[0]).unwrap();
+    assert!(json.contains(r#""pinned":true,"taken_from":"pool.jsonl""#), "{json}");
+    let taken = harness.state().pool.by_number(2).unwrap();
+    assert_eq!(
+        (&*taken.id.0, taken.origin, taken.status, taken.taken_from.as_deref(), taken.edited_by_person),
+        ("0123456789ab", LessonOrigin::Mentor, LessonStatus::Pinned, Some("pool.jsonl"), true)
+    );
 }

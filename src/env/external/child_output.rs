@@ -5,6 +5,9 @@
 //! the output is dropped.
 
 use rustix::event::{PollFd, PollFlags, poll};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
 use std::os::fd::AsFd;
 use std::process::{ChildStderr, ChildStdout};
@@ -33,10 +36,15 @@ impl Tail {
         }
     }
 
+    /// Returns what is kept, without control sequences.
+    fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.0[self.0.len().saturating_sub(KEPT_BYTES)..]);
+        crate::text::clean(&text).into_owned()
+    }
+
     /// Returns the last lines that aren't empty, without control sequences, separated by ` | `.
     fn excerpt(&self) -> String {
-        let text = String::from_utf8_lossy(&self.0[self.0.len().saturating_sub(KEPT_BYTES)..]);
-        let text = crate::text::clean(&text);
+        let text = self.text();
         let mut length = 0;
         let mut lines: Vec<&str> = text
             .lines()
@@ -74,9 +82,10 @@ struct Streams {
 struct ReplyScanner {
     prefix: &'static [u8],
     line: Vec<u8>,
+    /// Whether lines may be events.
+    has_events: bool,
     /// Whether the current line can't be a reply; then `line` is empty.
     is_log: bool,
-    is_too_long: bool,
 }
 
 impl ReplyScanner {
@@ -94,8 +103,14 @@ impl ReplyScanner {
             return streams.log.extend(part);
         }
         let taken = part.len().min(MAX_LINE_BYTES - self.line.len());
-        self.is_too_long |= taken < part.len();
         self.line.extend_from_slice(&part[..taken]);
+        if taken < part.len() {
+            // Reported at once, because the line may never end.
+            streams.set_reply(Err(format!("a reply is longer than {} MiB", MAX_LINE_BYTES >> 20)));
+            self.is_log = true;
+            self.line = Vec::new();
+            return;
+        }
         let known = self.line.len().min(self.prefix.len());
         if self.line[..known] != self.prefix[..known] {
             self.is_log = true;
@@ -106,20 +121,49 @@ impl ReplyScanner {
     fn end_line(&mut self, streams: &mut Streams) {
         let line = std::mem::take(&mut self.line);
         let is_log = std::mem::take(&mut self.is_log) || line.len() < self.prefix.len();
-        let is_too_long = std::mem::take(&mut self.is_too_long);
-        let is_surplus = !is_log && streams.reply.is_some();
-        streams.has_surplus |= is_surplus;
-        if is_log || is_surplus {
-            streams.log.extend(&line);
+        let event = if is_log || !self.has_events { None } else { event_text(&line) };
+        if is_log || event.is_some() {
+            streams.log.extend(event.as_ref().map_or(&line, |text| text.as_bytes()));
             streams.log.extend(b"\n");
             return;
         }
-        streams.reply = Some(if is_too_long {
-            Err(format!("a reply is longer than {} MiB", MAX_LINE_BYTES >> 20))
-        } else {
-            String::from_utf8(line).map_err(|_| "a reply is not UTF-8".to_owned())
-        });
+        streams.set_reply(String::from_utf8(line).map_err(|_| "a reply is not UTF-8".to_owned()));
     }
+}
+
+impl Streams {
+    fn set_reply(&mut self, reply: Reply) {
+        if self.reply.is_none() {
+            self.reply = Some(reply);
+            return;
+        }
+        self.has_surplus = true;
+        let text = reply.unwrap_or_else(|what| what);
+        self.log.extend(text.as_bytes());
+        self.log.extend(b"\n");
+    }
+}
+
+/// An event: a JSON object with `event` and without `id`.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "event")]
+    _event: IgnoredAny,
+    id: Option<IgnoredAny>,
+    text: Option<Value>,
+}
+
+/// Returns the text of an event, or the whole line if it has none. `None` if the line is no event.
+fn event_text(line: &[u8]) -> Option<String> {
+    const NAME: &[u8] = b"\"event\"";
+    if !line.windows(NAME.len()).any(|part| part == NAME) {
+        return None;
+    }
+    let event: Event = serde_json::from_slice(line).ok().filter(|event: &Event| event.id.is_none())?;
+    Some(match event.text {
+        Some(Value::String(text)) => text,
+        _ => String::from_utf8_lossy(line).into_owned(),
+    })
 }
 
 /// What was waited for.
@@ -142,6 +186,13 @@ impl SharedStreams {
     fn notify(&self) {
         self.0.1.notify_all();
     }
+
+    fn printed_text(&self) -> String {
+        let streams = self.lock();
+        let texts = [&streams.log, &streams.errors].map(Tail::text);
+        let texts: Vec<&str> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        texts.join("\n")
+    }
 }
 
 /// The output of a child process, read as it arrives.
@@ -152,7 +203,8 @@ pub(super) struct ChildOutput {
 }
 
 impl ChildOutput {
-    /// Starts to read. Lines of standard output that begin with `reply_prefix` are replies.
+    /// Starts to read. Lines of standard output that begin with `reply_prefix` are replies, unless they may be events and
+    /// are.
     ///
     /// # Errors
     /// Returns the system's error if a thread or a pipe can't be created.
@@ -160,6 +212,7 @@ impl ChildOutput {
         mut stdout: ChildStdout,
         mut stderr: ChildStderr,
         reply_prefix: &'static str,
+        has_events: bool,
     ) -> io::Result<Self> {
         let streams = Mutex::new(Streams { open: 2, ..Streams::default() });
         let shared = SharedStreams(Arc::new((streams, Condvar::new())));
@@ -167,12 +220,8 @@ impl ChildOutput {
         let stderr_stop = stdout_stop.try_clone()?;
         let streams = shared.clone();
         thread::Builder::new().name("child-stdout".to_owned()).spawn(move || {
-            let mut scanner = ReplyScanner {
-                prefix: reply_prefix.as_bytes(),
-                line: Vec::new(),
-                is_log: false,
-                is_too_long: false,
-            };
+            let mut scanner =
+                ReplyScanner { prefix: reply_prefix.as_bytes(), line: Vec::new(), has_events, is_log: false };
             drain(&mut stdout, &stdout_stop, |bytes| {
                 scanner.scan(bytes, &mut streams.lock());
                 streams.notify();
@@ -216,6 +265,12 @@ impl ChildOutput {
     /// Waits until both streams are closed, so that the excerpt is complete.
     pub(super) fn wait_for_end(&self, limit: Duration) {
         let _ = self.shared.0.1.wait_timeout_while(self.lock(), limit, |streams| streams.open > 0);
+    }
+
+    /// Returns a function that returns the end of both streams without control sequences: what isn't a reply, then standard error.
+    pub(super) fn printed_text(&self) -> impl Fn() -> String + Send + use<> {
+        let shared = self.shared.clone();
+        move || shared.printed_text()
     }
 
     /// Returns the last lines on standard error, or else those on standard output that are no replies, in one line.

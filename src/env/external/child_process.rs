@@ -2,13 +2,14 @@
 
 use super::child_output::MAX_LINE_BYTES;
 use super::idle_children::IdleChildren;
-use super::running_child::{ChildCommand, Failure, RunningChild};
+use super::running_child::{ChildCommand, Failure, Farewell, RunningChild};
 use crate::env::{EnvError, StopHandle, StopRegistration};
+use std::any::Any;
 use std::time::Duration;
 
 /// A child process.
 ///
-/// Dropping it closes its standard input, then sends SIGTERM to its process group, then SIGKILL, with 2 s before each. Its
+/// Dropping it sends its last request (if one is set), closes its standard input, then sends SIGTERM to its process group, then SIGKILL, with 2 s before each. Its
 /// working directory is a private temporary folder, which is removed then.
 ///
 /// Its group is killed at once when the thread that has started it is abandoned ([`StopHandle`]).
@@ -52,7 +53,9 @@ impl ChildProcess {
 
     fn with_running(running: RunningChild) -> Self {
         let group = running.group.clone();
-        let stop = StopHandle::current().map(|handle| handle.register(move || group.kill()));
+        let printed_text = running.printed_text();
+        let stop =
+            StopHandle::current().map(|handle| handle.register_program(move || group.kill(), printed_text));
         Self { running: Some(running), idle: None, stop }
     }
 
@@ -70,6 +73,39 @@ impl ChildProcess {
         }
         let reply = self.running.as_mut().map(|running| running.exchange(request, limit));
         reply.unwrap_or(Err(Failure::Died)).map_err(|failure| self.end_after(failure))
+    }
+
+    /// Returns the number of the next request, from 1. A process that is used again continues to count.
+    pub fn next_request_number(&mut self) -> u64 {
+        self.running.as_mut().map_or(1, |running| {
+            running.request_count += 1;
+            running.request_count
+        })
+    }
+
+    /// Sets the last request, which is sent before a healthy process is ended; its reply is ignored.
+    pub fn set_farewell(&mut self, farewell: Farewell) {
+        if let Some(running) = &mut self.running {
+            running.farewell = Some(farewell);
+        }
+    }
+
+    /// Keeps notes with the process, for whoever uses it next.
+    pub fn keep_notes(&mut self, notes: impl Any + Send) {
+        if let Some(running) = &mut self.running {
+            running.notes = Some(Box::new(notes));
+        }
+    }
+
+    /// Takes the notes kept with the process. `None` for a process that was just started.
+    pub fn take_notes<T: Any>(&mut self) -> Option<T> {
+        let notes = self.running.as_mut()?.notes.take()?;
+        notes.downcast().ok().map(|notes| *notes)
+    }
+
+    /// Ends the process because it says that it can't continue, and returns the error to report.
+    pub fn end_after_report(&mut self, what: String) -> EnvError {
+        self.end_after(Failure::Reported(what))
     }
 
     /// Ends the process because its reply can't be understood, and returns the error to report. `what` says why.

@@ -11,10 +11,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use std::any::Any;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, PipeWriter, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -44,9 +46,16 @@ pub struct ChildCommand {
     pub words: Vec<OsString>,
     /// Environment variables. The child gets these, `PATH`, `HOME` and `LANG`, and no others: no key of this program.
     pub variables: Vec<(OsString, OsString)>,
+    /// The working folder; if `None`, the private temporary folder.
+    pub folder: Option<PathBuf>,
     /// How the lines of standard output that are replies begin. All others are ignored, except in error messages.
     pub reply_prefix: &'static str,
+    /// Whether a JSON object with `event` and without `id` is no reply, but ignored like other lines.
+    pub has_events: bool,
 }
+
+/// The last request of a process, and the limit for its reply. The function gets the request's number.
+pub type Farewell = (fn(u64) -> String, Duration);
 
 impl ChildCommand {
     /// Returns the program's name, for error messages.
@@ -67,6 +76,11 @@ pub(super) struct RunningChild {
     _life: PipeWriter,
     output: ChildOutput,
     _folder: TempDir,
+    /// How many requests have been numbered.
+    pub(super) request_count: u64,
+    pub(super) farewell: Option<Farewell>,
+    /// What its environment keeps with it between episodes.
+    pub(super) notes: Option<Box<dyn Any + Send>>,
 }
 
 /// Why there is no reply.
@@ -76,6 +90,8 @@ pub(super) enum Failure {
     /// The process ended, or closed its output.
     Died,
     Protocol(String),
+    /// The process says that it can't continue.
+    Reported(String),
 }
 
 impl RunningChild {
@@ -93,7 +109,7 @@ impl RunningChild {
             .args(&command.words)
             .env_clear()
             .envs(inherited.into_iter().flatten().chain(command.variables.iter().cloned()))
-            .current_dir(folder.path())
+            .current_dir(command.folder.as_deref().unwrap_or(folder.path()))
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -106,9 +122,20 @@ impl RunningChild {
         };
         // A child that doesn't read must not block a request beyond its limit.
         fcntl_setfl(&stdin, OFlags::NONBLOCK)?;
-        let output = ChildOutput::read(stdout, stderr, command.reply_prefix)?;
+        let output = ChildOutput::read(stdout, stderr, command.reply_prefix, command.has_events)?;
         let group = Arc::new(ProcessGroup::new(Pid::from_child(&child)));
-        Ok(Self { command: command.clone(), child, group, stdin, output, _life: life, _folder: folder })
+        Ok(Self {
+            command: command.clone(),
+            child,
+            group,
+            stdin,
+            output,
+            _life: life,
+            _folder: folder,
+            request_count: 0,
+            farewell: None,
+            notes: None,
+        })
     }
 
     /// Sends a line and returns the line that is its reply.
@@ -117,6 +144,11 @@ impl RunningChild {
         self.send(request, deadline)
             .and_then(|()| self.receive(deadline))
             .map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))
+    }
+
+    /// Returns a function that returns the end of what the process has printed, apart from replies.
+    pub(super) fn printed_text(&self) -> impl Fn() -> String + Send + use<> {
+        self.output.printed_text()
     }
 
     /// Returns whether the process is running and every reply was asked for, so that it can be used for another episode.
@@ -180,6 +212,7 @@ impl RunningChild {
             if excerpt.is_empty() { String::new() } else { format!("; last output: {excerpt}") };
         match (failure, status) {
             (Failure::TimedOut(limit), _) => EnvError::TimedOut { millis: limit.as_millis() as u64 },
+            (Failure::Reported(what), _) => EnvError::Died { what: format!("{what}{last_output}") },
             (Failure::Protocol(what), _) => EnvError::Protocol { what: format!("{what}{last_output}") },
             (Failure::Died, Some(status)) if had_exited => {
                 EnvError::Died { what: format!("its process ended ({status}){last_output}") }
@@ -190,9 +223,14 @@ impl RunningChild {
         }
     }
 
-    /// Closes the standard input of the process, then sends SIGTERM to its group, then SIGKILL, and waits before each
+    /// Sends the last request, if there is one, and closes the standard input of the process; then sends SIGTERM to its group, then SIGKILL, and waits before each
     /// whether the process ends. The last one also ends what the process has left behind.
     pub(super) fn end(mut self) {
+        if let Some((line, limit)) = self.farewell.filter(|_| self.is_healthy()) {
+            self.request_count += 1;
+            // Whatever it answers, it is ended now.
+            let _ = self.exchange(&line(self.request_count), limit);
+        }
         drop(self.stdin);
         if !wait_for_exit(&self.child, GRACE) {
             self.group.terminate();

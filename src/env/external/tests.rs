@@ -24,7 +24,7 @@ const PARENT: &str = r#"sleep 1000 & while read -r _; do echo "= $$ $!"; done"#;
 
 fn command(script: &str) -> ChildCommand {
     let words = ["/bin/sh", "-c", script].map(Into::into).to_vec();
-    ChildCommand { words, variables: Vec::new(), reply_prefix: "= " }
+    ChildCommand { words, variables: Vec::new(), folder: None, reply_prefix: "= ", has_events: false }
 }
 
 fn start(script: &str) -> ChildProcess {
@@ -277,6 +277,43 @@ fn healthy_children_are_used_again() {
     let mut fourth = take();
     assert_ne!(pids(&mut fourth), dies_idle);
     wait_until_gone(&dies_idle);
+}
+
+#[test]
+fn children_that_wait_too_long_are_ended() {
+    static IDLE: IdleChildren = IdleChildren::with_max_idle(2, Duration::from_millis(50));
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("end");
+    let script = format!(
+        r#"sleep 1000 & while read -r line; do echo "= $$ $!"; echo "$line" >{}; done"#,
+        file.display()
+    );
+    for number in 1..3 {
+        let mut child = ChildProcess::start_or_reuse(&command(&script), &IDLE).unwrap();
+        child.set_farewell((|number| format!("bye {number}"), LONG));
+        assert_eq!(child.next_request_number(), 1);
+        let kept = pids(&mut child);
+        drop(child);
+        wait_until_gone(&kept);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "bye 2\n", "the last request of child {number}");
+    }
+    // All of them at once.
+    let mut child = ChildProcess::start_or_reuse(&command(ECHO), &IDLE).unwrap();
+    child.keep_notes(7_u8);
+    assert_eq!((child.take_notes(), child.take_notes::<u8>()), (Some(7_u8), None));
+    drop(child);
+    IDLE.end_all();
+    assert!(IDLE.take(&command(ECHO)).is_none());
+}
+
+#[test]
+fn events_are_no_replies() {
+    let script = r#"read -r _; echo '= {"event":1}'; echo '{"event":"log","text":"a note"}'; echo '{"id":1,"event":[]}'; exit 1"#;
+    let with_events = ChildCommand { reply_prefix: "{", has_events: true, ..command(script) };
+    let mut child = ChildProcess::start(&with_events).unwrap();
+    assert_eq!(child.exchange("go", LONG).unwrap(), r#"{"id":1,"event":[]}"#);
+    let error = died(child.exchange("go", LONG).unwrap_err());
+    assert!(error.ends_with(r#"= {"event":1} | a note"#), "{error}");
 }
 
 /// Not a test: the program that [`no_process_survives_this_program`] kills.

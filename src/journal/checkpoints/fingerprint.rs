@@ -5,6 +5,10 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
     include_bytes!("../../engine/prefetch.rs"),
     include_bytes!("../../engine/apply/prefetch.rs"),
+    include_bytes!("../../engine/samples.rs"),
+    include_bytes!("../../engine/apply/samples.rs"),
+    include_bytes!("../../domain/sample.rs"),
+    include_bytes!("../../domain/measured_effect.rs"),
     include_bytes!("../../engine/apply/cancelled.rs"),
     include_bytes!("../../engine/apply/interventions.rs"),
     include_bytes!("../../engine/apply/manual_edit.rs"),
@@ -100,6 +104,7 @@ mod tests {
         expected.extend(
             [
                 "prefetch",
+                "samples",
                 "apply",
                 "replay_start",
                 "clock",

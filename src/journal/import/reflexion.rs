@@ -388,6 +388,8 @@ pub fn plan_lesson(
         transition: None,
         task_key,
         task_type: None,
+        pinned: false,
+        taken_from: None,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::endpoint::{Api, Endpoint, MaxTokensField, PENALTY_NAMES};
 use super::learned_quirks::{LearnedQuirks, TokenLimit};
-use crate::domain::{MessageRole, ModelRole, Prompt, raised_temperature};
+use crate::domain::{ModelRole, raised_temperature};
 use crate::provider::Request;
+use crate::provider::request_preview::chat_messages;
 use serde_json::{Map, Value, json};
 
 /// Fields that a request can omit. If a rejection mentions one of them, the request is repeated without it.
@@ -162,38 +163,15 @@ pub(super) fn build_body(
         Api::Chat if endpoint.one_message || learned.one_message => {
             body.insert("messages".to_owned(), json!([{"role": "user", "content": request.prompt.body()}]))
         }
-        Api::Chat => body.insert("messages".to_owned(), build_messages(&request.prompt)),
+        Api::Chat => body.insert("messages".to_owned(), chat_messages(&request.prompt)),
     };
     body
-}
-
-/// Returns the messages of a prompt. Adjacent segments of the same role form one message, whose content is a plain
-/// string.
-fn build_messages(prompt: &Prompt) -> Value {
-    let mut messages: Vec<(MessageRole, String)> = Vec::new();
-    for segment in &prompt.segments {
-        match messages.last_mut() {
-            Some((message_role, text)) if *message_role == segment.message_role => {
-                text.push_str(&segment.text);
-            }
-            _ => messages.push((segment.message_role, segment.text.to_string())),
-        }
-    }
-    let role = |message_role| match message_role {
-        MessageRole::System => "system",
-        MessageRole::User => "user",
-        MessageRole::Assistant => "assistant",
-    };
-    messages
-        .iter()
-        .map(|(message_role, text)| json!({"role": role(*message_role), "content": text}))
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Segment, SegmentLabel, SegmentOrigin};
+    use crate::domain::{MessageRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
     use std::sync::Arc;
 
     fn request(parts: &[(MessageRole, &str)]) -> Request {

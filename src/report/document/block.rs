@@ -2,6 +2,7 @@
 //! markup, colours and folding.
 
 use super::super::record::enum_name;
+use super::samples::SampleFacts;
 use crate::domain::{
     Author, EpisodeRole, LessonOp, LessonStatus, LessonText, ModelRole, Note, NoteKind, PartialReply,
     PersonAct, Question, Reflection, describe_setting_value, pluralize,
@@ -18,6 +19,8 @@ pub enum Span<'a> {
     Quote(Cow<'a, str>),
     /// Text from outside that names something: an action, a rule.
     Code(Cow<'a, str>),
+    /// An action that another one replaced.
+    Replaced(Cow<'a, str>),
     /// The person: `you` in a terminal, `a person` on a page that others read.
     Person,
 }
@@ -56,7 +59,11 @@ pub enum Block<'a> {
     /// The actor was asked again, for this reason.
     AskedAgain(&'a str),
     Warning(&'a str),
+    /// What samples of the step's prompt proposed.
+    Samples(SampleFacts<'a>),
     RequestChanged(ModelRole, &'a str),
+    /// The reasoning that a model showed before its reply.
+    Reasoning(&'a str),
     Thought {
         text: &'a str,
         /// Set if a person chose to only think: who decided, and instead of what.
@@ -153,6 +160,10 @@ impl<'a> Block<'a> {
             Block::UnusableReplies(count) => vec![words(format!("{count} unusable replies"))],
             Block::AskedAgain(reason) => vec![words("asked again: "), quote(*reason)],
             Block::Warning(text) => vec![words("warning: "), quote(*text)],
+            Block::Samples(samples) => {
+                let span = |(is_proposal, text)| if is_proposal { code(text) } else { words(text) };
+                samples.parts().into_iter().map(span).collect()
+            }
             Block::RequestChanged(role, change) => {
                 vec![words(format!("request to the {}'s server changed: ", role.name())), quote(*change)]
             }
@@ -170,9 +181,10 @@ impl<'a> Block<'a> {
                 line
             }
             Block::NotRun => vec![words("not run")],
-            Block::Thought { text, .. } | Block::Observation { text, .. } | Block::Remark(text) => {
-                vec![quote(*text)]
-            }
+            Block::Reasoning(text)
+            | Block::Thought { text, .. }
+            | Block::Observation { text, .. }
+            | Block::Remark(text) => vec![quote(*text)],
             Block::Progress { before, after } => vec![words(format!("progress {before:.2} → {after:.2}"))],
             Block::Finding(note) => vec![detector_name(note), words(": "), code(&note.evidence)],
             Block::Reflection(reflection) => {
@@ -254,7 +266,7 @@ pub const EDITED_BY_PERSON: &str = "edited by a person";
 pub fn plain_text(line: &[Span<'_>]) -> String {
     let texts = line.iter().map(|span| match span {
         Span::Words(text) => text.replace('→', "->"),
-        Span::Quote(text) | Span::Code(text) => text.to_string(),
+        Span::Quote(text) | Span::Code(text) | Span::Replaced(text) => text.to_string(),
         Span::Person => "you".to_owned(),
     });
     texts.collect()
@@ -329,8 +341,15 @@ fn person_act(act: &PersonAct) -> Line<'static> {
 
 fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'static> {
     let (what, text) = match change {
-        LessonOp::Add { kind, text, .. } if who == Span::Person => {
-            (format!(" taught lesson {number} ({}): ", kind.name()), Some(text))
+        LessonOp::Add { kind, text, taken_from: Some(from), pinned, .. } if who == Span::Person => {
+            let pinned = if *pinned { ", pinned" } else { "" };
+            let what = words(format!(" took over lesson {number} ({}{pinned}) from ", kind.name()));
+            let text = [words(": ")].into_iter().chain(lesson_line(text));
+            return [who, what, quote(from.clone())].into_iter().chain(text).collect();
+        }
+        LessonOp::Add { kind, text, pinned, .. } if who == Span::Person => {
+            let pinned = if *pinned { ", pinned" } else { "" };
+            (format!(" taught lesson {number} ({}{pinned}): ", kind.name()), Some(text))
         }
         LessonOp::Add { kind, text, .. } => {
             (format!("lesson {number} added ({}): ", kind.name()), Some(text))
@@ -353,6 +372,9 @@ fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'st
         }
         LessonOp::Move { to, .. } => (format!(" moved lesson {number} to position {}", to + 1), None),
         LessonOp::Recur { .. } => (format!(" found lesson {number} again"), None),
+        LessonOp::Measured { measured, .. } => {
+            (format!(" measured lesson {number}: {}, {}", measured.describe(), measured.verdict), None)
+        }
     };
     let mut line = vec![who, words(what)];
     line.extend(text.into_iter().flat_map(lesson_line));

@@ -1,6 +1,7 @@
 //! The blocks of an event, for transcripts, which are written while a run is in progress.
 
 use super::block::{Block, EDITED_BY_PERSON, Line, quote, words};
+use super::samples::finished_samples;
 use super::section::{cancelled_call, executed, findings, observed, thought_fate, undecided};
 use crate::catalog::run_roles;
 use crate::domain::{Author, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
@@ -45,6 +46,7 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
             settings.iter().map(|change| Block::RequestChanged(*role, change)).collect()
         }
         Event::Warned { text, .. } => vec![Block::Warning(text)],
+        Event::Sampled { sample } => finished_samples(sample.group, after).into_iter().map(Block::Samples).collect(),
         Event::Proposed { thought, complaints, .. } => {
             let thought = thought.as_deref();
             let thought = thought.map(|text| Block::Thought { text, decision: None, is_edited: false });
@@ -131,6 +133,7 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
         | Event::ReplayStartLoaded { .. }
         | Event::MemorySet { .. }
         | Event::PrefetchChanged(_)
+        | Event::SamplesRequested { .. }
         | Event::SettingChanged { .. }
         | Event::RunChanged { .. }
         | Event::SummaryApplied { .. }

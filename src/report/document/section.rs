@@ -1,6 +1,7 @@
 //! The blocks of a finished step. The blocks of a single event are built from the same functions.
 
-use super::block::{Block, Span, code, words};
+use super::block::{Block, Span, words};
+use super::samples::samples_of;
 use crate::domain::{
     Author, DecidedBy, Intervention, ModelRole, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
     ThoughtDisposition,
@@ -54,6 +55,8 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     let changes = step.setting_deviations.iter();
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));
     decision.extend(acts(false).map(intervention));
+    decision.extend((!step.reasoning.is_empty()).then_some(Block::Reasoning(&step.reasoning)));
+    decision.extend(samples_of(step).into_iter().map(Block::Samples));
     push_decision(&mut decision, step, episode);
     let mut outcome = observed(step, episode);
     outcome.extend(findings(step, episode));
@@ -113,7 +116,8 @@ pub(super) fn executed(step: &Step) -> Vec<Block<'_>> {
     let is_by_person = executed.decided_by == DecidedBy::Person;
     let decision = is_by_person.then(|| {
         let replaced = step.proposal_text().filter(|proposal| *proposal != executed.action);
-        let replaced = replaced.into_iter().flat_map(|proposal| [words(", instead of: "), code(proposal)]);
+        let replaced =
+            replaced.into_iter().flat_map(|proposal| [words(", instead of: "), Span::Replaced(proposal)]);
         // By default, prompts show it as the agent's own.
         let is_marked = executed.shown_as == ShownAs::HumanEdit;
         let marked = is_marked.then(|| words(", shown as a human edit"));

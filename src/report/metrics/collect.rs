@@ -2,7 +2,8 @@
 
 use super::revision::{AttemptActions, RevisionCounts};
 use crate::domain::{
-    Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, Task,
+    Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats,
+    Task,
 };
 use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub struct SessionMetrics {
     /// The constitution at the end.
     pub constitution: ConstitutionSize,
     pub prefetch: PrefetchStats,
+    pub samples: SampleStats,
     /// The run has not ended.
     pub open: bool,
     /// The mentor was called.
@@ -123,6 +125,7 @@ impl MetricsCollector {
             started_with_lessons: self.started_with_lessons,
             constitution: ConstitutionSize::from_state(&state),
             prefetch: state.prefetch_stats(),
+            samples: state.usage.samples,
             open: !state.run_over,
             mentor_called: state.usage.mentor_calls > 0,
         }

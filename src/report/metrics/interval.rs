@@ -1,32 +1,6 @@
-//! A number with its confidence interval.
+//! Intervals of resampled numbers, and means.
 
-use serde::Serialize;
-
-/// A number with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// The point estimate.
-    pub value: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
-/// The normal distribution's quantile for 95 %.
-const Z_95: f64 = 1.959_963_984_540_054;
-
-/// Returns Wilson's score interval of the share `hits / total`, or `None` if `total` is 0. It stays within 0 and 1 and
-/// is also valid for few tasks.
-pub fn wilson(hits: usize, total: usize) -> Option<Interval> {
-    if total == 0 {
-        return None;
-    }
-    let (n, p) = (total as f64, hits.min(total) as f64 / total as f64);
-    let denominator = 1.0 + Z_95 * Z_95 / n;
-    let center = (p + Z_95 * Z_95 / (2.0 * n)) / denominator;
-    let half_width = Z_95 * (p * (1.0 - p) / n + Z_95 * Z_95 / (4.0 * n * n)).sqrt() / denominator;
-    let (low, high) = ((center - half_width).max(0.0).min(p), (center + half_width).min(1.0).max(p));
-    Some(Interval { value: p, low, high })
-}
+pub use crate::timeline::effect::{Interval, wilson};
 
 /// Returns the middle 95 % of resampled values around a point estimate. The ends are order statistics, by nearest rank.
 pub(super) fn percentiles(value: f64, mut resampled: Vec<f64>) -> Interval {

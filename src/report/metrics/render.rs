@@ -142,6 +142,9 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
     if let Some(words) = metrics.prefetch.describe() {
         lines.push(format!("Prefetched: {words}; unused requests are in no other count."));
     }
+    if let Some(words) = metrics.samples.describe() {
+        lines.push(format!("Sampled: {words}; samples are in no other count."));
+    }
     if metrics.calibration > 0 {
         lines.push(format!("Calibration episodes, excluded from rates: {}.", metrics.calibration));
     }

@@ -21,14 +21,15 @@ pub(in crate::symbolic) fn answer_question(
                 .find_map(|intent| if let Intent::Reflect(r) = intent { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
-        (Purpose::Reflect | Purpose::Build, ReflectionKind::Plan) => {
+        (Purpose::Reflect | Purpose::Build | Purpose::Draft | Purpose::Improve, ReflectionKind::Plan)
+        | (Purpose::Reflect, ReflectionKind::Advice) => {
             next_attempt_plan(rules, state, episode).into_iter().collect()
         }
         (Purpose::Reflect, ReflectionKind::Experience) => {
             actions_that_progressed(episode).into_iter().collect()
         }
         (Purpose::Reflect, ReflectionKind::Positive) => positive_item(episode).into_iter().collect(),
-        (Purpose::Reflect, ReflectionKind::Negative) => {
+        (Purpose::Reflect | Purpose::Criticise, ReflectionKind::Negative) => {
             episode_mistakes(rules, episode).into_iter().take(1).map(lesson_to_item).collect()
         }
         (Purpose::Contrast, ReflectionKind::Lesson | ReflectionKind::Abstract) => match state

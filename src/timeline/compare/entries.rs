@@ -1,6 +1,7 @@
 //! The content of a comparison as side-by-side entries for display.
 
-use super::{ComparedLesson, Comparison, Outcome, PriorDifferences, Side, action_or_thought};
+use super::difference_labels::{fact_label, run_value_label, setting_label, value_label};
+use super::{ComparedLesson, Comparison, Difference, Outcome, PriorDifferences, Side, action_or_thought};
 use crate::domain::{DecidedBy, SegmentLabel, Step, pluralize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +17,13 @@ pub struct ComparisonEntry {
     pub right: Option<String>,
 }
 
+impl ComparisonEntry {
+    /// Returns whether the sides differ.
+    pub fn differs(&self) -> bool {
+        self.left != self.right
+    }
+}
+
 fn entry(
     topic: &'static str,
     name: impl Into<String>,
@@ -25,11 +33,20 @@ fn entry(
     ComparisonEntry { topic, name: name.into(), left, right }
 }
 
-fn difference_entries(
-    topic: &'static str,
-    differences: &[super::Difference],
-) -> impl Iterator<Item = ComparisonEntry> {
-    differences.iter().map(move |d| entry(topic, d.name.clone(), d.left.clone(), d.right.clone()))
+/// Returns the differences between two runs, in the words of the screen.
+fn run_entries(topic: &'static str, differences: &[Difference]) -> impl Iterator<Item = ComparisonEntry> {
+    differences.iter().map(move |d| {
+        let value = |side: &Option<String>| side.as_deref().map(|text| run_value_label(&d.name, text));
+        entry(topic, setting_label(&d.name), value(&d.left), value(&d.right))
+    })
+}
+
+/// Returns the differences in what the agent may know, in the words of the screen.
+fn fact_entries(differences: &[Difference]) -> impl Iterator<Item = ComparisonEntry> {
+    differences.iter().map(|d| {
+        let value = |side: &Option<String>| side.as_deref().map(value_label);
+        entry("world", fact_label(&d.name), value(&d.left), value(&d.right))
+    })
 }
 
 impl PriorDifferences {
@@ -78,8 +95,8 @@ impl PriorDifferences {
         if let Some((a, b)) = self.world.progress {
             all.push(entry("world", "progress", Some(format!("{a:.2}")), Some(format!("{b:.2}"))));
         }
-        all.extend(difference_entries("world", &self.world.known_facts));
-        all.extend(difference_entries("settings", &self.settings));
+        all.extend(fact_entries(&self.world.known_facts));
+        all.extend(run_entries("settings", &self.settings));
         all
     }
 }
@@ -105,8 +122,8 @@ impl Comparison {
     /// Returns the differences between the runs that no row shows: those before the first step, and settings changed
     /// later.
     pub fn run_entries(&self) -> Vec<ComparisonEntry> {
-        let initial = difference_entries("differences before the first step", &self.initial_differences);
-        let later = difference_entries("changed during the run", &self.later_differences);
+        let initial = run_entries("differences before the first step", &self.initial_differences);
+        let later = run_entries("changed during the run", &self.later_differences);
         initial.chain(later).collect()
     }
 
@@ -136,7 +153,11 @@ impl Comparison {
             all.push(entry("step", "saw", first_observation(&self.left), first_observation(&self.right)));
             return all;
         }
-        let actor = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
+        let actor = |side: &Side| match side.run().map_or("", |run| run.actor.as_str()) {
+            "" => "the actor".to_owned(),
+            "rules" => "the rule-based actor".to_owned(),
+            name => name.to_owned(),
+        };
         let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| decided_by(s, &actor(side)));
         all.extend([
             both("thought", &|s| s.thought.clone().filter(|_| !s.is_thought_only())),
@@ -148,21 +169,26 @@ impl Comparison {
         all
     }
 
-    /// Returns the outcomes of both sides.
+    /// Returns the outcomes of both sides: how each ended, its steps, its progress and its tokens.
     pub fn outcome_entries(&self) -> Vec<ComparisonEntry> {
-        let row = |name: &str, describe: &dyn Fn(&Outcome) -> String| {
-            entry("outcome", name, Some(describe(&self.outcomes.0)), Some(describe(&self.outcomes.1)))
-        };
-        let mut rows = vec![
-            row("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
-            row("steps", &|o| format!("{} ({})", o.steps, pluralize(o.moves.into(), "move"))),
-            row("progress", &|o| format!("{:.2}", o.progress)),
-            row("progress rose", &gains_text),
-            row("mistakes", &mistakes_text),
-            row("cost", &|o| format!("{}, {} tokens", pluralize(o.calls.into(), "call"), o.tokens)),
+        vec![
+            self.outcome_entry("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
+            self.outcome_entry("steps", &|o| format!("{} ({})", o.steps, pluralize(o.moves.into(), "move"))),
+            self.outcome_entry("progress", &|o| format!("{:.2}", o.progress)),
+            self.outcome_entry("tokens", &|o| {
+                format!("{} ({})", o.tokens, pluralize(o.calls.into(), "call"))
+            }),
+        ]
+    }
+
+    /// Returns what else the outcomes say: where progress rose, the mistakes, and what followed the first difference.
+    pub fn detailed_outcome_entries(&self) -> Vec<ComparisonEntry> {
+        let mut all = vec![
+            self.outcome_entry("progress rose", &gains_text),
+            self.outcome_entry("mistakes", &mistakes_text),
         ];
         if self.first_difference.is_some() {
-            rows.push(row("afterwards", &|o| {
+            all.push(self.outcome_entry("afterwards", &|o| {
                 format!(
                     "{}, {}",
                     pluralize(o.steps_after.into(), "step"),
@@ -170,19 +196,23 @@ impl Comparison {
                 )
             }));
         }
-        rows
+        all
+    }
+
+    fn outcome_entry(&self, name: &str, describe: &dyn Fn(&Outcome) -> String) -> ComparisonEntry {
+        entry("outcome", name, Some(describe(&self.outcomes.0)), Some(describe(&self.outcomes.1)))
     }
 }
 
-/// Returns who decided on a step, a person or the actor, and the rule that rewrote the action, if any.
+/// Returns who decided on a step, a person or the actor, and whether the interface rewrote the action.
 fn decided_by(step: &Step, actor: &str) -> String {
     let decider = match &step.executed {
         Some(executed) if executed.decided_by == DecidedBy::Person => "a person",
         None if step.call.is_none() => "a person",
         _ => actor,
     };
-    let rule = step.executed.as_ref().and_then(|e| e.rewrite_rule.as_deref());
-    rule.map_or_else(|| decider.to_owned(), |rule| format!("{decider}, rewritten by rule {rule}"))
+    let is_rewritten = step.executed.as_ref().is_some_and(|e| e.rewrite_rule.is_some());
+    if is_rewritten { format!("{decider}, rewritten for the environment") } else { decider.to_owned() }
 }
 
 fn gains_text(outcome: &Outcome) -> String {

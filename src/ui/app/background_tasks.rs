@@ -1,12 +1,15 @@
 //! The requests that are work for another thread, because they read files, fold states or wait for an answer.
 
 use super::workers::Workers;
-use crate::domain::{BranchId, RunSpec};
-use crate::driver::{Handle, PastQuery};
+use crate::domain::{BranchId, Prompt, PromptRecord, RunSpec};
+use crate::driver::{Handle, PastQuery, Store};
+use crate::engine::{Event, State};
+use crate::lesson_test::{Expectation, LessonTest};
+use crate::prompt::render;
 use crate::ui::branches::BranchEdit;
-use crate::ui::host_services::HostServices;
+use crate::ui::host_services::{HostServices, PromotedLesson};
 use crate::ui::msg::{Answer, PastLoad, Request};
-use crate::ui::types::WorkKind;
+use crate::ui::types::{PtrEqArc, RequestForm, RequestQuery, RequestSource, WorkKind};
 use crate::ui::{compare, find};
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,6 +59,12 @@ impl Workers {
                 self.start_task(WorkKind::Hint, now, |_| async move { Answer::Hint(handle.hint().await) });
                 Ok(())
             }
+            Request::ReadProgramOutput => {
+                self.start_task(WorkKind::ProgramOutput, now, |_| async move {
+                    Answer::ProgramOutput(handle.printed_text().await)
+                });
+                Ok(())
+            }
             Request::Search { query, searched_episode } => self.start(WorkKind::Search, now, move |worker| {
                 let answer = |hits, progress| Answer::SearchResults { query: query.clone(), hits, progress };
                 let send = |hits| worker.send(answer(hits, find::SearchStatus::Partial));
@@ -68,6 +77,21 @@ impl Workers {
                     host.map_or_else(|| Ok(Vec::new()), |h| (h.list_sessions)(&(), &worker.progress));
                 Answer::Sessions(sessions.unwrap_or_default())
             }),
+            Request::ListSavedPools => {
+                let head = store.head();
+                self.start(WorkKind::SavedPools, now, move |worker| {
+                    let host = host.ok_or_else(|| NO_FILES.to_owned());
+                    let pools = host.and_then(|host| (host.list_saved_pools)(&head, &worker.progress));
+                    Answer::SavedPools(pools.map(|pools| PtrEqArc(Arc::new(pools))))
+                })
+            }
+            Request::PromoteLesson { lesson, pool } => {
+                let host = host.ok_or(NO_FILES)?;
+                let promoted = PromotedLesson { state: store.head(), lesson, pool };
+                self.start(WorkKind::PromoteLesson, now, move |_| {
+                    Answer::FileWritten((host.promote_lesson)(&promoted))
+                })
+            }
             Request::ListModels(role) => {
                 let run = sources.run.cloned();
                 self.start(WorkKind::Models, now, move |worker| {
@@ -102,14 +126,58 @@ impl Workers {
                     Answer::FileWritten(saved.map(|path| format!("copied, also to {path}")))
                 })
             }
+            Request::CopyRequest { source, form } => {
+                let host = host.ok_or("this screen can't write requests")?;
+                self.start(WorkKind::RequestText, now, move |_| {
+                    Answer::RequestText(request_text(&store, &host, source, form))
+                })
+            }
+            Request::PlanEffect(query) => self.start(WorkKind::EffectPlan, now, move |worker| {
+                let none = || Err("this screen can't measure lessons".to_owned());
+                let plan = |host: HostServices| (host.plan_effect)(&(store, query), &worker.progress);
+                Answer::Effect(host.map_or_else(none, plan).map(|progress| PtrEqArc(Arc::new(progress))))
+            }),
+            // One measurement at a time.
+            Request::RunEffect(_) if self.is_running(WorkKind::Effect) => {
+                return Err("a lesson is being measured; stop that measurement first".to_owned());
+            }
+            Request::RunEffect(query) => self.start(WorkKind::Effect, now, move |worker| {
+                let Some(host) = host else {
+                    return Answer::Effect(Err("this screen can't measure lessons".to_owned()));
+                };
+                let send = |progress| worker.send(Answer::Effect(Ok(PtrEqArc(Arc::new(progress)))));
+                let done = (host.run_effect)(&(store, query), &worker.progress, &send);
+                Answer::Effect(done.map(|progress| PtrEqArc(Arc::new(progress))))
+            }),
+            Request::StopEffect => {
+                self.ask_to_cancel(WorkKind::Effect);
+                Ok(())
+            }
+            Request::KeepTest { source, expectation } => {
+                let host = host.ok_or(NO_FILES)?;
+                self.start(WorkKind::KeepTest, now, move |_| {
+                    Answer::FileWritten(keep_test(&store, &host, source, expectation))
+                })
+            }
             // One report at a time.
             Request::Export if self.is_running(WorkKind::Export) => Ok(()),
             Request::Export => {
                 let host = host.ok_or(NO_FILES)?;
                 self.start(WorkKind::Export, now, move |worker| {
-                    let written = (host.export_report)(&store, &worker.progress);
-                    let written = written.map(|path| format!("report written to {path}"));
-                    Answer::FileWritten(written.map_err(|error| format!("no report written: {error}")))
+                    let path = (host.export_report)(&store, &worker.progress);
+                    Answer::ReportWritten { path, can_open: host.open_file.is_some() }
+                })
+            }
+            Request::OpenFile(path) => {
+                let open = host.and_then(|host| host.open_file).ok_or("no program opens files here")?;
+                self.start(WorkKind::OpenFile, now, move |_| {
+                    Answer::FileWritten(open(&path).map(|()| format!("opened {path}")))
+                })
+            }
+            Request::RememberHint(next) => {
+                let Some(host) = host else { return Ok(None) };
+                self.start(WorkKind::RememberHint, now, move |_| {
+                    Answer::HintRemembered((host.remember_hint)(&next))
                 })
             }
             Request::CancelExport => {
@@ -161,4 +229,48 @@ impl Workers {
             Answer::PastLoaded { load, result }
         })
     }
+}
+
+/// The state that holds a prompt's episode, its record and its text.
+type LoadedPrompt = (Arc<State>, Arc<PromptRecord>, Arc<Prompt>);
+
+/// Returns a prompt with its record and the state that holds its episode.
+fn load_prompt(store: &Store, source: RequestSource) -> Result<LoadedPrompt, String> {
+    let seq = match source {
+        RequestSource::Prompt(record, prompt) => return Ok((store.head(), record, prompt)),
+        RequestSource::Event(seq) => seq,
+    };
+    let event = store.timeline().event(seq).map(|envelope| envelope.event.clone());
+    let Some(Event::PromptSent { prompt: record }) = event else {
+        return Err(format!("event {seq} sent no prompt, or can't be read any more"));
+    };
+    let state = store.state_at(seq);
+    let prompt = Arc::new(render(&state, &record));
+    Ok((state, record, prompt))
+}
+
+/// Returns the text of a request to copy.
+fn request_text(
+    store: &Store,
+    host: &HostServices,
+    source: RequestSource,
+    form: RequestForm,
+) -> Result<String, String> {
+    let (state, record, prompt) = load_prompt(store, source)?;
+    let run = state.run.clone().ok_or("no run has started")?;
+    (host.format_request)(&RequestQuery { run, record, prompt, form })
+}
+
+/// Keeps the decision at a prompt as a test.
+fn keep_test(
+    store: &Store,
+    host: &HostServices,
+    source: RequestSource,
+    expectation: Expectation,
+) -> Result<String, String> {
+    let (state, record, prompt) = load_prompt(store, source)?;
+    let (Some(run), Some(episode)) = (&state.run, &state.episode) else {
+        return Err("no episode has started at that prompt".to_owned());
+    };
+    (host.keep_test)(&LessonTest::new(run, &episode.task, &record, &prompt, expectation))
 }

@@ -50,6 +50,8 @@ struct RowDetails {
     row: usize,
     /// The differences before the row; `None` until they have been loaded.
     prior_differences: Option<Result<PtrEqArc<PriorDifferences>, String>>,
+    /// Whether entries that are equal on both sides are listed, not only counted.
+    shows_equal: bool,
     scroll: Scroll,
 }
 
@@ -84,7 +86,7 @@ impl ComparisonView {
     fn new(found: PtrEqArc<Comparison>) -> Self {
         let chosen = found.0.first_difference.unwrap_or(0);
         Self {
-            rows: AlignedRows::default(),
+            rows: AlignedRows::new(&found.0),
             found,
             selected: chosen,
             scroll: Scroll::default(),
@@ -93,7 +95,7 @@ impl ComparisonView {
     }
 
     fn move_selection(&mut self, by: isize) {
-        self.selected = self.rows.offset_row(&self.found.0, self.selected, by);
+        self.selected = self.rows.offset_row(self.selected, by);
     }
 
     fn jump_to_difference(&mut self, backwards: bool) -> Response {
@@ -118,6 +120,10 @@ impl ComparisonView {
                     let response = self.jump_to_difference(action == Action::PreviousMatch);
                     if response.requests.is_empty() { self.open_details() } else { response }
                 }
+                Action::ToggleDifference => {
+                    details.shows_equal = !details.shows_equal;
+                    Response::default()
+                }
                 Action::Copy => {
                     Response::request(Request::Copy(details::copy_text(&self.found.0, self.selected)))
                 }
@@ -130,10 +136,10 @@ impl ComparisonView {
             Action::NextMatch => return self.jump_to_difference(false),
             Action::PreviousMatch => return self.jump_to_difference(true),
             Action::ToggleDifference => {
-                self.selected = self.rows.toggle_differences_only(&self.found.0, self.selected);
+                self.selected = self.rows.toggle_folds(&self.found.0, self.selected);
                 self.rows.centre_on_next_draw();
             }
-            Action::Open => return self.open_details(),
+            Action::Open => return self.open_row(),
             Action::Copy => {
                 return Response::request(Request::Copy(details::copy_text(&self.found.0, self.selected)));
             }
@@ -142,16 +148,26 @@ impl ComparisonView {
         Response::default()
     }
 
+    /// Unfolds the selected rows, or opens the details of the selected one.
+    fn open_row(&mut self) -> Response {
+        if self.rows.folded_at(self.selected) == 0 {
+            return self.open_details();
+        }
+        self.rows.unfold(self.selected);
+        Response::default()
+    }
+
     /// Opens the details of the selected row, and requests the differences before it ([`PriorDifferences`]).
     fn open_details(&mut self) -> Response {
         let row = self.selected;
-        self.details = Some(RowDetails { row, prior_differences: None, scroll: Scroll::default() });
+        let shows_equal = self.details.as_ref().is_some_and(|details| details.shows_equal);
+        self.details =
+            Some(RowDetails { row, prior_differences: None, shows_equal, scroll: Scroll::default() });
         Response::request(Request::LoadPriorDifferences { comparison: self.found.clone(), row })
     }
 
     fn title(&self) -> String {
         let found = &self.found.0;
-        let only = if self.rows.shows_differences_only() { ", differences only" } else { "" };
         let [_, changed, only_a, only_b] = found.counts();
         let waiting = match found.count_pending() {
             0 => String::new(),
@@ -163,7 +179,7 @@ impl ComparisonView {
             }
             None => format!("Compare: same steps, different settings{waiting}"),
             Some(_) => {
-                format!("Compare: {changed} changed, {only_a} left only, {only_b} right only{waiting}{only}")
+                format!("Compare: {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
             }
         }
     }
@@ -248,7 +264,7 @@ impl Component for CompareDialog {
                 Some(details) => details.scroll.on_wheel(event),
                 None => match shown.scroll.mouse_target(event) {
                     Some(MouseTarget::Row(at)) => match shown.rows.row_at_line(at) {
-                        Some(row) if row == shown.selected => return shown.open_details(),
+                        Some(row) if row == shown.selected => return shown.open_row(),
                         Some(row) => shown.selected = row,
                         None => {}
                     },
@@ -304,7 +320,7 @@ impl ComparisonView {
     fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         let shape = SideLayout::for_width(inside.width);
         let found = &*self.found.0;
-        let heads = rows::header_lines(found, shape, context.glyphs);
+        let heads = rows::header_lines(found, shape, context.glyphs, inside.height);
         let high = (heads.len() as u16).min(inside.height);
         for (place, line) in heads.iter().take(usize::from(high)).enumerate() {
             put_line(line, Rect { y: inside.y + place as u16, height: 1, ..inside }, canvas);
@@ -314,7 +330,10 @@ impl ComparisonView {
             let loading =
                 context.cancellable_work_text("loading what preceded it ...", WorkKind::PriorDifferences);
             let before = (details.prior_differences.as_ref(), loading.as_str());
-            let lines = details::page_lines(found, details.row, before, shape, context.glyphs);
+            let equal = details.shows_equal.then_some(()).ok_or_else(|| {
+                context.keymap.key_label_in(Mode::Compare, Action::ToggleDifference).unwrap_or_default()
+            });
+            let lines = details::page_lines(found, details.row, before, &equal, shape, context.glyphs);
             details.scroll.draw(&lines, body, canvas);
             return;
         }
@@ -328,6 +347,13 @@ impl ComparisonView {
         let line = "-".repeat(usize::from(body.width)).replace('-', context.glyphs.box_drawing[2 | 8]);
         put_line(&[(Role::FrameOverlay, line)], rule, canvas);
         let preview = Rect { y: rule.y + 1, height: below - 1, ..body };
+        let folded = self.rows.folded_at(self.selected);
+        if folded > 0 {
+            let key = context.keymap.key_label_in(Mode::Compare, Action::Open).unwrap_or_default();
+            let words = format!("{}; {key} shows them", rows::fold_text(found, self.selected, folded));
+            put_line(&[(Role::Muted, words)], preview, canvas);
+            return;
+        }
         let high = usize::from(preview.height);
         let lines = details::preview_lines(found, self.selected, shape, context.glyphs, high);
         Scroll::default().draw(&lines, preview, canvas);

@@ -11,18 +11,20 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::types::EpisodeRef;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
-use facts::fact_lines;
+use facts::{earlier_play, fact_lines};
 use ratatui::layout::Rect;
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 76;
 /// The first choices only continue the run or look back, so that holding Enter down never restarts an episode.
-const CHOICES: [(Action, &str); 5] = [
+const CHOICES: [(Action, &str); 6] = [
     (Action::NextTask, "continue with the next task"),
     (Action::LastProgress, "go to the last step with progress"),
+    (Action::Compare, "compare both plays step by step"),
     (Action::AddLesson, "add a lesson"),
     (Action::Export, "export a report"),
     (Action::PlayAgain, "play this task again"),
@@ -66,6 +68,7 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         | A::Breakpoints
         | A::Branches
         | A::Compare
+        | A::MeasureEffect
         | A::FilterMarks
         | A::ShowDetails
         | A::Remark
@@ -128,9 +131,25 @@ impl EndCard {
             Action::PlayAgain | Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,
+            Action::Compare => Self::compare_request(context).is_some(),
             _ => true,
         };
         CHOICES.into_iter().filter(|(a, _)| can(*a)).collect()
+    }
+
+    /// Returns the request that compares the episode with the play of its task before it.
+    fn compare_request(context: &Context<'_>) -> Option<Request> {
+        let (episode, _) = Self::ended_episode(context)?;
+        let earlier = earlier_play(episode, context)?;
+        Some(Request::CompareWith(EpisodeRef { episode: Some(earlier.number), ..EpisodeRef::default() }))
+    }
+
+    /// Performs one of the choices. The comparison opens above the card, which stays open; all others close it.
+    fn perform(action: Action, context: &Context<'_>) -> Response {
+        match Self::compare_request(context).filter(|_| action == Action::Compare) {
+            Some(request) => Response::request(request),
+            None => Response::request_and_close(Request::RunAction(action)),
+        }
     }
 
     fn fact_rows(context: &Context<'_>, columns: u16) -> Vec<Line> {
@@ -174,13 +193,9 @@ impl Component for EndCard {
             Action::PageUp => self.fact_scroll.scroll_pages(-1),
             Action::Open | Action::Accept => {
                 let chosen = choices.get(self.selected);
-                return chosen.map_or_else(Response::close, |(a, _)| {
-                    Response::request_and_close(Request::RunAction(*a))
-                });
+                return chosen.map_or_else(Response::close, |(a, _)| Self::perform(*a, context));
             }
-            _ if choices.iter().any(|(a, _)| *a == action) => {
-                return Response::request_and_close(Request::RunAction(action));
-            }
+            _ if choices.iter().any(|(a, _)| *a == action) => return Self::perform(action, context),
             other => match row_delta(other, 1) {
                 Some(by) => {
                     self.selected = clamped_index(self.selected, by, choices.len());

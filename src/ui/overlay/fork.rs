@@ -5,6 +5,8 @@ mod entries;
 mod fork_point;
 mod value_input;
 
+pub(super) use fork_point::decision_point;
+
 use crate::domain::{BranchId, LessonId, Seq};
 use crate::driver::{DecisionPoint, Fork};
 use crate::engine::{Command, CommandError, State};

@@ -60,6 +60,7 @@ const AREAS: [(&str, &[Action]); 4] = [
             Action::AddLesson,
             Action::LessonFromOverride,
             Action::EditLesson,
+            Action::MeasureEffect,
             Action::ReflectNow,
             Action::Summary,
             Action::Undo,

@@ -1,6 +1,6 @@
 //! The details of one lesson.
 
-use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
+use crate::domain::{Author, Lesson, LessonId, LessonOrigin, LessonStatus, Scope, Seq};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
@@ -64,7 +64,10 @@ impl LessonDetails {
                 let solution =
                     version.text.solution.as_ref().map(|s| format!(" {} {s}", context.glyphs.solution));
                 let text = format!("{}{}", version.text.text, solution.unwrap_or_default());
-                add(&format!("version {}", place + 1), Role::Muted, &text);
+                let (author, is_by_person) = version_author(lesson, place, context);
+                let role = if is_by_person { Role::Person } else { Role::Text };
+                add(&format!("version {}", place + 1), role, &author);
+                add("", Role::Muted, &text);
             }
         }
         add("id", Role::Muted, &lesson.id.0);
@@ -81,6 +84,44 @@ fn parent_text(id: &LessonId, context: &Context<'_>) -> String {
     let solution = text.solution.as_ref().map(|s| format!(" {} {s}", context.glyphs.solution));
     let gone = if lesson.status == LessonStatus::Retired { ", replaced" } else { "" };
     format!("lesson {}{gone}: {}{}", lesson.number, text.text, solution.unwrap_or_default())
+}
+
+/// Returns who wrote a version of a lesson and when, such as `edited by you at step 8`, and whether it was a person.
+fn version_author(lesson: &Lesson, place: usize, context: &Context<'_>) -> (String, bool) {
+    let Some(version) = lesson.versions.get(place) else { return (String::new(), false) };
+    if place == 0 {
+        return (format!("from {}", origin_details(lesson)), lesson.origin == LessonOrigin::Person);
+    }
+    let event = context.frame.timeline.event(version.seq);
+    let author = match event.as_deref().map(|envelope| &envelope.event) {
+        Some(Event::LessonChanged { author, .. }) => Some(*author),
+        // An undone or redone edit is a person's act, too.
+        Some(Event::LessonUndone { .. } | Event::LessonRedone { .. }) => Some(Author::Person),
+        _ => None,
+    };
+    let who = match author {
+        Some(Author::Person) => "edited by you",
+        Some(Author::Symbolic) => "edited by symbolic rules",
+        Some(Author::Mentor) => "edited by the mentor",
+        Some(Author::File) => "edited by the pool file",
+        None => "edited",
+    };
+    let at = place_of_event(version.seq, context).map_or_else(String::new, |at| format!(" {at}"));
+    (format!("{who}{at}"), author == Some(Author::Person))
+}
+
+/// Returns the step at which an event happened, or else its episode.
+fn place_of_event(seq: Seq, context: &Context<'_>) -> Option<String> {
+    let state = context.displayed_state();
+    if let Some(episode) = state.episode.as_deref().filter(|episode| episode.first_seq <= seq) {
+        let step = episode.steps.iter().rev().find(|step| step.first_seq <= seq);
+        return Some(
+            step.map_or_else(|| "before step 1".to_owned(), |step| format!("at step {}", step.number)),
+        );
+    }
+    let ended = context.frame.head.ended_episodes.iter();
+    let ended = ended.rev().find(|past| (past.seq_range.0..=past.seq_range.1).contains(&seq.0))?;
+    Some(format!("in episode {}", ended.number))
 }
 
 fn status_text(status: LessonStatus) -> &'static str {
@@ -100,6 +141,13 @@ fn origin_details(lesson: &Lesson) -> String {
             other => format!(", originally from {}", origin_label(other)),
         };
         return format!("the pool file {file} loaded at start{by}");
+    }
+    if let Some(from) = &lesson.taken_from {
+        let (episode, step) = lesson.learnt_at;
+        let by = origin_label(lesson.origin);
+        return format!(
+            "taken over by you from {from}, in episode {episode} at step {step}; written by {by}"
+        );
     }
     match lesson.learnt_at {
         (0, _) => origin_label(lesson.origin).to_owned(),
@@ -141,7 +189,9 @@ impl Component for LessonDetails {
         let status = |status| send(LessonCommand::Status { id: id.clone(), status });
         match action {
             Action::Open => Response::close(),
+            Action::MeasureEffect => Response::request_and_close(Request::RunAction(Action::MeasureEffect)),
             Action::EditLesson => Response::request_and_close(Request::RunAction(Action::EditLesson)),
+            Action::SampleLesson => Response::request(Request::RunAction(Action::SampleLesson)),
             Action::RejectOrToggle if lesson.is_active() => status(LessonStatus::Off),
             Action::RejectOrToggle => status(LessonStatus::On),
             Action::PinLesson if lesson.status == LessonStatus::Pinned => status(LessonStatus::On),

@@ -1,6 +1,8 @@
-//! The lesson editor: kind, scope, text, and for an Error the solution.
+//! The lesson editor: one line for the lesson, what to do instead of a mistake one key away, kind, scope and pin.
 
-use crate::domain::{LessonId, LessonText, ReflectionKind, Scope};
+mod draw;
+
+use crate::domain::{LessonId, LessonStatus, LessonText, ReflectionKind, Scope};
 use crate::driver::Fork;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
@@ -8,12 +10,9 @@ use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::labels::scope_label;
 use crate::ui::msg::{Answer, Request};
-use crate::ui::theme::Role;
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Window, WindowPosition, put_line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
@@ -26,15 +25,20 @@ enum EditorField {
     Solution,
     Kind,
     Scope,
+    Pin,
 }
 
 /// Overlay that edits a lesson.
 pub(super) struct LessonEditor {
     lesson: Option<(LessonId, u32)>,
     original: LessonDraft,
+    /// The kinds of the method's lessons.
     kinds: Vec<ReflectionKind>,
-    kind: ReflectionKind,
-    scope: Scope,
+    /// The kind that the person chose. Without one the words decide.
+    chosen_kind: Option<ReflectionKind>,
+    /// The scope that the person chose. Without one it follows the kind.
+    chosen_scope: Option<Scope>,
+    is_pinned: bool,
     text: TextField,
     solution: TextField,
     focus: EditorField,
@@ -45,13 +49,11 @@ pub(super) struct LessonEditor {
     is_from_mentor: bool,
     /// The fork whose branch starts with the lesson.
     fork: Option<Fork>,
-    /// Whether the person chose the kind, so that typing no longer changes it.
-    is_kind_chosen: bool,
 }
 
 /// Splits `mistake -> solution`. Returns `None` if either part is missing.
 fn pair(text: &str) -> Option<(&str, &str)> {
-    let (mistake, solution) = text.split_once("->")?;
+    let (mistake, solution) = text.split_once("->").or_else(|| text.split_once('\u{2192}'))?;
     let (mistake, solution) = (mistake.trim(), solution.trim());
     (!mistake.is_empty() && !solution.is_empty()).then_some((mistake, solution))
 }
@@ -64,11 +66,13 @@ impl LessonEditor {
         kinds: &[ReflectionKind],
         number: u32,
     ) -> Self {
+        let follows_kind = draft.lesson.is_none() && draft.scope == draft.kind.scope_of_new_lesson();
         Self {
             lesson: draft.lesson.clone().map(|id| (id, number)),
             kinds: kinds.to_vec(),
-            kind: draft.kind,
-            scope: draft.scope,
+            chosen_kind: Some(draft.kind).filter(|kind| *kind != before.kind),
+            chosen_scope: Some(draft.scope).filter(|_| !follows_kind),
+            is_pinned: draft.pinned,
             text: TextField::multi_line(&draft.text),
             solution: TextField::multi_line(&draft.solution),
             focus: EditorField::Text,
@@ -77,7 +81,6 @@ impl LessonEditor {
             is_restored_draft: *draft != before,
             is_from_mentor: false,
             fork: None,
-            is_kind_chosen: false,
             original: before,
         }
     }
@@ -104,64 +107,106 @@ impl LessonEditor {
     }
 
     fn draft(&self) -> LessonDraft {
+        let kind = self.chosen_kind.unwrap_or(self.original.kind);
+        let scope = if self.chosen_kind.is_some() { kind.scope_of_new_lesson() } else { self.original.scope };
         LessonDraft {
             lesson: self.lesson.as_ref().map(|o| o.0.clone()),
-            kind: self.kind,
-            scope: self.scope,
+            kind,
+            scope: self.chosen_scope.unwrap_or(scope),
             text: self.text.text(),
             solution: self.solution.text(),
+            pinned: self.is_pinned,
+        }
+    }
+
+    /// Returns the kind it is saved as: the chosen one, else Error if the words are a mistake and what to do instead.
+    fn kind(&self) -> ReflectionKind {
+        self.chosen_kind.unwrap_or(if self.is_error_by_its_words() {
+            ReflectionKind::Error
+        } else {
+            self.original.kind
+        })
+    }
+
+    fn scope(&self) -> Scope {
+        self.chosen_scope.unwrap_or_else(|| self.kind().scope_of_new_lesson())
+    }
+
+    /// Returns whether the words of a lesson decide its kind: a person's new advice, unless its kind was chosen.
+    fn follows_words(&self) -> bool {
+        self.chosen_kind.is_none()
+            && self.lesson.is_none()
+            && !self.is_from_mentor
+            && self.original.kind == ReflectionKind::Abstract
+            && self.kinds.contains(&ReflectionKind::Error)
+    }
+
+    fn is_error_by_its_words(&self) -> bool {
+        self.follows_words() && (!self.solution.is_blank() || self.typed_pair().is_some())
+    }
+
+    /// Returns the mistake and the solution, if both are typed into the first field of an Error.
+    fn typed_pair(&self) -> Option<(String, String)> {
+        let is_error = self.follows_words() || self.chosen_kind == Some(ReflectionKind::Error);
+        if !is_error || !self.solution.is_blank() {
+            return None;
+        }
+        let text = self.text.text();
+        pair(&text).map(|(mistake, solution)| (mistake.to_owned(), solution.to_owned()))
+    }
+
+    /// Moves what is typed as `mistake -> solution` into the two fields.
+    fn split_typed_pair(&mut self) {
+        if let Some((mistake, solution)) = self.typed_pair() {
+            self.text.replace(&mistake);
+            self.solution.replace(&solution);
         }
     }
 
     fn tab_order(&self) -> Vec<EditorField> {
         let mut all = vec![EditorField::Text];
-        if self.has_solution() {
+        if self.shows_solution() || self.follows_words() {
             all.push(EditorField::Solution);
         }
         if self.lesson.is_none() {
             all.push(EditorField::Kind);
         }
-        all.push(EditorField::Scope);
+        all.extend([EditorField::Scope, EditorField::Pin]);
         all
     }
 
-    /// Returns whether the lesson has a solution field. A mentor's lesson may have one in any kind.
-    fn has_solution(&self) -> bool {
-        self.kind == ReflectionKind::Error
-            || self.focus == EditorField::Solution
-            || !self.solution.text().is_empty()
+    /// Returns whether the field of the solution is shown. A mentor's lesson may have a solution in any kind.
+    fn shows_solution(&self) -> bool {
+        let is_error = self.chosen_kind.unwrap_or(self.original.kind) == ReflectionKind::Error;
+        is_error || self.focus == EditorField::Solution || !self.solution.is_blank()
     }
 
     fn move_focus(&mut self, by: isize) {
         let all = self.tab_order();
         let at = all.iter().position(|f| *f == self.focus).unwrap_or(0);
         self.focus = all[wrapped_index(at, by, all.len())];
+        if self.focus != EditorField::Text {
+            self.split_typed_pair();
+        }
     }
 
+    /// Changes the value of the focused field, which isn't a text.
     fn cycle_value(&mut self, by: isize) {
         let next = |len: usize, at: Option<usize>| wrapped_index(at.unwrap_or(0), by, len);
-        if self.focus == EditorField::Kind && !self.kinds.is_empty() {
-            // A typed `mistake -> solution` is already displayed as an Error.
-            let shown =
-                if self.typed_mistake_and_solution().is_some() { ReflectionKind::Error } else { self.kind };
-            let at = self.kinds.iter().position(|k| *k == shown);
-            // A scope that wasn't chosen explicitly follows the kind.
-            let follows = [self.kind, shown].map(ReflectionKind::scope_of_new_lesson).contains(&self.scope);
-            self.kind = self.kinds[next(self.kinds.len(), at)];
-            self.is_kind_chosen = true;
-            if follows {
-                self.scope = self.kind.scope_of_new_lesson();
+        match self.focus {
+            EditorField::Kind if !self.kinds.is_empty() => {
+                let shown = self.kind();
+                let at = self.kinds.iter().position(|kind| *kind == shown);
+                self.chosen_kind = Some(self.kinds[next(self.kinds.len(), at)]);
+                self.split_typed_pair();
             }
-            let text = self.text.text();
-            if self.kind == ReflectionKind::Error
-                && self.solution.text().is_empty()
-                && let Some((mistake, solution)) = pair(&text)
-            {
-                self.text.replace(mistake);
-                self.solution.replace(solution);
+            EditorField::Scope => {
+                let shown = self.scope();
+                let at = SCOPES.iter().position(|scope| *scope == shown);
+                self.chosen_scope = Some(SCOPES[next(SCOPES.len(), at)]);
             }
-        } else if self.focus == EditorField::Scope {
-            self.scope = SCOPES[next(SCOPES.len(), SCOPES.iter().position(|s| *s == self.scope))];
+            EditorField::Pin => self.is_pinned = !self.is_pinned,
+            EditorField::Kind | EditorField::Text | EditorField::Solution => {}
         }
     }
 
@@ -169,29 +214,14 @@ impl LessonEditor {
         match self.focus {
             EditorField::Text => Some(&mut self.text),
             EditorField::Solution => Some(&mut self.solution),
-            EditorField::Kind | EditorField::Scope => None,
+            EditorField::Kind | EditorField::Scope | EditorField::Pin => None,
         }
     }
 
-    /// Returns the mistake and the solution if a new lesson is typed as `mistake -> solution` and no kind was chosen.
-    fn typed_mistake_and_solution(&self) -> Option<(String, String)> {
-        let open = self.lesson.is_none()
-            && !self.is_from_mentor
-            && !self.is_kind_chosen
-            && self.kind == self.original.kind;
-        let kind = self.kind == ReflectionKind::Abstract && self.kinds.contains(&ReflectionKind::Error);
-        let text = self.text.text();
-        let (mistake, solution) = pair(&text).filter(|_| open && kind)?;
-        Some((mistake.to_owned(), solution.to_owned()))
-    }
-
     fn save(&mut self, context: &Context<'_>) -> Response {
+        let (kind, scope, pinned) = (self.kind(), self.scope(), self.is_pinned);
         let mut draft = self.draft();
-        if let Some((mistake, solution)) = self.typed_mistake_and_solution() {
-            if self.scope == self.kind.scope_of_new_lesson() {
-                self.scope = ReflectionKind::Error.scope_of_new_lesson();
-            }
-            self.kind = ReflectionKind::Error;
+        if let Some((mistake, solution)) = self.typed_pair() {
             (draft.text, draft.solution) = (mistake, solution);
         }
         if draft.text.is_empty() {
@@ -215,17 +245,22 @@ impl LessonEditor {
             if text != was {
                 requests.push(send(LessonCommand::Edit { id: id.clone(), text }));
             }
-            if self.scope != self.original.scope {
-                requests.push(send(LessonCommand::Rescope { id, scope: self.scope }));
+            if scope != self.original.scope {
+                requests.push(send(LessonCommand::Rescope { id: id.clone(), scope }));
+            }
+            if pinned != self.original.pinned {
+                let status = if pinned { LessonStatus::Pinned } else { LessonStatus::On };
+                requests.push(send(LessonCommand::Status { id, status }));
             }
         } else {
-            let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
+            let evidence = self.evidence.clone();
             let was = (&*self.original.text, &*self.original.solution);
             let edited = (&*text.text, text.solution.as_deref().unwrap_or_default()) != was;
             requests.push(send(if self.is_from_mentor {
-                LessonCommand::Accept { kind, scope, text, edited, evidence }
+                LessonCommand::Accept { kind, scope, text, edited, evidence, pinned }
             } else {
-                LessonCommand::add(kind, scope, text, evidence)
+                let (rule, parents, transition) = (None, Vec::new(), None);
+                LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition, pinned }
             }));
         }
         if let Some(fork) = &self.fork {
@@ -246,7 +281,7 @@ impl LessonEditor {
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
             let step_is_open = context.is_thinking() || context.frame.head.step_awaiting_decision().is_some();
-            let saved = self.lesson.is_none().then(|| format!("saved as {}", self.kind.name()));
+            let saved = self.lesson.is_none().then(|| format!("saved as {}", kind.name()));
             let used = context.asks_actor().then(|| "counts from the next prompt".to_owned());
             let retry = (used.is_some() && step_is_open && !again.is_empty())
                 .then(|| format!("{again} retries this step with it"));
@@ -333,71 +368,6 @@ impl Component for LessonEditor {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let error = self.has_solution();
-        let title = match &self.lesson {
-            Some((_, number)) => format!("Lesson {number}"),
-            None => "New lesson".to_owned(),
-        };
-        let title = if self.is_restored_draft { format!("{title} (draft)") } else { title };
-        let window = Window {
-            title: &title,
-            position: WindowPosition::Middle,
-            rows: 12,
-            columns: 76,
-            mode: Mode::LessonEditor,
-        };
-        let inside = window.draw(context, screen, canvas);
-        let mut y = inside.y;
-        let mut take = |rows: u16| {
-            let rows = rows.min(inside.bottom().saturating_sub(y));
-            let area = Rect { y, height: rows, ..inside };
-            y += rows;
-            area
-        };
-        let room = inside.height.saturating_sub(if error { 4 } else { 3 });
-        let label = |at: EditorField| if self.focus == at { Role::TitleFocus } else { Role::Title };
-        let head = take(1);
-        put_line(
-            &[(label(EditorField::Text), if error { "Mistake" } else { "Lesson" }.to_owned())],
-            head,
-            canvas,
-        );
-        self.text.draw(
-            self.focus == EditorField::Text,
-            take(if error { room.div_ceil(2) } else { room }),
-            canvas,
-        );
-        if error {
-            put_line(&[(label(EditorField::Solution), "What to do instead".to_owned())], take(1), canvas);
-            self.solution.draw(self.focus == EditorField::Solution, take(room / 2), canvas);
-        }
-        let value = |at: EditorField| if self.focus == at { Role::Selection } else { Role::Text };
-        let with_arrows = |at: EditorField, word: &str| {
-            if self.focus == at { format!("< {word} >") } else { word.to_owned() }
-        };
-        let pair = self.typed_mistake_and_solution().is_some();
-        let kind = if pair { ReflectionKind::Error } else { self.kind };
-        let pieces = [
-            (label(EditorField::Kind), "Kind ".to_owned()),
-            (value(EditorField::Kind), with_arrows(EditorField::Kind, kind.name())),
-            (label(EditorField::Scope), "   Scope ".to_owned()),
-            (value(EditorField::Scope), with_arrows(EditorField::Scope, scope_label(self.scope))),
-        ];
-        put_line(&pieces, take(1), canvas);
-        let message = match (self.message, self.evidence.is_empty()) {
-            (None, _) if pair && !matches!(self.focus, EditorField::Kind | EditorField::Scope) => {
-                (Role::Muted, "Saved as an Error: mistake -> what to do instead.".to_owned())
-            }
-            (Some(note), _) => (Role::Warning, note.to_owned()),
-            (None, _) if matches!(self.focus, EditorField::Kind | EditorField::Scope) => {
-                (Role::Muted, "Change with Left and Right.".to_owned())
-            }
-            (None, false) => (Role::Muted, format!("evidence: {}", self.evidence)),
-            (None, true) if context.asks_actor() => {
-                (Role::Muted, "Enters the next prompt; every version is kept.".to_owned())
-            }
-            (None, true) => (Role::Muted, "Every version is kept.".to_owned()),
-        };
-        put_line(&[message], take(1), canvas);
+        self.draw_box(context, screen, canvas);
     }
 }

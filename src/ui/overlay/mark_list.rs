@@ -75,7 +75,7 @@ impl Component for MarkList {
             vec![
                 (Role::Proposal, if here { context.glyphs.proposal } else { " " }.to_owned()),
                 (kind.role(), format!(" [{on}] ")),
-                (if here { Role::Selection } else { Role::Text }, format!("{:<12}", kind.name())),
+                (if here { Role::Selection } else { Role::Text }, format!("{:<14}", kind.name())),
                 (Role::Muted, format!(" {count:>4}  {}", kind.description())),
             ]
         });

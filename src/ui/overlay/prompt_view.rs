@@ -1,6 +1,7 @@
 //! The prompt view: the actor's prompt and that of each mentor call, with the origin of each segment.
 
 mod lines;
+mod prompt_search;
 mod prompt_target;
 mod segment_editor;
 
@@ -14,11 +15,14 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::{RequestForm, RequestSource};
 use crate::ui::widget::list_index::wrapped_index;
+use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close};
 use crossterm::event::{KeyEvent, MouseEvent};
 pub(in crate::ui::overlay) use lines::changed_lines;
 use lines::{SegmentRow, difference_lines, is_folded_at_first, is_learnt, prompt_lines};
+use prompt_search::{Match, PromptSearch, contains, find_matches};
 use prompt_target::{
     PromptTarget, SendState, ShownPrompt, default_target, find_prompt, state_with_episode, targets,
 };
@@ -45,6 +49,8 @@ pub(super) struct PromptView {
     is_revealed: Cell<bool>,
     /// The segments, by their index among all, that a person folded or unfolded.
     toggled: BTreeSet<usize>,
+    /// The search, while its text is typed or its matches are shown.
+    search: Option<PromptSearch>,
     /// The editor of a draft's segment, if open.
     editing: Option<SegmentEditor>,
     /// A closed editor with unsaved text.
@@ -59,12 +65,13 @@ pub(super) struct PromptView {
 /// The previewed prompt, or why no prompt would be sent.
 type PreviewResult = Arc<Result<PromptPreview, String>>;
 
-/// Rows with their cache key: body hashes and counters, width, and whether they show differences.
+/// Rows with their cache key: body hashes, counters and search text, width, and whether they show differences.
 #[derive(Clone)]
 struct PromptRows {
     key: (String, u16, bool),
     lines: Arc<[Line]>,
     segments: Arc<[SegmentRow]>,
+    matches: Arc<[Match]>,
 }
 
 impl PromptView {
@@ -135,6 +142,7 @@ impl PromptView {
                 key: (String::new(), columns, self.shows_difference),
                 lines: lines.into(),
                 segments: Arc::default(),
+                matches: Arc::default(),
             };
             let (now, before, _) = match shown {
                 Ok(shown) => shown,
@@ -148,13 +156,17 @@ impl PromptView {
             // What has been loaded since may show the previous prompt's episode.
             let loads = context.frame.timeline.load_count();
             let toggled = &self.toggled;
-            let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}/{loads}/{toggled:?}", now.sha256);
+            let query = self.search.as_ref().map_or_else(String::new, PromptSearch::query);
+            let key = format!(
+                "{}/{before_hash}/{spent:?}/{unsent}/{failed}/{loads}/{toggled:?}/{query}",
+                now.sha256
+            );
             let key = (key, columns, self.shows_difference);
             let mut cached = self.cached_rows.borrow_mut();
             if let Some(made) = cached.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
                 return made.clone();
             }
-            let made = if self.shows_difference {
+            let mut made = if self.shows_difference {
                 let before_state = before.and_then(|b| state_with_episode(&context.frame.timeline, state, b));
                 PromptRows {
                     key,
@@ -166,11 +178,13 @@ impl PromptView {
                     ))
                 }
             } else {
-                let is_folded =
-                    |index: usize, label| is_folded_at_first(label) != self.toggled.contains(&index);
+                let is_folded = |index: usize, label, text: &str| {
+                    is_folded_at_first(label) != self.toggled.contains(&index) && !contains(text, &query)
+                };
                 let (lines, segments) = prompt_lines(state, now, columns, is_folded);
-                PromptRows { key, lines: lines.into(), segments: segments.into() }
+                PromptRows { key, segments: segments.into(), ..plain(lines) }
             };
+            made.matches = find_matches(&made.lines, &made.segments, &query).into();
             *cached = Some(made.clone());
             made
         })
@@ -252,6 +266,53 @@ impl PromptView {
         self.segment = None;
         self.is_revealed.set(false);
         self.scroll.scroll_to(0);
+        if let Some(search) = &self.search {
+            search.choose_nearest();
+        }
+    }
+
+    /// Goes to the match `by` matches below, and selects its segment.
+    fn move_match(&mut self, by: isize) -> Response {
+        let Some(search) = &self.search else {
+            return Response::request(Request::ShowNotice("no search yet".to_owned()));
+        };
+        if let Some(made) = self.cached_rows.borrow().as_ref()
+            && let Some(row) = search.move_current(&made.matches, by)
+        {
+            let segment = made.segments.iter().rposition(|segment| segment.row <= row);
+            self.segment = segment.or(self.segment);
+        }
+        Response::default()
+    }
+
+    /// Handles the keys of a search. Returns `None` for all other actions.
+    fn on_search_action(&mut self, action: Action) -> Option<Response> {
+        match (action, &mut self.search) {
+            (Action::Search, Some(search)) => search.is_typing = true,
+            (Action::Search, None) => self.search = Some(PromptSearch::default()),
+            (Action::NextMatch, _) => return Some(self.move_match(1)),
+            (Action::PreviousMatch, _) => return Some(self.move_match(-1)),
+            (Action::Accept, Some(search)) if search.is_typing => {
+                search.is_typing = false;
+                if search.query().is_empty() {
+                    self.search = None;
+                } else {
+                    self.move_match(0);
+                }
+            }
+            (Action::Close, Some(_)) => self.search = None,
+            _ => return None,
+        }
+        Some(Response::default())
+    }
+
+    /// Lets the field of the search that is being typed handle an input. Returns whether there is one.
+    fn type_search(&mut self, input: impl FnOnce(&mut TextField) -> bool) -> bool {
+        let Some(search) = self.search.as_mut().filter(|search| search.is_typing) else { return false };
+        if input(&mut search.field) {
+            search.choose_nearest();
+        }
+        true
     }
 
     /// Returns whether segments can be edited: the full prompt of a draft or a failed call is shown, in the present.
@@ -331,7 +392,11 @@ impl Component for PromptView {
     }
 
     fn mode(&self, _: &Context<'_>) -> Mode {
-        if self.editing.is_some() { Mode::LessonEditor } else { Mode::Prompt }
+        match &self.search {
+            _ if self.editing.is_some() => Mode::LessonEditor,
+            Some(search) if search.is_typing => Mode::SearchInput,
+            _ => Mode::Prompt,
+        }
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
@@ -342,6 +407,9 @@ impl Component for PromptView {
                 self.unsaved = closed.filter(|_| action == Action::Close);
             }
             return Response { close: false, ..response };
+        }
+        if let Some(response) = self.on_search_action(action) {
+            return response;
         }
         match action {
             Action::ToggleDifference => {
@@ -369,6 +437,17 @@ impl Component for PromptView {
                 });
                 text.map_or_else(Response::default, |t| Response::request(Request::Copy(t)))
             }
+            Action::CopyRequest | Action::CopyCurl => {
+                let is_curl = action == Action::CopyCurl;
+                let form = if is_curl { RequestForm::Curl } else { RequestForm::Json };
+                let source = self.with_shown_prompt(context, |state, shown| {
+                    let (now, ..) = shown.ok()?;
+                    Some(RequestSource::Prompt(Arc::new(now.clone()), Arc::new(render(state, now))))
+                });
+                source.map_or_else(Response::default, |source| {
+                    Response::request(Request::CopyRequest { source, form })
+                })
+            }
             Action::Open => {
                 self.toggle_segment();
                 Response::default()
@@ -390,6 +469,8 @@ impl Component for PromptView {
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if let Some(editing) = &mut self.editing {
             editing.on_key(key);
+        } else {
+            self.type_search(|field| field.on_key(key));
         }
         Response::default()
     }
@@ -397,6 +478,8 @@ impl Component for PromptView {
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Some(editing) = &mut self.editing {
             editing.on_paste(text);
+        } else {
+            self.type_search(|field| field.on_paste(text));
         }
         Response::default()
     }
@@ -420,29 +503,40 @@ impl Component for PromptView {
             position: WindowPosition::Middle,
             rows: u16::MAX,
             columns: 112,
-            mode: Mode::Prompt,
+            mode: if self.editing.is_some() { Mode::Prompt } else { self.mode(context) },
         };
         let mut inside = window.draw(context, screen, canvas);
         if let Some(tabs) = self.tabs(context).filter(|_| inside.height > 3) {
             put_line(&tabs, Rect { height: 1, ..inside }, canvas);
             inside = Rect { y: inside.y + 1, height: inside.height - 1, ..inside };
         }
+        let searching = self.search.as_ref().filter(|_| inside.height > 2);
+        if searching.is_some() {
+            inside.height -= 1;
+        }
         let made = self.rows(context, inside.width);
-        match self.selected_segment(&made) {
-            None => self.scroll.draw(&made.lines, inside, canvas),
-            Some(segment) => {
-                let mut lines = made.lines.to_vec();
-                if let Some(lead) = lines.get_mut(segment.row).and_then(|line| line.first_mut()) {
-                    lead.0 = Role::Selection;
-                }
-                if !self.is_revealed.replace(true) {
-                    let (all, height) = (lines.len(), usize::from(inside.height));
-                    self.scroll.reveal((segment.row + height / 2).min(all.saturating_sub(1)), all, height);
-                    self.scroll.reveal(segment.row, all, height);
-                }
-                self.scroll.draw(&lines, inside, canvas);
+        let segment = self.selected_segment(&made);
+        let mut lines = made.lines.to_vec();
+        let (all, height) = (lines.len(), usize::from(inside.height));
+        let reveal = |row: usize| {
+            self.scroll.reveal((row + height / 2).min(all.saturating_sub(1)), all, height);
+            self.scroll.reveal(row, all, height);
+        };
+        if let Some(segment) = segment {
+            if let Some(lead) = lines.get_mut(segment.row).and_then(|line| line.first_mut()) {
+                lead.0 = Role::Selection;
+            }
+            if !self.is_revealed.replace(true) {
+                reveal(segment.row);
             }
         }
+        if let Some(search) = searching {
+            let row = search.highlight(&mut lines, &made.matches, segment.map_or(0, |segment| segment.row));
+            row.into_iter().for_each(reveal);
+            let below = Rect { y: inside.bottom(), height: 1, ..inside };
+            search.draw(&made.matches, context, below, canvas);
+        }
+        self.scroll.draw(&lines, inside, canvas);
         if let Some(editing) = &self.editing {
             editing.draw(context, screen, canvas);
         }

@@ -5,6 +5,7 @@ use super::branch_tree::BranchTree;
 use super::breakpoint_list::BreakpointList;
 use super::compare::CompareDialog;
 use super::divergence_dialog::DivergenceDialog;
+use super::effect_panel::EffectPanel;
 use super::end_card::EndCard;
 use super::fork::ForkDialog;
 use super::help::Help;
@@ -14,14 +15,19 @@ use super::lesson_editor::LessonEditor;
 use super::mark_list::MarkList;
 use super::model_dialog::ModelDialog;
 use super::palette::Palette;
+use super::program_output::ProgramOutput;
 use super::prompt_view::PromptView;
 use super::runs::EpisodeList;
+use super::samples::SampleList;
+use super::saved_lessons::SavedLessons;
 use super::search::Search;
 use super::step_details::StepDetails;
 use super::summary_review::SummaryReview;
-use crate::domain::{Autonomy, LessonId, ModelRole, ReflectionKind};
+use super::test_dialog::TestDialog;
+use crate::domain::{Autonomy, LessonId, LessonOrigin, ModelRole, ReflectionKind};
 use crate::driver::Fork;
-use crate::text::truncate;
+use crate::driver::measure::EpisodePlace;
+use crate::text::{one_line, truncate};
 use crate::ui::component::Component;
 use crate::ui::draft::LessonDraft;
 use crate::ui::facts::default_role;
@@ -41,6 +47,7 @@ pub type Opened = (Box<dyn Component>, Vec<Request>);
 /// Returns a message for the person if there is nothing to open.
 pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<Result<Opened, String>> {
     let opened: Box<dyn Component> = match request {
+        Request::Open(Action::MeasureEffect) => return Some(effect_panel(model, context)),
         Request::Open(action) => {
             let opened = open_for_action(*action, model, context);
             return Some(opened.map(|overlay| (overlay, requests_at_start(*action, context))));
@@ -59,6 +66,10 @@ pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<R
         Request::CompareWith(other) => {
             let (dialog, request) =
                 CompareDialog::between(CompareDialog::shown_episode(context), other.clone());
+            return Some(Ok((Box::new(dialog), vec![request])));
+        }
+        Request::CompareEpisodes { a, b } => {
+            let (dialog, request) = CompareDialog::between(a.clone(), b.clone());
             return Some(Ok((Box::new(dialog), vec![request])));
         }
         Request::AddLessonOnFork { fork, lesson } => {
@@ -83,7 +94,9 @@ fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
         Action::Override => vec![Request::ListAdmissible],
         Action::Breakpoints if is_environment_idle => vec![Request::ListAdmissible],
         Action::Compare => vec![Request::ListComparable],
+        Action::ProgramOutput => vec![Request::ReadProgramOutput],
         Action::UseRecordedReply => vec![Request::ListSessions],
+        Action::SavedLessons | Action::PromoteLesson => vec![Request::ListSavedPools],
         Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
         _ => Vec::new(),
     }
@@ -117,6 +130,8 @@ fn open_for_action(
             context.episode().ok_or("no episode to compare yet")?;
             Box::new(CompareDialog::with_shown_episode(context))
         }
+        Action::ProgramOutput if context.is_read_only() => return Err(model.read_only_message()),
+        Action::ProgramOutput => Box::<ProgramOutput>::default(),
         Action::EpisodeList => Box::new(EpisodeList::at_shown_episode(context)),
         Action::Breakpoints if context.is_read_only() && head.breakpoints.all.is_empty() => {
             return Err(model.read_only_message());
@@ -154,6 +169,22 @@ fn open_for_action(
             let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
             Box::new(InputDialog::new(Purpose::Reject { proposal }))
         }
+        Action::Sample | Action::SampleLesson => {
+            let mut lesson = None;
+            if action == Action::SampleLesson {
+                let selected = selected_lesson(model, context).ok_or_else(|| none("no lesson to compare"))?;
+                lesson = Some((selected.id.clone(), selected.number));
+            }
+            if context.is_read_only() && !SampleList::has_samples(context, lesson.as_ref()) {
+                return Err(model.read_only_message());
+            }
+            Box::new(SampleList::new(context, lesson)?)
+        }
+        Action::KeepTest => {
+            let number = context.frame.selected_step();
+            let step = context.step(number).ok_or("no decision to keep yet")?;
+            Box::new(TestDialog::new(step)?)
+        }
         Action::ChangeModel => Box::new(ModelDialog::for_model(model.configured_models.clone(), context)),
         Action::UseRecordedReply => {
             if !head.has_undecided_call(ModelRole::Actor) && !head.has_undecided_call(ModelRole::Mentor) {
@@ -188,6 +219,11 @@ fn open_for_action(
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to edit"))?;
             Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
         }
+        Action::SavedLessons => Box::new(SavedLessons::to_take_over(selected_lesson(model, context))),
+        Action::PromoteLesson => {
+            let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to save"))?;
+            Box::new(SavedLessons::to_promote(lesson))
+        }
         // In the lesson lanes a lesson is selected.
         Action::Open | Action::ShowDetails if model.focus == Focus::Lanes => {
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson here"))?;
@@ -196,6 +232,31 @@ fn open_for_action(
         Action::Open | Action::ShowDetails => Box::new(StepDetails::new(context.frame.selected_step())),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
+}
+
+/// Opens the measurement of the selected lesson: from the step on screen, or from the start of an ended episode.
+fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> {
+    let selected = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
+    // After teaching, the lesson that a person wrote last is meant.
+    let last_taught = || {
+        let pool = &context.displayed_state().pool;
+        pool.all().rev().find(|lesson| lesson.origin == LessonOrigin::Person && lesson.is_active())
+    };
+    let lesson = selected
+        .or_else(last_taught)
+        .or_else(|| selected_lesson(model, context))
+        .ok_or("no lesson to measure; teach one first")?;
+    let episode = context.episode().ok_or("no episode to measure in yet")?;
+    let latest = context.frame.head.episode.as_ref().map(|e| e.number);
+    if latest != Some(episode.number) {
+        return Err("a lesson is measured in the branch's last episode; go there first".to_owned());
+    }
+    let step = context.frame.selected_step();
+    let is_over = episode.outcome.is_some() && !context.frame.is_in_past();
+    let place = if is_over || step == 0 { EpisodePlace::Start } else { EpisodePlace::Step(step) };
+    let title = format!("Effect of lesson {}: {}", lesson.number, one_line(&lesson.text().text));
+    let (panel, request) = EffectPanel::new(&lesson.id, title, place, model.effect.clone());
+    Ok((Box::new(panel), request.into_iter().collect()))
 }
 
 /// Creates the editor for the lesson that a new branch starts with: a new lesson, or one of the displayed state.

@@ -10,11 +10,12 @@ use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
-use crate::ui::facts::{dropped_texts_of, open_text_count};
+use crate::ui::facts::{dropped_texts_of, open_text_count, step_request};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::types::RequestForm;
 use crate::ui::widget::row_cache::RowCache;
 use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
@@ -114,13 +115,18 @@ impl Details<'_> {
 
     fn write_step(&mut self, step: &Step, section: &Section<'_>) {
         let mut replies = actor_replies(step, self.context);
-        let read = replies.pop_if(|reply| reply.unusable_reason.is_none());
-        // Only what was read with complaints differs from what the blocks say.
-        let mut read = read.filter(|_| !step.complaints.is_empty());
+        let mut read = replies.pop_if(|reply| reply.unusable_reason.is_none());
         for block in section.blocks() {
-            if matches!(block, Block::Complaint(_))
-                && let Some(reply) = read.take()
-            {
+            // What was read stands above what was made of it.
+            let is_made_of_reply = matches!(
+                block,
+                Block::Thought { .. }
+                    | Block::Complaint(_)
+                    | Block::Rejected { .. }
+                    | Block::Action { .. }
+                    | Block::Proposal(_)
+            );
+            if is_made_of_reply && let Some(reply) = read.take() {
                 self.write("reply", Role::Muted, &reply.text);
             }
             self.write_block(block);
@@ -215,6 +221,7 @@ fn label_and_role(block: &Block<'_>) -> (&'static str, Role) {
         Tone::Bad => Role::Bad,
     };
     match block {
+        Block::Reasoning(_) => ("reasoning", Role::Reasoning),
         Block::Thought { .. } => ("think", Role::Thought),
         Block::Proposal(_) => ("proposed", Role::Proposal),
         Block::Action { decision: Some(_), .. } => ("executed", Role::Person),
@@ -240,11 +247,18 @@ fn cost_text(usage: &Usage) -> String {
     let cost =
         if usage.cost_nano > 0 { format!(", cost {}", format_price(usage.cost_nano)) } else { String::new() };
     let seconds = usage.millis as f64 / 1000.0;
+    let reasoning = match usage.reasoning_tokens {
+        0 => String::new(),
+        tokens => format!(", {tokens} of them reasoning"),
+    };
     let wasted = match usage.earlier.tokens() {
         0 => String::new(),
         tokens => format!(", {tokens} of them for unusable replies"),
     };
-    format!("{} + {} tokens{by}{wasted}, {seconds:.1} s{cost}", usage.prompt_tokens, usage.reply_tokens)
+    format!(
+        "{} + {} tokens{reasoning}{by}{wasted}, {seconds:.1} s{cost}",
+        usage.prompt_tokens, usage.reply_tokens
+    )
 }
 
 /// Maximum number of a step's events to search.
@@ -257,12 +271,9 @@ struct ActorReply {
     unusable_reason: Option<String>,
 }
 
-/// Returns the actor's replies in a step, in order; none if they say no more than the step itself.
+/// Returns the actor's replies in a step, in order.
 fn actor_replies(step: &Step, context: &Context<'_>) -> Vec<ActorReply> {
     let mut replies: Vec<ActorReply> = Vec::new();
-    if step.unusable_replies == 0 && step.complaints.is_empty() {
-        return replies;
-    }
     let mut actors = Vec::new();
     let before = Seq(step.first_seq.0.saturating_sub(1));
     let last = Seq(step.last_seq.0.min(step.first_seq.0 + MAX_EVENTS));
@@ -294,13 +305,22 @@ impl Component for StepDetails {
     }
 
     fn mode(&self, context: &Context<'_>) -> Mode {
-        if step_with_open_texts(self.number, context).is_some() { Mode::StepDetails } else { Mode::Overlay }
+        if step_with_open_texts(self.number, context).is_some() { Mode::StepDetails } else { Mode::StepFacts }
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         match action {
             Action::Open => Response::close(),
             Action::AcceptAsLesson => self.accept_next_text(context),
+            Action::CopyRequest | Action::CopyCurl => {
+                let is_curl = action == Action::CopyCurl;
+                let form = if is_curl { RequestForm::Curl } else { RequestForm::Json };
+                let request = step_request(context, self.number, form);
+                let none = || {
+                    Request::ShowNotice(format!("step {} has no request: no model was asked", self.number))
+                };
+                Response::request(request.unwrap_or_else(none))
+            }
             _ => scroll_or_close(&self.scroll, action),
         }
     }

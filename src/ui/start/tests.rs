@@ -436,3 +436,24 @@ fn a_search_finds_tasks_that_contain_all_its_words() {
     assert_eq!(found("Lettuce fridge"), goals[2..]);
     assert!(found("letuce").is_empty());
 }
+
+/// Regression: stage mode hid hosts and paths everywhere but here.
+#[test]
+fn stage_mode_covers_the_start_screen() {
+    let mut chooser = Chooser::new(model());
+    let path = "/home/ada/lessons/a-folder-with-a-long-name/that-is-broken-over-two-rows/pool.jsonl";
+    chooser.note = Some(format!("--pool {path}: no such file"));
+    let shown = |stage_mode| {
+        let options = Options { stage_mode, ..Options::default() };
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 16));
+        draw(&chooser, &options, &mut buffer);
+        let rows = (0..16).map(|y| (0..60).map(|x| buffer[(x, y)].symbol()).collect::<String>());
+        rows.collect::<Vec<_>>().join("\n")
+    };
+    assert!(shown(false).contains("/home/ada") && shown(false).contains("pool.jsonl"), "{}", shown(false));
+    let hidden = shown(true);
+    for part in ["/home", "ada", "folder", "broken", "pool.jsonl"] {
+        assert!(!hidden.contains(part), "{part}: {hidden}");
+    }
+    assert!(hidden.contains("no such file"), "{hidden}");
+}

@@ -10,6 +10,7 @@ use crate::text::{one_line, program_name, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
+use crate::ui::stage::{hide_private, hide_private_cells};
 use crate::ui::start::types::{SettingRole, SettingRow};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, put_line, put_lines};
@@ -34,7 +35,13 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     }
     draw_key_hints(chooser, options, free.take_bottom(u16::from(screen.height > 4)), canvas);
     if let Some(note) = &chooser.note {
-        let rows = wrap_at_most(&one_line(note), usize::from(screen.width.saturating_sub(2)).max(1), 3).0;
+        // A path may be broken over two rows, where it would no longer be found.
+        let note = if options.stage_mode {
+            hide_private(note, &options.private_texts, options.glyphs.cover)
+        } else {
+            note.clone()
+        };
+        let rows = wrap_at_most(&one_line(&note), usize::from(screen.width.saturating_sub(2)).max(1), 3).0;
         let lines: Vec<Line> = rows.into_iter().map(|row| vec![(Role::Warning, format!(" {row}"))]).collect();
         let room = if screen.height > 8 { lines.len() as u16 } else { 0 };
         put_lines(&lines, free.take_bottom(room), canvas);
@@ -70,6 +77,9 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         Section::Tasks => tasks::draw(chooser, page, canvas),
         Section::Sessions => sessions::draw(chooser, page, canvas),
         Section::Agent | Section::Method | Section::Advanced => settings::draw(chooser, page, canvas),
+    }
+    if options.stage_mode {
+        hide_private_cells(canvas.buffer, &options.private_texts, options.glyphs.cover);
     }
 }
 

@@ -205,9 +205,10 @@ fn a_typed_lesson_is_advice_unless_another_kind_is_chosen() {
         type_lesson(stage);
     };
     assert_eq!(saved(&over_errors), advice);
-    // Tab leads to the kind.
+    // The second Tab leads to the kind.
     let by_tab = |stage: &mut TestScreen| {
         type_lesson(stage);
+        stage.press("Tab");
         stage.press("Tab");
         stage.press("Right");
     };
@@ -216,7 +217,22 @@ fn a_typed_lesson_is_advice_unless_another_kind_is_chosen() {
         stage.press("a");
         type_text(stage, "Searched drawers. -> Look on a shelf first.");
     };
-    assert_eq!(saved(&pair), (ReflectionKind::Error, LessonText::error("Searched drawers.", text)));
+    let error = (ReflectionKind::Error, LessonText::error("Searched drawers.", text));
+    assert_eq!(saved(&pair), error);
+    // One Tab away.
+    let two_fields = |stage: &mut TestScreen| {
+        stage.press("a");
+        type_text(stage, "Searched drawers.");
+        stage.press("Tab");
+        type_text(stage, text);
+    };
+    assert_eq!(saved(&two_fields), error);
+    // Left empty, the second field changes nothing.
+    let empty_field = |stage: &mut TestScreen| {
+        type_lesson(stage);
+        stage.press("Tab");
+    };
+    assert_eq!(saved(&empty_field), advice);
 }
 
 /// Regression: a text dropped from a mentor's reply was only named in a problem, by its first words.
@@ -560,7 +576,7 @@ fn a_dropped_pair_keeps_its_solution_and_origin() {
         }
     };
     let (text, edited, shown) = accept(&mut stage, "");
-    assert!(shown.contains("What to do instead") && shown.contains("Kind Abstract"), "{shown}");
+    assert!(shown.contains("Instead ") && shown.contains("Kind Abstract"), "{shown}");
     assert_eq!((text, edited), (pair, false), "the mentor's own words");
     let last_origin = |stage: &TestScreen| stage.fixture.state.pool.all().last().map(|l| l.origin);
     assert_eq!(last_origin(&stage), Some(LessonOrigin::Mentor));
@@ -578,17 +594,15 @@ fn a_dropped_pair_keeps_its_solution_and_origin() {
 /// Regression: after the kind was changed, all of a typed `mistake -> instead` counted as the mistake.
 #[test]
 fn a_typed_pair_survives_changing_its_kind() {
-    for keys in
-        [&["Tab", "Right", "Left"][..], &["Tab", "Left", "Right"], &["Tab", "Right", "Right", "Right"]]
-    {
+    for keys in [&["Right", "Left"][..], &["Left", "Right"], &["Right", "Right", "Right"]] {
         let mut stage = TestScreen::new(sample_session(), 80, 24);
         stage.press("a");
         type_text(&mut stage, "opened nothing -> Look around.");
-        for key in keys {
+        for key in ["Tab", "Tab"].iter().chain(keys) {
             stage.press(key);
         }
         let shown = super::screen_text(&stage.draw());
-        assert!(shown.contains("< Error >") && shown.contains("What to do instead"), "{keys:?} {shown}");
+        assert!(shown.contains("< Error >") && shown.contains("Instead  Look around."), "{keys:?} {shown}");
         assert!(shown.contains("Change with Left and Right."), "{shown}");
         let requests = stage.press("Enter");
         let expected = LessonText::error("opened nothing", "Look around.");
@@ -606,10 +620,68 @@ fn wrapped_rows_of_the_editor_begin_with_a_word() {
         let shown = super::screen_text(&stage.draw());
         shown.lines().find(|l| l.contains(text)).map(|l| l.trim_start_matches(['│', ' ']).to_owned())
     };
-    let head = "x".repeat(56);
+    let head = "x".repeat(47);
     type_text(&mut stage, &format!("{head} before it moves."));
     let shown = super::screen_text(&stage.draw());
     let at = |text: &str| shown.lines().find_map(|l| l.find(text)).unwrap_or_else(|| panic!("{shown}"));
     assert_eq!(at("before"), at("xxx"), "{shown}");
     assert!(row(&mut stage, "before").is_some());
+}
+
+#[test]
+fn a_lesson_is_pinned_on_the_row_of_its_kind() {
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    stage.press("a");
+    type_text(&mut stage, "Look on a shelf first.");
+    for key in ["BackTab", "Space"] {
+        stage.press(key);
+    }
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("Kind Abstract   Scope the environment   Pin < yes >"), "{shown}");
+    let requests = stage.press("Enter");
+    let is =
+        |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Add { pinned: true, .. })));
+    assert!(requests.iter().any(is), "{requests:?}");
+    // Of an edited lesson, only its status changes.
+    (stage.model.focus, stage.model.selected_lane) = (Focus::Lanes, Some(1));
+    stage.press("e");
+    for key in ["BackTab", "Right"] {
+        stage.press(key);
+    }
+    let requests = stage.press("Enter");
+    let status = |r: &Request| {
+        matches!(
+            r,
+            Request::Send(Command::Lesson(LessonCommand::Status { status: LessonStatus::Pinned, .. }))
+        )
+    };
+    assert!(requests.iter().any(status) && requests.len() == 1, "{requests:?}");
+}
+
+/// The box is as high as its texts; a long one leaves room for kind, scope and pin.
+#[test]
+fn the_lesson_editor_grows_with_its_texts() {
+    let height = |keys: &dyn Fn(&mut TestScreen)| {
+        let mut stage = TestScreen::new(sample_session(), 60, 16);
+        stage.press("a");
+        keys(&mut stage);
+        let shown = super::screen_text(&stage.draw());
+        assert!(shown.contains("Kind ") && shown.contains("Scope ") && shown.contains("Pin "), "{shown}");
+        shown.lines().filter(|line| line.starts_with('│')).count()
+    };
+    let empty = height(&|_| {});
+    assert_eq!(empty, 5, "text, what Tab leads to, a blank row, values, message");
+    assert_eq!(height(&|stage| type_text(stage, "Look on a shelf first.")), empty);
+    let typed = |stage: &mut TestScreen| {
+        type_text(stage, "One.");
+        stage.press("Ctrl-j");
+        type_text(stage, "Two.");
+    };
+    assert_eq!(height(&typed), empty + 1);
+    let long = |stage: &mut TestScreen| {
+        type_text(stage, &"many words ".repeat(60));
+        stage.press("Tab");
+        type_text(stage, &"other words ".repeat(60));
+    };
+    assert_eq!(height(&long), 12);
 }

@@ -129,3 +129,25 @@ fn the_card_in_the_past_is_that_of_the_episode_on_screen() {
     let text = screen_text(&stage.draw());
     assert!(text.contains("Episode 2 ended") && text.contains("play this task again"), "{text}");
 }
+
+/// A task that was played again shows both plays, and one key compares them above the card.
+#[test]
+fn a_replayed_task_shows_both_plays_and_compares_them() {
+    let mut stage = end_card_screen(lost_trials(2));
+    let shown = screen_text(&stage.draw());
+    for words in
+        ["trial 1", "trial 2 (this one)", "one play each: an example, not evidence", "compare both plays"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let progress = shown.lines().find(|line| line.contains("25 %") && line.contains("progress")).unwrap();
+    assert!(progress.find("25 %") < progress.find("0 %  ").or(progress.rfind("0 %")), "{progress}");
+    let requests = stage.press("D");
+    let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((a.episode, b.episode), (Some(2), Some(1)));
+    let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
+    assert_eq!(names, ["end", "compare"], "the card stays open");
+
+    let single = screen_text(&end_card_screen(lost_trials(1)).draw());
+    assert!(!single.contains("both plays"), "{single}");
+}

@@ -47,7 +47,9 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::FirstShown(_) => "first shown lessons",
         Block::UnusableReplies(_) => "unusable replies",
         Block::Warning(_) => "warning",
+        Block::Samples(_) => "samples",
         Block::RequestChanged(..) => "changed request",
+        Block::Reasoning(_) => "reasoning",
         Block::Thought { .. } => "thought",
         Block::ThoughtDropped(_) => "dropped thought",
         Block::ThoughtRewritten(_) => "rewritten thought",
@@ -102,7 +104,11 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("unusable replies", "1 unusable reply", PAGES | STORY | DETAILS),
     ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT | DETAILS),
     ("warning", "warning: the server is slow", ALL),
+    ("samples", "2 of 3 samples (1 failed): go to desk 1 (1), think: Wait. (1)", ALL),
+    ("samples", "1 sample without lesson 1: go to desk 2", ALL),
     ("changed request", "request to the actor's server changed: stop: it cut off", ALL),
+    // A transcript is read while the run goes on; the reply says what counts.
+    ("reasoning", "Heat needs a stove.", PAGES | STORY | DETAILS),
     ("thought", "The stove is hot.", ALL),
     ("dropped thought", "thought dropped from later prompts", ALL),
     ("rewritten thought", "thought in later prompts: I look at the shelf.", ALL),
@@ -154,7 +160,7 @@ const FACTS: &[(&str, &str, u8)] = &[
 ];
 
 fn story(state: &State) -> String {
-    let layout = RowLayout { content: PaneContent::All, columns: 200, digits: 2 };
+    let layout = RowLayout { content: PaneContent::All, columns: 200, digits: 2, shows_reasoning: true };
     let episode = state.episode.as_deref().unwrap();
     let mut rows: Vec<Row> = start_rows(episode, state, layout, &UNICODE);
     for step in &episode.steps {
@@ -212,7 +218,7 @@ fn every_format_shows_every_fact() {
     ];
     for (format, person, name, output) in outputs {
         let output = output.replace('→', "->");
-        let plain = if name == "Markdown" { output.replace('`', "") } else { output };
+        let plain = if name == "Markdown" { output.replace(['`', '~'], "") } else { output };
         for (kind, words, formats) in FACTS {
             let words = words.replace("PERSON", person);
             let is_shown = formats & format != 0;

@@ -228,8 +228,20 @@ fn the_hint_disappears_once_followed() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.model.hint = FirstRunHint::Step;
     assert!(super::screen_text(&stage.draw()).contains("press n to run the proposed action"));
-    stage.press("n");
+    let remembered = |requests: Vec<crate::ui::Request>| {
+        let hints = requests.into_iter().filter_map(|request| match request {
+            crate::ui::Request::RememberHint(next) => Some(next),
+            _ => None,
+        });
+        hints.collect::<Vec<_>>()
+    };
+    let requests = stage.press("n");
     assert_eq!(stage.model.hint, FirstRunHint::WaitForMistake);
+    assert_eq!(remembered(requests), [FirstRunHint::WaitForMistake]);
+    assert_eq!(remembered(stage.press("n")), [], "once");
+    // Who teaches before the first mistake knows how.
+    assert_eq!(remembered(stage.press("a")), [FirstRunHint::None]);
+    assert_eq!(stage.model.hint, FirstRunHint::None);
 }
 
 /// Regression: a person who plays was told to run a proposed action, and there was none.
@@ -308,6 +320,18 @@ fn a_key_that_does_nothing_here_says_what_it_does_elsewhere() {
         let last_row = super::screen_text(&stage.draw()).lines().last().unwrap_or_default().to_owned();
         assert!(last_row.contains("does nothing here"), "{keys:?}: {last_row}");
     }
+    // Regression: at the smallest size the overlay hid the first row of a message that needs two.
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    for key in ["p", "o"] {
+        stage.press(key);
+    }
+    let shown = super::screen_text(&stage.draw());
+    let last: Vec<&str> = shown.lines().rev().take(2).map(str::trim).collect();
+    assert_eq!(
+        last,
+        ["the proposed action", "o does nothing here; after p, on the main screen: replace"],
+        "{shown}"
+    );
     // What is typed is text, and nothing is said about it.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     for key in ["a", "~", "P"] {

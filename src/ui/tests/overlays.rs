@@ -54,7 +54,7 @@ pub(super) fn admissible_answer() -> Answer {
 }
 
 /// The sample session with two prompts such as a method drafts.
-fn with_prompts() -> Fixture {
+pub(super) fn with_prompts() -> Fixture {
     let mut f = sample_session();
     let text = "Interact with a household to solve a task. You can: go to, take, put, open, close, heat, cool, clean, use.\n";
     f.write(Cause::Policy, Event::TextDefined { hash: "0123456789abcdef".to_owned(), text: text.to_owned() });

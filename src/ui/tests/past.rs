@@ -1,7 +1,7 @@
 //! The past: every pane shows the selected position as if the session ended there; and navigation in time.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{EndReason, Seq};
+use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind, Seq};
 use crate::engine::{Cause, Event};
 use crate::ui::fixture::{Fixture, fcrf, reflexion, sample_session, sweet_sour};
 use crate::ui::layout::Pane;
@@ -237,13 +237,13 @@ fn the_palette_chooses_which_marks_are_visited() {
     // Show only overrides.
     stage.press("Down");
     stage.press("o");
-    assert_eq!(stage.model.mark_filter.kind_names().as_deref(), Some("overrides"));
+    assert_eq!(stage.model.mark_filter.kind_names().as_deref(), Some("interventions"));
     stage.press("Esc");
     stage.press("<");
     assert_eq!(stage.frame_data().selected_step(), 7);
     stage.press("<");
     let notice = stage.model.notice.as_ref().unwrap().text.clone();
-    assert_eq!((stage.frame_data().selected_step(), notice.as_str()), (7, "no earlier mark (overrides)"));
+    assert_eq!((stage.frame_data().selected_step(), notice.as_str()), (7, "no earlier mark (interventions)"));
     // Errors too.
     stage.model.mark_filter.toggle(MarkKind::Mistake);
     stage.press("<");
@@ -370,4 +370,21 @@ fn the_past_on_a_large_screen() {
     let text = screen_text(&stage.draw());
     assert!(text.lines().next().unwrap().contains("PAST step 9 of 24"), "{text}");
     insta::assert_snapshot!("past_200x60", text);
+}
+
+/// Every intervention is a mark on the timeline and a stop of `<`, not only what changes an action; undone ones are not.
+#[test]
+fn a_taught_lesson_is_a_mark_and_a_stop() {
+    let mut fixture = sample_session();
+    let taught_at = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
+    let text = LessonText::plain("Look on the countertops first.");
+    fixture.add_lesson(ReflectionKind::Error, text, LessonOrigin::Person);
+    fixture.actor_step("look", "You are in the kitchen.", 0.25, serde_json::Value::Null);
+    fixture.actor_step("inventory", "You carry nothing.", 0.25, serde_json::Value::Null);
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.model.mark_filter.toggle_only(MarkKind::Override);
+    stage.press("<");
+    assert_eq!(stage.frame_data().selected_step(), taught_at);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains(&format!("✎ step {taught_at} you taught a lesson")), "{shown}");
 }

@@ -266,6 +266,8 @@ fn a_lesson_of_a_file_names_the_file() {
         transition: None,
         task_key: None,
         task_type: None,
+        pinned: false,
+        taken_from: None,
     };
     let by = crate::domain::Author::File;
     fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), author: by });

@@ -58,6 +58,8 @@ roles! {
     Action = "action",
     /// A proposed action.
     Proposal = "proposal",
+    /// A proposed action that another one replaced.
+    ProposalReplaced = "proposal.replaced",
     /// What a person did: overrides, remarks, edited text.
     Person = "human",
     /// Something went well.
@@ -154,6 +156,10 @@ roles! {
     Added = "diff.added",
     /// Removed words in a comparison.
     Removed = "diff.removed",
+    /// The left side of a comparison of two episodes.
+    SideA = "compare.a",
+    /// The right side of a comparison of two episodes.
+    SideB = "compare.b",
     /// A segment of a prompt, of any origin.
     Origin = "origin",
     /// Segment: instruction.

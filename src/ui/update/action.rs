@@ -12,7 +12,7 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::selected_kind;
-use crate::ui::types::{Cursor, Focus, WorkKind};
+use crate::ui::types::{Cursor, Focus, RequestForm, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use std::time::Duration;
 
@@ -26,7 +26,6 @@ pub fn run_action(
     cache: &ViewCache,
     action: Action,
 ) -> Vec<Request> {
-    let state = &context.frame.head;
     if !playback::continues_after(action) {
         model.playback.stop();
     }
@@ -45,7 +44,20 @@ pub fn run_action(
     if model.is_in_past() && (is_present_only(action) || action == Action::AddLesson || opens_proposal) {
         return fork::offer_fork(model, context, action);
     }
-    dismiss_hint(model, action);
+    let next_hint = dismiss_hint(model, action);
+    let mut requests = run_present_action(model, context, cache, action);
+    requests.extend(next_hint.map(Request::RememberHint));
+    requests
+}
+
+/// Runs an action that is available now.
+fn run_present_action(
+    model: &mut Model,
+    context: &Context<'_>,
+    cache: &ViewCache,
+    action: Action,
+) -> Vec<Request> {
+    let state = &context.frame.head;
     let has_chapters = !model.chapters.is_empty();
     let send = |command| vec![Request::Send(command)];
     match action {
@@ -107,7 +119,10 @@ pub fn run_action(
         Action::Redo => send(Command::Redo),
         Action::PlayAgain => play_again(model, context),
         Action::LastProgress => cursor::go_to_last_progress(model, context),
-        Action::Export => vec![Request::Export],
+        Action::Export => match model.offered_report.take() {
+            Some(path) => vec![Request::OpenFile(path)],
+            None => vec![Request::Export],
+        },
         Action::NextTheme => vec![Request::NextTheme],
         Action::EndEpisode if state.open_episode().is_some() => {
             let key = context.keymap.key_label(action).unwrap_or_default();
@@ -197,6 +212,8 @@ pub fn run_action(
         }
         Action::Hint => vec![Request::Hint],
         Action::Copy => copy::copy_step(context),
+        Action::CopyRequest => copy::copy_request(model, context, RequestForm::Json),
+        Action::CopyCurl => copy::copy_request(model, context, RequestForm::Curl),
         Action::Cancel => cancel_calls(model, context),
         Action::Suspend => vec![Request::Suspend],
         Action::Redraw => vec![Request::Redraw],

@@ -1,7 +1,10 @@
-//! Copies the selected step as text.
+//! Copies the selected step as text, or its request.
 
+use crate::ui::facts::step_request;
 use crate::ui::frame_data::Context;
+use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
+use crate::ui::types::RequestForm;
 use std::fmt::Write as _;
 
 /// Returns a request to copy the thought, action and observation of the selected step.
@@ -20,4 +23,15 @@ pub(super) fn copy_step(context: &Context<'_>) -> Vec<Request> {
         text.push('\n');
     }
     vec![Request::Copy(text)]
+}
+
+/// Returns a request to copy the request of the selected step.
+pub(super) fn copy_request(model: &mut Model, context: &Context<'_>, form: RequestForm) -> Vec<Request> {
+    let number = context.frame.selected_step();
+    if let Some(request) = step_request(context, number, form) {
+        return vec![request];
+    }
+    let text = format!("step {number} has no prompt whose request could be copied");
+    model.show_notice(text, Severity::Warning, context.now);
+    Vec::new()
 }

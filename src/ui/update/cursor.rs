@@ -4,6 +4,7 @@
 
 use crate::domain::Seq;
 use crate::ui::frame_data::Context;
+use crate::ui::mark::{MarkKind, has_early_intervention};
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::position::cursor_after_step;
@@ -77,6 +78,10 @@ pub(super) fn go_to_mark(model: &mut Model, context: &Context<'_>, by: i64) -> V
             return to(cursor_after_step(context, number as u32));
         }
         number += by;
+    }
+    let stops_at_start = model.mark_filter.has_kind(MarkKind::Override) && has_early_intervention(episode);
+    if by < 0 && stops_at_start && context.frame.selected_step() > 0 {
+        return to(cursor_after_step(context, 0));
     }
     if by > 0 && model.is_in_past() {
         return to(Some(Cursor::Live));

@@ -74,6 +74,7 @@ pub(super) fn offer_fork(model: &mut Model, context: &Context<'_>, action: Actio
 pub(super) fn describe_command(command: &Command, context: &Context<'_>) -> String {
     match command {
         Command::Lesson(LessonCommand::Add { text, .. }) => format!("a new lesson: {}", text.text),
+        Command::Lesson(LessonCommand::Load(lesson)) => format!("a saved lesson: {}", lesson.text().text),
         Command::Lesson(LessonCommand::Edit { text, .. }) => {
             format!("edited lesson: {}", text.text)
         }

@@ -31,6 +31,9 @@ pub fn pane_mode(model: &Model) -> Mode {
 /// Resets what any key press ends: a notice that has been read, queued steps, the question whether to end the episode.
 /// Returns whether this key answers that question with yes.
 pub fn on_any_key(model: &mut Model, action: Option<Action>) -> bool {
+    if action != Some(Action::Export) || model.notice.is_none() {
+        model.offered_report = None;
+    }
     // A notice counts as read once the next key does something. Errors stay.
     if (action.is_some() || model.is_covered)
         && model.notice.as_ref().is_some_and(|n| n.severity != Severity::Error)

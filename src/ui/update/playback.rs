@@ -2,7 +2,7 @@
 
 use super::cursor;
 use crate::report::StepRef;
-use crate::ui::chapters::{chapter_of, neighbour, shown_step};
+use crate::ui::chapters::{display_time, neighbour, shown_step};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
@@ -84,12 +84,7 @@ pub(super) fn advance(model: &mut Model, context: &Context<'_>) -> Vec<Request> 
 
 /// Returns how long a step is shown: long enough to read the caption that begins there.
 fn time_at(model: &Model, step: StepRef) -> Duration {
-    let chapter = chapter_of(&model.chapters, step).and_then(|index| model.chapters.get(index));
-    let speed = model.playback.speed;
-    match chapter.filter(|chapter| chapter.at == step) {
-        Some(chapter) => speed.reading_time(&chapter.text),
-        None => speed.delay(),
-    }
+    display_time(&model.chapters, model.playback.speed, step)
 }
 
 /// Moves one step forward in a read-only session.

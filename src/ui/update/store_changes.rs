@@ -9,18 +9,19 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Severity};
 use crate::ui::msg::Request;
 
-/// Advances the first-run hint once the person has done what it says.
-pub(super) fn dismiss_hint(model: &mut Model, action: Action) {
-    match (model.hint, action) {
-        (
-            FirstRunHint::Step,
-            Action::Step | Action::Open | Action::PauseRun | Action::StepStage | Action::Override,
-        ) => {
-            model.hint = FirstRunHint::WaitForMistake;
+/// Advances the first-run hint once the person has done what it says. Returns the next one, to be remembered.
+pub(super) fn dismiss_hint(model: &mut Model, action: Action) -> Option<FirstRunHint> {
+    use FirstRunHint::{AddLesson, None as NoHint, Step, WaitForMistake};
+    let next = match (model.hint, action) {
+        (Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage | Action::Override) => {
+            WaitForMistake
         }
-        (FirstRunHint::AddLesson, Action::AddLesson) => model.hint = FirstRunHint::None,
-        _ => {}
-    }
+        // Who adds a lesson before the first mistake needs no hint either.
+        (AddLesson | WaitForMistake, Action::AddLesson) => NoHint,
+        _ => return None,
+    };
+    model.hint = next;
+    Some(next)
 }
 
 /// Shows the driver's new signals, undo and breakpoint notices and the end card, and shows the lesson hint at the

@@ -104,10 +104,10 @@ fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, c
     draw_hints(&keys, context, area, canvas);
 }
 
-/// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than three rows are
+/// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than four rows are
 /// cut.
 fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
-    const MAX_ROWS: usize = 3;
+    const MAX_ROWS: usize = 4;
     let room = area.width.saturating_sub(2);
     let text = one_line(text);
     let (lines, cut) = wrap_at_most(&text, usize::from(room).max(1), MAX_ROWS);

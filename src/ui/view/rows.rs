@@ -30,8 +30,8 @@ pub struct Row {
     /// The step it belongs to; 0 is the reset.
     pub step: u32,
     pub pieces: Vec<(Role, String)>,
-    /// The piece at the right edge.
-    pub tail: Option<(Role, String)>,
+    /// The pieces at the right edge.
+    pub tail: Vec<(Role, String)>,
 }
 
 /// The layout of rows.
@@ -42,6 +42,8 @@ pub struct RowLayout {
     pub columns: u16,
     /// Columns of a step number.
     pub digits: u16,
+    /// Whether the reasoning of models is unfolded.
+    pub shows_reasoning: bool,
 }
 
 /// Maximum rows of a cancelled reply; Enter shows the rest.
@@ -120,7 +122,7 @@ impl<'a> RowWriter<'a> {
             self.rows.push(Row {
                 step: self.step,
                 pieces: vec![margin, (mark.0, lead), (role, line.clone())],
-                tail: None,
+                tail: Vec::new(),
             });
         }
         if more {
@@ -129,8 +131,21 @@ impl<'a> RowWriter<'a> {
             self.rows.push(Row {
                 step: self.step,
                 pieces: vec![margin, (Role::Muted, " ".repeat(usize::from(indent))), (Role::Muted, text)],
-                tail: None,
+                tail: Vec::new(),
             });
+        }
+    }
+
+    /// Adds a text with a rule at the left of each row.
+    pub fn push_quote(&mut self, role: Role, text: &str) {
+        const INDENT: u16 = 2;
+        let rule = format!("{} ", self.glyphs.reasoning_margin);
+        let used = self.layout.digits + 2 + INDENT + 1 + width(&rule) as u16;
+        let room = usize::from(self.layout.columns.saturating_sub(used)).max(4);
+        let (lines, more) = wrap_at_most(text, room, MAX_TEXT_ROWS);
+        let rest = more.then(|| format!("{} the step details have the rest", self.glyphs.ellipsis));
+        for line in lines.into_iter().chain(rest) {
+            self.push_line(INDENT, [(Role::Muted, rule.clone()), (role, line)]);
         }
     }
 
@@ -139,27 +154,37 @@ impl<'a> RowWriter<'a> {
         let margin = self.next_margin();
         let mut all = vec![margin, (Role::Muted, " ".repeat(usize::from(indent)))];
         all.extend(pieces);
-        self.rows.push(Row { step: self.step, pieces: all, tail: None });
+        self.rows.push(Row { step: self.step, pieces: all, tail: Vec::new() });
     }
 
     /// Puts a text at the right edge of the last row, or of a new row if it doesn't fit there.
     pub fn push_tail(&mut self, role: Role, text: &str) {
-        let text = truncate(
-            text,
-            usize::from(self.layout.columns.saturating_sub(self.layout.digits + 4)).max(8),
-            self.glyphs.ellipsis,
-        );
+        self.push_tail_pieces(&[(role, text)]);
+    }
+
+    /// The same for a text of several pieces.
+    pub fn push_tail_pieces(&mut self, pieces: &[(Role, &str)]) {
+        let mut room = usize::from(self.layout.columns.saturating_sub(self.layout.digits + 4)).max(8);
+        let mut tail: Vec<(Role, String)> = Vec::new();
+        for (role, text) in pieces {
+            let text = truncate(text, room, self.glyphs.ellipsis);
+            room -= width(&text).min(room);
+            if !text.is_empty() {
+                tail.push((*role, text));
+            }
+        }
+        let tail_columns: usize = tail.iter().map(|(_, text)| width(text)).sum();
         let columns = usize::from(self.layout.columns);
         let fits = self
             .rows
             .last()
-            .is_some_and(|row| row.tail.is_none() && row.columns() + width(&text) + 3 <= columns);
+            .is_some_and(|row| row.tail.is_empty() && row.columns() + tail_columns + 3 <= columns);
         if !fits {
             let margin = self.next_margin();
-            self.rows.push(Row { step: self.step, pieces: vec![margin], tail: None });
+            self.rows.push(Row { step: self.step, pieces: vec![margin], tail: Vec::new() });
         }
         if let Some(row) = self.rows.last_mut() {
-            row.tail = Some((role, text));
+            row.tail = tail;
         }
     }
 
@@ -244,6 +269,7 @@ pub fn kind_role(kind: ReflectionKind) -> Role {
         ReflectionKind::Plan
         | ReflectionKind::Experience
         | ReflectionKind::Lesson
-        | ReflectionKind::Advice => Role::Reflection,
+        | ReflectionKind::Advice
+        | ReflectionKind::Instruction => Role::Reflection,
     }
 }

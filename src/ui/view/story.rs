@@ -4,6 +4,7 @@
 use super::lanes::without_underline;
 use super::live::live_rows;
 use super::rows::{Offer, PaneContent, Row, RowLayout, start_rows};
+use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::layout::PaneArea;
@@ -48,9 +49,11 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
         let style = if place == 0 { without_underline(canvas.style(role)) } else { canvas.style(role) };
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
     }
-    if let Some((role, text)) = &row.tail {
-        let max_width = area.right().saturating_sub(x + 2);
-        canvas.put_right(area.right().saturating_sub(1), area.y, max_width, text, canvas.style(paint(*role)));
+    let right = area.right().saturating_sub(1);
+    let tail_columns: usize = row.tail.iter().map(|(_, text)| width(text)).sum();
+    let mut x = right.saturating_sub(tail_columns as u16).max(x + 1);
+    for (role, text) in &row.tail {
+        x += canvas.put(x, area.y, right.saturating_sub(x), text, canvas.style(paint(*role)));
     }
     if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
         canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, canvas.style(Role::TitleFocus));
@@ -67,11 +70,15 @@ fn visible_rows(
     cache: &mut ViewCache,
 ) -> Vec<Row> {
     let Some(episode) = context.episode() else {
-        return live_rows(context, RowLayout { content, columns: area.width, digits: 1 }, model);
+        return live_rows(
+            context,
+            RowLayout { content, columns: area.width, digits: 1, shows_reasoning: model.show_reasoning },
+            model,
+        );
     };
     let last = episode.steps.len() as u32;
     let digits = last.max(10).ilog10() as u16 + 1;
-    let layout = RowLayout { content, columns: area.width, digits };
+    let layout = RowLayout { content, columns: area.width, digits, shows_reasoning: model.show_reasoning };
     let chosen = context.frame.selected_step().min(last);
     let height = usize::from(area.height);
     let mut source = RowSource { context, layout, height, last, cache, model };

@@ -1,12 +1,12 @@
 //! The Time pane: the progress rate as a line over the width of the pane, and below it, where there is room, a row with the
 //! marks of the steps.
 
-use crate::domain::{NoteKind, Step};
+use crate::domain::{LessonOp, LessonStatus, NoteKind, PersonAct, Step};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::layout::StepRuler;
-use crate::ui::mark::MarkKind;
+use crate::ui::mark::{MarkKind, has_early_intervention};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
@@ -35,6 +35,10 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
         columns: columns.min(room * MAX_STEP_COLUMNS) as u16,
     };
     let has_marks_row = area.height >= 2;
+    if has_marks_row && ruler.first_step == 1 && has_early_intervention(episode) {
+        let (x, style) = (area.x, canvas.style(Role::MarkPerson));
+        canvas.put(x, area.y + 1, 1, canvas.glyphs.person, style);
+    }
     for number in ruler.first_step..=ruler.last_step {
         let Some(step) = context.step(number) else { break };
         let x = ruler.column_of(number);
@@ -128,6 +132,22 @@ fn main_mark(step: &Step) -> Option<MarkKind> {
     MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
 }
 
+/// Returns what a person did beside the steps' texts, in a few words.
+fn act_label(act: &PersonAct) -> &'static str {
+    match act {
+        PersonAct::Lesson { change, .. } => match **change {
+            LessonOp::Add { .. } => "you taught a lesson",
+            LessonOp::Edit { .. } => "you edited a lesson",
+            LessonOp::Status { status: LessonStatus::Off, .. } => "you switched a lesson off",
+            LessonOp::Status { status: LessonStatus::Retired, .. } => "you deleted a lesson",
+            _ => "you changed a lesson",
+        },
+        PersonAct::AskedAgain => "you asked again",
+        PersonAct::Setting { .. } | PersonAct::Run { .. } => "you changed a setting",
+        PersonAct::Summary { .. } => "you reviewed a summary",
+    }
+}
+
 /// Returns what happened at the selected step, or at the last marked step up to `MAX_STEPS_BACK` before it.
 pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
     const MAX_STEPS_BACK: u32 = 8;
@@ -149,6 +169,8 @@ pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
         (Role::MarkPerson, format!("{} step {number} you rejected", g.person))
     } else if step.thought_edited || step.is_observation_edited() || step.prompt_edited {
         (Role::MarkPerson, format!("{} step {number} you edited", g.person))
+    } else if let Some(act) = step.interventions.iter().find(|act| !act.undone) {
+        (Role::MarkPerson, format!("{} step {number} {}", g.person, act_label(&act.act)))
     } else if !step.reflections.is_empty() {
         (Role::MarkReflection, format!("{} step {number} reflection", g.new_lesson))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {

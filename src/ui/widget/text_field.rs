@@ -1,6 +1,6 @@
 //! A text input of one or several lines.
 
-use crate::text::{clean, one_line};
+use crate::text::{clean, one_line, width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -64,6 +64,22 @@ impl TextField {
     /// Returns the text, trimmed.
     pub(crate) fn text(&self) -> String {
         self.area.lines().join("\n").trim().to_owned()
+    }
+
+    /// Returns whether there is nothing but blanks in it.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.area.lines().iter().all(|line| line.trim().is_empty())
+    }
+
+    /// Returns the number of rows that show all of the text and the cursor behind it.
+    pub(crate) fn rows(&self, columns: u16) -> u16 {
+        let columns = usize::from(columns.max(1));
+        let line_rows = |line: &String| match wrap(line, columns) {
+            rows if rows.last().is_some_and(|last| width(last) == columns) => rows.len() + 1,
+            rows => rows.len().max(1),
+        };
+        let rows: usize = self.area.lines().iter().map(line_rows).sum();
+        u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
     /// Handles an unbound key. Returns whether the text changed.

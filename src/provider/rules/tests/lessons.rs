@@ -1,10 +1,11 @@
 //! Tests that lessons change what the actor does, and only in the way they say.
 
 use super::*;
-use crate::provider::rules::forms::{Forms, LessonForm, Lessons, forms};
+use crate::provider::rules::forms::{Forms, LessonForm, Lessons, Phrase, forms};
+use crate::provider::rules::habits::{GRID_HABITS, planning_habits};
 use crate::provider::rules::knowledge::knowledge;
 use crate::provider::rules::seeded_random;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn lessons_in(sentence: &str) -> Lessons {
     let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, sentence)] };
@@ -308,5 +309,36 @@ fn the_document_lists_every_form() {
         .filter_map(|line| line.trim().strip_prefix('"')?.trim_end_matches(',').strip_suffix('"'));
     for pattern in patterns {
         assert!(listed.contains(&pattern), "docs/LESSON_FORMS.md lacks the form: {pattern}");
+    }
+}
+
+/// Verbs and other words of the environments' actions, goals and rules, beside the names in `places.toml`.
+const ENVIRONMENT_WORDS: &str = "go take put move open close use examine look heat cool clean toggle turn drop pick pickup push \
+    stack unstack pour fill hit grasp shake find search goal door key ball box room block blocks red green blue purple yellow \
+    grey lamp light hand hands container receptacle object objects thing things place places number action actions task lesson \
+    step steps hot cold dirty water hold holding carry";
+
+#[test]
+fn placebo_texts_are_no_lessons_and_name_nothing_in_an_environment() {
+    use crate::timeline::effect::{placebo_sentences, placebo_text, words};
+    let places = include_str!("../places.toml").lines().filter(|line| !line.starts_with('#'));
+    let known: BTreeSet<String> =
+        words(&places.collect::<Vec<_>>().join(" ")).chain(words(ENVIRONMENT_WORDS)).collect();
+    assert!(known.len() > 150);
+    for sentence in placebo_sentences() {
+        let named: Vec<String> = words(sentence).filter(|word| known.contains(word)).collect();
+        assert!(named.is_empty(), "{sentence}: {named:?}");
+    }
+    let phrases: Vec<&[Phrase]> = GRID_HABITS
+        .values()
+        .map(|habit| habit.lessons.as_slice())
+        .chain(planning_habits().map(|habit| habit.habit.lessons.as_slice()))
+        .collect();
+    for length in 0..400 {
+        let placebo = placebo_text(&"x".repeat(length), &format!("l{}", length % 7), 1 + length as u32 % 3);
+        assert_eq!(lessons_in(&placebo), Lessons::default(), "{placebo}");
+        let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, &placebo)] };
+        assert!(phrases.iter().all(|phrases| !Phrase::is_in_prompt(phrases, &prompt)), "{placebo}");
+        assert!(words(&placebo).all(|word| !known.contains(&word)), "{placebo}");
     }
 }

@@ -176,6 +176,8 @@ impl TestBranch {
             transition: None,
             task_key: None,
             task_type: None,
+            pinned: false,
+            taken_from: None,
         };
         self.write(Event::LessonChanged { op: Box::new(op), author: Author::Person });
         self

@@ -93,14 +93,22 @@ impl Rig {
         own.store = store;
         let host = HostServices {
             edit_text: Arc::new(|_| Ok(None)),
+            format_request: Arc::new(|query| Ok(format!("{:?} of step {}", query.form, query.record.step))),
+            keep_test: Arc::new(|test| Ok(test.name.clone())),
             save_copy: Arc::new(|_| Ok("copied.txt".to_owned())),
             export_report: endless(&began),
+            open_file: None,
+            remember_hint: Arc::new(|_| Ok(())),
             list_sessions: endless(&began),
+            list_saved_pools: endless(&began),
+            promote_lesson: Arc::new(|_| Ok("saved".to_owned())),
             list_models: endless(&began),
             list_comparable: endless(&began),
             open_comparable: endless(&began),
             list_branches: endless(&began),
             edit_branches: Arc::new(|_: &[_]| Ok(())),
+            plan_effect: endless(&began),
+            run_effect: Arc::new(|_, _, _| Err("not in this test".to_owned())),
         };
         let mut rig = Self {
             stage: TestScreen::new(own, 120, 36),

@@ -1,7 +1,7 @@
 //! The details of one row: as a preview in the lower part of the window, as a page, and as text to copy.
 
 use super::super::prompt_view::changed_lines;
-use super::rows::{SideLayout, padded};
+use super::rows::{NAME_COLUMNS, SideLayout, padded};
 use crate::text::{one_line, truncate, wrap_at_most};
 use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, RowKind};
 use crate::ui::glyphs::Glyphs;
@@ -9,8 +9,6 @@ use crate::ui::theme::Role;
 use crate::ui::types::PtrEqArc;
 use crate::ui::widget::window::{Line, paragraph};
 
-/// Columns for the name of an entry.
-const NAME_COLUMNS: usize = 14;
 /// Maximum number of lines for one text.
 const MAX_LINES: usize = 200;
 /// Number of lines that a text always gets, even if there is little room.
@@ -55,8 +53,9 @@ fn short_lines(
         let prior_entries = found.prior.as_ref().map(PriorDifferences::entries).unwrap_or_default();
         let (did, rest): (Vec<_>, Vec<_>) =
             found.decision_entries(row).into_iter().partition(|s| s.name == "did");
-        // The action first, then its possible causes: with little room these matter most.
-        for entry in did.iter().chain(&prior_entries).chain(&rest) {
+        // The action first, then its possible causes: with little room these matter most. What is equal on both sides
+        // explains nothing.
+        for entry in did.iter().chain(&prior_entries).chain(rest.iter().filter(|e| e.differs())) {
             lines.extend(side_by_side(entry, layout, most, glyphs));
         }
         return lines;
@@ -67,11 +66,13 @@ fn short_lines(
     lines
 }
 
-/// Returns the details page of a row. Shows `loading` until the differences before it are known.
+/// Returns the details page of a row. Shows `loading` until the differences before it are known. Entries that are equal
+/// on both sides are listed if `equal` is `Ok`, else counted beside the key that lists them.
 pub(super) fn page_lines(
     found: &Comparison,
     row: usize,
     (before, loading): (Option<&Result<PtrEqArc<PriorDifferences>, String>>, &str),
+    equal: &Result<(), String>,
     layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Vec<Line> {
@@ -91,9 +92,10 @@ pub(super) fn page_lines(
     if found.first_difference == Some(row) {
         lines.extend(reason_lines(found, layout));
     }
-    for entry in found.decision_entries(row) {
-        lines.extend(side_by_side(&entry, layout, MAX_LINES, glyphs));
-    }
+    // A row in which nothing differs is shown in full.
+    let is_same = found.rows.get(row).is_some_and(|row| row.kind() == RowKind::Same);
+    let equal_of_row = if is_same { &Ok(()) } else { equal };
+    lines.extend(entry_lines(&found.decision_entries(row), equal_of_row, layout, glyphs));
     lines.push(Line::new());
     match before {
         None => lines.push(vec![(Role::Muted, loading.to_owned())]),
@@ -115,7 +117,7 @@ pub(super) fn page_lines(
             }
             if let Some((a, b)) = before.prompts.as_ref().filter(|_| !before.segments.is_empty()) {
                 lines.push(Line::new());
-                lines.push(heading("Prompts, from left to right"));
+                lines.push(heading("Prompts, from A to B"));
                 let (x, y) = &before.states;
                 lines.extend(changed_lines((x, a), (y, b), columns));
             }
@@ -123,8 +125,35 @@ pub(super) fn page_lines(
     }
     lines.push(Line::new());
     lines.push(heading("Outcome"));
-    for entry in found.outcome_entries() {
-        lines.extend(side_by_side(&entry, layout, MAX_LINES, glyphs));
+    let mut outcome = found.outcome_entries();
+    outcome.extend(found.detailed_outcome_entries());
+    lines.extend(entry_lines(&outcome, equal, layout, glyphs));
+    lines
+}
+
+/// Returns the lines of entries. Those that are equal on both sides are listed if `equal` is `Ok`, else counted beside
+/// the key that lists them.
+fn entry_lines(
+    entries: &[ComparisonEntry],
+    equal: &Result<(), String>,
+    layout: SideLayout,
+    glyphs: &Glyphs,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut folded: Vec<&str> = Vec::new();
+    for entry in entries {
+        if equal.is_err() && !entry.differs() {
+            folded.push(&entry.name);
+        } else {
+            lines.extend(side_by_side(entry, layout, MAX_LINES, glyphs));
+        }
+    }
+    if let Err(key) = equal
+        && !folded.is_empty()
+    {
+        let text =
+            format!("{} {} the same: {} ({key} shows)", glyphs.ellipsis, folded.len(), folded.join(", "));
+        lines.push(vec![(Role::Muted, truncate(&text, layout.total_columns(), glyphs.ellipsis))]);
     }
     lines
 }
@@ -134,14 +163,13 @@ pub(super) fn copy_text(found: &Comparison, row: usize) -> String {
     let side = |text: Option<&String>| text.cloned().unwrap_or_default();
     let each = found.decision_entries(row).into_iter();
     let lines: Vec<String> = each
-        .map(|s| format!("{}\n- {}\n+ {}\n", s.name, side(s.left.as_ref()), side(s.right.as_ref())))
+        .map(|s| format!("{}\nA: {}\nB: {}\n", s.name, side(s.left.as_ref()), side(s.right.as_ref())))
         .collect();
-    format!("{} | {}\n{}", found.left.name, found.right.name, lines.concat())
+    format!("A: {}\nB: {}\n{}", found.left.name, found.right.name, lines.concat())
 }
 
 fn total_columns(layout: SideLayout) -> u16 {
-    let all = if layout.two_columns { layout.side_columns * 2 + 3 } else { layout.side_columns + 2 };
-    u16::try_from(all).unwrap_or(u16::MAX)
+    u16::try_from(layout.total_columns()).unwrap_or(u16::MAX)
 }
 
 fn reason_lines(found: &Comparison, layout: SideLayout) -> Vec<Line> {
@@ -169,7 +197,7 @@ fn row_texts(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
 /// Lays out both texts of an entry beside each other, or one below the other.
 fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs: &Glyphs) -> Vec<Line> {
     let same = entry.left == entry.right;
-    let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::Removed, Role::Added) };
+    let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::SideA, Role::SideB) };
     let wrapped = |text: &Option<String>, room: usize| match text {
         None => vec![String::new()],
         Some(text) => {
@@ -182,7 +210,7 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
     };
     if !layout.two_columns {
         let mut lines = Vec::new();
-        let sides = [("- ", left, &entry.left), ("+ ", right, &entry.right)];
+        let sides = [("A ", left, &entry.left), ("B ", right, &entry.right)];
         let sides = if same { &sides[..1] } else { &sides[..] };
         for (mark, role, text) in sides.iter().filter(|s| s.2.is_some()) {
             let mark = if same { "  " } else { mark };

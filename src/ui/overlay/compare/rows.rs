@@ -1,10 +1,10 @@
 //! The aligned rows of a comparison. A row is one line, or up to two lines if there is room for only one column. Only
-//! visible lines are rendered.
+//! visible lines are rendered. Rows in which nothing differs are folded to one line.
 
 use crate::domain::pluralize;
 use crate::text::{truncate, width};
 use crate::timeline::compare::{
-    Comparison, Difference, Outcome, Row, RowKind, Side, StepPart, action_or_thought, pending_label,
+    Comparison, ComparisonEntry, Outcome, Row, RowKind, Side, StepPart, action_or_thought, pending_label,
 };
 use crate::ui::canvas::Canvas;
 use crate::ui::glyphs::Glyphs;
@@ -19,7 +19,7 @@ const MIN_TWO_COLUMN_WIDTH: u16 = 72;
 /// The layout of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SideLayout {
-    /// Two columns, or one with `-` and `+` marks.
+    /// Two columns, or one with the letters of the sides.
     pub(super) two_columns: bool,
     /// The width of a side in columns.
     pub(super) side_columns: usize,
@@ -34,49 +34,95 @@ impl SideLayout {
             side_columns: if two { (columns - 3) / 2 } else { columns.saturating_sub(2) },
         }
     }
+
+    /// Returns the width of a line in columns.
+    pub(super) fn total_columns(self) -> usize {
+        if self.two_columns { self.side_columns * 2 + 3 } else { self.side_columns + 2 }
+    }
 }
 
-/// The sides of a row that a line shows.
+/// What a line shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ShownSides {
+enum LinePart {
+    /// Both sides of a row.
     Both,
+    /// One side of a row.
     Left,
     Right,
+    /// This many rows in which nothing differs.
+    Fold(u32),
 }
 
-/// Whether the lines are laid out in two columns, and the row and the sides that each line shows.
-type CachedLines = (bool, Vec<(u32, ShownSides)>);
+/// Whether the lines are laid out in two columns, and for each line the row and what the line shows of it.
+type CachedLines = (bool, Vec<(u32, LinePart)>);
 
-/// The list of aligned rows.
+/// The fewest rows that are folded.
+const MIN_FOLDED_ROWS: usize = 2;
+
+/// What is listed: a row, or several rows in a row in which nothing differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Item {
+    first: u32,
+    rows: u32,
+}
+
+/// The list of aligned rows. Rows in which nothing differs are folded.
 #[derive(Default)]
 pub(super) struct AlignedRows {
-    differences_only: bool,
+    /// In the order of the rows, each of which belongs to one item.
+    items: Vec<Item>,
+    shows_all: bool,
     cached_lines: RefCell<Option<CachedLines>>,
     /// Whether the selected row was centred since [`Self::centre_on_next_draw`].
     is_centred: Cell<bool>,
 }
 
 impl AlignedRows {
-    /// Returns whether only differences are listed.
-    pub(super) fn shows_differences_only(&self) -> bool {
-        self.differences_only
+    pub(super) fn new(comparison: &Comparison) -> Self {
+        let mut rows = Self::default();
+        rows.list_items(comparison, false);
+        rows
     }
 
-    /// Switches between all rows and differences only. Returns the new selection, which is another row if the selected
-    /// one is no longer listed.
-    pub(super) fn toggle_differences_only(&mut self, comparison: &Comparison, selected: usize) -> usize {
-        if comparison.first_difference.is_none() {
-            return selected;
+    fn list_items(&mut self, comparison: &Comparison, shows_all: bool) {
+        let is_same = |row: &Row| row.kind() == RowKind::Same && !row.pending;
+        let mut items = Vec::new();
+        let mut first = 0;
+        for group in comparison.rows.chunk_by(|a, b| is_same(a) && is_same(b)) {
+            let rows = group.len() as u32;
+            if !shows_all && group.len() >= MIN_FOLDED_ROWS {
+                items.push(Item { first, rows });
+            } else {
+                items.extend((first..first + rows).map(|first| Item { first, rows: 1 }));
+            }
+            first += rows;
         }
-        self.differences_only = !self.differences_only;
+        (self.items, self.shows_all) = (items, shows_all);
         *self.cached_lines.borrow_mut() = None;
-        if !self.differences_only || comparison.rows[selected].kind() != RowKind::Same {
-            return selected;
-        }
-        comparison
-            .next_difference(selected, false)
-            .or_else(|| comparison.next_difference(selected, true))
-            .unwrap_or(selected)
+    }
+
+    /// Returns the index of the item that holds a row.
+    fn item_at(&self, row: usize) -> usize {
+        self.items.partition_point(|item| item.first as usize <= row).saturating_sub(1)
+    }
+
+    /// Returns how many rows are folded at a row; 0 if it isn't folded.
+    pub(super) fn folded_at(&self, row: usize) -> u32 {
+        self.items.get(self.item_at(row)).map_or(0, |item| if item.rows > 1 { item.rows } else { 0 })
+    }
+
+    /// Unfolds the rows at a row.
+    pub(super) fn unfold(&mut self, row: usize) {
+        let at = self.item_at(row);
+        let Some(Item { first, rows }) = self.items.get(at).copied() else { return };
+        self.items.splice(at..=at, (first..first + rows).map(|first| Item { first, rows: 1 }));
+        *self.cached_lines.borrow_mut() = None;
+    }
+
+    /// Unfolds all rows, or folds them again. Returns the new selection.
+    pub(super) fn toggle_folds(&mut self, comparison: &Comparison, selected: usize) -> usize {
+        self.list_items(comparison, !self.shows_all);
+        self.items.get(self.item_at(selected)).map_or(selected, |item| item.first as usize)
     }
 
     /// Centres the selected row at the next draw.
@@ -84,28 +130,10 @@ impl AlignedRows {
         self.is_centred.set(false);
     }
 
-    /// Returns the row `by` listed rows away from the selected one (negative: above it), stopping at the ends.
-    pub(super) fn offset_row(&self, comparison: &Comparison, selected: usize, by: isize) -> usize {
-        let listed = |at: &usize| !self.differences_only || comparison.rows[*at].kind() != RowKind::Same;
-        let count = by.unsigned_abs();
-        let or_selected = |to: Option<usize>| to.unwrap_or(selected);
-        if by >= 0 {
-            let mut ahead = (selected + 1..comparison.rows.len()).filter(listed);
-            let mut last = None;
-            for _ in 0..count {
-                let Some(next) = ahead.next() else { break };
-                last = Some(next);
-            }
-            or_selected(last)
-        } else {
-            let mut behind = (0..selected).rev().filter(listed);
-            let mut last = None;
-            for _ in 0..count {
-                let Some(next) = behind.next() else { break };
-                last = Some(next);
-            }
-            or_selected(last)
-        }
+    /// Returns the row `by` listed items away from the selected one (negative: above it), stopping at the ends.
+    pub(super) fn offset_row(&self, selected: usize, by: isize) -> usize {
+        let to = self.item_at(selected).saturating_add_signed(by).min(self.items.len().saturating_sub(1));
+        self.items.get(to).map_or(selected, |item| item.first as usize)
     }
 
     /// Returns the row that a line showed when last drawn.
@@ -118,17 +146,16 @@ impl AlignedRows {
         if cache.as_ref().is_some_and(|m| m.0 == two) {
             return;
         }
-        let mut lines = Vec::with_capacity(comparison.rows.len());
-        for (row_index, row) in comparison.rows.iter().enumerate() {
-            let row_index = row_index as u32;
-            match row.kind() {
-                RowKind::Same if self.differences_only => {}
-                RowKind::Changed if !two => {
-                    lines.extend([(row_index, ShownSides::Left), (row_index, ShownSides::Right)]);
+        let mut lines = Vec::with_capacity(self.items.len());
+        for Item { first, rows } in self.items.iter().copied() {
+            match comparison.rows.get(first as usize).map(Row::kind) {
+                _ if rows > 1 => lines.push((first, LinePart::Fold(rows))),
+                Some(RowKind::Changed) if !two => {
+                    lines.extend([(first, LinePart::Left), (first, LinePart::Right)]);
                 }
-                RowKind::OnlyLeft if !two => lines.push((row_index, ShownSides::Left)),
-                RowKind::OnlyRight if !two => lines.push((row_index, ShownSides::Right)),
-                _ => lines.push((row_index, ShownSides::Both)),
+                Some(RowKind::OnlyLeft) if !two => lines.push((first, LinePart::Left)),
+                Some(RowKind::OnlyRight) if !two => lines.push((first, LinePart::Right)),
+                _ => lines.push((first, LinePart::Both)),
             }
         }
         *cache = Some((two, lines));
@@ -154,9 +181,13 @@ impl AlignedRows {
         let last_line = lines.partition_point(|l| l.0 as usize <= chosen).saturating_sub(1).max(first_line);
         scroll.reveal(last_line, lines.len(), usize::from(area.height));
         scroll.draw_list(first_line, lines.len(), area, canvas, |place| {
-            let Some((row, half)) = lines.get(place).copied() else { return Line::new() };
+            let Some((row, part)) = lines.get(place).copied() else { return Line::new() };
             let row = row as usize;
-            row_line(comparison, row, half, row == chosen, layout, glyphs)
+            let is_selected = row == chosen;
+            match part {
+                LinePart::Fold(rows) => fold_line(comparison, row, rows, is_selected, layout, glyphs),
+                _ => row_line(comparison, row, part, is_selected, layout, glyphs),
+            }
         });
     }
 }
@@ -167,53 +198,104 @@ pub(super) fn preview_rows(height: u16) -> u16 {
         0..=7 => 0,
         8..=13 => 4,
         14..=24 => height / 3,
-        _ => height * 2 / 5,
+        _ => (height * 2 / 5).min(15),
     }
 }
 
+/// The fewest rows of a window that has room for a rule below the header.
+const MIN_RULED_HEIGHT: u16 = 28;
+/// The fewest rows of a window whose header is a table.
+const MIN_TABLE_HEIGHT: u16 = 20;
+
 /// Returns the header: both sides with their outcomes, and the settings that differ.
-pub(super) fn header_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
-    let title = |side: &Side, outcome: &Outcome| {
-        format!(
-            "{}: {}, {}, {:.2}",
-            side.name,
-            outcome.verdict(),
-            pluralize(outcome.steps.into(), "step"),
-            outcome.progress
-        )
-    };
-    let a = title(&comparison.left, &comparison.outcomes.0);
-    let b = title(&comparison.right, &comparison.outcomes.1);
-    let mut lines = if layout.two_columns {
-        vec![vec![
-            (Role::Removed, padded(&a, layout.side_columns, glyphs)),
+pub(super) fn header_lines(
+    comparison: &Comparison,
+    layout: SideLayout,
+    glyphs: &Glyphs,
+    height: u16,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if layout.two_columns && height >= MIN_TABLE_HEIGHT {
+        let name = |letter: &str, side: &Side| format!("{letter}  {}", side.name);
+        let names = (name("A", &comparison.left), name("B", &comparison.right));
+        lines.push(vec![
+            (Role::SideA, padded(&names.0, layout.side_columns, glyphs)),
             (Role::FrameOverlay, " | ".replace('|', glyphs.box_drawing[1 | 4])),
-            (Role::Added, truncate(&b, layout.side_columns, glyphs.ellipsis)),
-        ]]
+            (Role::SideB, truncate(&names.1, layout.side_columns, glyphs.ellipsis)),
+        ]);
+        for entry in comparison.outcome_entries() {
+            let role = |side: Role, outcome: &Outcome| match outcome.reason {
+                _ if entry.name != "outcome" => side,
+                _ if outcome.won => Role::Good,
+                None => side,
+                Some(_) => Role::Bad,
+            };
+            let a = (role(Role::Text, &comparison.outcomes.0), entry.left.as_deref().unwrap_or_default());
+            let b = (role(Role::Text, &comparison.outcomes.1), entry.right.as_deref().unwrap_or_default());
+            lines.push(two_columns(&entry.name, a, b, layout, glyphs));
+        }
     } else {
-        let signed_line = |mark: &str, role, text: &str| {
-            vec![(role, mark.to_owned()), (role, truncate(text, layout.side_columns, glyphs.ellipsis))]
-        };
-        vec![signed_line("- ", Role::Removed, &a), signed_line("+ ", Role::Added, &b)]
-    };
+        // The outcome comes first: what doesn't fit is the end of the name.
+        let all = [
+            ("A ", Role::SideA, &comparison.left, &comparison.outcomes.0),
+            ("B ", Role::SideB, &comparison.right, &comparison.outcomes.1),
+        ];
+        let columns = layout.total_columns();
+        lines.extend(all.map(|(letter, role, side, outcome)| {
+            let text = format!(
+                "{}, {}, {:.2}, {} tokens: {}",
+                outcome.verdict(),
+                pluralize(outcome.steps.into(), "step"),
+                outcome.progress,
+                outcome.tokens,
+                side.name
+            );
+            vec![
+                (role, letter.to_owned()),
+                (role, truncate(&text, columns.saturating_sub(2), glyphs.ellipsis)),
+            ]
+        }));
+    }
     lines.extend(run_difference_lines(comparison, layout, glyphs));
+    if height >= MIN_RULED_HEIGHT {
+        lines.push(vec![(Role::FrameOverlay, glyphs.box_drawing[2 | 8].repeat(layout.total_columns()))]);
+    }
     lines
+}
+
+/// Columns for the name of an entry.
+pub(super) const NAME_COLUMNS: usize = 14;
+
+/// Lays out a name and the texts of both sides, one line each.
+fn two_columns(
+    name: &str,
+    (left, a): (Role, &str),
+    (right, b): (Role, &str),
+    layout: SideLayout,
+    glyphs: &Glyphs,
+) -> Line {
+    let room = layout.side_columns.saturating_sub(NAME_COLUMNS);
+    vec![
+        (Role::Muted, padded(name, NAME_COLUMNS - 1, glyphs) + " "),
+        (left, padded(a, room, glyphs)),
+        (Role::FrameOverlay, " | ".replace('|', glyphs.box_drawing[1 | 4])),
+        (right, truncate(b, layout.side_columns, glyphs.ellipsis)),
+    ]
 }
 
 /// Returns one line for the differences before the first step and one for later ones, cut to the window's width. The
 /// details page has the full text.
 fn run_difference_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
-    let columns = if layout.two_columns { layout.side_columns * 2 + 3 } else { layout.side_columns + 2 };
-    let line = |label: &str, list: &[Difference]| {
+    let columns = layout.total_columns();
+    let entries = comparison.run_entries();
+    let line = |label: &str, list: &[ComparisonEntry]| {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.left), side(&d.right)));
         let text = format!("{label}: {}", each.collect::<Vec<_>>().join("; "));
         vec![(Role::Warning, truncate(&text, columns, glyphs.ellipsis))]
     };
-    let both = [
-        ("before the first step", &comparison.initial_differences),
-        ("changed later", &comparison.later_differences),
-    ];
+    let (before, later) = entries.split_at(comparison.initial_differences.len().min(entries.len()));
+    let both = [("before the first step", before), ("changed later", later)];
     both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(label, list)| line(label, list)).collect()
 }
 
@@ -224,10 +306,34 @@ pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
     text + &" ".repeat(rest)
 }
 
+/// Returns the line of rows in which nothing differs.
+fn fold_line(
+    comparison: &Comparison,
+    first: usize,
+    rows: u32,
+    is_selected: bool,
+    layout: SideLayout,
+    glyphs: &Glyphs,
+) -> Line {
+    let role = if is_selected { Role::Selection } else { Role::Muted };
+    let text = format!("{} {}", glyphs.ellipsis, fold_text(comparison, first, rows));
+    let lead = if layout.two_columns { "  " } else { "" };
+    vec![(role, padded(&format!("{lead}{text}"), layout.total_columns(), glyphs))]
+}
+
+/// Describes rows in which nothing differs.
+pub(super) fn fold_text(comparison: &Comparison, first: usize, rows: u32) -> String {
+    // The first row is that of the first observations, which is no step.
+    let has_start = comparison.rows.get(first).is_some_and(|row| row.left == Some(0));
+    let steps = pluralize(u64::from(rows) - u64::from(has_start), "step");
+    let start = if has_start { "the start and " } else { "" };
+    format!("{start}{steps} the same")
+}
+
 fn row_line(
     comparison: &Comparison,
     row_index: usize,
-    half: ShownSides,
+    part: LinePart,
     is_selected: bool,
     layout: SideLayout,
     glyphs: &Glyphs,
@@ -246,12 +352,12 @@ fn row_line(
     let (a, b) = (cell(&comparison.left, row.left), cell(&comparison.right, row.right));
     if !layout.two_columns {
         let mark = if is_first_difference { glyphs.proposal } else { " " };
-        let (sign, role, text) = match half {
-            ShownSides::Both => (mark, role(Role::Muted), a),
-            ShownSides::Left => ("-", role(Role::Removed), a),
-            ShownSides::Right => ("+", role(Role::Added), b),
+        let (sign, role, text) = match part {
+            LinePart::Left => ("A", role(Role::SideA), a),
+            LinePart::Right => ("B", role(Role::SideB), b),
+            LinePart::Both | LinePart::Fold(_) => (mark, role(Role::Muted), a),
         };
-        let marked = if is_first_difference && (half == ShownSides::Left || kind == RowKind::OnlyRight) {
+        let marked = if is_first_difference && (part == LinePart::Left || kind == RowKind::OnlyRight) {
             Role::Warning
         } else {
             role
@@ -274,9 +380,9 @@ fn row_line(
         () => Role::Mark,
     };
     vec![
-        (role(Role::Removed), padded(&a, layout.side_columns, glyphs)),
+        (role(Role::SideA), padded(&a, layout.side_columns, glyphs)),
         (mark, format!(" {sign} ")),
-        (role(Role::Added), padded(&b, layout.side_columns, glyphs)),
+        (role(Role::SideB), padded(&b, layout.side_columns, glyphs)),
     ]
 }
 

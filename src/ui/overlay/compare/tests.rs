@@ -117,13 +117,27 @@ fn choosing_the_other_side_shows_the_first_difference() {
 }
 
 #[test]
-fn keys_visit_differences_and_list_only_them() {
+fn rows_in_which_nothing_differs_are_folded_and_unfold() {
     let mut stage = open_comparison(120, 36);
-    let all = screen_text(&stage.draw());
-    assert!(all.contains("think To solve the task"), "equal rows are listed: {all}");
+    let folded = screen_text(&stage.draw());
+    let (fold, step) = ("the start and 2 steps the same", "  1 think To solve the task");
+    assert!(folded.contains(fold) && !folded.contains(step), "{folded}");
+    // The fold is selected like a row; Enter unfolds it, a second one opens the details.
+    press(&mut stage, "Home");
+    assert!(screen_text(&stage.draw()).contains("the same; Enter shows them"));
+    press(&mut stage, "Enter");
+    let unfolded = screen_text(&stage.draw());
+    assert!(!unfolded.contains(fold) && unfolded.contains(step), "{unfolded}");
     press(&mut stage, "d");
-    let only = screen_text(&stage.draw());
-    assert!(only.contains("differences only") && !only.contains("  1 think To solve the task"), "{only}");
+    let all = screen_text(&stage.draw());
+    assert!(all.contains(step), "the first press unfolds all rows: {all}");
+    press(&mut stage, "d");
+    assert!(screen_text(&stage.draw()).contains(fold));
+}
+
+#[test]
+fn keys_visit_differences() {
+    let mut stage = open_comparison(120, 36);
     press(&mut stage, "N");
     let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
     assert_eq!(notice.as_deref(), Some("no difference before this one"));
@@ -139,6 +153,43 @@ fn keys_visit_differences_and_list_only_them() {
     let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
     assert_eq!(notice.as_deref(), Some("no difference after this one"));
     assert!(seen.len() > 5);
+}
+
+/// The earlier play is the baseline and stands on the left, whichever of the two is on the screen; its outcome is seen
+/// first.
+#[test]
+fn the_baseline_is_on_the_left_and_the_outcomes_come_first() {
+    let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
+    for (a, b) in [(1, 2), (2, 1)] {
+        let (compare, request) = CompareDialog::between(episode_ref(a), episode_ref(b));
+        let mut stage = TestScreen::new(two_trials(), 120, 36);
+        stage.compositor.push(Box::new(compare));
+        answer_requests(&mut stage, vec![request]);
+        let shown = screen_text(&stage.draw());
+        let lines: Vec<&str> = shown.lines().skip(2).take(5).collect();
+        for (line, words) in lines.iter().zip([
+            ["A  here, episode 1", "B  here, episode 2"],
+            ["outcome ", "won"],
+            ["steps ", "8 (6 moves)"],
+            ["progress ", "1.00"],
+            ["tokens ", "calls)"],
+        ]) {
+            let found = words.map(|word| line.find(word));
+            assert!(found[0].is_some() && found[0] < found[1], "{line}");
+        }
+    }
+}
+
+#[test]
+fn entries_that_are_equal_are_counted_and_unfold() {
+    let mut stage = open_comparison(120, 36);
+    press(&mut stage, "Enter");
+    let folded = screen_text(&stage.draw());
+    assert!(folded.contains(" the same: ") && folded.contains("(d shows)"), "{folded}");
+    assert!(!folded.contains("decided by    "), "{folded}");
+    press(&mut stage, "d");
+    let unfolded = screen_text(&stage.draw());
+    assert!(unfolded.contains("decided by    ") && !unfolded.contains("(d shows)"), "{unfolded}");
 }
 
 #[test]
@@ -180,10 +231,10 @@ fn two_known_episodes_skip_the_target_list() {
     stage.compositor.push(Box::new(compare));
     answer_requests(&mut stage, vec![request]);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("here, episode 1: lost") && shown.contains("here, episode 2: won"), "{shown}");
+    assert!(shown.contains("A  here, episode 1") && shown.contains("B  here, episode 2"), "{shown}");
     let copied = stage.press("y");
     let [Request::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
-    assert!(text.contains("- go to fridge 1") && text.contains("+ go to countertop 2"), "{text}");
+    assert!(text.contains("A: go to fridge 1") && text.contains("B: go to countertop 2"), "{text}");
 }
 
 /// Regression: if two trials had the same steps, a setting that differed between them was not shown.
@@ -207,7 +258,7 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
         // In a narrow window the title is truncated.
         let waits = if w < 80 { "" } else { ", 1 pending" };
         let expected =
-            ["before the first step: actor openai:small | rules", "2 > dance (proposed, not taken)", waits];
+            ["before the first step: actor rules | openai:small", "2 > dance (proposed, not taken)", waits];
         for text in expected {
             assert!(rows.contains(text), "{text} at {w}x{h}: {rows}");
         }

@@ -3,12 +3,17 @@
 use crate::catalog::RULES;
 use crate::domain::{EndReason, EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
+use crate::text::truncate;
+use crate::ui::facts::is_same_task;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+/// Columns for the label of a fact.
+const LABEL_COLUMNS: usize = 17;
 /// Maximum number of steps listed individually.
 const MAX_LISTED_STEPS: usize = 8;
 
@@ -67,6 +72,49 @@ fn useless_repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
     useless
 }
 
+/// Returns the last play of the episode's task before it.
+pub(super) fn earlier_play<'a>(episode: &Episode, context: &Context<'a>) -> Option<&'a EpisodeSummary> {
+    let is_earlier = |p: &&Arc<EpisodeSummary>| {
+        p.number < episode.number && p.role == episode.role && is_same_task(&p.task, &episode.task)
+    };
+    context.frame.head.ended_episodes.iter().filter(is_earlier).max_by_key(|p| p.number).map(|p| &**p)
+}
+
+/// Returns both plays of a task side by side: the earlier one on the left.
+fn both_plays(
+    earlier: &EpisodeSummary,
+    outcome: &EpisodeSummary,
+    context: &Context<'_>,
+    columns: u16,
+) -> Vec<Line> {
+    let room = usize::from(columns).saturating_sub(LABEL_COLUMNS + 2) / 2;
+    let cell = |text: &str| format!("{:<room$}  ", truncate(text, room, context.glyphs.ellipsis));
+    let ending =
+        |play: &EpisodeSummary| play.reason.verdict(play.won) + if play.assisted { ", assisted" } else { "" };
+    let role = |play: &EpisodeSummary| if play.won { Role::Good } else { Role::Bad };
+    let head = |play: &EpisodeSummary, note: &str| format!("trial {}{note}", play.trial);
+    let row = |label: &str, (left, a): (Role, &str), (right, b): (Role, &str)| {
+        vec![
+            (Role::Muted, format!("{label:<LABEL_COLUMNS$}")),
+            (left, cell(a)),
+            (right, truncate(b, room, context.glyphs.ellipsis)),
+        ]
+    };
+    let plain = |label: &str, value: &dyn Fn(&EpisodeSummary) -> String| {
+        row(label, (Role::Text, &value(earlier)), (Role::Text, &value(outcome)))
+    };
+    let mut lines = vec![
+        row("both plays", (Role::SideA, &head(earlier, "")), (Role::SideB, &head(outcome, " (this one)"))),
+        row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
+        plain("steps", &|p| p.steps.to_string()),
+        plain("progress", &|p| format!("{:.0} %", p.progress * 100.0)),
+        plain("tokens", &|p| p.tokens.to_string()),
+    ];
+    let caution = "one play each: an example, not evidence";
+    lines.extend(paragraph((Role::Muted, &" ".repeat(LABEL_COLUMNS)), Role::Muted, caution, columns));
+    lines
+}
+
 /// Returns the facts as rows.
 pub(super) fn fact_lines(
     episode: &Episode,
@@ -77,8 +125,11 @@ pub(super) fn fact_lines(
     let limit = context.frame.head.run.as_ref().map_or(0, |r| r.limits.steps);
     let role = if outcome.won { Role::Good } else { Role::Bad };
     let mut lines = paragraph((role, ""), role, &outcome_sentence(outcome, limit), columns);
+    if let Some(earlier) = earlier_play(episode, context) {
+        lines.extend(both_plays(earlier, outcome, context, columns));
+    }
     let mut add = |label: &str, role: Role, text: &str| {
-        lines.extend(paragraph((Role::Muted, &format!("{label:<17}")), role, text, columns));
+        lines.extend(paragraph((Role::Muted, &format!("{label:<LABEL_COLUMNS$}")), role, text, columns));
     };
     add("goal", Role::Text, &episode.task.goal);
     let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
@@ -136,6 +187,9 @@ pub(super) fn fact_lines(
     }
     if let Some(words) = context.frame.head.prefetch_stats().describe() {
         add("prefetched", Role::Muted, &words);
+    }
+    if let Some(words) = context.frame.head.usage.samples.describe() {
+        add("sampled", Role::Muted, &words);
     }
     lines
 }

@@ -7,7 +7,7 @@ use crate::timeline::ReadPast as _;
 use crate::ui::frame_data::Context;
 
 /// Returns the point at which a step of the episode on screen awaited a decision.
-pub(crate) fn decision_point(context: &Context<'_>, number: u32) -> Option<DecisionPoint> {
+pub(in crate::ui::overlay) fn decision_point(context: &Context<'_>, number: u32) -> Option<DecisionPoint> {
     let step = context.frame.story.episode.as_deref()?.step(number)?;
     crate::driver::decision_point(&context.frame.timeline, step)
 }

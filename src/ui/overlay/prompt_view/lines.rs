@@ -74,7 +74,7 @@ pub(super) fn prompt_lines(
     state: &State,
     record: &PromptRecord,
     columns: u16,
-    is_folded: impl Fn(usize, SegmentLabel) -> bool,
+    is_folded: impl Fn(usize, SegmentLabel, &str) -> bool,
 ) -> (Vec<Line>, Vec<SegmentRow>) {
     let prompt = render(state, record);
     let mut lines = failure_lines(state, record, columns);
@@ -106,7 +106,7 @@ pub(super) fn prompt_lines(
             usize::from(LABEL_COLUMNS)
         );
         let text = segment.text.trim_matches('\n');
-        if is_folded(place, segment.label) {
+        if is_folded(place, segment.label, text) {
             let tokens = record.segments.get(place).map_or(0, |segment| segment.tokens);
             let tokens = state.to_corrected_tokens(record.role, u64::from(tokens));
             let size = format!("+ {tokens} tokens  ");

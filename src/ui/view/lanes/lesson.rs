@@ -8,6 +8,7 @@ use crate::domain::{
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
 use crate::ui::frame_data::Context;
+use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 
@@ -42,7 +43,7 @@ pub(super) fn lesson_rows(
     let (long, short) = if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
     } else {
-        (long, short)
+        (long, with_uses(short, lesson, room, g))
     };
     let roomy = room >= 56 && fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
@@ -177,6 +178,21 @@ fn source_labels(
     (format!("{place} {dot} {long}"), format!("{place} {short}"))
 }
 
+/// The fewest columns of a row that spells out the uses of a lesson.
+const MIN_USES_COLUMNS: usize = 52;
+
+/// Adds the number of prompts that a lesson was in to the short form of its source.
+fn with_uses(short: String, lesson: &Lesson, room: usize, glyphs: &Glyphs) -> String {
+    match lesson.uses {
+        0 => short,
+        _ if !lesson.is_active() => short,
+        n if room >= MIN_USES_COLUMNS => {
+            format!("{short} {} in {}", glyphs.separator, pluralize(n.into(), "prompt"))
+        }
+        n => format!("{short} {}{n}", glyphs.times),
+    }
+}
+
 /// Returns the author, the step and the number of prompts it was in, long and short.
 fn origin_labels(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
     let who = match lesson.origin {
@@ -196,6 +212,7 @@ fn origin_labels(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
     if lesson.learnt_at == (0, 0) {
         return (format!("{who} {dot} {uses}"), who.to_owned());
     }
+    let who = if lesson.taken_from.is_some() { "you, taken over" } else { who };
     let (episode, step) = lesson.learnt_at;
     if episode != shown {
         return (format!("{who} {dot} step {episode}.{step} {dot} {uses}"), format!("s{episode}.{step}"));

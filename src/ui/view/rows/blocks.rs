@@ -5,7 +5,7 @@ use super::{MAX_CANCELLED_ROWS, Offer, PaneContent, Row, RowLayout, RowWriter, k
 use crate::domain::ThoughtDisposition;
 use crate::domain::{Reflection, Stage, Step, format_price, pluralize};
 use crate::engine::State;
-use crate::report::{Block, EDITED_BY_PERSON, Section, Tone, plain_text, reflection_notes};
+use crate::report::{Block, EDITED_BY_PERSON, Section, Span, Tone, plain_text, reflection_notes};
 use crate::text::{one_line, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::labels::progress_text;
@@ -38,13 +38,14 @@ pub(super) fn section_rows(
     let is_shown = |block: &Block<'_>| match (layout.content, block) {
         // A draft that a person edited and that isn't sent yet is a live row.
         (_, Block::PromptEdited) if is_draft => false,
+        (_, Block::Reasoning(_)) if !layout.shows_reasoning => false,
         (PaneContent::All, _) => true,
         (content, Block::Observation { .. }) => content == PaneContent::Observations,
         (content, _) => content == PaneContent::ThoughtsAndActions,
     };
     let mut has_gap = !waits;
     for block in section.decision.iter().filter(|block| is_shown(block)) {
-        if !has_gap && matches!(block, Block::Thought { .. } | Block::Proposal(_)) {
+        if !has_gap && matches!(block, Block::Reasoning(_) | Block::Thought { .. } | Block::Proposal(_)) {
             has_gap = true;
             w.rows.push_gap();
         }
@@ -70,6 +71,7 @@ impl BlockWriter<'_, '_> {
                 // The step details show the environment's own text.
                 return self.write_observation(text, original.is_some());
             }
+            Block::Reasoning(text) => self.rows.push_quote(Role::Reasoning, text),
             Block::Thought { text, decision, .. } => self.write_thought(text, decision.is_some()),
             Block::Action { decision: Some(_), .. } => {
                 self.write_marked((Role::MarkPerson, glyphs.person), Role::Action, &line);
@@ -111,7 +113,11 @@ impl BlockWriter<'_, '_> {
             }
         }
         if let Some(note) = block.note() {
-            self.rows.push_tail(Role::Person, &plain_text(&note));
+            let pieces: Vec<(Role, String)> =
+                note.iter().map(|span| (note_role(span), plain_span(span))).collect();
+            let pieces: Vec<(Role, &str)> =
+                pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
+            self.rows.push_tail_pieces(&pieces);
         }
     }
 
@@ -140,6 +146,9 @@ impl BlockWriter<'_, '_> {
         let mut facts = Vec::new();
         if step.usage.millis >= 100 {
             facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
+        }
+        if !step.reasoning.is_empty() {
+            facts.push("with reasoning".to_owned());
         }
         if step.usage.reply_tokens > 0 {
             facts.push(pluralize(step.usage.reply_tokens, "token"));
@@ -215,6 +224,15 @@ impl BlockWriter<'_, '_> {
             write((Role::Muted, "    "), Role::Muted, &more(complaints, "more problems"));
         }
     }
+}
+
+/// Returns the role of a piece of a note about what a person did.
+fn note_role(span: &Span<'_>) -> Role {
+    if matches!(span, Span::Replaced(_)) { Role::ProposalReplaced } else { Role::Person }
+}
+
+fn plain_span(span: &Span<'_>) -> String {
+    plain_text(std::slice::from_ref(span))
 }
 
 /// Returns the mark with its colour, and the colour of the text.

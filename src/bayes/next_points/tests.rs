@@ -1,0 +1,111 @@
+//! The search for the next points: inputs, limits, and functions with a known optimum.
+
+use super::*;
+
+fn inputs(points: Vec<Vec<f64>>, rewards: Vec<f64>) -> NextPointsInputs {
+    NextPointsInputs {
+        dimension: points.first().map_or(2, Vec::len),
+        bounds: [-1.0, 1.0],
+        points,
+        rewards,
+        scores: vec![],
+        kernel: KernelVariant::Paper,
+        search: SearchVariant::Ours,
+        count: 10,
+        seed: 11,
+        version: 1,
+    }
+}
+
+fn ask(inputs: &NextPointsInputs) -> Result<NextPoints, String> {
+    next_points(inputs, &mut |_, _| Ok(()))
+}
+
+/// A smooth hill whose top is not in the middle of the box.
+fn hill(point: &[f64]) -> f64 {
+    (-point.iter().zip([0.4, -0.3]).map(|(value, top)| (value - top).powi(2)).sum::<f64>() / 0.5).exp()
+}
+
+/// Runs a whole search as DORA does: 4 first points, 5 rounds of at most 10. Returns the best value, and how many were tried.
+fn run_search(seed: u64) -> (f64, usize) {
+    let mut points = crate::bayes::latin_hypercube(4, 2, [-1.0, 1.0], mix_seed(seed, "dora.init"));
+    for round in 0..5 {
+        let rewards = points.iter().map(|point| hill(point)).collect();
+        let mut asked = inputs(points.clone(), rewards);
+        asked.seed = mix_seed(seed, &format!("round {round}"));
+        points.extend(ask(&asked).unwrap().points.into_iter().map(|found| found.v));
+    }
+    (points.iter().map(|point| hill(point)).fold(0.0, f64::max), points.len())
+}
+
+#[test]
+fn beats_random_search_on_a_smooth_hill_in_two_dimensions() {
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let seeds = 0..5_u64;
+    let searched: Vec<(f64, usize)> = seeds.clone().map(run_search).collect();
+    assert!(searched.iter().all(|(_, tried)| *tried <= 46), "{searched:?}");
+    let random = seeds.map(|seed| {
+        let mut numbers = RandomNumbers::from_seed(seed);
+        (0..46).map(|_| hill(&numbers.point(2, [-1.0, 1.0]))).fold(0.0, f64::max)
+    });
+    let random = median(random.collect());
+    let searched = median(searched.into_iter().map(|(best, _)| best).collect());
+    assert!(searched > random && searched > 0.999, "{searched} against {random}");
+}
+
+#[test]
+fn the_same_inputs_lead_to_the_same_points_in_the_box_by_falling_improvement() {
+    let points = vec![vec![0.2, 0.1], vec![-0.6, 0.9], vec![0.9, -0.9]];
+    let asked = inputs(points, vec![0.5, 0.1, 0.3]);
+    let found = ask(&asked).unwrap();
+    assert_eq!(ask(&asked).unwrap(), found);
+    assert!(!found.points.is_empty() && found.points.len() <= 3);
+    assert!(found.points.iter().flat_map(|point| &point.v).all(|value| (-1.0..=1.0).contains(value)));
+    assert!(found.points.windows(2).all(|pair| pair[0].improvement.ei >= pair[1].improvement.ei));
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<NextPoints>(&text).unwrap(), found);
+}
+
+#[test]
+fn equal_rewards_and_repeated_points_lead_to_numbers() {
+    for (points, rewards) in [
+        (vec![vec![0.0, 0.0]; 5], vec![0.0; 5]),
+        (vec![vec![1.0, 1.0], vec![1.0, 1.0]], vec![0.0, 1.0]),
+        (vec![vec![0.3, 0.3]], vec![0.7]),
+    ] {
+        let found = ask(&inputs(points, rewards)).unwrap();
+        assert!(found.objective.is_finite() && (0.0..=1.0).contains(&found.blind), "{found:?}");
+        let numbers =
+            found.points.iter().flat_map(|point| [point.mean, point.deviation, point.improvement.ei]);
+        assert!(!found.points.is_empty() && numbers.into_iter().all(f64::is_finite), "{found:?}");
+    }
+}
+
+#[test]
+fn progress_rises_and_a_cancelled_search_ends() {
+    let asked = inputs(vec![vec![0.2, 0.1], vec![-0.6, 0.9]], vec![0.5, 0.1]);
+    let mut reports = Vec::new();
+    let cancelled = next_points(&asked, &mut |done, all| {
+        reports.push((done, all));
+        if done > 1210 { Err("cancelled".to_owned()) } else { Ok(()) }
+    });
+    assert_eq!(cancelled.map(|_| ()), Err("cancelled".to_owned()));
+    assert!(reports.is_sorted() && reports.iter().all(|(done, all)| done <= all), "{reports:?}");
+}
+
+#[test]
+fn contradicting_inputs_are_errors() {
+    let good = inputs(vec![vec![0.2, 0.1]], vec![0.5]);
+    let cases: [(NextPointsInputs, &str); 3] = [
+        (NextPointsInputs { dimension: 3, ..good.clone() }, "coordinates"),
+        (NextPointsInputs { rewards: vec![], ..good.clone() }, "rewards"),
+        (NextPointsInputs { bounds: [1.0, -1.0], ..good }, "box"),
+    ];
+    for (asked, reason) in cases {
+        let message = ask(&asked).unwrap_err();
+        assert!(message.contains(reason), "{message}");
+    }
+}

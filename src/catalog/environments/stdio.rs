@@ -1,0 +1,40 @@
+//! The environment `stdio`: a program that is named on the command line. Those of the configuration are like it.
+
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environments::PROGRAM_ENVIRONMENT;
+use crate::env::list_values;
+use crate::env::stdio::StdioTasks;
+use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
+use crate::symbolic::NO_RULES;
+
+pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: PROGRAM_ENVIRONMENT,
+    tasks: &StdioTasks { env: PROGRAM_ENVIRONMENT },
+    rules: &NO_RULES,
+    settings: &[],
+    options: &[],
+    templates: &[],
+    has_public_examples: false,
+    suits_rule_based_actor: false,
+    // The interfaces cut what ALFWorld's texts have; nothing is known about those of a program.
+    texts: EnvironmentTexts { has_wrapper: true, ..PLAIN_TEXTS },
+    draw_picture: list_values,
+    task_facts: TaskFacts {
+        start_text: Some("another program"),
+        task_help: "a task of the program, which `tasks` lists, or any text that it understands",
+        ..TaskFacts::NONE
+    },
+};
+
+/// Returns the entry of a program that the configuration names. It stays until the program ends.
+pub(super) fn configured(name: String) -> &'static EnvironmentEntry {
+    let name: &'static str = name.leak();
+    let tasks: &'static StdioTasks = Box::leak(Box::new(StdioTasks { env: name }));
+    Box::leak(Box::new(EnvironmentEntry {
+        name,
+        tasks,
+        // The help mentions it once.
+        task_facts: TaskFacts { task_help: "", ..ENTRY.task_facts },
+        ..ENTRY
+    }))
+}

@@ -1,0 +1,88 @@
+//! DORA.
+
+use crate::catalog::lane::Lane;
+use crate::catalog::method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
+use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
+use crate::catalog::rules::RULES;
+use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin};
+use crate::engine::State;
+use crate::method::dora::jobs;
+use crate::method::dora::settings::{ATTEMPTS, N_INIT, ROUNDS};
+use crate::method::{Dora, dora};
+use crate::prompt::ReplyForm;
+use std::sync::Arc;
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    summary: "After a lost attempt the mentor writes advice; the instruction for this is tuned by Bayesian optimisation.",
+    settings: dora::settings::LIST,
+    published: &[include_str!("../../method/dora/published.toml")],
+    templates: &[
+        ("dora.toml", include_str!("../../method/dora/prompts/dora.toml")),
+        ("dora-advice.toml", include_str!("../../method/dora/prompts/dora-advice.toml")),
+    ],
+    questions: &[QuestionEntry {
+        question: Question { kind: ReflectionKind::Advice, purpose: Purpose::Reflect },
+        when: "after each lost attempt",
+        reply_form: ReplyForm::Text,
+        sample_reply: "{}",
+        attempts: PreparedAttempts::LOST_REPEATEDLY,
+        settings: &[],
+    }],
+    jobs: &[
+        JobEntry {
+            name: jobs::NEXT_POINTS,
+            label: "fitting the rewards and choosing the next vectors",
+            compute: jobs::compute_next_points,
+        },
+        JobEntry {
+            name: jobs::INSTRUCT,
+            label: "turning the vector into an instruction",
+            compute: jobs::compute_instruction,
+        },
+    ],
+    code_sampling: &[
+        ("actor.top_p", DefaultValue::Switch(false)),
+        ("mentor.top_p", DefaultValue::Switch(false)),
+    ],
+    // The paper says nothing about ALFWorld's limit; these are Reflexion's.
+    step_limits: (50, 50),
+    limits_origin: SettingOrigin::BuiltIn,
+    lanes: &[
+        Lane::plain("Prompt", &[ReflectionKind::Instruction]),
+        Lane::plain("Advice", &[ReflectionKind::Advice]),
+        Lane::plain("Objective", &[ReflectionKind::Progress]),
+    ],
+    empty_lane_text: |_, lane| {
+        let text = match lane.kinds {
+            [ReflectionKind::Instruction] => {
+                "text steering, not the paper's soft prompt: chosen before the first attempt"
+            }
+            [ReflectionKind::Advice] => "written after a lost attempt",
+            [ReflectionKind::Progress] => "the reward of each evaluation, after its last task",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    },
+    trial_labels,
+    carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
+    // One evaluation.
+    dry_run_settings: &[
+        (N_INIT.spec.name, DefaultValue::Number(1)),
+        (ROUNDS.spec.name, DefaultValue::Number(0)),
+    ],
+    ..MethodEntry::new("dora", |_| Ok(Arc::new(Dora { rules: RULES })), ModelNeed::Always)
+};
+
+fn trial_labels(state: &State, trial: &str, dot: &str) -> Vec<String> {
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+    let attempts = state.setting(ATTEMPTS).max(1);
+    let before = u64::from(episode.trial.saturating_sub(1));
+    vec![
+        format!(
+            "{trial} {dot} evaluation {}, attempt {}/{attempts}",
+            before / attempts + 1,
+            before % attempts + 1
+        ),
+        format!("evaluation {}", before / attempts + 1),
+    ]
+}

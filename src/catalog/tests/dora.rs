@@ -1,0 +1,240 @@
+//! DORA: the order of evaluations, attempts and advice, what the optimiser gets, and what a person's changes do.
+
+use crate::catalog::fixture::{TestRun, test_spec};
+use crate::domain::{
+    EpisodeSummary, LessonStatus, LessonText, ReflectionKind, RunSpec, SettingOrigin, StepResult,
+};
+use crate::engine::{Command, Event, LessonCommand, State};
+use crate::prompt::render;
+use serde_json::{Value, json};
+
+const PUT: &str = "pick_and_place_simple";
+const HEAT: &str = "pick_heat_then_place_in_recep";
+
+fn run(tasks: &[(&str, &str)], settings: &[(&str, Value)]) -> RunSpec {
+    let mut run = test_spec("dora", tasks);
+    (run.mentor, run.limits.steps) = ("script".to_owned(), 1);
+    for (name, value) in settings {
+        run.settings.set(name, value.clone(), SettingOrigin::Flag);
+    }
+    run
+}
+
+/// Plays a run whose attempts are won if `wins` says so; it gets the number of attempts before.
+fn play(spec: RunSpec, mut wins: impl FnMut(usize) -> bool) -> TestRun {
+    let mut play = TestRun::new(spec);
+    let mut count = 0;
+    play.mentor = Box::new(move |_| {
+        count += 1;
+        format!("Look in place {count} next.")
+    });
+    let mut attempts = 0;
+    let mut environment = |action: Option<&str>| {
+        let mut result =
+            StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
+        if action.is_some() {
+            (result.done, result.won) = (true, wins(attempts));
+            result.reward = f64::from(u8::from(result.won));
+            attempts += 1;
+        }
+        result
+    };
+    play.play_script_in(&mut environment, &vec!["look"; 2000]);
+    play
+}
+
+fn episodes(state: &State) -> Vec<(&str, u32, bool)> {
+    let ended = state.ended_episodes.iter();
+    ended
+        .map(|ended: &std::sync::Arc<EpisodeSummary>| (ended.task.id.as_str(), ended.trial, ended.won))
+        .collect()
+}
+
+fn jobs(play: &TestRun, name: &str) -> Vec<Value> {
+    let asked = play.journal.iter().filter_map(|envelope| match &envelope.event {
+        Event::ComputeRequested { job, .. } if job.name == name => Some(job.inputs.clone()),
+        _ => None,
+    });
+    asked.collect()
+}
+
+#[test]
+fn an_instruction_is_evaluated_on_all_tasks_of_a_type_with_up_to_three_attempts() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(0))];
+    // Of the first evaluation, the first task is won in the second attempt, the second never.
+    let play = play(run(&[("a", PUT), ("b", PUT)], &settings), |attempt| attempt == 1 || attempt > 4);
+    let state = play.state();
+    assert!(state.run_over);
+    assert_eq!(
+        episodes(state),
+        [
+            ("a", 1, false),
+            ("a", 2, true),
+            ("b", 1, false),
+            ("b", 2, false),
+            ("b", 3, false),
+            // The second evaluation.
+            ("a", 4, true),
+            ("b", 4, true),
+        ]
+    );
+    // Advice after each lost attempt, the last one too.
+    assert_eq!(state.usage.mentor_calls, 4);
+    let rewards: Vec<f64> = state.memory["done"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|done| done["reward"].as_f64().unwrap())
+        .collect();
+    // Half of the tasks solved, then all; a has one piece of advice (diversity 1), b the same words twice.
+    assert_eq!(rewards, [0.5, 0.75]);
+    let objective: Vec<_> = state.pool.active_of_kind(ReflectionKind::Progress).collect();
+    assert_eq!(objective.len(), 2);
+    assert!(objective[1].text().text.contains("best so far"), "{:?}", objective[1].text());
+}
+
+#[test]
+fn the_search_makes_the_evaluations_of_the_code_and_gives_all_rewards_to_the_optimiser() {
+    let settings = [
+        ("n_init", json!(3)),
+        ("rounds", json!(2)),
+        ("batch", json!(4)),
+        ("intrinsic_dim", json!(2)),
+        ("attempts", json!(1)),
+    ];
+    let play = play(run(&[("a", PUT)], &settings), |attempt| attempt % 2 == 0);
+    let asked = jobs(&play, "dora.next_points");
+    let counts: Vec<usize> = asked.iter().map(|inputs| inputs["x"].as_array().unwrap().len()).collect();
+    assert_eq!(counts[0], 3);
+    assert_eq!(counts.len(), 2);
+    let state = play.state();
+    let done = state.memory["done"].as_array().unwrap();
+    assert!(done.len() > counts[1] && done.len() <= 3 + 3 + 4, "{}", done.len());
+    assert_eq!(jobs(&play, "dora.instruct").len(), done.len());
+    let rewards: Vec<Value> = done[..counts[1]].iter().map(|done| done["reward"].clone()).collect();
+    assert_eq!(asked[1]["reward"], json!(rewards));
+    assert_eq!(state.memory["fits"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn random_and_fixed_vectors_need_no_fit() {
+    for (optimise, distinct) in [("random", 8), ("fixed", 2)] {
+        let settings = [
+            ("optimise", json!(optimise)),
+            ("n_init", json!(2)),
+            ("rounds", json!(2)),
+            ("attempts", json!(1)),
+        ];
+        let play = play(run(&[("a", PUT)], &settings), |_| true);
+        assert!(jobs(&play, "dora.next_points").is_empty());
+        // 2 first ones, 2 more, then as many as were evaluated before.
+        let mut vectors: Vec<String> =
+            jobs(&play, "dora.instruct").iter().map(|inputs| inputs["v"].to_string()).collect();
+        assert_eq!(vectors.len(), 8, "{optimise}");
+        vectors.sort_unstable();
+        vectors.dedup();
+        assert_eq!(vectors.len(), distinct, "{optimise}");
+    }
+}
+
+#[test]
+fn each_type_of_task_has_its_own_search() {
+    let settings = [("n_init", json!(1)), ("rounds", json!(0)), ("instances", json!(2))];
+    let tasks = [("a", PUT), ("b", HEAT), ("c", PUT), ("d", PUT)];
+    let play = play(run(&tasks, &settings), |_| true);
+    let order: Vec<&str> = episodes(play.state()).into_iter().map(|(task, ..)| task).collect();
+    assert_eq!(order, ["a", "c", "b"], "the first two tasks of a type");
+    let vectors = jobs(&play, "dora.instruct");
+    assert_ne!(vectors[0]["v"], vectors[1]["v"]);
+}
+
+#[test]
+fn two_runs_with_one_seed_are_equal_and_with_another_seed_they_are_not() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("intrinsic_dim", json!(3))];
+    let events = |seed| {
+        let mut spec = run(&[("a", PUT)], &settings);
+        spec.seed = seed;
+        let play = play(spec, |attempt| attempt % 3 == 0);
+        play.journal.iter().map(|envelope| format!("{:?}", envelope.event)).collect::<Vec<_>>()
+    };
+    assert_eq!(events(5), events(5));
+    assert_ne!(events(5), events(6));
+}
+
+#[test]
+fn the_mentor_is_given_the_instruction_and_the_actor_the_advice_about_its_task() {
+    let settings = [("n_init", json!(1)), ("rounds", json!(0))];
+    let play = play(run(&[("a", PUT), ("b", PUT)], &settings), |_| false);
+    let bodies = |mentor: bool| -> Vec<String> {
+        let prompts = play.prompts.iter().filter(|(_, prompt)| prompt.question.is_some() == mentor);
+        prompts.map(|(state, prompt)| render(state, prompt).body()).collect()
+    };
+    let state = play.state();
+    let instruction = state.pool.active_of_kind(ReflectionKind::Instruction).last().unwrap();
+    let questions = bodies(true);
+    assert_eq!(questions.len(), 6);
+    assert!(questions.iter().all(|body| body.contains(&instruction.text().text)), "{}", questions[0]);
+    assert!(instruction.evidence.contains("not the paper's soft prompt"), "{}", instruction.evidence);
+    let actor = bodies(false);
+    assert!(!actor[0].contains("Look in place"), "{}", actor[0]);
+    assert!(actor[2].contains("place 1 next") && actor[2].contains("place 2 next"), "{}", actor[2]);
+    assert!(!actor[3].contains("Look in place"), "advice about the other task: {}", actor[3]);
+    assert!(!actor.iter().any(|body| body.contains(&instruction.text().text) || body.contains("Evaluation")));
+}
+
+/// Plays until the second attempt begins, lets a person act, and plays on.
+fn play_with(act: impl Fn(&mut TestRun)) -> TestRun {
+    let settings =
+        [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(2)), ("intrinsic_dim", json!(2))];
+    let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    let mut environment = |_: Option<&str>| StepResult {
+        observation: "A room.".to_owned(),
+        valid: true,
+        ..StepResult::default()
+    };
+    play.play_script_in(&mut environment, &["look"]);
+    assert_eq!(play.state().ended_episodes.len(), 1);
+    act(&mut play);
+    play.play_script_in(&mut environment, &["look"; 200]);
+    assert!(play.state().run_over);
+    play
+}
+
+#[test]
+fn the_reward_of_a_changed_instruction_is_shown_but_not_given_to_the_optimiser() {
+    let play = play_with(|play| {
+        let instruction = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap();
+        let (id, text) = (instruction.id.clone(), LessonText::plain("Write a poem."));
+        play.command(Command::Lesson(LessonCommand::Edit { id, text }));
+    });
+    let done = play.state().memory["done"].as_array().unwrap().clone();
+    assert_eq!(done[0]["assisted"], true);
+    assert!(done[1..].iter().all(|done| done.get("assisted").is_none()), "{done:?}");
+    let asked = jobs(&play, "dora.next_points");
+    assert_eq!(asked[0]["x"], json!([done[1]["v"]]), "only the second evaluation");
+    let objective = play.state().pool.active_of_kind(ReflectionKind::Progress).next().unwrap();
+    assert!(objective.text().text.contains("not given to the optimiser"), "{:?}", objective.text());
+}
+
+#[test]
+fn advice_that_a_person_changes_or_removes_is_part_of_what_is_measured() {
+    let untouched = play_with(|_| ());
+    let edited = play_with(|play| {
+        let id = play.state().pool.active_of_kind(ReflectionKind::Advice).last().unwrap().id.clone();
+        let text = LessonText::plain("Open every container.");
+        play.command(Command::Lesson(LessonCommand::Edit { id, text }));
+    });
+    let vetoed = play_with(|play| {
+        let id = play.state().pool.active_of_kind(ReflectionKind::Advice).last().unwrap().id.clone();
+        play.command(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off }));
+    });
+    let diversity = |play: &TestRun| play.state().memory["done"][0]["diversity"].as_f64().unwrap();
+    // The mentor wrote the same twice; a person's words differ; with one piece left there is nothing to compare.
+    assert_eq!((diversity(&untouched), diversity(&edited), diversity(&vetoed)), (0.0, 1.0, 1.0));
+    for play in [&untouched, &edited, &vetoed] {
+        let asked = jobs(play, "dora.next_points");
+        assert_eq!(asked[0]["x"].as_array().unwrap().len(), 2, "the optimiser gets both rewards");
+        assert_eq!(asked[0]["reward"][0], play.state().memory["done"][0]["reward"]);
+    }
+}

@@ -1,0 +1,127 @@
+//! RCI: how often a plan is written, criticised and written again, how many steps it allows, and which actions are asked for
+//! again.
+
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::domain::{EndReason, Purpose, ReflectionKind, RunSpec, SettingOrigin};
+use crate::engine::Event;
+use crate::prompt::render;
+use serde_json::{Value, json};
+
+fn run(settings: &[(&str, Value)]) -> RunSpec {
+    let mut run = test_spec("rci", &[("a", "pick_heat_then_place_in_recep")]);
+    (run.mentor, run.limits.steps) = ("script".to_owned(), 6);
+    for (name, value) in settings {
+        run.settings.set(name, value.clone(), SettingOrigin::Flag);
+    }
+    run
+}
+
+/// Plays a run in which the mentor numbers its replies: plans of two lines, criticism of one.
+fn play(settings: &[(&str, Value)], actor: &[&str]) -> TestRun {
+    let mut play = TestRun::new(run(settings));
+    let mut count = 0;
+    play.mentor = Box::new(move |prompt| {
+        count += 1;
+        match prompt.question.unwrap().purpose {
+            Purpose::Criticise => format!("Problem {count}."),
+            _ => format!("go to fridge 1 ({count})\nopen fridge 1"),
+        }
+    });
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), actor);
+    play
+}
+
+/// The texts of the mentor's prompts, in order.
+fn questions(play: &TestRun) -> Vec<(Purpose, String)> {
+    let asked = play
+        .prompts
+        .iter()
+        .filter_map(|(state, prompt)| Some((prompt.question?.purpose, render(state, prompt).body())));
+    asked.collect()
+}
+
+#[test]
+fn a_plan_is_criticised_as_often_as_the_setting_says() {
+    for (erci, expected) in [(0, 1), (1, 3), (2, 5)] {
+        let play = play(&[("erci", json!(erci))], &["look"]);
+        assert_eq!(play.state().usage.mentor_calls, expected, "erci {erci}");
+    }
+    assert_eq!(play(&[("plan_first", json!(false))], &["look"]).state().usage.mentor_calls, 0);
+}
+
+#[test]
+fn each_question_shows_what_came_before_and_the_actor_sees_only_the_last_plan() {
+    let play = play(&[("erci", json!(2))], &["look"]);
+    let asked = questions(&play);
+    let purposes: Vec<Purpose> = asked.iter().map(|(purpose, _)| *purpose).collect();
+    use Purpose::{Criticise, Draft, Improve};
+    assert_eq!(purposes, [Draft, Criticise, Improve, Criticise, Improve]);
+    assert!(asked[1].1.contains("go to fridge 1 (1)"), "{}", asked[1].1);
+    assert!(asked[2].1.contains("go to fridge 1 (1)") && asked[2].1.contains("Problem 2."), "{}", asked[2].1);
+    assert!(
+        asked[3].1.contains("go to fridge 1 (3)") && !asked[3].1.contains("Problem 2."),
+        "{}",
+        asked[3].1
+    );
+    let actor = play.prompts.iter().find(|(_, prompt)| prompt.question.is_none()).unwrap();
+    let body = render(&actor.0, &actor.1).body();
+    assert!(
+        body.contains("go to fridge 1 (5)") && !body.contains("(3)") && !body.contains("Problem"),
+        "{body}"
+    );
+}
+
+#[test]
+fn the_plan_can_limit_the_steps() {
+    let actions = ["look", "inventory", "look", "inventory", "look", "inventory"];
+    // A first plan of two lines: its line breaks, with the one before it, and one more. An improved plan has none before it.
+    for (erci, plan_first, expected) in [(0, true, 3), (1, true, 2), (0, false, 4)] {
+        let settings =
+            [("erci", json!(erci)), ("plan_steps", json!(true)), ("plan_first", json!(plan_first))];
+        let ended = play(&settings, &actions).state().ended_episodes.last().unwrap().clone();
+        assert_eq!((ended.steps, ended.reason), (expected, EndReason::PlanEnd), "{erci} {plan_first}");
+    }
+    let ended = play(&[], &actions).state().ended_episodes.last().unwrap().clone();
+    assert_eq!((ended.steps, ended.reason), (6, EndReason::StepLimit));
+}
+
+/// How often an actor's reply was refused for its form, and the actions that ran.
+fn asked_again(play: &TestRun) -> (usize, Vec<String>) {
+    let refused = play.journal.iter().filter(|envelope| {
+        matches!(&envelope.event, Event::AskedAgain { unusable_reason: Some(why), .. } if why.contains("forms"))
+    });
+    let ran = play.journal.iter().filter_map(|envelope| match &envelope.event {
+        Event::ActionTaken { executed, .. } => Some(executed.action.clone()),
+        _ => None,
+    });
+    (refused.count(), ran.collect())
+}
+
+#[test]
+fn an_action_of_an_unknown_form_is_asked_for_again_with_a_reminder() {
+    let once = play(&[], &["fly to the fridge", "go to fridge 1"]);
+    assert_eq!(asked_again(&once), (1, vec!["go to fridge 1".to_owned()]));
+    let bodies: Vec<String> = once
+        .prompts
+        .iter()
+        .filter(|(_, prompt)| prompt.question.is_none())
+        .map(|(state, prompt)| render(state, prompt).body())
+        .collect();
+    let reminded: Vec<bool> = bodies.iter().map(|body| body.contains("one of their forms")).collect();
+    assert_eq!(reminded, [false, true, false]);
+    // Then it runs as it is, and the environment answers.
+    let twice = play(&[], &["fly to the fridge", "fly to the moon", "look"]);
+    assert_eq!(asked_again(&twice), (1, vec!["fly to the moon".to_owned(), "look".to_owned()]));
+    let never = play(&[("irci", json!(0))], &["fly to the fridge"]);
+    assert_eq!(asked_again(&never), (0, vec!["fly to the fridge".to_owned()]));
+}
+
+#[test]
+fn without_a_readable_plan_the_actor_acts_without_one() {
+    let mut play = TestRun::new(run(&[]));
+    play.mentor = Box::new(|_| String::new());
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"]);
+    assert_eq!(play.state().usage.mentor_calls, 1);
+    assert_eq!(asked_again(&play).1, ["look"]);
+    assert_eq!(play.state().pool.visible_of_kind(ReflectionKind::Plan).count(), 0);
+}

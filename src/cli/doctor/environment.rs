@@ -1,0 +1,387 @@
+//! `doctor --env NAME`: plays some random steps three times and says whether the environment is deterministic, how fast it
+//! is and which of its capabilities work.
+
+use super::{CheckResult, CheckStatus, check_result};
+use crate::cli::args;
+use crate::cli::config::{Config, keys};
+use crate::cli::error::{CliError, world_error};
+use crate::cli::worlds::world_options;
+use crate::domain::{ListingCost, StepResult, Task, pluralize};
+use crate::driver::worlds::{self, Selection};
+use crate::env::{EnvError, Environment, TaskOptions};
+use crate::text::one_line;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// The number of steps.
+const STEPS: usize = 10;
+/// The actions of an environment that lists none: most text environments know some of them.
+const COMMON_ACTIONS: [&str; 5] = ["look", "inventory", "wait", "help", "north"];
+/// How much of an answer that differs is shown.
+const SHOWN_BYTES: usize = 200;
+
+/// What was found out about an environment, for programs that read it.
+#[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+pub(super) struct EnvironmentReport {
+    name: String,
+    task: String,
+    seed: u64,
+    steps: usize,
+    /// What it says about itself.
+    claims_deterministic: bool,
+    /// What was seen.
+    deterministic: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<Difference>,
+    /// Until the first one is open, in milliseconds.
+    open_ms: f64,
+    reset_ms: f64,
+    /// The mean of all steps and of all lists.
+    step_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list_ms: Option<f64>,
+    /// How many actions the first list had; `None` if there is none.
+    actions: Option<usize>,
+    tasks: Option<usize>,
+    snapshots: CapabilityState,
+    hint: bool,
+    world_summary: bool,
+}
+
+/// The first answer that differs from the one before.
+#[derive(Serialize)]
+struct Difference {
+    /// `the same process` or `a new process`.
+    played_in: &'static str,
+    /// 0 is the reset.
+    step: usize,
+    action: Option<String>,
+    before: String,
+    after: String,
+    /// Whether both have the same lines in another order.
+    other_order: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum CapabilityState {
+    Absent,
+    Works,
+    /// The restored state answers differently.
+    Wrong,
+}
+
+/// One attempt: what was done and what was answered.
+struct Attempt {
+    actions: Vec<String>,
+    /// The first is that of the reset.
+    answers: Vec<StepResult>,
+    listed: Vec<usize>,
+    open: Duration,
+    reset: Duration,
+    stepping: Duration,
+    listing: Duration,
+}
+
+/// Opens an environment and plays: the actions given, else random ones.
+fn play(
+    task: &Task,
+    options: &TaskOptions,
+    seed: u64,
+    given: Option<&[String]>,
+) -> Result<(Attempt, Box<dyn Environment>), EnvError> {
+    let start = Instant::now();
+    let mut world = worlds::open(task, options)?;
+    let open = start.elapsed();
+    let start = Instant::now();
+    let mut answers = vec![world.reset()?];
+    let reset = start.elapsed();
+    let mut attempt = Attempt {
+        actions: Vec::new(),
+        answers: Vec::new(),
+        listed: Vec::new(),
+        open,
+        reset,
+        stepping: Duration::ZERO,
+        listing: Duration::ZERO,
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let can_list = world.info().listing_cost != ListingCost::Costly || world.admissible().is_ok();
+    for step in 0..STEPS {
+        if answers.last().is_some_and(|answer| answer.done) {
+            break;
+        }
+        let mut listed = Vec::new();
+        // The second time as well: a list may be what makes a difference.
+        if can_list {
+            let start = Instant::now();
+            listed = world.admissible()?;
+            attempt.listing += start.elapsed();
+            attempt.listed.push(listed.len());
+            listed.sort();
+        }
+        let action = match given {
+            Some(actions) => match actions.get(step) {
+                Some(action) => action.clone(),
+                None => break,
+            },
+            None if listed.is_empty() => COMMON_ACTIONS[step % COMMON_ACTIONS.len()].to_owned(),
+            None => listed.swap_remove((random.next_u64() % listed.len() as u64) as usize),
+        };
+        let start = Instant::now();
+        answers.push(world.step(&action)?);
+        attempt.stepping += start.elapsed();
+        attempt.actions.push(action);
+    }
+    attempt.answers = answers;
+    Ok((attempt, world))
+}
+
+/// Returns the first difference between two attempts with the same actions.
+fn compare(first: &Attempt, other: &Attempt, played_in: &'static str) -> Option<Difference> {
+    let pairs = first.answers.iter().zip(&other.answers);
+    let step = pairs.clone().position(|(before, after)| before != after);
+    let step = step.or_else(|| {
+        let lengths = [first.answers.len(), other.answers.len()];
+        (lengths[0] != lengths[1]).then(|| lengths[0].min(lengths[1]))
+    })?;
+    let [before, after] = [first, other].map(|attempt| attempt.answers.get(step));
+    let other_order = before.zip(after).is_some_and(|(before, after)| {
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        before.observation != after.observation && sorted(&before.observation) == sorted(&after.observation)
+    });
+    let (before, after) = describe_difference(before, after);
+    let action = step.checked_sub(1).and_then(|index| first.actions.get(index).cloned());
+    Some(Difference { played_in, step, action, before, after, other_order })
+}
+
+/// Returns what differs: the observations, else the first other field.
+fn describe_difference(before: Option<&StepResult>, after: Option<&StepResult>) -> (String, String) {
+    let (Some(before), Some(after)) = (before, after) else {
+        let describe = |answer: Option<&StepResult>| {
+            answer.map_or_else(|| "the episode was over".to_owned(), |answer| answer.observation.clone())
+        };
+        return (describe(before), describe(after));
+    };
+    if before.observation != after.observation {
+        let [a, b] = [before, after].map(|answer| answer.observation.as_str());
+        // What is equal before the difference is left out.
+        let common: usize =
+            a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+        let from = if common > SHOWN_BYTES / 2 { common } else { 0 };
+        let cut = |text: &str| {
+            let text = text.get(from..).unwrap_or_default();
+            let lead = if from > 0 { "..." } else { "" };
+            format!("{lead}{}", one_line(crate::text::prefix(text, SHOWN_BYTES)))
+        };
+        return (cut(a), cut(b));
+    }
+    let fields = |answer: &StepResult| serde_json::to_value(answer).unwrap_or_default();
+    let (a, b) = (fields(before), fields(after));
+    let names = ["reward", "progress", "done", "won", "valid", "shown", "truth"];
+    let name = names.into_iter().find(|name| a.get(name) != b.get(name)).unwrap_or_default();
+    let field = |value: &serde_json::Value| {
+        let value = value.get(name).map(ToString::to_string).unwrap_or_default();
+        format!("{name} {}", one_line(crate::text::prefix(&value, SHOWN_BYTES)))
+    };
+    (field(&a), field(&b))
+}
+
+/// Takes a snapshot after the first step, restores it at the end, and repeats the later steps.
+fn try_snapshot(world: &mut dyn Environment, actions: &[String]) -> Result<CapabilityState, EnvError> {
+    let Some((first, later)) = actions.split_first() else { return Ok(CapabilityState::Absent) };
+    world.reset()?;
+    world.step(first)?;
+    let Some(snapshot) = world.snapshot() else { return Ok(CapabilityState::Absent) };
+    let before: Vec<StepResult> = later.iter().map(|action| world.step(action)).collect::<Result<_, _>>()?;
+    match world.restore(&snapshot) {
+        Ok(()) => {}
+        Err(EnvError::Refused { .. } | EnvError::Protocol { .. }) => return Ok(CapabilityState::Wrong),
+        Err(error) => return Err(error),
+    }
+    for (action, before) in later.iter().zip(&before) {
+        if world.step(action)? != *before {
+            return Ok(CapabilityState::Wrong);
+        }
+    }
+    Ok(CapabilityState::Works)
+}
+
+/// Checks an environment.
+///
+/// # Errors
+/// Fails if the environment can't be opened or played at all.
+pub(super) fn check_environment(
+    config: &Config,
+    args: &args::Doctor,
+) -> Result<(Vec<CheckResult>, EnvironmentReport), CliError> {
+    let env = config.get(keys::ENV);
+    let mut options = world_options(config);
+    options.seed = args.seed.unwrap_or(options.seed);
+    let selection = Selection { tasks: args.task.clone().into_iter().collect(), ..Selection::default() };
+    let selected = worlds::select_tasks(env, &selection, &options)?;
+    let task = selected.into_iter().next();
+    let task = task.ok_or_else(|| CliError::usage(format!("{env} has no tasks"), "name one with --task"))?;
+    let task = match args.seed {
+        Some(seed) => worlds::with_seed(task, seed),
+        None => task,
+    };
+    // One that was started for its list of tasks would open at once.
+    worlds::end_idle_programs();
+    let failed = |error: &EnvError| world_error(&task, error);
+    let (first, world) = play(&task, &options, task.seed, None).map_err(|error| failed(&error))?;
+    let claims_deterministic = world.info().deterministic;
+    // A program that waits for its next episode is used by the second attempt. The third one is made while the second is
+    // open, so it has a process of its own.
+    drop(world);
+    let actions = first.actions.clone();
+    let (second, mut world) =
+        play(&task, &options, task.seed, Some(&actions)).map_err(|error| failed(&error))?;
+    let (third, _) = play(&task, &options, task.seed, Some(&actions)).map_err(|error| failed(&error))?;
+    let difference =
+        compare(&first, &second, "the same process").or_else(|| compare(&first, &third, "a new process"));
+    let snapshots = try_snapshot(world.as_mut(), &actions).map_err(|error| failed(&error))?;
+    let has_summary = world.world_summary().as_object().is_some_and(|fields| !fields.is_empty());
+    let has_hint = world.hint().is_some();
+    let tasks = worlds::list_tasks(env, &Selection::default(), &options).map(|tasks| tasks.len()).ok();
+    let (steps, lists) = (first.actions.len(), first.listed.len());
+    let report = EnvironmentReport {
+        name: env.to_owned(),
+        task: task.id.clone(),
+        seed: task.seed,
+        steps,
+        claims_deterministic,
+        deterministic: difference.is_none(),
+        difference,
+        open_ms: millis(first.open),
+        reset_ms: millis(first.reset),
+        step_ms: millis(first.stepping) / steps.max(1) as f64,
+        list_ms: (lists > 0).then(|| millis(first.listing) / lists.max(1) as f64),
+        actions: first.listed.first().copied(),
+        tasks,
+        snapshots,
+        hint: has_hint,
+        world_summary: has_summary,
+    };
+    Ok((describe(&report), report))
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}
+
+/// Returns the rows of the text.
+fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
+    let played = format!(
+        "{} of task {}, seed {}",
+        pluralize(report.steps as u64, "random step"),
+        report.task,
+        report.seed
+    );
+    let speed = format!(
+        "opens in {:.1} ms, resets in {:.1} ms, {:.2} ms a step{}",
+        report.open_ms,
+        report.reset_ms,
+        report.step_ms,
+        report.list_ms.map(|list| format!(", {list:.2} ms a list of actions")).unwrap_or_default()
+    );
+    let found = |is_there: bool, detail: &str| {
+        let state = if is_there { CheckStatus::Ok } else { CheckStatus::Missing };
+        (state, detail.to_owned())
+    };
+    let determinism = match &report.difference {
+        None if report.claims_deterministic => {
+            (CheckStatus::Ok, format!("the same answers three times: {played}"), "")
+        }
+        None => (
+            CheckStatus::Ok,
+            format!("the same answers three times: {played}"),
+            "it doesn't claim to be deterministic, so its snapshots aren't used",
+        ),
+        Some(difference) => {
+            let action = difference.action.as_ref().map(|action| format!(" ({})", one_line(action)));
+            let order = if difference.other_order { "the same lines in another order; " } else { "" };
+            let detail = format!(
+                "step {}{} in {}: {order}before {:?}, now {:?}; {played}",
+                difference.step,
+                action.unwrap_or_default(),
+                difference.played_in,
+                difference.before,
+                difference.after
+            );
+            let hint = "going back and retrying will show differences; seed everything that is random";
+            let state = if report.claims_deterministic { CheckStatus::Broken } else { CheckStatus::Warning };
+            (state, detail, hint)
+        }
+    };
+    let (list_state, list_detail) = match report.actions {
+        Some(count) => (CheckStatus::Ok, format!("{} at the start", pluralize(count as u64, "action"))),
+        None => found(false, "none are listed; some common words were tried instead"),
+    };
+    let tasks = match report.tasks {
+        Some(count) => (CheckStatus::Ok, pluralize(count as u64, "task")),
+        None => found(false, "can't be listed"),
+    };
+    let snapshots = match report.snapshots {
+        CapabilityState::Works => (CheckStatus::Ok, "a restored state answers as before".to_owned()),
+        CapabilityState::Wrong => (CheckStatus::Broken, "a restored state answers differently".to_owned()),
+        CapabilityState::Absent => found(false, "none; going back replays the actions"),
+    };
+    let hint = found(report.hint, if report.hint { "available" } else { "none" });
+    let summary = found(report.world_summary, if report.world_summary { "available" } else { "none" });
+    vec![
+        check_result("determinism", determinism.0, determinism.1, determinism.2),
+        check_result("speed", CheckStatus::Ok, speed, ""),
+        check_result("tasks", tasks.0, tasks.1, ""),
+        check_result("actions", list_state, list_detail, ""),
+        check_result("snapshots", snapshots.0, snapshots.1, ""),
+        check_result("hint", hint.0, hint.1, ""),
+        check_result("peek", summary.0, summary.1, ""),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(texts: &[&str]) -> Attempt {
+        let answer = |text: &&str| StepResult { observation: (*text).to_owned(), ..StepResult::default() };
+        Attempt {
+            actions: (1..texts.len()).map(|step| format!("action {step}")).collect(),
+            answers: texts.iter().map(answer).collect(),
+            listed: Vec::new(),
+            open: Duration::ZERO,
+            reset: Duration::ZERO,
+            stepping: Duration::ZERO,
+            listing: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_shown_with_its_step() {
+        let first = attempt(&["start", "a\nb", "c"]);
+        assert!(compare(&first, &attempt(&["start", "a\nb", "c"]), "x").is_none());
+        let found = compare(&first, &attempt(&["start", "b\na", "d"]), "x").unwrap();
+        assert!((found.step, found.other_order, found.action.as_deref()) == (1, true, Some("action 1")));
+        let found = compare(&first, &attempt(&["start", "a\nb"]), "x").unwrap();
+        assert_eq!(
+            (found.step, found.after.as_str(), found.before.as_str()),
+            (2, "the episode was over", "c")
+        );
+        let mut other = attempt(&["start", "a\nb", "c"]);
+        other.answers[2].reward = 1.0;
+        let found = compare(&first, &other, "x").unwrap();
+        assert_eq!((found.before.as_str(), found.after.as_str()), ("reward 0.0", "reward 1.0"));
+        let long = "x".repeat(500);
+        let [a, b] = ["1", "2"].map(|end| attempt(&[&format!("{long}{end}")]));
+        let found = compare(&a, &b, "x").unwrap();
+        assert_eq!((found.before.as_str(), found.after.as_str()), ("...1", "...2"));
+    }
+}

@@ -1,0 +1,60 @@
+//! `lessons effect --merge`: judges the logs of shards as one measurement.
+
+use super::output::ResultPrinter;
+use super::{Measured, log_error};
+use crate::cli::error::{CliError, CliErrorKind};
+use crate::driver::measure::{merge_logs, read_log};
+use crate::files;
+use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult};
+use std::path::{Path, PathBuf};
+
+/// Reads the logs, writes the merged one beside the first of them, and returns its result.
+pub(super) fn merge(paths: &[PathBuf], printer: &mut ResultPrinter<'_>) -> Result<Measured, CliError> {
+    let mut logs = Vec::new();
+    for path in paths {
+        logs.push((path.display().to_string(), read_log(path).map_err(|error| log_error(&error))?));
+    }
+    let records = merge_logs(&logs).map_err(|error| {
+        CliError::new(CliErrorKind::File, error.to_string(), "name the logs of the shards of one measurement")
+    })?;
+    if let Some(path) = paths.first().and_then(|path| path.parent()).map(|folder| folder.join("log.jsonl")) {
+        // The log of one process is judged as it is.
+        if !paths.contains(&path) {
+            write_log(&path, &records, printer)?;
+        }
+    }
+    let mut log: Option<EffectLog> = None;
+    for record in records {
+        match (&mut log, &record) {
+            (None, EffectRecord::Planned(plan)) => log = Some(EffectLog::new((**plan).clone())),
+            (None, _) => {}
+            (Some(log), _) => log.apply(record.clone()),
+        }
+        if let Some(log) = &log {
+            printer.on_record(log, &record)?;
+        }
+    }
+    let Some(log) = log else {
+        return Err(CliError::usage("--merge: no logs", "name the logs of all shards"));
+    };
+    Ok(Measured { plan: log.plan().clone(), result: EffectResult::from_log(&log) })
+}
+
+/// Writes the merged log, unless a log is there that says more.
+fn write_log(path: &Path, records: &[EffectRecord], printer: &mut ResultPrinter<'_>) -> Result<(), CliError> {
+    let mut bytes = Vec::new();
+    for record in records {
+        bytes.extend(serde_json::to_vec(record).unwrap_or_default());
+        bytes.push(b'\n');
+    }
+    if path.exists() {
+        let known = read_log(path).map_err(|error| log_error(&error))?;
+        if known.len() > records.len() || known.iter().zip(records).any(|(a, b)| a != b) {
+            let path = path.display();
+            printer.out().print_note(&format!("{path}: not replaced, it has other records than these logs"));
+            return Ok(());
+        }
+    }
+    files::replace(path, &bytes)
+        .map_err(|error| CliError::file(path, "the merged log could not be written", &error))
+}

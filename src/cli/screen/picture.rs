@@ -1,0 +1,277 @@
+//! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
+
+use super::{chapters_of, guide_chapters, last_event_of_step, load_theme};
+use crate::cli::bounded;
+use crate::cli::config::Config;
+use crate::cli::error::{CliError, CliErrorKind};
+use crate::cli::locate::OpenedSession;
+use crate::cli::shipped_demos::Guide;
+use crate::domain::{BranchId, Seq};
+use crate::driver::{Health, Store};
+use crate::engine::State;
+use crate::report::{CastFrame, StepRef, SvgColors, render_svg, render_svg_cast};
+use crate::timeline::Timeline;
+use crate::ui::chapters::{Chapter, display_time};
+use crate::ui::keymap::Keymap;
+use crate::ui::playback::{Playback, Speed};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, glyphs};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Color;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The most frames of an animated picture: more would neither fit into a page nor be watched.
+const MAX_FRAMES: usize = 400;
+/// How long the last frame is shown at least, before the picture begins again.
+const LAST_FRAME_TIME: Duration = Duration::from_secs(4);
+/// How often a frame is drawn again because a part of the past had to be loaded.
+const MAX_LOADS: usize = 16;
+
+/// The read-only screen of a session, of a fixed size.
+struct RecordedScreen {
+    store: Arc<Store>,
+    frame: FrameData,
+    model: Model,
+    theme: Theme,
+    keymap: Keymap,
+    now: Instant,
+}
+
+impl RecordedScreen {
+    fn new(timeline: Timeline, theme: Theme, size: (u16, u16), chapters: Vec<Chapter>) -> Self {
+        let store = Arc::new(Store::default());
+        store.set_timeline(timeline, BranchId::trunk());
+        store.edit_live(|live| live.health = Health::ReadOnly);
+        let model = Model { size, chapters: chapters.into(), ..Model::default() };
+        let (frame, keymap) = (FrameData::default(), Keymap::default());
+        Self { store, frame, model, theme, keymap, now: Instant::now() }
+    }
+
+    /// Draws the screen after an event, with all that it shows of the past.
+    fn draw(&mut self, seq: Seq) -> Result<Buffer, CliError> {
+        let cursor = if seq < self.store.head().head { Cursor::At(seq) } else { Cursor::Live };
+        self.model.cursor = cursor;
+        let mut buffer = Buffer::default();
+        for _ in 0..MAX_LOADS {
+            self.frame.refresh(&self.store, cursor);
+            let context = Context {
+                frame: &self.frame,
+                now: self.now,
+                theme: &self.theme,
+                glyphs: &glyphs::UNICODE,
+                keymap: &self.keymap,
+            };
+            buffer = Buffer::empty(Rect::new(0, 0, self.model.size.0, self.model.size.1));
+            Compositor::default().draw(&self.model, &context, &mut ViewCache::default(), &mut buffer);
+            let missing = self.frame.timeline.take_missing();
+            if missing.is_empty() {
+                break;
+            }
+            for part in missing {
+                self.store.timeline().load(part, &|_, _| Ok(())).map_err(|why| {
+                    CliError::new(
+                        CliErrorKind::Session,
+                        format!("event {seq}: the past could not be read: {why}"),
+                        "run `retrospect verify` on the session",
+                    )
+                })?;
+            }
+        }
+        Ok(buffer)
+    }
+}
+
+/// Renders the screen at one step as SVG.
+pub(in crate::cli) fn screen_svg(
+    config: &Config,
+    opened: OpenedSession,
+    at: StepRef,
+    size: (u16, u16),
+    theme_name: Option<&str>,
+) -> Result<String, CliError> {
+    let theme = valid_theme(config, theme_name)?;
+    let colors = svg_colors(&theme);
+    let last = opened.timeline.head().head;
+    let seq = last_event_of_step(&opened.timeline, at).unwrap_or(last);
+    let buffer = RecordedScreen::new(opened.timeline, theme, size, Vec::new()).draw(seq)?;
+    Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
+}
+
+/// Renders the screen while the session plays from one step to another as an animated SVG, with the captions of a demo.
+/// `speed` is a label of [`Speed`], with or without its `x`.
+pub(in crate::cli) fn screen_cast(
+    config: &Config,
+    opened: OpenedSession,
+    (from, to): (Option<StepRef>, Option<StepRef>),
+    speed: &str,
+    size: (u16, u16),
+    theme_name: Option<&str>,
+) -> Result<String, CliError> {
+    let speed = Speed::from_label(speed).ok_or_else(|| {
+        CliError::usage(
+            format!("--speed {speed:?} is not a speed of playback"),
+            format!("choose one of {}", Speed::labels().join(", ")),
+        )
+    })?;
+    let theme = valid_theme(config, theme_name)?;
+    let colors = svg_colors(&theme);
+    let chapters = captions(&opened)?;
+    let title = format!("retrospect playing {}", opened.meta.session);
+    let steps = step_ends(&opened.timeline, from, to);
+    if steps.is_empty() {
+        return Err(CliError::usage("no step to play", "check --at and --to, which are EPISODE.STEP"));
+    }
+    if steps.len() > MAX_FRAMES {
+        return Err(CliError::usage(
+            format!("{} steps are too many for a picture, which has at most {MAX_FRAMES}", steps.len()),
+            "choose a part with --at and --to, such as --at 1.1 --to 1.50",
+        ));
+    }
+    let mut screen = RecordedScreen::new(opened.timeline, theme, size, chapters);
+    let mut frames = Vec::with_capacity(steps.len());
+    let last = steps.len() - 1;
+    for (place, (step, seq)) in steps.into_iter().enumerate() {
+        let is_last = place == last;
+        screen.model.playback = Playback { speed, due: (!is_last).then_some(screen.now) };
+        let shown = display_time(&screen.model.chapters, speed, step);
+        let duration = if is_last { shown.max(LAST_FRAME_TIME) } else { shown };
+        frames.push(CastFrame { buffer: screen.draw(seq)?, duration });
+    }
+    Ok(render_svg_cast(&frames, &colors, &title))
+}
+
+/// Returns the captions of a demo, or of a session whose folder has a `chapters.toml` like that of a demo.
+fn captions(opened: &OpenedSession) -> Result<Vec<Chapter>, CliError> {
+    let Some(dir) = &opened.dir else {
+        return opened.demo.map_or_else(|| Ok(Vec::new()), chapters_of);
+    };
+    let file = dir.join("chapters.toml");
+    match bounded::read_text(&file) {
+        Ok(text) => Ok(guide_chapters(Guide::parse(&text).map_err(|message| {
+            CliError::new(
+                CliErrorKind::Session,
+                format!("{}: {message}", file.display()),
+                "correct it, or remove it to go without captions",
+            )
+        })?)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(CliError::file(&file, "the captions could not be read", &e)),
+    }
+}
+
+/// Returns each step from one to another (by default all), step 0 of an episode being its start, with its last event,
+/// after which all of the step is visible.
+fn step_ends(timeline: &Timeline, from: Option<StepRef>, to: Option<StepRef>) -> Vec<(StepRef, Seq)> {
+    const CHUNK: u64 = 1024;
+    let mut state = State::default();
+    let mut ends: Vec<(StepRef, Seq)> = Vec::new();
+    loop {
+        let batch = timeline.events_between(state.head, Seq(state.head.0 + CHUNK));
+        if batch.is_empty() {
+            return ends;
+        }
+        for envelope in batch {
+            state.apply(&envelope);
+            let Some(episode) = state.episode.as_deref() else { continue };
+            let step = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
+            if from.is_some_and(|from| step < from) || to.is_some_and(|to| step > to) {
+                continue;
+            }
+            match ends.last_mut() {
+                Some((last, seq)) if *last == step => *seq = envelope.seq,
+                _ => ends.push((step, envelope.seq)),
+            }
+        }
+    }
+}
+
+fn valid_theme(config: &Config, name: Option<&str>) -> Result<Theme, CliError> {
+    let (theme, problems) = load_theme(config, name)?;
+    match problems.first() {
+        None => Ok(theme),
+        Some(problem) => Err(CliError::new(
+            CliErrorKind::Config,
+            problem.to_string(),
+            "fix the theme, or choose another one with --theme",
+        )),
+    }
+}
+
+/// Returns the default colours that a terminal would supply: the theme's background if it sets one, else a dark one.
+fn svg_colors(theme: &Theme) -> SvgColors {
+    let background = theme.style(Role::Background);
+    match (background.bg, background.fg) {
+        (Some(Color::Rgb(r, g, b)), foreground) => {
+            let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
+            let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
+            colors.background = (r, g, b);
+            if let Some(Color::Rgb(r, g, b)) = foreground {
+                colors.foreground = (r, g, b);
+            }
+            colors
+        }
+        _ => SvgColors::dark(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::locate;
+
+    fn cast(name: &str, range: (Option<StepRef>, Option<StepRef>), size: (u16, u16)) -> String {
+        let config = Config::without_file(None, |_| None);
+        let opened = locate::open_session(&config, Some(name)).unwrap();
+        screen_cast(&config, opened, range, "2", size, Some("dark")).unwrap()
+    }
+
+    fn step(text: &str) -> StepRef {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_cast_has_a_frame_for_each_step_and_the_captions_of_the_demo() {
+        let page = cast("hot-mug-taught", (None, None), (100, 30));
+        // The start and 27 steps.
+        assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 28);
+        assert!(page.contains("A first mistake: it takes a cellphone"));
+        assert!(page.contains("playing 2x") && page.contains("READ-ONLY"));
+        assert!(page.len() < 1_000_000, "{}", page.len());
+        assert!(!page.chars().any(|c| c.is_control() && c != '\n'));
+        for path in ["/home/", "/tmp/", "/root/", env!("CARGO_MANIFEST_DIR")] {
+            assert!(!page.contains(path), "{path}");
+        }
+        assert_eq!(page, cast("hot-mug-taught", (None, None), (100, 30)), "equal input, equal picture");
+    }
+
+    #[test]
+    fn a_cast_plays_the_chosen_steps() {
+        let page = cast("hot-mug-taught", (Some(step("1.5")), Some(step("1.9"))), (80, 24));
+        assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 5);
+        let config = Config::without_file(None, |_| None);
+        let opened = || locate::open_session(&config, Some("lamp")).unwrap();
+        let bad = screen_cast(&config, opened(), (Some(step("9.1")), None), "1", (80, 24), None).unwrap_err();
+        assert!(bad.message.contains("no step to play"), "{}", bad.message);
+        let bad = screen_cast(&config, opened(), (None, None), "3", (80, 24), None).unwrap_err();
+        assert!(bad.message.contains("not a speed"), "{}", bad.message);
+    }
+
+    /// The pictures of the README are made by the commands that it names; `UPDATE=1` makes them again.
+    #[test]
+    fn the_pictures_of_the_readme_are_current() {
+        let config = Config::without_file(None, |_| None);
+        let opened = locate::open_session(&config, Some("hot-mug-taught")).unwrap();
+        let picture = screen_svg(&config, opened, step("1.10"), (120, 36), Some("dark")).unwrap();
+        let recording = cast("hot-mug-taught", (None, None), (120, 36));
+        for (name, page) in [("picture.svg", picture), ("recording.svg", recording)] {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+            if std::env::var_os("UPDATE").is_some() {
+                std::fs::write(&path, &page).unwrap();
+            }
+            let stored = std::fs::read_to_string(&path).unwrap();
+            assert!(stored == page, "docs/{name} is stale: run the test with UPDATE=1");
+        }
+    }
+}

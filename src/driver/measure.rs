@@ -1,0 +1,33 @@
+//! Measures whether a lesson helps: plays paired episodes, the arms of which differ only in their lessons.
+//!
+//! Episodes are played here, in memory, by the same engine, method, prompts and environments as a run, but without a
+//! journal, a store or a screen. What a pair says about the lesson is computed in `timeline::effect`, from the log that is
+//! written here.
+
+mod design;
+mod estimate;
+mod frozen;
+mod kept;
+mod log_file;
+mod merge;
+mod moment;
+mod player;
+mod runner;
+mod session_design;
+mod starting_point;
+
+pub use design::{
+    ALL, Arm, EDITED, Measurement, MeasurementDesign, PLACEBO, WITH, WITHOUT, arms_for_lesson,
+    arms_leaving_one_out,
+};
+pub use estimate::{Detectable, Estimate};
+pub use log_file::{LogFile, LogFileError, read_log};
+pub use merge::{MergeError, merge_logs};
+pub use moment::{MomentError, moment_before_step};
+pub use player::Wanted;
+pub use runner::{Keep, MeasureError, MeasureOptions, OnRecord, measure};
+pub use session_design::{
+    DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, PlaceboKind,
+    measure_each, measure_over_tasks,
+};
+pub use starting_point::{FreshStart, Moment, PoolChange, StartingPoint};

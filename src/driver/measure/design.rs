@@ -1,0 +1,194 @@
+//! What is measured: arms, starting point and run, and the plan that describes them in the log.
+
+use super::frozen::FrozenMethod;
+use super::starting_point::{PoolChange, StartingPoint};
+use crate::catalog::find_environment;
+use crate::domain::{LessonId, LessonText, RunSpec, hex};
+use crate::driver::guarded_world::GuardedWorld;
+use crate::driver::{OpenWorld, RunConfig};
+use crate::env::Environment;
+use crate::provider::Provider;
+use crate::timeline::effect::{
+    Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope, EffectStart, MeasuredLesson,
+    Outcome, PlannedTask, Shard,
+};
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+
+/// The arm without the lesson.
+pub const WITHOUT: &str = "without";
+/// The arm with the pool as it is.
+pub const WITH: &str = "with";
+/// The arm with a neutral text of equal length in place of the lesson.
+pub const PLACEBO: &str = "placebo";
+/// The arm with another wording.
+pub const EDITED: &str = "edited";
+/// The arm with all measured lessons.
+pub const ALL: &str = "all";
+
+/// One side of a measurement.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    pub name: String,
+    /// How its lesson pool differs from the pool as it is.
+    pub changes: Vec<PoolChange>,
+}
+
+/// What a person chooses.
+#[derive(Clone, Debug)]
+pub struct MeasurementDesign {
+    pub lessons: Vec<MeasuredLesson>,
+    pub column: Option<Column>,
+    pub arms: Vec<Arm>,
+    /// The primary contrast first.
+    pub contrasts: Vec<Contrast>,
+    pub scope: EffectScope,
+    pub start: EffectStart,
+    pub outcome: Outcome,
+    pub margin: f64,
+    pub alpha: f64,
+    pub pairs: u32,
+    pub budget: EffectBudget,
+    pub frozen: bool,
+    pub seed: u64,
+    pub repeats: u32,
+    pub shard: Option<Shard>,
+    pub tasks: Vec<PlannedTask>,
+    /// Sample seeds of observed episodes.
+    pub excluded_seeds: Vec<u64>,
+}
+
+/// A measurement that is ready to run.
+#[derive(Clone)]
+pub struct Measurement {
+    pub plan: EffectPlan,
+    pub(super) arms: Vec<Arm>,
+    pub(super) start: StartingPoint,
+    pub(super) config: RunConfig,
+}
+
+/// Returns the arms and contrasts that measure one lesson, with the other texts of the placebo arm and of the arm with
+/// another wording, if there are such arms.
+pub fn arms_for_lesson(
+    lesson: &LessonId,
+    placebo: Option<LessonText>,
+    edited: Option<LessonText>,
+) -> (Vec<Arm>, Vec<Contrast>) {
+    let arm = |name: &str, changes| Arm { name: name.to_owned(), changes };
+    let mut arms = vec![arm(WITH, Vec::new()), arm(WITHOUT, vec![PoolChange::Off(lesson.clone())])];
+    let mut contrasts = vec![Contrast::new(WITH, WITHOUT)];
+    if let Some(text) = placebo {
+        arms.push(arm(PLACEBO, vec![PoolChange::Text(lesson.clone(), text)]));
+        contrasts.push(Contrast::new(WITH, PLACEBO));
+    }
+    if let Some(text) = edited {
+        arms.push(arm(EDITED, vec![PoolChange::Text(lesson.clone(), text)]));
+        contrasts.push(Contrast::new(EDITED, WITH));
+    }
+    (arms, contrasts)
+}
+
+/// Returns the arms and contrasts that measure each of several lessons by leaving it out; all share the arm with all
+/// lessons.
+pub fn arms_leaving_one_out(lessons: &[MeasuredLesson]) -> (Vec<Arm>, Vec<Contrast>) {
+    let mut arms = vec![Arm { name: ALL.to_owned(), changes: Vec::new() }];
+    let mut contrasts = Vec::new();
+    for lesson in lessons {
+        let name = format!("without-{}", lesson.id);
+        contrasts.push(Contrast::new(ALL, &name));
+        arms.push(Arm { name, changes: vec![PoolChange::Off(lesson.id.clone())] });
+    }
+    (arms, contrasts)
+}
+
+impl Measurement {
+    /// Prepares a measurement. `config` is the configuration of the starting point's run.
+    pub fn new(design: MeasurementDesign, start: StartingPoint, mut config: RunConfig) -> Self {
+        if design.frozen {
+            config.policy.method = Arc::new(FrozenMethod(config.policy.method));
+        }
+        // No person is present to decide after an empty reply.
+        config.policy.is_attended = false;
+        config.open_world = guarded(&config);
+        let run = start.run().cloned();
+        let single = match design.lessons.as_slice() {
+            [lesson] => Some((lesson.id.clone(), lesson.version)),
+            _ => None,
+        };
+        let mut plan = EffectPlan {
+            v: EFFECT_VERSION,
+            effect: String::new(),
+            version: single.as_ref().map(|(_, version)| *version),
+            lesson: single.map(|(id, _)| id),
+            lessons: design.lessons,
+            column: design.column,
+            contrasts: design.contrasts,
+            scope: design.scope,
+            start: design.start,
+            outcome: design.outcome,
+            margin: design.margin,
+            alpha: design.alpha,
+            pairs: design.pairs,
+            budget: design.budget,
+            frozen: design.frozen,
+            seed: design.seed,
+            repeats: design.repeats,
+            shard: design.shard,
+            pools: design.arms.iter().map(|arm| (arm.name.clone(), start.pool_hash(&arm.changes))).collect(),
+            step_limit: start.remaining_steps(),
+            tasks: design.tasks,
+            run: run.as_ref().map_or_else(String::new, run_hash),
+            method: run.as_ref().map_or_else(String::new, |run| run.method.clone()),
+            actor: run.as_ref().map_or_else(String::new, |run| run.actor.clone()),
+            excluded_seeds: design.excluded_seeds,
+        };
+        plan.effect = identity(&plan);
+        Self { plan, arms: design.arms, start, config }
+    }
+
+    /// Returns the changes of an arm's pool.
+    pub(super) fn changes(&self, arm: &str) -> &[PoolChange] {
+        self.arms.iter().find(|a| a.name == arm).map_or(&[], |arm| &arm.changes)
+    }
+
+    /// Returns the measurement with another actor in place of the run's.
+    #[must_use]
+    pub fn with_actor(mut self, actor: Arc<dyn Provider>) -> Self {
+        self.config.actor = actor;
+        self
+    }
+
+    /// Returns the starting point.
+    pub fn start(&self) -> &StartingPoint {
+        &self.start
+    }
+}
+
+/// Returns the id of a measurement: a hash of everything that makes it this measurement. Its size, its budget and its shards
+/// don't: a measurement may be continued.
+fn identity(plan: &EffectPlan) -> String {
+    let budget = EffectBudget::default();
+    let identified = EffectPlan { effect: String::new(), pairs: 0, budget, shard: None, ..plan.clone() };
+    let json = serde_json::to_vec(&identified).unwrap_or_default();
+    hex(&Sha256::digest(json)[..6])
+}
+
+/// Returns a hash of a run's settings, without its tasks and its seed.
+fn run_hash(run: &RunSpec) -> String {
+    let settings = RunSpec { tasks: Vec::new(), seed: 0, ..run.clone() };
+    let json = serde_json::to_vec(&settings).unwrap_or_default();
+    hex(&Sha256::digest(json)[..8])
+}
+
+/// Returns the function that opens environments. Those that are other programs are opened with time limits for their answers.
+fn guarded(config: &RunConfig) -> OpenWorld {
+    let (open, deadlines) = (config.open_world.clone(), config.answer_deadlines.clone());
+    Arc::new(move |task| {
+        if !find_environment(&task.env).is_some_and(|entry| entry.tasks.is_external()) {
+            return open(task);
+        }
+        let (open, opened) = (open.clone(), task.clone());
+        let world = GuardedWorld::open(deadlines(task), move || open(&opened))?;
+        Ok(Box::new(world) as Box<dyn Environment>)
+    })
+}

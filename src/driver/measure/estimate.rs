@@ -1,0 +1,150 @@
+//! What a measurement will cost, and what it can show, before it starts.
+
+use super::design::Measurement;
+use crate::catalog::find_environment;
+use crate::engine::State;
+use crate::timeline::effect::{
+    AssumedEffect, EffectScope, MonitoredDesign, Outcome, detectable_difference, estimated_rate,
+};
+use std::time::Duration;
+
+/// The time that an episode of the built-in actor takes at most, in an environment of this program.
+const BUILT_IN_EPISODE: Duration = Duration::from_millis(15);
+/// The time that a call to a model takes, if no call is recorded.
+const CALL_TIME: Duration = Duration::from_secs(2);
+/// The tokens of a prompt, if none is recorded.
+const PROMPT_TOKENS: u64 = 2000;
+
+/// What a measurement costs if it isn't decided earlier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub episodes: u64,
+    pub steps: u64,
+    /// Calls to models.
+    pub calls: u64,
+    pub tokens: u64,
+    /// In billionths of the currency unit; 0 without prices.
+    pub cost_nano: u64,
+    pub time: Duration,
+    /// Whether the actor is a stand-in that takes no time and costs nothing.
+    pub is_free: bool,
+}
+
+/// What a measurement can show: the smallest difference that is detected with a probability of 80 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Detectable {
+    /// If the arms are independent.
+    pub independent: Option<f64>,
+    /// If they differ in no more pairs than they must.
+    pub best: Option<f64>,
+}
+
+/// Per-episode figures of recorded episodes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Typical {
+    steps: u64,
+    tokens: u64,
+    calls: u64,
+    cost_nano: u64,
+    millis: u64,
+}
+
+impl Measurement {
+    /// Estimates what the measurement costs: medians of the session's recorded episodes, or else the step limit times the last
+    /// prompt. `recorded` is the state of the session, if there is one.
+    pub fn estimate(&self, recorded: Option<&State>, jobs: usize) -> Estimate {
+        let plan = &self.plan;
+        let pairs = match plan.scope {
+            EffectScope::Tasks => plan.pairs.min(plan.tasks.len() as u32),
+            EffectScope::Moment | EffectScope::These => plan.pairs,
+        };
+        let repeats = match plan.scope {
+            EffectScope::These => u64::from(plan.repeats) * plan.tasks.len() as u64,
+            EffectScope::Moment | EffectScope::Tasks => u64::from(plan.repeats),
+        };
+        let planned = plan.arms().len() as u64 * u64::from(pairs) * repeats;
+        let episodes = plan.budget.episodes.map_or(planned, |limit| limit.min(planned));
+        let is_free = self.is_free();
+        let typical = recorded.and_then(typical_episode).unwrap_or_else(|| self.longest_episode(recorded));
+        let times = |each: u64| each.saturating_mul(episodes);
+        let time = if is_free {
+            BUILT_IN_EPISODE.saturating_mul(u32::try_from(episodes).unwrap_or(u32::MAX))
+        } else {
+            Duration::from_millis(times(typical.millis) / jobs.max(1) as u64)
+        };
+        let limit = plan.budget.tokens.unwrap_or(u64::MAX);
+        Estimate {
+            episodes,
+            steps: times(typical.steps),
+            calls: times(typical.calls),
+            tokens: times(typical.tokens).min(limit),
+            cost_nano: times(typical.cost_nano),
+            time,
+            is_free,
+        }
+    }
+
+    /// Returns whether episodes cost no money and little time: the actor is built in, and so is the environment.
+    pub fn is_free(&self) -> bool {
+        let is_external = |env: &str| find_environment(env).is_some_and(|entry| entry.tasks.is_external());
+        self.config.actor.answers_at_once()
+            && (self.plan.frozen || self.config.mentor.is_none())
+            && !self.plan.tasks.iter().any(|planned| is_external(&planned.task.env))
+    }
+
+    /// Returns what the measurement can show about success. `recorded` gives the success rate so far.
+    pub fn detectable(&self, recorded: Option<&State>) -> Detectable {
+        let plan = &self.plan;
+        if plan.outcome != Outcome::Success {
+            return Detectable::default();
+        }
+        let (mut won, mut runs) = (0, 0);
+        for ended in recorded.iter().flat_map(|state| state.ended_episodes.iter()) {
+            won += u64::from(ended.won);
+            runs += 1;
+        }
+        let baseline = if runs > 0 { estimated_rate(won, runs) } else { 0.5 };
+        let pairs = plan.pairs.min(400) as usize;
+        let design = MonitoredDesign::new(plan.alpha, plan.margin, pairs);
+        Detectable {
+            independent: detectable_difference(&design, pairs, |d| {
+                AssumedEffect::independent_arms(baseline, d)
+            }),
+            best: detectable_difference(&design, pairs, |d| Some(AssumedEffect::best_case(d))),
+        }
+    }
+
+    /// Returns the figures of an episode that reaches the step limit with prompts like the last one.
+    fn longest_episode(&self, recorded: Option<&State>) -> Typical {
+        let steps = u64::from(self.plan.step_limit);
+        let last = recorded.and_then(|state| state.actor_prompts.0.as_ref());
+        let prompt = last.map_or(PROMPT_TOKENS, |prompt| u64::from(prompt.tokens));
+        Typical {
+            steps,
+            tokens: steps.saturating_mul(prompt),
+            calls: steps,
+            cost_nano: 0,
+            millis: steps.saturating_mul(CALL_TIME.as_millis() as u64),
+        }
+    }
+}
+
+/// Returns the medians over the ended episodes; `None` without any.
+fn typical_episode(state: &State) -> Option<Typical> {
+    let ended: Vec<_> = state.ended_episodes.iter().collect();
+    if ended.is_empty() {
+        return None;
+    }
+    let median = |of: &dyn Fn(usize) -> u64| {
+        let mut values: Vec<u64> = (0..ended.len()).map(of).collect();
+        values.sort_unstable();
+        values[values.len() / 2]
+    };
+    Some(Typical {
+        steps: median(&|n| u64::from(ended[n].steps)),
+        tokens: median(&|n| ended[n].tokens),
+        calls: median(&|n| u64::from(ended[n].calls)),
+        cost_nano: median(&|n| ended[n].stats.token_counts.cost_nano),
+        millis: median(&|n| ended[n].stats.active_millis),
+    })
+}

@@ -1,0 +1,122 @@
+//! Joins the logs of shards to the log that one process would have written.
+
+use crate::timeline::effect::{
+    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, NextRecord, Shard,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Why logs can't be joined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    #[error("{0}: this log has no plan")]
+    Empty(String),
+    #[error("{name}: this log is about measurement {found}, the others are about {expected}")]
+    OtherMeasurement { name: String, found: String, expected: String },
+    #[error("{0}: this log is not one of the shards of the others")]
+    OtherShards(String),
+    #[error("{name}: pair {pair}, arm {arm} has another result than in another log")]
+    Contradiction { name: String, pair: u32, arm: String },
+}
+
+/// What the logs say, by pair.
+#[derive(Default)]
+struct Collected {
+    episodes: BTreeMap<(u32, u32, String), EffectEpisode>,
+    /// By pair and arm.
+    discarded: BTreeMap<(u32, String), EffectDiscarded>,
+}
+
+/// Joins logs, each with its name. Returns the records that one process would have written, up to the first pair that is
+/// missing in a log. The pairs of shards without any log count in no arm.
+///
+/// # Errors
+/// Returns [`MergeError`] if the logs don't belong together.
+pub fn merge_logs(logs: &[(String, Vec<EffectRecord>)]) -> Result<Vec<EffectRecord>, MergeError> {
+    let mut plan: Option<EffectPlan> = None;
+    let mut collected = Collected::default();
+    let (mut count, mut present) = (1, BTreeSet::new());
+    for (name, records) in logs {
+        let own = EffectLog::fold(records.iter().cloned()).ok_or_else(|| MergeError::Empty(name.clone()))?;
+        let own_plan = own.plan().clone();
+        let shard = own_plan.shard.unwrap_or(Shard { index: 1, count: 1 });
+        match &plan {
+            None => {
+                count = shard.count.max(1);
+                plan = Some(EffectPlan { shard: None, ..own_plan });
+            }
+            Some(first) if !first.is_same_measurement(&own_plan) => {
+                return Err(MergeError::OtherMeasurement {
+                    name: name.clone(),
+                    found: own_plan.effect,
+                    expected: first.effect.clone(),
+                });
+            }
+            Some(_) if shard.count != count => return Err(MergeError::OtherShards(name.clone())),
+            Some(_) => {}
+        }
+        present.insert(shard.index);
+        collected.add(name, records)?;
+    }
+    let Some(plan) = plan else { return Ok(Vec::new()) };
+    let is_absent = |pair: u32| !present.contains(&(pair % count + 1));
+    Ok(collected.canonical(plan, is_absent))
+}
+
+impl Collected {
+    fn add(&mut self, name: &str, records: &[EffectRecord]) -> Result<(), MergeError> {
+        for record in records {
+            match record {
+                EffectRecord::Episode(episode) => {
+                    let key = (episode.pair, episode.repeat, episode.arm.clone());
+                    let known = self.episodes.entry(key).or_insert_with(|| (**episode).clone());
+                    if *known != **episode {
+                        return Err(MergeError::Contradiction {
+                            name: name.to_owned(),
+                            pair: episode.pair,
+                            arm: episode.arm.clone(),
+                        });
+                    }
+                }
+                EffectRecord::Discarded(discarded) => {
+                    let key = (discarded.pair, discarded.arm.clone());
+                    self.discarded.entry(key).or_insert_with(|| discarded.clone());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the log as one process would have.
+    fn canonical(&self, plan: EffectPlan, is_absent: impl Fn(u32) -> bool) -> Vec<EffectRecord> {
+        let effect = plan.effect.clone();
+        let mut records = vec![EffectRecord::Planned(Box::new(plan.clone()))];
+        let mut log = EffectLog::new(plan);
+        loop {
+            let record = match log.next(&[], 1) {
+                NextRecord::Write(record) => *record,
+                NextRecord::Play(slots) => {
+                    let Some(slot) = slots.into_iter().next() else { break };
+                    let episode = self.episodes.get(&(slot.pair, slot.repeat, slot.arm.clone()));
+                    match (episode, self.discarded.get(&(slot.pair, slot.arm))) {
+                        (Some(episode), _) => EffectRecord::Episode(Box::new(episode.clone())),
+                        (None, Some(discarded)) => EffectRecord::Discarded(discarded.clone()),
+                        (None, None) if is_absent(slot.pair) => EffectRecord::Discarded(EffectDiscarded {
+                            effect: effect.clone(),
+                            pair: slot.pair,
+                            arm: String::new(),
+                            reason: "its shard never ran".to_owned(),
+                            absent: true,
+                        }),
+                        // Later pairs may be there, but pairs count without a gap.
+                        (None, None) => break,
+                    }
+                }
+                NextRecord::Wait | NextRecord::Done => break,
+            };
+            log.apply(record.clone());
+            records.push(record);
+        }
+        records
+    }
+}

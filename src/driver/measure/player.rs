@@ -1,0 +1,329 @@
+//! Plays one episode in memory.
+
+use super::starting_point::PreparedEpisode;
+use crate::domain::{CallId, EpisodeSummary, FailureKind, Job, JobContext, ModelRole, PromptRecord, hex};
+use crate::driver::call_runner::call_provider;
+use crate::driver::commit::stamp_events;
+use crate::driver::env_messages::{EnvAnswer, EnvRequest};
+use crate::driver::env_worker;
+use crate::driver::model_calls::oversized_prompt;
+use crate::driver::request::build_request;
+use crate::driver::snapshot_cache::{RebuildPlan, SnapshotCache};
+use crate::driver::{RunConfig, wall_clock_now};
+use crate::engine::{
+    Cause, Effect, Engine, Envelope, Event, Failure, Input, PauseReason, Reply, episode_end,
+};
+use sha2::{Digest as _, Sha256};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What a person wants of a measurement in progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    #[default]
+    Running,
+    /// The episodes in progress are finished, and no others are started.
+    Paused,
+    /// The episodes in progress are abandoned.
+    Stopped,
+}
+
+/// An episode that was played to its end.
+pub(super) struct PlayedEpisode {
+    pub(super) summary: EpisodeSummary,
+    /// Counted steps since the starting point.
+    pub(super) steps: u32,
+    /// Tokens of prompts and replies since the starting point.
+    pub(super) tokens: u64,
+    /// Calls to models since the starting point.
+    pub(super) calls: u32,
+    /// Their cost, in billionths of the currency unit.
+    pub(super) cost_nano: u64,
+    /// Why it ended, as a phrase.
+    pub(super) reason: String,
+    /// A hash of what was done and observed since the starting point. Equal hashes mean that two episodes went the same
+    /// way.
+    pub(super) trace: String,
+    /// The episode's events after the starting point.
+    pub(super) events: Vec<Envelope>,
+}
+
+/// Why an episode has no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PlayError {
+    /// The server or the environment failed; the agent didn't cause it. Contains a phrase with what to do about it.
+    Broken(String),
+    /// A person stopped the measurement.
+    Stopped,
+}
+
+/// Plays episodes one after the other. It keeps environments with their snapshots, so that the next episode from the same
+/// moment starts without replaying many actions.
+pub(super) struct EpisodePlayer {
+    worlds: SnapshotCache,
+    runtime: tokio::runtime::Runtime,
+    wanted: watch::Receiver<Wanted>,
+}
+
+/// An episode in progress.
+struct Game<'a> {
+    engine: Engine,
+    config: &'a RunConfig,
+    events: Vec<Envelope>,
+    ended: Option<EpisodeSummary>,
+    trace: Sha256,
+}
+
+/// Counters at the starting point.
+#[derive(Clone, Copy, Default)]
+struct Baseline {
+    steps: u32,
+    tokens: u64,
+    calls: u32,
+    cost_nano: u64,
+}
+
+impl EpisodePlayer {
+    /// Creates a player.
+    ///
+    /// # Errors
+    /// Returns the system's error if the runtime for calls to models can't be created.
+    pub(super) fn new(wanted: watch::Receiver<Wanted>) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { worlds: SnapshotCache::default(), runtime, wanted })
+    }
+
+    /// Plays an episode from its starting point to its end.
+    ///
+    /// # Errors
+    /// Returns [`PlayError::Broken`] if the server or the environment fails, and [`PlayError::Stopped`] if a person
+    /// stops the measurement.
+    pub(super) fn play(
+        &mut self,
+        config: &RunConfig,
+        prepared: PreparedEpisode,
+    ) -> Result<PlayedEpisode, PlayError> {
+        let PreparedEpisode { engine, events } = prepared;
+        let mut game = Game { engine, config, events: Vec::new(), ended: None, trace: Sha256::new() };
+        self.restore_world(&game)?;
+        let at_start = Baseline::of(&game.engine);
+        game.commit(events);
+        loop {
+            if *self.wanted.borrow() == Wanted::Stopped {
+                return Err(PlayError::Stopped);
+            }
+            if let Some(summary) = game.ended.take() {
+                return Ok(game.finish(summary, at_start));
+            }
+            if let Some(end) = game.agent_failure()? {
+                game.commit(vec![(Cause::Policy, end)]);
+                continue;
+            }
+            let events = game.engine.advance();
+            if !events.is_empty() {
+                let stalled = Event::Paused { reason: PauseReason::MethodStalled };
+                if events.iter().any(|(_, event)| *event == stalled) {
+                    return Err(PlayError::Broken("the method makes no progress".to_owned()));
+                }
+                game.commit(events);
+                continue;
+            }
+            let Some(effect) = game.engine.state.calls.values().next().cloned() else {
+                return Err(PlayError::Broken("the episode can't continue without a person".to_owned()));
+            };
+            let reply = self.reply_to(&game, effect)?;
+            // A reply to a call in flight is never rejected.
+            let events = game.engine.decide(&Input::Reply(reply)).unwrap_or_default();
+            game.commit(events);
+        }
+    }
+
+    /// Waits, unless a person stops the measurement meanwhile.
+    pub(super) fn wait(&self, delay: std::time::Duration) {
+        let mut wanted = self.wanted.clone();
+        self.runtime.block_on(async {
+            let stopped = wanted.wait_for(|wanted| *wanted == Wanted::Stopped);
+            // If nobody can stop it any more, the whole delay passes.
+            let _ = tokio::time::timeout(delay, stopped).await;
+        });
+    }
+
+    /// Brings the environment to the starting point, if that is within an episode.
+    fn restore_world(&mut self, game: &Game<'_>) -> Result<(), PlayError> {
+        let open = game.engine.state.open_episode();
+        let Some(plan) = open.and_then(|episode| RebuildPlan::from_episode(episode, 0)) else {
+            return Ok(());
+        };
+        match self.ask_world(game, EnvRequest::Rebuild(plan)) {
+            EnvAnswer::Rebuilt(rebuilt) => match rebuilt.into_difference() {
+                None => Ok(()),
+                Some(Reply::Diverged { step, recorded, actual, .. }) => Err(PlayError::Broken(format!(
+                    "the environment doesn't return to this moment: at step {step} it answers {actual:?}, the journal has {recorded:?}"
+                ))),
+                Some(_) => Err(PlayError::Broken("the environment can't be restored".to_owned())),
+            },
+            _ => Err(PlayError::Broken("the environment can't be restored".to_owned())),
+        }
+    }
+
+    fn ask_world(&mut self, game: &Game<'_>, request: EnvRequest) -> EnvAnswer {
+        let target = request.answer_target();
+        let worlds = &mut self.worlds;
+        let open = &game.config.open_world;
+        // A panic ends the environment, and the request is still answered.
+        let answered = panic::catch_unwind(AssertUnwindSafe(|| {
+            env_worker::execute(open, worlds, request, &|_, _| true)
+        }));
+        answered.unwrap_or_else(|_| {
+            worlds.drop_world();
+            env_worker::panic_answer(target)
+        })
+    }
+
+    fn reply_to(&mut self, game: &Game<'_>, effect: Effect) -> Result<Reply, PlayError> {
+        let request = match effect {
+            Effect::ResetWorld { call, task } => EnvRequest::Reset(call, *task),
+            Effect::StepWorld { call, admissible_only: true, .. } => {
+                EnvRequest::AnswerWithList(call, game.engine.state.unchanged_result())
+            }
+            Effect::StepWorld { call, action, admissible_only: false } => EnvRequest::Step(call, action),
+            Effect::Ask { call, prompt } => return self.ask_model(game, call, &prompt),
+            Effect::Compute { call, job } => return Ok(compute(game, call, &job)),
+            // No call is ever cancelled here.
+            Effect::Cancel { .. } => return Err(PlayError::Stopped),
+        };
+        match self.ask_world(game, request) {
+            EnvAnswer::Reply(_, reply) => Ok(reply),
+            _ => Err(PlayError::Broken("the environment gave another answer than asked for".to_owned())),
+        }
+    }
+
+    fn ask_model(
+        &mut self,
+        game: &Game<'_>,
+        call: CallId,
+        prompt: &PromptRecord,
+    ) -> Result<Reply, PlayError> {
+        let (state, config) = (&game.engine.state, game.config);
+        let provider = match prompt.role {
+            ModelRole::Actor => Some(&config.actor),
+            ModelRole::Mentor => config.mentor.as_ref(),
+        };
+        let Some(provider) = provider else {
+            return Err(PlayError::Broken("this run has no mentor model that could be called".to_owned()));
+        };
+        if let Some(failure) = oversized_prompt(&game.engine, prompt) {
+            return Ok(Reply::Failed { call, failure });
+        }
+        let rendered = (config.render_prompt)(state, prompt);
+        let request = build_request(prompt, rendered, state.settings().accept_truncated);
+        let mut wanted = self.wanted.clone();
+        let reply = self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                reply = call_provider(provider, request, u64::from(prompt.tokens)) => Some(reply),
+                _ = wanted.wait_for(|wanted| *wanted == Wanted::Stopped) => None,
+            }
+        });
+        reply.ok_or(PlayError::Stopped)
+    }
+}
+
+impl Game<'_> {
+    /// Applies events, and notes the end of the episode.
+    fn commit(&mut self, events: Vec<(Cause, Event)>) {
+        if events.is_empty() {
+            return;
+        }
+        let at = wall_clock_now();
+        for envelope in stamp_events(self.engine.state.head, at, events) {
+            self.engine.state.apply(&envelope);
+            self.hash_trace(&envelope.event);
+            if matches!(envelope.event, Event::EpisodeEnded { .. }) {
+                self.ended = self.engine.state.ended_episodes.last().map(|summary| (**summary).clone());
+            }
+            self.events.push(envelope);
+        }
+        let time_is_up =
+            self.ended.is_none() && self.engine.state.time_left(at).is_some_and(|(_, left)| left.is_zero());
+        if time_is_up && let Some(episode) = self.engine.state.open_episode().map(|open| open.number) {
+            let elapsed = self.engine.state.clock.elapsed_at(at);
+            let reply = Input::Reply(Reply::TimeUp { episode, elapsed });
+            self.commit(self.engine.decide(&reply).unwrap_or_default());
+        }
+    }
+
+    fn hash_trace(&mut self, event: &Event) {
+        let mut add = |part: &str| {
+            self.trace.update(part.as_bytes());
+            self.trace.update([0]);
+        };
+        match event {
+            Event::ActionTaken { executed, .. } => add(&executed.action),
+            Event::WorldReset { result, .. } | Event::Observed { result, .. } => add(&result.observation),
+            Event::EpisodeEnded { summary } => add(summary.reason.describe()),
+            _ => {}
+        }
+    }
+
+    /// Returns the event that ends the episode if a call failed for a reason that the agent caused, so that the episode
+    /// counts as lost.
+    ///
+    /// # Errors
+    /// Returns [`PlayError::Broken`] if the server or the environment caused the failure.
+    fn agent_failure(&self) -> Result<Option<Event>, PlayError> {
+        let state = &self.engine.state;
+        let Some((effect, failure)) = &state.failed_call else { return Ok(None) };
+        let is_agents_fault = matches!(effect, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor)
+            && matches!(failure.kind, Some(FailureKind::TooLong | FailureKind::Unusable));
+        if !is_agents_fault {
+            return Err(PlayError::Broken(describe_failure(failure)));
+        }
+        Ok(Some(episode_end(state, crate::domain::EndReason::Error)))
+    }
+
+    fn finish(self, summary: EpisodeSummary, at_start: Baseline) -> PlayedEpisode {
+        PlayedEpisode {
+            steps: summary.steps.saturating_sub(at_start.steps),
+            tokens: summary.tokens.saturating_sub(at_start.tokens),
+            calls: summary.calls.saturating_sub(at_start.calls),
+            cost_nano: summary.stats.token_counts.cost_nano.saturating_sub(at_start.cost_nano),
+            reason: summary.reason.describe().to_owned(),
+            trace: hex(&self.trace.finalize()[..8]),
+            events: self.events,
+            summary,
+        }
+    }
+}
+
+impl Baseline {
+    fn of(engine: &Engine) -> Self {
+        engine.state.open_episode().map_or(Self::default(), |open| Self {
+            steps: engine.state.counted_steps(open),
+            tokens: open.tokens,
+            calls: open.calls,
+            cost_nano: open.token_counts.cost_nano,
+        })
+    }
+}
+
+fn describe_failure(failure: &Failure) -> String {
+    let Failure { source, message, hint, .. } = failure;
+    format!("{source}: {message}; {hint}")
+}
+
+/// Computes a job of the method on this thread.
+fn compute(game: &Game<'_>, call: CallId, job: &Arc<Job>) -> Reply {
+    let context = JobContext { texts: game.engine.state.texts.clone(), ..JobContext::default() };
+    let computed = panic::catch_unwind(AssertUnwindSafe(|| (game.config.compute_job)(job, &context)));
+    let failed = |message: String| Reply::Failed {
+        call,
+        failure: Failure { message, source: job.name.clone(), ..Failure::default() },
+    };
+    match computed {
+        Ok(Ok(result)) => Reply::Computed { call, result, millis: 0 },
+        Ok(Err(message)) => failed(message),
+        Err(_) => failed("it crashed; this is a fault of this program".to_owned()),
+    }
+}

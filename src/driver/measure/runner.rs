@@ -1,0 +1,366 @@
+//! Runs a measurement: plays the episodes that its log asks for, and writes the log.
+
+use super::design::Measurement;
+use super::kept::{journal_name, write_journal};
+use super::log_file::{LogFile, LogFileError};
+use super::player::{EpisodePlayer, PlayError, PlayedEpisode, Wanted};
+use super::starting_point::EpisodeSetup;
+use crate::engine::Envelope;
+use crate::journal::JournalError;
+use crate::timeline::effect::{
+    EffectDiscarded, EffectEpisode, EffectLog, EffectRecord, EpisodeSlot, NextRecord, StopReason,
+};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How often an episode is played before its pair is discarded.
+const TRIES: u32 = 3;
+
+/// Which pairs are kept as journals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Those whose arms have different outcomes.
+    #[default]
+    Differing,
+    All,
+    None,
+}
+
+/// How a measurement is run; nothing here changes its numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasureOptions {
+    /// How many episodes are played at once.
+    pub jobs: usize,
+    pub keep: Keep,
+    /// How long to wait before an episode that couldn't be played is tried again.
+    pub retry_delay: Duration,
+}
+
+impl Default for MeasureOptions {
+    fn default() -> Self {
+        Self { jobs: 1, keep: Keep::Differing, retry_delay: Duration::from_secs(1) }
+    }
+}
+
+/// Why a measurement ended without a result. What was recorded before stays, and the measurement can be continued.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    #[error(transparent)]
+    Log(#[from] LogFileError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("a thread could not be started: {0}")]
+    Thread(#[from] std::io::Error),
+    #[error("{path}: this log is about another measurement ({found} instead of {expected})")]
+    OtherMeasurement { path: String, found: String, expected: String },
+}
+
+/// Receives each record after it is written, with the log that includes it.
+pub type OnRecord<'a> = dyn FnMut(&EffectLog, &EffectRecord) + 'a;
+
+/// The result of playing a slot.
+type Played = Result<PlayedEpisode, PlayError>;
+
+/// A measurement in progress.
+struct Runner<'a> {
+    measurement: &'a Measurement,
+    options: MeasureOptions,
+    file: Option<&'a mut LogFile>,
+    log: EffectLog,
+    on_record: &'a mut OnRecord<'a>,
+    in_progress: Vec<EpisodeSlot>,
+    /// The events of episodes whose pairs are not complete yet.
+    events: HashMap<EpisodeSlot, Vec<Envelope>>,
+    deadline: Option<Instant>,
+    wanted: watch::Receiver<Wanted>,
+    last_sync: Instant,
+}
+
+/// Runs a measurement until it stops. Continues with the episodes that `records`, the content of the log file, doesn't have
+/// yet. Without a file nothing is kept.
+///
+/// # Errors
+/// Returns [`MeasureError`] if something can't be written, or if the records belong to another measurement.
+pub fn measure<'a>(
+    measurement: &'a Measurement,
+    (file, records): (Option<&'a mut LogFile>, Vec<EffectRecord>),
+    options: MeasureOptions,
+    wanted: watch::Receiver<Wanted>,
+    on_record: &'a mut OnRecord<'a>,
+) -> Result<EffectLog, MeasureError> {
+    let plan = &measurement.plan;
+    let minutes = plan.budget.minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60)));
+    let known = EffectLog::fold(records);
+    if let Some(known) = known.as_ref().filter(|known| !known.plan().is_same_measurement(plan)) {
+        return Err(MeasureError::OtherMeasurement {
+            path: file.map_or_else(String::new, |file| file.folder().display().to_string()),
+            found: known.plan().effect.clone(),
+            expected: plan.effect.clone(),
+        });
+    }
+    // What a person or the clock stopped goes on when it is started again.
+    let goes_on =
+        |reason: Option<StopReason>| matches!(reason, Some(StopReason::Person | StopReason::Minutes));
+    let is_new = known.as_ref().is_none_or(|known| known.plan() != plan || goes_on(known.stopped()));
+    let mut runner = Runner {
+        measurement,
+        options,
+        file,
+        log: known.unwrap_or_else(|| EffectLog::new(plan.clone())),
+        on_record,
+        in_progress: Vec::new(),
+        events: HashMap::new(),
+        deadline: minutes.and_then(|minutes| Instant::now().checked_add(minutes)),
+        wanted,
+        last_sync: Instant::now(),
+    };
+    if is_new {
+        runner.write(&EffectRecord::Planned(Box::new(plan.clone())))?;
+    }
+    runner.run()?;
+    if let Some(file) = runner.file {
+        file.sync()?;
+    }
+    Ok(runner.log)
+}
+
+impl Runner<'_> {
+    fn run(&mut self) -> Result<(), MeasureError> {
+        let jobs = self.options.jobs.max(1);
+        let (slots, receiver) = mpsc::channel::<EpisodeSlot>();
+        let receiver = Mutex::new(receiver);
+        let (results, played) = mpsc::channel::<(EpisodeSlot, Played)>();
+        let (measurement, options, wanted) = (self.measurement, self.options, self.wanted.clone());
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                let (results, receiver, wanted) = (results.clone(), &receiver, wanted.clone());
+                std::thread::Builder::new().name("measure".to_owned()).spawn_scoped(scope, move || {
+                    crate::driver::lower_thread_priority();
+                    work(measurement, options, receiver, &results, &wanted);
+                })?;
+            }
+            let outcome = self.coordinate(&slots, &played);
+            // The workers end once there are no more slots.
+            drop(slots);
+            outcome
+        })
+    }
+
+    fn coordinate(
+        &mut self,
+        slots: &mpsc::Sender<EpisodeSlot>,
+        played: &mpsc::Receiver<(EpisodeSlot, Played)>,
+    ) -> Result<(), MeasureError> {
+        loop {
+            if let Some(reason) = self.interruption() {
+                return self.end_early(reason, played);
+            }
+            match self.log.next(&self.in_progress, self.options.jobs.max(1)) {
+                NextRecord::Done => return Ok(()),
+                NextRecord::Write(record) => self.write(&record)?,
+                NextRecord::Play(_) if *self.wanted.borrow() == Wanted::Paused => {
+                    if self.in_progress.is_empty() {
+                        self.wait_while_paused();
+                    } else {
+                        self.receive(played)?;
+                    }
+                }
+                NextRecord::Play(next) => {
+                    for slot in next {
+                        self.in_progress.push(slot.clone());
+                        // The workers live as long as this function.
+                        let _ = slots.send(slot);
+                    }
+                }
+                NextRecord::Wait => self.receive(played)?,
+            }
+        }
+    }
+
+    /// Returns why the measurement must end now although its log doesn't say so.
+    fn interruption(&self) -> Option<StopReason> {
+        if *self.wanted.borrow() == Wanted::Stopped {
+            return Some(StopReason::Person);
+        }
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        (is_late && self.log.stopped().is_none()).then_some(StopReason::Minutes)
+    }
+
+    /// Records the episodes in progress, unless a person wants to stop at once, and then the reason.
+    fn end_early(
+        &mut self,
+        reason: StopReason,
+        played: &mpsc::Receiver<(EpisodeSlot, Played)>,
+    ) -> Result<(), MeasureError> {
+        while !self.in_progress.is_empty() {
+            self.receive(played)?;
+        }
+        while self.log.stopped().is_none() {
+            let NextRecord::Write(record) = self.log.stop(reason) else { break };
+            self.write(&record)?;
+        }
+        Ok(())
+    }
+
+    fn wait_while_paused(&mut self) {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
+        let mut wanted = self.wanted.clone();
+        // If nobody can change it any more, the measurement goes on.
+        let _ = runtime.block_on(wanted.wait_for(|wanted| *wanted != Wanted::Paused));
+    }
+
+    /// Waits for an episode and records it.
+    fn receive(&mut self, played: &mpsc::Receiver<(EpisodeSlot, Played)>) -> Result<(), MeasureError> {
+        // The workers answer every slot.
+        let Ok((slot, result)) = played.recv() else { return Ok(()) };
+        self.in_progress.retain(|other| *other != slot);
+        match result {
+            Ok(episode) => self.record_episode(slot, episode),
+            Err(PlayError::Stopped) => Ok(()),
+            Err(PlayError::Broken(reason)) => {
+                self.events.retain(|other, _| other.pair != slot.pair);
+                self.write(&EffectRecord::Discarded(EffectDiscarded {
+                    effect: self.log.plan().effect.clone(),
+                    pair: slot.pair,
+                    arm: slot.arm,
+                    reason,
+                    absent: false,
+                }))
+            }
+        }
+    }
+
+    fn record_episode(&mut self, slot: EpisodeSlot, episode: PlayedEpisode) -> Result<(), MeasureError> {
+        let plan = self.log.plan();
+        let mut record = EffectEpisode {
+            effect: plan.effect.clone(),
+            pair: slot.pair,
+            repeat: slot.repeat,
+            arm: slot.arm.clone(),
+            task: plan.tasks.get(slot.task).map_or_else(String::new, |task| task.task.id.clone()),
+            seed: slot.seed,
+            won: episode.summary.won,
+            progress: (episode.summary.progress * 1e6).round() / 1e6,
+            steps: episode.steps,
+            tokens: episode.tokens,
+            calls: episode.calls,
+            cost_nano: episode.cost_nano,
+            reason: episode.reason,
+            trace: episode.trace,
+            kept: false,
+        };
+        let pair = slot.pair;
+        let is_last = self.log.open_slots_of_pair(pair).iter().all(|open| *open == slot);
+        if self.options.keep != Keep::None && self.file.is_some() {
+            self.events.insert(slot, episode.events);
+        }
+        if is_last {
+            record.kept = self.keep_pair(pair, &record)?;
+            self.events.retain(|other, _| other.pair != pair);
+        }
+        self.write(&EffectRecord::Episode(Box::new(record)))
+    }
+
+    /// Writes the journals of a pair if it is to be kept. `last` is its episode that isn't in the log yet. Returns whether
+    /// they are there.
+    fn keep_pair(&mut self, pair: u32, last: &EffectEpisode) -> Result<bool, MeasureError> {
+        let Some(folder) = self.file.as_ref().map(|file| file.folder().to_owned()) else { return Ok(false) };
+        let mut with_last = self.log.clone();
+        with_last.apply(EffectRecord::Episode(Box::new(last.clone())));
+        let Some(recorded) = with_last.pairs().get(&pair) else { return Ok(false) };
+        let is_kept = match self.options.keep {
+            Keep::None => false,
+            Keep::All => true,
+            Keep::Differing => with_last.differs(recorded),
+        };
+        let Some(run) = self.measurement.start.run().filter(|_| is_kept) else { return Ok(false) };
+        let slots = with_last.slots_with_arms(pair, recorded);
+        for slot in slots {
+            let name = journal_name(pair, slot.repeat, &slot.arm);
+            let events = match self.events.remove(&slot) {
+                Some(events) => events,
+                // The program was killed after this episode was recorded.
+                None => match self.play_again(&slot) {
+                    Some(events) => events,
+                    None => return Ok(false),
+                },
+            };
+            write_journal(&folder, &name, &self.measurement.start, run, &events)?;
+        }
+        Ok(true)
+    }
+
+    /// Plays an episode that is in the log again, only for its journal. `None` if that fails.
+    fn play_again(&self, slot: &EpisodeSlot) -> Option<Vec<Envelope>> {
+        let mut player = EpisodePlayer::new(self.wanted.clone()).ok()?;
+        play_slot(self.measurement, &mut player, slot).ok().map(|episode| episode.events)
+    }
+
+    /// Writes a record, then applies and publishes it.
+    fn write(&mut self, record: &EffectRecord) -> Result<(), MeasureError> {
+        if let Some(file) = self.file.as_mut() {
+            file.append(record)?;
+            if self.last_sync.elapsed() >= Duration::from_secs(1) {
+                file.sync()?;
+                self.last_sync = Instant::now();
+            }
+        }
+        self.log.apply(record.clone());
+        (self.on_record)(&self.log, record);
+        Ok(())
+    }
+}
+
+/// Plays slots until there are no more.
+fn work(
+    measurement: &Measurement,
+    options: MeasureOptions,
+    slots: &Mutex<mpsc::Receiver<EpisodeSlot>>,
+    results: &mpsc::Sender<(EpisodeSlot, Played)>,
+    wanted: &watch::Receiver<Wanted>,
+) {
+    let mut player = EpisodePlayer::new(wanted.clone());
+    loop {
+        let next = slots.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(slot) = next else { break };
+        let played = match &mut player {
+            Ok(player) => play_with_retries(measurement, options, player, &slot),
+            Err(error) => Err(PlayError::Broken(error.to_string())),
+        };
+        if results.send((slot, played)).is_err() {
+            break;
+        }
+    }
+}
+
+fn play_with_retries(
+    measurement: &Measurement,
+    options: MeasureOptions,
+    player: &mut EpisodePlayer,
+    slot: &EpisodeSlot,
+) -> Played {
+    let mut tries = 1;
+    loop {
+        match play_slot(measurement, player, slot) {
+            Err(PlayError::Broken(_)) if tries < TRIES => {
+                player.wait(options.retry_delay * tries);
+                tries += 1;
+            }
+            played => return played,
+        }
+    }
+}
+
+fn play_slot(measurement: &Measurement, player: &mut EpisodePlayer, slot: &EpisodeSlot) -> Played {
+    let session = journal_name(slot.pair, slot.repeat, &slot.arm);
+    let task = measurement.plan.tasks.get(slot.task).map(|planned| &planned.task);
+    let setup =
+        EpisodeSetup { session: &session, task, seed: slot.seed, changes: measurement.changes(&slot.arm) };
+    let prepared = measurement
+        .start
+        .prepare(&measurement.config.policy, &setup)
+        .map_err(|error| PlayError::Broken(format!("{}; {}", error.message, error.hint)))?;
+    player.play(&measurement.config, prepared)
+}

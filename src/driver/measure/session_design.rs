@@ -1,0 +1,380 @@
+//! Designs the two columns of a panel from a session: here, in the episode on screen, and elsewhere, in other tasks of its
+//! environment.
+
+use super::design::{Measurement, MeasurementDesign, arms_for_lesson};
+use super::moment::{MomentError, moment_before_step};
+use super::starting_point::{FreshStart, StartingPoint};
+use crate::domain::{
+    CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, PLACE_PREFIX, RunSpec, Scope,
+    Task,
+};
+use crate::driver::{DriverError, EpisodeReplay, ReplayError, RunFactory, worlds};
+use crate::env::{TaskError, TaskOptions};
+use crate::timeline::Timeline;
+use crate::timeline::effect::{
+    ALPHA, Column, EffectBudget, EffectScope, EffectStart, MeasuredLesson, Outcome, PlannedTask, Shard,
+    column_alpha, placebo_text, shuffled_text,
+};
+
+/// The number of kinds of task that a list of generated tasks is divided by. With more kinds, there are more tasks than
+/// pairs; with fewer, fewer pairs.
+const TASK_KINDS: usize = 6;
+
+/// Pairs of a column where they cost nothing and little time.
+pub const MANY_PAIRS: u32 = 200;
+/// Pairs of a column otherwise.
+pub const FEW_PAIRS: u32 = 60;
+
+/// Where in the session's episode the pairs begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpisodePlace {
+    /// At its start.
+    Start,
+    /// Before the prompt of this step of the branch's open or last episode.
+    Step(u32),
+}
+
+/// The text that takes the lesson's place in the placebo arm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlaceboKind {
+    /// Neutral sentences of equal length.
+    #[default]
+    Neutral,
+    /// The lesson's own words in a random order.
+    Shuffled,
+    /// There is no such arm.
+    None,
+}
+
+/// What a person chooses about a measurement, besides the lesson and the place.
+#[derive(Clone, Debug)]
+pub struct MeasureChoices {
+    pub pairs: u32,
+    pub outcome: Outcome,
+    /// `None`: the outcome's own.
+    pub margin: Option<f64>,
+    pub budget: EffectBudget,
+    pub frozen: bool,
+    pub placebo: PlaceboKind,
+    /// Another wording to measure against the present one.
+    pub edited: Option<LessonText>,
+    /// Another primary contrast, as its position among the contrasts.
+    pub primary: usize,
+    pub seed: u64,
+    pub repeats: u32,
+    pub shard: Option<Shard>,
+    /// Whether the claim is about exactly these tasks, not about tasks like these.
+    pub exactly_these: bool,
+    /// The number of columns that are judged together.
+    pub columns: usize,
+}
+
+impl Default for MeasureChoices {
+    fn default() -> Self {
+        Self {
+            pairs: FEW_PAIRS,
+            outcome: Outcome::Success,
+            margin: None,
+            budget: EffectBudget::default(),
+            frozen: true,
+            placebo: PlaceboKind::Neutral,
+            edited: None,
+            primary: 0,
+            seed: 1,
+            repeats: 1,
+            shard: None,
+            exactly_these: false,
+            columns: 2,
+        }
+    }
+}
+
+/// A session and the lesson to measure in it.
+#[derive(Clone)]
+pub struct MeasuredSession {
+    /// Name of the session.
+    pub name: String,
+    /// The branch.
+    pub timeline: Timeline,
+    pub lesson: Lesson,
+}
+
+/// Why a measurement can't be designed.
+#[derive(Debug, thiserror::Error)]
+pub enum DesignError {
+    #[error("no run has started in this session; open a session with an episode")]
+    NoRun,
+    #[error("a person plays this run, and nobody would play the episodes; choose an actor first")]
+    HumanActor,
+    #[error("episode {0} can't be played again: {1}")]
+    Replay(u32, &'static str),
+    #[error("step {0} is not a step of this episode; choose one of its steps")]
+    NoStep(u32),
+    #[error("the past before step {0} can't be read, so nothing can be played on from there")]
+    Unreadable(u32),
+    #[error("there are no other tasks in {0} to measure with; name tasks with --tasks")]
+    NoTasks(String),
+    #[error(transparent)]
+    Tasks(#[from] TaskError),
+    #[error(transparent)]
+    Run(#[from] DriverError),
+}
+
+impl MeasuredSession {
+    /// Designs the column "here": the same task from the same point, with new sample seeds.
+    ///
+    /// # Errors
+    /// Returns [`DesignError`] if the episode can't be played from there.
+    pub fn here(
+        &self,
+        place: EpisodePlace,
+        choices: &MeasureChoices,
+        make: &RunFactory,
+    ) -> Result<Measurement, DesignError> {
+        let head = self.timeline.head();
+        let episode = head.episode.as_deref().ok_or(DesignError::NoRun)?;
+        let observed = head.run.as_deref().ok_or(DesignError::NoRun)?.seed;
+        let (start, described) = match place {
+            EpisodePlace::Start => {
+                let replay = EpisodeReplay::from_timeline(&self.timeline, &self.name, episode.number)
+                    .map_err(|error| DesignError::Replay(episode.number, describe_replay_error(&error)))?;
+                let described = EffectStart::Episode { session: self.name.clone(), episode: episode.number };
+                (self.episode_start(replay), described)
+            }
+            EpisodePlace::Step(step) => {
+                let lessons = vec![self.active_lesson()];
+                let moment =
+                    moment_before_step(&self.timeline, step, lessons).map_err(|error| match error {
+                        MomentError::NoStep => DesignError::NoStep(step),
+                        MomentError::Unreadable => DesignError::Unreadable(step),
+                    })?;
+                let described = EffectStart::Moment {
+                    session: self.name.clone(),
+                    episode: episode.number,
+                    step,
+                    seq: moment.state.head,
+                };
+                (StartingPoint::Moment(Box::new(moment)), described)
+            }
+        };
+        let task = Task { goal: String::new(), ..episode.task.clone() };
+        let tasks = vec![PlannedTask { task, learned: false }];
+        let mut design = design(&self.lesson, Column::Here, choices, tasks);
+        design.scope = EffectScope::Moment;
+        design.start = described;
+        design.excluded_seeds = vec![observed];
+        measurement(design, start, make)
+    }
+
+    /// Designs the column "elsewhere": other tasks, from their start. Without `tasks`, the environment's own: those that
+    /// calibrations use, or else its list. The tasks of this session are never among them: the lesson may have been learned
+    /// there, and they have been observed.
+    ///
+    /// # Errors
+    /// Returns [`DesignError`] if there are no such tasks, or if the run can't be built.
+    pub fn elsewhere(
+        &self,
+        tasks: Option<Vec<Task>>,
+        options: &TaskOptions,
+        choices: &MeasureChoices,
+        make: &RunFactory,
+    ) -> Result<Measurement, DesignError> {
+        let head = self.timeline.head();
+        let run = head.run.as_deref().ok_or(DesignError::NoRun)?;
+        let env = head.episode.as_deref().map(|episode| episode.task.env.clone());
+        let env = env.or_else(|| run.tasks.first().map(|task| task.env.clone())).ok_or(DesignError::NoRun)?;
+        let tasks = match tasks {
+            Some(tasks) => tasks,
+            None => other_tasks(&env, choices.pairs, options)?,
+        };
+        let played = head.ended_episodes.iter().map(|ended| ended.task.key());
+        let open = head.episode.iter().map(|episode| episode.task.key());
+        let seen: Vec<String> = played.chain(open).collect();
+        let tasks: Vec<PlannedTask> = tasks
+            .into_iter()
+            .filter(|task| !seen.contains(&task.key()))
+            .map(|task| PlannedTask { task, learned: false })
+            .collect();
+        if tasks.is_empty() {
+            return Err(DesignError::NoTasks(env));
+        }
+        let general = |lesson: &&Lesson| {
+            lesson.is_active()
+                && lesson.id != self.lesson.id
+                && matches!(lesson.scope, Scope::Environment | Scope::TaskType)
+        };
+        let mut lessons: Vec<Lesson> = head.pool.all().filter(general).cloned().collect();
+        // Wherever it stood, the measured lesson comes last: a person sees what was added to the others.
+        lessons.push(widened(&self.active_lesson()));
+        let start =
+            FreshStart { spec: other_run(run), lessons, source: self.name.clone(), replay_start: None };
+        let mut design = design(&self.lesson, Column::Elsewhere, choices, tasks);
+        design.repeats = choices.repeats;
+        measurement(design, StartingPoint::Start(Box::new(start)), make)
+    }
+
+    fn episode_start(&self, replay: EpisodeReplay) -> StartingPoint {
+        let measured = replay.bind(&self.active_lesson());
+        let mut lessons = replay.lessons;
+        match lessons.iter_mut().find(|lesson| lesson.id == measured.id) {
+            Some(lesson) => *lesson = measured,
+            None => lessons.push(measured),
+        }
+        StartingPoint::Start(Box::new(FreshStart {
+            spec: replay.spec,
+            lessons,
+            source: replay.source,
+            replay_start: Some(Box::new(replay.start)),
+        }))
+    }
+
+    /// The lesson as it is when it is in force.
+    fn active_lesson(&self) -> Lesson {
+        let status = if self.lesson.is_active() { self.lesson.status } else { LessonStatus::On };
+        Lesson { status, ..self.lesson.clone() }
+    }
+}
+
+/// Designs a measurement of a lesson over a task list, with the lessons of a pool.
+///
+/// # Errors
+/// Returns [`DesignError`] if there are no tasks, or if the run can't be built.
+pub fn measure_over_tasks(
+    lesson: &Lesson,
+    spec: &RunSpec,
+    (source, lessons): (&str, Vec<Lesson>),
+    choices: &MeasureChoices,
+    make: &RunFactory,
+) -> Result<Measurement, DesignError> {
+    let (start, tasks) = task_list_start(spec, source, lessons)?;
+    let mut design = design(lesson, Column::Elsewhere, choices, tasks);
+    design.column = None;
+    design.repeats = choices.repeats;
+    measurement(design, start, make)
+}
+
+/// Designs a measurement of each of several lessons, by leaving it out of a pool.
+///
+/// # Errors
+/// Returns [`DesignError`] if there are no tasks, or if the run can't be built.
+pub fn measure_each(
+    measured: &[Lesson],
+    spec: &RunSpec,
+    (source, lessons): (&str, Vec<Lesson>),
+    choices: &MeasureChoices,
+    make: &RunFactory,
+) -> Result<Measurement, DesignError> {
+    let (start, tasks) = task_list_start(spec, source, lessons)?;
+    let Some(first) = measured.first() else { return Err(DesignError::NoRun) };
+    let mut design = design(first, Column::Elsewhere, choices, tasks);
+    design.column = None;
+    design.repeats = choices.repeats;
+    design.lessons = measured.iter().map(describe_lesson).collect();
+    (design.arms, design.contrasts) = super::design::arms_leaving_one_out(&design.lessons);
+    measurement(design, start, make)
+}
+
+fn task_list_start(
+    spec: &RunSpec,
+    source: &str,
+    lessons: Vec<Lesson>,
+) -> Result<(StartingPoint, Vec<PlannedTask>), DesignError> {
+    let plain = |task: &Task| PlannedTask {
+        task: Task { goal: String::new(), ..task.clone() },
+        learned: lessons.iter().any(|l| l.task_key.as_deref() == Some(task.key().as_str())),
+    };
+    let tasks: Vec<PlannedTask> = spec.test_tasks().iter().map(plain).collect();
+    if tasks.is_empty() {
+        return Err(DesignError::NoTasks("this run".to_owned()));
+    }
+    let start = FreshStart { spec: other_run(spec), lessons, source: source.to_owned(), replay_start: None };
+    Ok((StartingPoint::Start(Box::new(start)), tasks))
+}
+
+fn measurement(
+    design: MeasurementDesign,
+    start: StartingPoint,
+    make: &RunFactory,
+) -> Result<Measurement, DesignError> {
+    let run = start.run().ok_or(DesignError::NoRun)?;
+    if run.actor == "human" {
+        return Err(DesignError::HumanActor);
+    }
+    let config = make(run)?;
+    Ok(Measurement::new(design, start, config))
+}
+
+fn design(
+    lesson: &Lesson,
+    column: Column,
+    choices: &MeasureChoices,
+    tasks: Vec<PlannedTask>,
+) -> MeasurementDesign {
+    let text = lesson.text();
+    let replaced = |replace: &dyn Fn(&str) -> String| LessonText {
+        text: replace(&text.text),
+        solution: text.solution.as_deref().map(replace),
+    };
+    let (id, version) = (&*lesson.id.0, lesson.version());
+    let placebo = match choices.placebo {
+        PlaceboKind::Neutral => Some(replaced(&|text| placebo_text(text, id, version))),
+        PlaceboKind::Shuffled => Some(replaced(&|text| shuffled_text(text, id, version))),
+        PlaceboKind::None => None,
+    };
+    let (arms, mut contrasts) = arms_for_lesson(&lesson.id, placebo, choices.edited.clone());
+    let primary = choices.primary.min(contrasts.len() - 1);
+    contrasts.swap(0, primary);
+    MeasurementDesign {
+        lessons: vec![describe_lesson(lesson)],
+        column: Some(column),
+        arms,
+        contrasts,
+        scope: if choices.exactly_these { EffectScope::These } else { EffectScope::Tasks },
+        start: EffectStart::Tasks,
+        outcome: choices.outcome,
+        margin: choices.margin.or(choices.outcome.default_margin()).unwrap_or(0.0),
+        alpha: if choices.columns > 1 { column_alpha(choices.columns) } else { ALPHA },
+        pairs: choices.pairs,
+        budget: choices.budget,
+        frozen: choices.frozen,
+        seed: choices.seed,
+        repeats: 1,
+        shard: choices.shard,
+        tasks,
+        excluded_seeds: Vec::new(),
+    }
+}
+
+fn describe_lesson(lesson: &Lesson) -> MeasuredLesson {
+    MeasuredLesson { id: lesson.id.clone(), version: lesson.version(), text: lesson.text().clone() }
+}
+
+/// Returns the run for other tasks: one trial of each, without what belongs to the session.
+fn other_run(run: &RunSpec) -> RunSpec {
+    let mut spec = RunSpec { tasks: Vec::new(), trials: 1, ..run.clone() };
+    spec.settings.retain(|name| {
+        !name.starts_with(PLACE_PREFIX) && name != CALIBRATION_SETTING && name != EXPLORATION_SETTING
+    });
+    spec
+}
+
+/// Returns the lesson for all tasks of the environment: whether it would help there is the question.
+fn widened(lesson: &Lesson) -> Lesson {
+    Lesson { scope: Scope::Environment, task_key: None, task_type: None, ..lesson.clone() }
+}
+
+/// Returns tasks of an environment that nobody has looked at: those for calibration, without their goals.
+fn other_tasks(env: &str, pairs: u32, options: &TaskOptions) -> Result<Vec<Task>, TaskError> {
+    let per_kind = (pairs as usize).div_ceil(TASK_KINDS).max(1);
+    let tasks = worlds::list_calibration_tasks(env, per_kind, options)?;
+    let without_goal = |task: Task| Task { goal: String::new(), ..task };
+    Ok(tasks.into_iter().map(without_goal).collect())
+}
+
+fn describe_replay_error(error: &ReplayError) -> &'static str {
+    match error {
+        ReplayError::NoEpisode(_) => "the session has no such episode",
+        ReplayError::Unreadable => "its first events can't be read",
+        ReplayError::Imported(_) => "it was imported, and its environment's data is not in it",
+    }
+}

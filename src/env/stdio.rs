@@ -1,0 +1,12 @@
+//! Environments that are any program: it reads requests and writes replies, one JSON object a line
+//! (`docs/ENVIRONMENTS.md` describes the protocol).
+
+mod connection;
+mod environment;
+mod hello;
+mod message;
+mod tasks;
+mod turn;
+
+pub use connection::end_idle_programs;
+pub use tasks::StdioTasks;

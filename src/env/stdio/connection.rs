@@ -1,0 +1,124 @@
+//! The exchange with a program: its process, and what it said about itself.
+
+use super::hello::Hello;
+use super::message::{Consequence, Fields, PROTOCOL_VERSION, Rejection, parse_reply, request_line};
+use crate::env::external::{ChildCommand, ChildProcess, IdleChildren};
+use crate::env::{EnvError, ExternalProgram, ProgramLimits};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The programs that wait for their next episode: that of a run, and the copy for questions about its past.
+static IDLE: IdleChildren = IdleChildren::new(2);
+
+/// Ends the programs that wait for their next episode, each with the request `close`.
+pub fn end_idle_programs() {
+    IDLE.end_all();
+}
+
+/// What belongs to a process and stays with it between episodes.
+pub(super) struct ProcessNotes {
+    pub(super) hello: Arc<Hello>,
+    /// The snapshots that the process keeps, oldest first. Whoever may restore one shares its id.
+    pub(super) snapshots: VecDeque<Arc<str>>,
+}
+
+/// A running program.
+///
+/// Every failure but a refused request ends the process. Later requests fail with the same error.
+pub(super) struct Connection {
+    child: ChildProcess,
+    pub(super) notes: ProcessNotes,
+    pub(super) limits: ProgramLimits,
+    failure: Option<EnvError>,
+}
+
+impl Connection {
+    /// Starts the program, or takes one that has played an episode.
+    ///
+    /// # Errors
+    /// Returns the errors of the process, and [`EnvError::Protocol`] if it doesn't introduce itself.
+    pub(super) fn open(program: &ExternalProgram) -> Result<Self, EnvError> {
+        let command = ChildCommand {
+            words: program.words.iter().map(Into::into).collect(),
+            variables: program.variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            folder: program.folder.clone(),
+            reply_prefix: "{",
+            has_events: true,
+        };
+        let mut child = ChildProcess::start_or_reuse(&command, &IDLE)?;
+        let limits = program.limits;
+        let notes = match child.take_notes() {
+            Some(notes) => notes,
+            None => ProcessNotes {
+                hello: Arc::new(say_hello(&mut child, limits.hello)?),
+                snapshots: VecDeque::new(),
+            },
+        };
+        child.set_farewell((|number| request_line(number, "close", &Value::Null), limits.close));
+        Ok(Self { child, notes, limits, failure: None })
+    }
+
+    /// Sends a request and reads the fields of its reply.
+    ///
+    /// # Errors
+    /// Returns [`EnvError::Refused`] if the program rejects it and is unchanged; any other error has ended the process.
+    pub(super) fn ask<T>(
+        &mut self,
+        operation: &str,
+        fields: &Value,
+        limit: Duration,
+        read: impl FnOnce(Fields) -> Result<T, String>,
+    ) -> Result<T, EnvError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let answer = exchange(&mut self.child, operation, fields, limit, read);
+        if let Err(error) = answer.as_ref()
+            && !matches!(error, EnvError::Refused { .. })
+        {
+            self.failure = Some(error.clone());
+        }
+        answer
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let snapshots = std::mem::take(&mut self.notes.snapshots);
+        self.child.keep_notes(ProcessNotes { hello: self.notes.hello.clone(), snapshots });
+    }
+}
+
+fn say_hello(child: &mut ChildProcess, limit: Duration) -> Result<Hello, EnvError> {
+    let client = format!("retrospect/{}", env!("CARGO_PKG_VERSION"));
+    let fields = json!({ "protocol": PROTOCOL_VERSION, "client": client });
+    exchange(child, "hello", &fields, limit, |fields| Hello::from_fields(&fields))
+}
+
+/// Sends a request and reads the fields of its reply. Every error but [`EnvError::Refused`] ends the process.
+fn exchange<T>(
+    child: &mut ChildProcess,
+    operation: &str,
+    fields: &Value,
+    limit: Duration,
+    read: impl FnOnce(Fields) -> Result<T, String>,
+) -> Result<T, EnvError> {
+    let number = child.next_request_number();
+    let line = child.exchange(&request_line(number, operation, fields), limit)?;
+    let invalid = |what: String| Consequence::Protocol(format!("{operation}: {what}"));
+    let consequence = match parse_reply(&line, number) {
+        Ok(fields) => match read(fields) {
+            Ok(answer) => return Ok(answer),
+            Err(what) => invalid(what),
+        },
+        Err(Rejection::Invalid(what)) => invalid(what),
+        Err(Rejection::Reported(error)) => error.consequence(),
+    };
+    Err(match consequence {
+        Consequence::Kept(what) => EnvError::Refused { what },
+        Consequence::Protocol(what) => child.reject_reply(what),
+        Consequence::Died(what) => child.end_after_report(what),
+    })
+}

@@ -1,0 +1,211 @@
+//! A program as an environment.
+
+use super::connection::Connection;
+use super::message::{Fields, optional_flag, quote, required_text, text_list, wrong_type};
+use super::turn::Turn;
+use crate::domain::{EnvInfo, ListingCost, StepResult, Task};
+use crate::env::{EnvError, Environment, Snapshot};
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The id of the task that the program chooses itself.
+pub(super) const OWN_CHOICE: &str = "default";
+/// The maximum number of actions in a list.
+const MAX_ACTIONS: usize = 100_000;
+
+/// An environment that is a program.
+pub(super) struct StdioEnvironment {
+    /// Shared, because taking a snapshot doesn't change the environment.
+    connection: RefCell<Connection>,
+    task: Task,
+    /// Whether a list of actions was seen to change the environment.
+    listing_changes_world: bool,
+    /// Whether looking at the environment was seen to change it.
+    peek_changes_world: RefCell<bool>,
+    /// What the last turn added, which nothing interprets.
+    info: Value,
+}
+
+/// A snapshot that the program keeps. It is valid only in the process that has taken it.
+struct ProgramSnapshot {
+    id: Arc<str>,
+    /// What `peek` showed when it was taken, if that doesn't change the environment.
+    known: Option<Value>,
+}
+
+impl StdioEnvironment {
+    pub(super) fn new(connection: Connection, task: &Task) -> Self {
+        Self {
+            connection: RefCell::new(connection),
+            task: task.clone(),
+            listing_changes_world: false,
+            peek_changes_world: RefCell::new(false),
+            info: Value::Null,
+        }
+    }
+
+    /// Asks what is known about the environment. `None` if the program doesn't say, or if asking changes something.
+    fn peek(&self, connection: &mut Connection) -> Option<Map<String, Value>> {
+        if !connection.notes.hello.capabilities.peek || *self.peek_changes_world.borrow() {
+            return None;
+        }
+        // A failure is reported by the next request.
+        let limit = connection.limits.peek;
+        let (known, is_pure) =
+            connection.ask("peek", &Value::Null, limit, |fields| read_peek(&fields)).ok()?;
+        *self.peek_changes_world.borrow_mut() |= !is_pure;
+        Some(known)
+    }
+
+    fn take_turn(&mut self, turn: Turn) -> StepResult {
+        self.info = turn.info;
+        turn.result
+    }
+}
+
+impl Environment for StdioEnvironment {
+    fn info(&self) -> EnvInfo {
+        let connection = self.connection.borrow();
+        let hello = &connection.notes.hello;
+        EnvInfo {
+            snapshots: hello.capabilities.snapshot && hello.max_snapshots != Some(0),
+            deterministic: hello.deterministic == Some(true),
+            listing_cost: if self.listing_changes_world {
+                ListingCost::ChangesWorld
+            } else {
+                hello.listing_cost
+            },
+        }
+    }
+
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
+        let connection = self.connection.get_mut();
+        let mut fields = Map::new();
+        if connection.notes.hello.capabilities.tasks || self.task.id != OWN_CHOICE {
+            fields.insert("task".to_owned(), json!(self.task.id));
+        }
+        fields.insert("seed".to_owned(), json!(self.task.seed));
+        fields.insert("options".to_owned(), json!({}));
+        let limit = connection.limits.reset;
+        let turn = connection.ask("reset", &Value::Object(fields), limit, Turn::from_fields)?;
+        Ok(self.take_turn(turn))
+    }
+
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
+        let connection = self.connection.get_mut();
+        let limit = connection.limits.step;
+        let turn = connection.ask("step", &json!({ "action": action }), limit, Turn::from_fields)?;
+        Ok(self.take_turn(turn))
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        let connection = self.connection.get_mut();
+        if !connection.notes.hello.capabilities.valid_actions {
+            return Err(EnvError::Refused { what: "the program lists no actions".to_owned() });
+        }
+        let limit = connection.limits.list;
+        let (actions, is_pure) =
+            connection.ask("valid_actions", &json!({ "limit": MAX_ACTIONS }), limit, |fields| {
+                Ok((text_list(&fields, "actions", MAX_ACTIONS)?, optional_flag(&fields, "pure")?))
+            })?;
+        self.listing_changes_world |= is_pure == Some(false);
+        Ok(actions)
+    }
+
+    fn hint(&mut self) -> Option<String> {
+        let connection = self.connection.get_mut();
+        if !connection.notes.hello.capabilities.hint {
+            return None;
+        }
+        let limit = connection.limits.list;
+        let hint = connection.ask("hint", &Value::Null, limit, |fields| required_text(&fields, "hint"));
+        Some(hint.unwrap_or_else(|error| error.to_string()))
+    }
+
+    fn world_summary(&self) -> Value {
+        let known = self.peek(&mut self.connection.borrow_mut());
+        let mut summary = known.unwrap_or_default();
+        if !self.info.is_null() {
+            summary.entry("info").or_insert_with(|| self.info.clone());
+        }
+        Value::Object(summary)
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        if !self.info().snapshots {
+            return None;
+        }
+        let mut connection = self.connection.borrow_mut();
+        make_room(&mut connection).ok()?;
+        let limit = connection.limits.snapshot;
+        let id = connection.ask("snapshot", &Value::Null, limit, |fields| required_text(&fields, "snapshot"));
+        // A failure is reported by the next request.
+        let id: Arc<str> = id.ok()?.into();
+        connection.notes.snapshots.push_back(id.clone());
+        let known = self.peek(&mut connection).filter(|_| !*self.peek_changes_world.borrow());
+        Some(Snapshot(Box::new(ProgramSnapshot { id, known: known.map(Value::Object) })))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
+        let connection = self.connection.get_mut();
+        let is_kept = |snapshot: &&ProgramSnapshot| {
+            connection.notes.snapshots.iter().any(|kept| Arc::ptr_eq(kept, &snapshot.id))
+        };
+        let Some(ProgramSnapshot { id, known }) = snapshot.0.downcast_ref().filter(is_kept) else {
+            return Err(EnvError::Refused { what: "the program no longer has this snapshot".to_owned() });
+        };
+        let (fields, limit) = (json!({ "snapshot": **id }), connection.limits.snapshot);
+        connection.ask("restore", &fields, limit, |_| Ok(()))?;
+        let Some(known) = known else { return Ok(()) };
+        let limit = connection.limits.peek;
+        connection.ask("peek", &Value::Null, limit, |fields| {
+            let now = Value::Object(read_peek(&fields)?.0);
+            let [before, after] = [known, &now].map(|value| quote(&value.to_string()));
+            if now == *known {
+                Ok(())
+            } else {
+                Err(format!("it shows {after} after `restore`, but {before} before"))
+            }
+        })
+    }
+
+    fn snapshots_need_check(&self) -> bool {
+        true
+    }
+}
+
+/// Returns what is known, and whether asking for it has changed nothing.
+fn read_peek(fields: &Fields) -> Result<(Map<String, Value>, bool), String> {
+    let is_pure = optional_flag(fields, "pure")?;
+    match fields.get("peek") {
+        Some(Value::Object(known)) => Ok((known.clone(), is_pure != Some(false))),
+        other => Err(wrong_type("peek", other, "an object")),
+    }
+}
+
+/// Drops the snapshots that nobody can restore any more, and as many of the oldest as the program has no room for.
+fn make_room(connection: &mut Connection) -> Result<(), EnvError> {
+    let notes = &mut connection.notes;
+    let max = notes.hello.max_snapshots.unwrap_or(u64::MAX);
+    let mut dropped = Vec::new();
+    notes.snapshots.retain(|id| {
+        let is_shared = Arc::strong_count(id) > 1;
+        if !is_shared {
+            dropped.push(id.clone());
+        }
+        is_shared
+    });
+    while notes.snapshots.len() as u64 >= max.max(1) {
+        dropped.extend(notes.snapshots.pop_front());
+    }
+    let limit = connection.limits.snapshot;
+    for id in dropped {
+        match connection.ask("drop", &json!({ "snapshot": *id }), limit, |_| Ok(())) {
+            // The program has forgotten it already.
+            Ok(()) | Err(EnvError::Refused { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! DORA (docs/METHODS.md): after each failed attempt the mentor writes advice, and the instruction that it is given for this is
+//! tuned. A vector becomes an instruction, the instruction is evaluated on all tasks of a type, and the reward decides by
+//! Bayesian optimisation which vectors are tried next.
+//!
+//! Here a vector chooses among candidate sentences (text steering), which is not the paper's soft prompt and is named so. The
+//! search is the run's memory; instruction, advice and the results of evaluations are lessons, so that a person can change
+//! them: changed advice is part of what the evaluation measures, and an evaluation whose instruction was changed isn't
+//! given to the optimiser.
+
+pub mod jobs;
+pub mod settings;
+
+mod reward;
+mod search;
+mod text_steering;
+
+use super::{mentor, schedule};
+use crate::bayes::NextPoints;
+use crate::domain::{
+    Author, EpisodeRole, EpisodeSummary, LessonStatus, LessonText, Question, Reflection, ReflectionItem,
+    ReflectionKind, Scope, Task,
+};
+use crate::engine::{Computed, Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
+use crate::symbolic::SymbolicRules;
+use jobs::{INSTRUCT, Instructed, NEXT_POINTS};
+use reward::Reward;
+use search::{Evaluation, Search, active_instruction};
+use serde::Deserialize;
+use settings::{ATTEMPTS, ROUNDS};
+use std::fmt::Write as _;
+
+/// Asks for advice for the next attempt.
+const ADVICE: Question = Question { kind: ReflectionKind::Advice, purpose: crate::domain::Purpose::Reflect };
+/// The rule that writes the results of evaluations.
+const OBJECTIVE: &str = "objective";
+/// The instruction if the first one can't be made and a person continues without it.
+const PLAIN_INSTRUCTION: &str = "Say what went wrong and what to do instead.";
+
+/// The method `dora`.
+pub struct Dora {
+    /// The rules that answer if the run's mentor is symbolic.
+    pub rules: SymbolicRules,
+}
+
+impl Method for Dora {
+    fn name(&self) -> &'static str {
+        "dora"
+    }
+
+    fn next(&self, state: &State) -> Vec<Intent> {
+        match state.open_episode() {
+            Some(open) if open.first_observation.is_none() => Vec::new(),
+            Some(_) => vec![Intent::AskActor],
+            // A rerun repeats one episode; there is nothing to search.
+            None if state.settings().place.first_trial.is_some() => schedule::next_by_task(state),
+            None => self.between_episodes(state),
+        }
+    }
+
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
+        match kind {
+            // The instruction is made from the vector alone, so a second one would be the same.
+            ReflectionKind::Instruction => Vec::new(),
+            ReflectionKind::Advice if active_instruction(state).is_none() => Vec::new(),
+            kind => mentor::ask_mentor(self, self.rules, state, Question::reflect(kind)),
+        }
+    }
+
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        let mut intents = add_all_lessons(state, reply);
+        for intent in &mut intents {
+            // Advice belongs to its task.
+            if let Intent::Lesson(LessonCommand::Add { kind: ReflectionKind::Advice, scope, .. }) = intent {
+                *scope = Scope::Task;
+            }
+        }
+        intents
+    }
+
+    fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {
+        let Some(search) = Search::read(state) else { return Vec::new() };
+        match computed.job.name.as_str() {
+            NEXT_POINTS => {
+                let found = computed.result.and_then(|result| NextPoints::deserialize(result).ok());
+                vec![search.with_chosen(state, found).store()]
+            }
+            INSTRUCT => {
+                let instructed = computed.result.and_then(|result| Instructed::deserialize(result).ok());
+                begin_evaluation(state, search, instructed)
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Dora {
+    fn between_episodes(&self, state: &State) -> Vec<Intent> {
+        let Some(search) = Search::read(state) else { return vec![Search::new(state, 0).store()] };
+        let Some(now) = &search.now else { return search.next_evaluation(state) };
+        let Some(task) = search.task(state) else { return vec![Intent::EndRun] };
+        let Some(ended) = uncounted_attempt(state, &search, task) else {
+            return vec![start_attempt(state, &search, now, task)];
+        };
+        if !ended.won && !state.is_answered(ADVICE) {
+            let intents = mentor::ask_mentor(self, self.rules, state, ADVICE);
+            // Empty without a mentor.
+            if !intents.is_empty() {
+                return intents;
+            }
+        }
+        count_attempt(state, search.clone(), ended)
+    }
+}
+
+/// Returns the episode that has just ended, if it is an attempt that the search hasn't counted. A person may have started an
+/// episode of another task in between.
+fn uncounted_attempt<'a>(state: &'a State, search: &Search, task: &Task) -> Option<&'a EpisodeSummary> {
+    let ended = state.episode.as_deref()?.outcome.as_deref()?;
+    (ended.number > search.counted && ended.task.key() == task.key()).then_some(ended)
+}
+
+fn start_attempt(state: &State, search: &Search, now: &Evaluation, task: &Task) -> Intent {
+    let before = search.done.len() as u64 * state.setting(ATTEMPTS) + u64::from(now.attempt);
+    let task = Box::new(Task { goal: String::new(), ..task.clone() });
+    Intent::StartEpisode { task, trial: before as u32 + 1, role: EpisodeRole::Test }
+}
+
+/// Counts an attempt, and records the reward after the last task of an evaluation.
+fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> Vec<Intent> {
+    let last_answer = state
+        .episode
+        .as_deref()
+        .and_then(|episode| episode.steps.iter().rev().find_map(|step| step.answer.as_ref()));
+    let reward = last_answer.map_or(0.0, |answer| answer.reward);
+    let (search, evaluated) = search.count_attempt(state, ended.won, reward, state.setting(ATTEMPTS));
+    let mut intents = evaluated.map_or_else(Vec::new, |reward| record_reward(state, &search, &reward));
+    intents.push(search.store());
+    intents
+}
+
+/// Adds the result of the last evaluation to the lane of the objective.
+fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent> {
+    let Some(last) = search.done.last() else { return Vec::new() };
+    let (number, planned) = (search.done.len(), Search::planned_evaluations(state));
+    let mut text = format!(
+        "Evaluation {number} of at most {planned}, round {} of {}: reward {:.3} (solved {:.0} %, diversity {:.2})",
+        search.round,
+        state.setting(ROUNDS),
+        reward.value,
+        100.0 * reward.performance,
+        reward.diversity
+    );
+    if let Some((index, best)) = search.best() {
+        let _ = write!(text, "; best so far {:.3} in evaluation {}", best.reward, index + 1);
+    }
+    if last.assisted {
+        text.push_str("; not given to the optimiser, because its instruction was changed");
+    }
+    text.push('.');
+    if let Some(fit) = search.fits.last() {
+        let scales: Vec<String> =
+            fit.hyper.lengthscales.iter().map(|length| format!("{length:.2}")).collect();
+        let _ = write!(
+            text,
+            " Model: length scale {}, noise {:.4}; blind at {:.0} % of the box.",
+            scales.join(", "),
+            fit.hyper.noise,
+            100.0 * fit.blind
+        );
+    }
+    add_lesson(state, ReflectionKind::Progress, text, OBJECTIVE, String::new())
+}
+
+/// Puts an instruction in force and begins its evaluation. Without a result the last one stays in force.
+fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed>) -> Vec<Intent> {
+    let old = || state.pool.active_of_kind(ReflectionKind::Instruction);
+    let Some(Instructed { text, chosen }) = instructed else {
+        let text = active_instruction(state).map_or(PLAIN_INSTRUCTION, |lesson| lesson.text().text.as_str());
+        let mut intents = Vec::new();
+        if old().next().is_none() {
+            intents =
+                add_lesson(state, ReflectionKind::Instruction, text.to_owned(), INSTRUCT, String::new());
+        }
+        intents.push(search.with_instruction(state, text.to_owned(), Vec::new(), true).store());
+        return intents;
+    };
+    let evidence = search.queue.first().map_or_else(String::new, |candidate| {
+        let numbers: Vec<String> = candidate.v.iter().map(|value| format!("{value:.2}")).collect();
+        let expected = candidate.expected.map_or_else(String::new, |expected| {
+            format!(
+                "; expected reward {:.3} ± {:.3}, expected improvement {:.4}",
+                expected.mean, expected.deviation, expected.ei
+            )
+        });
+        format!("v = ({}){expected}; {}", numbers.join(", "), text_steering::NAME)
+    });
+    let mut intents: Vec<Intent> = old()
+        // Only a person removes what a person has pinned; then the instruction isn't the vector's alone.
+        .filter(|lesson| lesson.status != LessonStatus::Pinned)
+        .map(|lesson| {
+            Intent::Lesson(LessonCommand::Status { id: lesson.id.clone(), status: LessonStatus::Retired })
+        })
+        .collect();
+    intents.extend(add_lesson(state, ReflectionKind::Instruction, text.clone(), INSTRUCT, evidence));
+    intents.push(search.with_instruction(state, text, chosen, false).store());
+    intents
+}
+
+/// Records a text of the method's own as a reflection, and adds it as a lesson of the environment.
+fn add_lesson(
+    state: &State,
+    kind: ReflectionKind,
+    text: String,
+    rule: &str,
+    evidence: String,
+) -> Vec<Intent> {
+    let position =
+        state.episode.as_ref().map_or((0, 0), |episode| (episode.number, episode.answered_steps()));
+    let rule = Some(rule.to_owned());
+    let text = LessonText::plain(text);
+    let item = ReflectionItem {
+        text: text.clone(),
+        rule: rule.clone(),
+        evidence: evidence.clone(),
+        transition: None,
+    };
+    let reflection = Reflection::new(kind, Author::Symbolic, position, vec![item]);
+    let scope = Scope::Environment;
+    let add = LessonCommand::Add {
+        kind,
+        scope,
+        text,
+        rule,
+        parents: Vec::new(),
+        transition: None,
+        evidence,
+        pinned: false,
+    };
+    vec![Intent::Reflect(Box::new(reflection)), Intent::Lesson(add)]
+}

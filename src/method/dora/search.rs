@@ -1,0 +1,424 @@
+//! The search as the run's memory holds it: what was evaluated, what is being evaluated, what comes next.
+
+use super::jobs::{INSTRUCT, InstructInputs, NEXT_POINTS};
+use super::reward::{Outcome, Reward, RewardRules};
+use super::settings::{
+    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel, N_INIT,
+    OPTIMISE, Optimise, PROMPTER, REWARD, ROUNDS, SEARCH, SearchSteps,
+};
+use super::text_steering;
+use crate::bayes::{
+    Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
+    latin_hypercube, mix_seed,
+};
+use crate::domain::{Job, ReflectionKind, Task};
+use crate::engine::{Intent, State};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The box that is searched, in every coordinate.
+const BOX: [f64; 2] = [-1.0, 1.0];
+/// The version of the memory.
+const VERSION: u32 = 1;
+
+/// The memory of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Search {
+    version: u32,
+    /// Which group of tasks is played: those of one type, in the order of the run's list.
+    pub(super) group: usize,
+    /// How many times vectors were chosen after the first ones.
+    pub(super) round: u32,
+    pub(super) queue: Vec<Candidate>,
+    pub(super) now: Option<Evaluation>,
+    pub(super) done: Vec<Evaluated>,
+    /// The model of the rewards at each fit.
+    pub(super) fits: Vec<FitNote>,
+    /// The number of the last episode that was counted.
+    pub(super) counted: u32,
+}
+
+/// A vector to evaluate, with what the model of the rewards expects of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Candidate {
+    pub(super) v: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expected: Option<Expected>,
+}
+
+/// The predicted reward and its standard deviation, and the expected improvement in standardised rewards.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Expected {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+    pub(super) ei: f64,
+}
+
+/// The evaluation in progress.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Evaluation {
+    pub(super) candidate: Candidate,
+    /// The instruction as it was made from the vector.
+    pub(super) text: String,
+    pub(super) chosen: Vec<usize>,
+    /// The index of the task in its group.
+    pub(super) instance: usize,
+    /// Attempts made at this task.
+    pub(super) attempt: u32,
+    /// What became of the tasks before this one: solved, reward, attempts.
+    pub(super) results: Vec<(bool, f64, u32)>,
+    /// Whether the instruction doesn't come from the vector alone: its reward is not given to the optimiser.
+    pub(super) assisted: bool,
+}
+
+/// An evaluated vector.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Evaluated {
+    pub(super) v: Vec<f64>,
+    pub(super) chosen: Vec<usize>,
+    pub(super) reward: f64,
+    pub(super) performance: f64,
+    pub(super) diversity: f64,
+    pub(super) scores: Vec<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) assisted: bool,
+}
+
+/// What a fit found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct FitNote {
+    pub(super) round: u32,
+    pub(super) hyper: Hyperparameters,
+    pub(super) objective: f64,
+    /// The share of its prior variance that the model keeps at random vectors.
+    pub(super) blind: f64,
+}
+
+impl Search {
+    /// Begins the search for a group of tasks with its first vectors.
+    pub(super) fn new(state: &State, group: usize) -> Self {
+        let counted = state.episode.as_ref().map_or(0, |episode| episode.number);
+        let (round, now) = (0, None);
+        let mut search =
+            Self { version: VERSION, group, round, queue: vec![], now, done: vec![], fits: vec![], counted };
+        let count = state.setting(N_INIT) as usize;
+        search.queue = match state.setting(OPTIMISE) {
+            Optimise::Random => search.random_candidates(state, count),
+            Optimise::Bayes | Optimise::Fixed => search.first_vectors(state),
+        };
+        search
+    }
+
+    /// Reads the memory of a run; `None` if the search hasn't begun.
+    pub(super) fn read(state: &State) -> Option<Self> {
+        Self::deserialize(&state.memory).ok().filter(|search| search.version == VERSION)
+    }
+
+    /// Returns the intent that stores it.
+    pub(super) fn store(&self) -> Intent {
+        // Plain numbers and texts can always be written.
+        Intent::SetMemory(serde_json::to_value(self).unwrap_or(Value::Null))
+    }
+
+    fn first_vectors(&self, state: &State) -> Vec<Candidate> {
+        let bounds = match state.setting(DESIGN) {
+            Design::Box => BOX,
+            Design::Unit => [0.0, 1.0],
+        };
+        let (count, dimension) = (state.setting(N_INIT) as usize, dimension(state));
+        let points = latin_hypercube(count, dimension, bounds, self.seed(state, "dora.init"));
+        points.into_iter().map(|v| Candidate { v, expected: None }).collect()
+    }
+
+    fn random_candidates(&self, state: &State, count: usize) -> Vec<Candidate> {
+        let seed = self.seed(state, &format!("dora.random.{}", self.done.len() + self.queue.len()));
+        let mut numbers = RandomNumbers::from_seed(seed);
+        let mut draw = || Candidate { v: numbers.point(dimension(state), BOX), expected: None };
+        (0..count).map(|_| draw()).collect()
+    }
+
+    /// Derives a seed for this group of tasks.
+    fn seed(&self, state: &State, purpose: &str) -> u64 {
+        mix_seed(run_seed(state), &format!("{purpose}.{}", self.group))
+    }
+
+    /// Returns how many vectors at most are chosen in the next round: no more than there are starts for the searches.
+    fn next_count(&self, state: &State) -> usize {
+        (state.setting(BATCH) as usize).min(self.done.len().max(1))
+    }
+
+    /// Returns how many evaluations a search makes at most.
+    pub(super) fn planned_evaluations(state: &State) -> u64 {
+        let rounds = 0..state.setting(ROUNDS);
+        rounds.fold(state.setting(N_INIT), |count, _| count + count.min(state.setting(BATCH)))
+    }
+
+    pub(super) fn best(&self) -> Option<(usize, &Evaluated)> {
+        let usable = self.done.iter().enumerate().filter(|(_, evaluated)| !evaluated.assisted);
+        // Of equal rewards the oldest.
+        usable.rev().max_by(|(_, a), (_, b)| a.reward.total_cmp(&b.reward))
+    }
+
+    /// Returns what comes between two evaluations: an instruction for the next vector, more vectors, the next group of tasks,
+    /// or the end of the run.
+    pub(super) fn next_evaluation(&self, state: &State) -> Vec<Intent> {
+        if let Some(candidate) = self.queue.first() {
+            return vec![self.instruct(state, candidate)];
+        }
+        if u64::from(self.round) < state.setting(ROUNDS) {
+            let has_rewards = self.done.iter().any(|evaluated| !evaluated.assisted);
+            let queue = match state.setting(OPTIMISE) {
+                Optimise::Bayes if has_rewards => return vec![self.choose_vectors(state)],
+                Optimise::Bayes | Optimise::Random => self.random_candidates(state, self.next_count(state)),
+                Optimise::Fixed => {
+                    let first = self.first_vectors(state);
+                    let count = self.next_count(state);
+                    let offset = self.done.len();
+                    (0..count)
+                        .filter_map(|index| first.get((offset + index) % first.len().max(1)).cloned())
+                        .collect()
+                }
+            };
+            return vec![Self { queue, round: self.round + 1, ..self.clone() }.store()];
+        }
+        if groups(state).len() > self.group + 1 {
+            return vec![Self::new(state, self.group + 1).store()];
+        }
+        vec![Intent::EndRun]
+    }
+
+    /// Has the next vectors chosen.
+    fn choose_vectors(&self, state: &State) -> Intent {
+        let usable = || self.done.iter().filter(|evaluated| !evaluated.assisted);
+        let kernel = match state.setting(KERNEL) {
+            Kernel::Paper => KernelVariant::Paper,
+            Kernel::Scaled => KernelVariant::Scaled,
+            Kernel::Ard => KernelVariant::Ard,
+            Kernel::Coupled => KernelVariant::Coupled,
+        };
+        let has_scores = kernel == KernelVariant::Coupled;
+        let inputs = NextPointsInputs {
+            dimension: dimension(state),
+            bounds: BOX,
+            points: usable().map(|evaluated| evaluated.v.clone()).collect(),
+            rewards: usable().map(|evaluated| evaluated.reward).collect(),
+            scores: usable().filter(|_| has_scores).map(|evaluated| evaluated.scores.clone()).collect(),
+            kernel,
+            search: match state.setting(SEARCH) {
+                SearchSteps::Ours => SearchVariant::Ours,
+                SearchSteps::Code => SearchVariant::Code,
+            },
+            count: state.setting(BATCH) as usize,
+            seed: self.seed(state, &format!("dora.ei.{}", self.round)),
+            version: 1,
+        };
+        compute(NEXT_POINTS, &inputs)
+    }
+
+    /// Has the instruction of a vector made.
+    fn instruct(&self, state: &State, candidate: &Candidate) -> Intent {
+        let demos = self.draw_demonstrations(state);
+        let inputs = InstructInputs {
+            prompter: state.setting(PROMPTER).word().to_owned(),
+            v: candidate.v.clone(),
+            advice: text_steering::candidates(),
+            seed: anchor_seed(state),
+            demos,
+            version: 1,
+        };
+        compute(INSTRUCT, &inputs)
+    }
+
+    /// Draws pairs of an earlier instruction and the advice that was written with it.
+    fn draw_demonstrations(&self, state: &State) -> Vec<[String; 2]> {
+        let count = state.setting(DEMOS) as usize;
+        let mut pairs = if count == 0 { Vec::new() } else { demonstration_pairs(state) };
+        RandomNumbers::from_seed(self.seed(state, &format!("dora.demos.{}", self.done.len())))
+            .shuffle(&mut pairs);
+        pairs.truncate(count);
+        pairs
+    }
+
+    /// Takes in the vectors that a fit has chosen. Those with a text that was evaluated already are left out, unless all are.
+    pub(super) fn with_chosen(mut self, state: &State, found: Option<NextPoints>) -> Self {
+        self.round += 1;
+        let Some(found) = found else {
+            self.queue = self.random_candidates(state, 1);
+            return self;
+        };
+        let (round, hyper) = (self.round, found.hyper);
+        self.fits.push(FitNote { round, hyper, objective: found.objective, blind: found.blind });
+        let groups = text_steering::candidates();
+        let mut seen: Vec<Vec<usize>> = self.done.iter().map(|evaluated| evaluated.chosen.clone()).collect();
+        let (mut new, mut repeated) = (Vec::new(), Vec::new());
+        for point in found.points {
+            let expected =
+                Expected { mean: point.mean, deviation: point.deviation, ei: point.improvement.ei };
+            let chosen = text_steering::choose(&point.v, &groups, anchor_seed(state));
+            let list = if seen.contains(&chosen) { &mut repeated } else { &mut new };
+            list.push(Candidate { v: point.v, expected: Some(expected) });
+            seen.push(chosen);
+        }
+        self.queue = if new.is_empty() { repeated } else { new };
+        self
+    }
+
+    /// Begins the evaluation of the first vector of the queue with this instruction.
+    pub(super) fn with_instruction(
+        mut self,
+        state: &State,
+        text: String,
+        chosen: Vec<usize>,
+        assisted: bool,
+    ) -> Self {
+        if self.queue.is_empty() {
+            return self;
+        }
+        let candidate = self.queue.remove(0);
+        self.counted = state.episode.as_ref().map_or(0, |episode| episode.number);
+        let (instance, attempt, results) = (0, 0, Vec::new());
+        self.now = Some(Evaluation { candidate, text, chosen, instance, attempt, results, assisted });
+        self
+    }
+
+    /// Returns the task that is being played.
+    pub(super) fn task<'a>(&self, state: &'a State) -> Option<&'a Task> {
+        let now = self.now.as_ref()?;
+        groups(state).get(self.group)?.get(now.instance).copied()
+    }
+
+    /// Counts an attempt at the current task. Returns the search with the next attempt or task due, and the reward once the
+    /// last task was played.
+    pub(super) fn count_attempt(
+        mut self,
+        state: &State,
+        solved: bool,
+        reward: f64,
+        attempts: u64,
+    ) -> (Self, Option<Reward>) {
+        let tasks = groups(state).get(self.group).cloned().unwrap_or_default();
+        self.counted = state.episode.as_ref().map_or(0, |episode| episode.number);
+        let Some(mut now) = self.now.take() else { return (self, None) };
+        now.attempt += 1;
+        if solved || u64::from(now.attempt) >= attempts {
+            now.results.push((solved, reward, now.attempt));
+            now.instance += 1;
+            now.attempt = 0;
+        }
+        if now.instance < tasks.len() {
+            self.now = Some(now);
+            return (self, None);
+        }
+        let outcomes: Vec<Outcome> = now
+            .results
+            .iter()
+            .zip(&tasks)
+            .map(|((solved, reward, attempts), task)| Outcome {
+                solved: *solved,
+                reward: *reward,
+                attempts: *attempts,
+                advice: last_advice(state, task),
+            })
+            .collect();
+        let reward = reward_rules(state).evaluate(&outcomes);
+        let mut in_force = state.pool.active_of_kind(ReflectionKind::Instruction).peekable();
+        let is_changed = in_force.peek().is_none() || in_force.any(|lesson| lesson.text().text != now.text);
+        let assisted = now.assisted || is_changed;
+        self.done.push(Evaluated {
+            v: now.candidate.v,
+            chosen: now.chosen,
+            reward: reward.value,
+            performance: reward.performance,
+            diversity: reward.diversity,
+            scores: reward.scores.clone(),
+            assisted,
+        });
+        (self, Some(reward))
+    }
+}
+
+fn compute(name: &str, inputs: &impl Serialize) -> Intent {
+    let inputs = serde_json::to_value(inputs).unwrap_or(Value::Null);
+    Intent::Compute { job: Box::new(Job { name: name.to_owned(), inputs }), texts: Vec::new() }
+}
+
+fn run_seed(state: &State) -> u64 {
+    state.run.as_ref().map_or(0, |run| run.seed)
+}
+
+fn anchor_seed(state: &State) -> u64 {
+    mix_seed(run_seed(state), "dora.anchors")
+}
+
+fn dimension(state: &State) -> usize {
+    state.setting(INTRINSIC_DIM) as usize
+}
+
+fn reward_rules(state: &State) -> RewardRules {
+    RewardRules {
+        kind: state.setting(REWARD),
+        diversity: state.setting(DIVERSITY),
+        alpha: state.setting(ALPHA) as f64 / 100.0,
+    }
+}
+
+/// Returns the tasks of the run by type, in the order in which the types first appear, of each the first `instances`.
+pub(super) fn groups(state: &State) -> Vec<Vec<&Task>> {
+    let mut groups: Vec<(&Option<String>, Vec<&Task>)> = Vec::new();
+    for task in state.run.iter().flat_map(|run| run.test_tasks()) {
+        match groups.iter_mut().find(|(kind, _)| **kind == task.task_type) {
+            Some((_, tasks)) => tasks.push(task),
+            None => groups.push((&task.task_type, vec![task])),
+        }
+    }
+    let instances = state.setting(INSTANCES) as usize;
+    let limited = groups.into_iter().map(|(_, mut tasks)| {
+        tasks.truncate(instances);
+        tasks
+    });
+    limited.collect()
+}
+
+/// Returns the instruction in force.
+pub(super) fn active_instruction(state: &State) -> Option<&crate::domain::Lesson> {
+    state.pool.active_of_kind(ReflectionKind::Instruction).last()
+}
+
+/// Returns the last two pieces of advice about a task that enter prompts, oldest first.
+fn last_advice(state: &State, task: &Task) -> Vec<String> {
+    let key = task.key();
+    let is_about_task = |lesson: &&crate::domain::Lesson| {
+        let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|ended| ended.task.key());
+        lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in).as_ref() == Some(&key)
+    };
+    let mut newest: Vec<String> = state
+        .pool
+        .active_of_kind(ReflectionKind::Advice)
+        .rev()
+        .filter(is_about_task)
+        .take(2)
+        .map(|lesson| lesson.text().text.clone())
+        .collect();
+    newest.reverse();
+    newest
+}
+
+/// Returns all pairs of an instruction and advice that was written while it was in force.
+fn demonstration_pairs(state: &State) -> Vec<[String; 2]> {
+    let first_version = |lesson: &crate::domain::Lesson| lesson.versions.first().map(|version| version.seq);
+    let instructions: Vec<_> = state
+        .pool
+        .all()
+        .filter(|lesson| lesson.kind == ReflectionKind::Instruction)
+        .filter_map(|lesson| Some((first_version(lesson)?, lesson)))
+        .collect();
+    let advice = state.pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
+    advice
+        .filter_map(|advice| {
+            let written = first_version(advice)?;
+            let before = instructions.iter().filter(|(seq, _)| *seq < written);
+            let (_, instruction) = before.max_by_key(|(seq, _)| *seq)?;
+            Some([instruction.text().text.clone(), advice.text().text.clone()])
+        })
+        .collect()
+}

@@ -1,0 +1,189 @@
+//! DORA's settings. Numbers without a note are those of the paper or of its public code (docs/methods/dora.md).
+
+use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
+use crate::domain::common_settings::MEMORY;
+use crate::domain::{DefaultValue, SettingSpec, TypedSetting, setting_words};
+
+/// All of them, in the order of the table.
+pub const LIST: &[SettingSpec] = &[
+    PROMPTER.spec,
+    OPTIMISE.spec,
+    INTRINSIC_DIM.spec,
+    N_INIT.spec,
+    DESIGN.spec,
+    ROUNDS.spec,
+    BATCH.spec,
+    KERNEL.spec,
+    SEARCH.spec,
+    REWARD.spec,
+    ALPHA.spec,
+    DIVERSITY.spec,
+    INSTANCES.spec,
+    ATTEMPTS.spec,
+    DEMOS.spec,
+    MEMORY.spec,
+];
+
+setting_words! {
+    /// What turns a vector into the mentor's instruction.
+    pub enum Prompter {
+        /// The vector chooses among sentences: ours, not the paper's soft prompt.
+        Text = "text",
+    }
+}
+
+pub const PROMPTER: TypedSetting<Prompter> = Prompter::setting(
+    "prompter",
+    "what turns a searched vector into the mentor's instruction: `text` chooses among candidate sentences (ours, not the paper's soft prompt)",
+    Prompter::Text,
+    BuiltIn,
+);
+
+setting_words! {
+    /// How the next vectors are chosen.
+    pub enum Optimise {
+        /// By Bayesian optimisation.
+        Bayes = "bo",
+        /// Uniformly at random.
+        Random = "random",
+        /// The first vectors again and again.
+        Fixed = "fixed",
+    }
+}
+
+pub const OPTIMISE: TypedSetting<Optimise> = Optimise::setting(
+    "optimise",
+    "how vectors are chosen: Bayesian optimisation, at random, or the first ones again and again (two readings of the paper's \"w/o BO\")",
+    Optimise::Bayes,
+    Paper,
+);
+
+pub const INTRINSIC_DIM: TypedSetting<u64> =
+    TypedSetting::number("intrinsic_dim", "the dimension of the searched vectors", 10, (1, 100), Code);
+
+pub const N_INIT: TypedSetting<u64> =
+    TypedSetting::number("n_init", "vectors that are evaluated before the first fit", 4, (1, 100), Paper);
+
+setting_words! {
+    /// Where the first vectors are.
+    pub enum Design {
+        /// In the box that is searched, from -1 to 1.
+        Box = "box",
+        /// In the part of it from 0 to 1.
+        Unit = "unit",
+    }
+}
+
+pub const DESIGN: TypedSetting<Design> = Design::setting(
+    "design",
+    "where the first vectors are: anywhere in the searched box (-1 to 1), or from 0 to 1 as in the public code",
+    Design::Box,
+    BuiltIn,
+)
+.with_code_default(Design::Unit.as_default());
+
+pub const ROUNDS: TypedSetting<u64> =
+    TypedSetting::number("rounds", "how many times the model of the rewards is fitted", 5, (0, 100), Paper);
+
+pub const BATCH: TypedSetting<u64> =
+    TypedSetting::number("batch", "the most vectors that are evaluated after a fit", 10, (1, 100), Code);
+
+setting_words! {
+    /// The Gaussian process's kernel and what is fitted.
+    pub enum Kernel {
+        Paper = "paper",
+        Scaled = "scaled",
+        Ard = "ard",
+        Coupled = "coupled",
+    }
+}
+
+pub const KERNEL: TypedSetting<Kernel> = Kernel::setting(
+    "kernel",
+    "what is fitted: one length scale and noise (paper), also the output scale (scaled), a length scale for each dimension (ard), or the public code's kernel over vectors and scores (coupled)",
+    Kernel::Paper,
+    Paper,
+)
+.with_code_default(Kernel::Coupled.as_default());
+
+setting_words! {
+    /// How expected improvement is searched.
+    pub enum SearchSteps {
+        Ours = "ours",
+        Code = "code",
+    }
+}
+
+pub const SEARCH: TypedSetting<SearchSteps> = SearchSteps::setting(
+    "search",
+    "how expected improvement is maximised: small steps and 60 generations of 20, or the public code's large steps and 10 generations of 50",
+    SearchSteps::Ours,
+    BuiltIn,
+)
+.with_code_default(SearchSteps::Code.as_default());
+
+setting_words! {
+    /// What an evaluation is worth.
+    pub enum RewardKind {
+        Paper = "paper",
+        Code = "code",
+    }
+}
+
+pub const REWARD: TypedSetting<RewardKind> = RewardKind::setting(
+    "reward",
+    "what an evaluation is worth: the share of solved tasks and the diversity of the advice (paper), or equal parts of result, attempts and diversity (code)",
+    RewardKind::Paper,
+    Paper,
+)
+.with_code_default(RewardKind::Code.as_default());
+
+pub const ALPHA: TypedSetting<u64> = TypedSetting::number(
+    "alpha",
+    "the weight of diversity in the paper's reward, in percent",
+    50,
+    (0, 100),
+    Paper,
+);
+
+setting_words! {
+    /// How the difference of two pieces of advice is measured.
+    pub enum Diversity {
+        /// 1 minus the cosine of their words, as the paper says and its code does.
+        Distance = "distance",
+        /// The cosine itself, as the paper's formula 7 is printed, which rewards repetition.
+        Printed = "printed",
+    }
+}
+
+pub const DIVERSITY: TypedSetting<Diversity> = Diversity::setting(
+    "diversity",
+    "how different the last two pieces of advice are: 1 minus their cosine, or the cosine itself, as formula 7 is printed",
+    Diversity::Distance,
+    BuiltIn,
+);
+
+pub const INSTANCES: TypedSetting<u64> = TypedSetting::number(
+    "instances",
+    "how many tasks of each type an instruction is evaluated on",
+    10,
+    (1, 1000),
+    Code,
+);
+
+pub const ATTEMPTS: TypedSetting<u64> = TypedSetting::number(
+    "attempts",
+    "the most attempts at each task with one instruction",
+    3,
+    (1, 100),
+    Code,
+);
+
+pub const DEMOS: TypedSetting<u64> = TypedSetting::number(
+    "demos",
+    "earlier pairs of instruction and advice, drawn at random, that a model as prompter is shown; recorded with `text`, which doesn't read them; 0: none (zero-shot)",
+    2,
+    (0, 8),
+    Paper,
+)
+.with_code_default(DefaultValue::Number(1));

@@ -1,0 +1,306 @@
+//! Words for measurements of a lesson's effect: the plan before it starts, and the result, as lines and as Markdown.
+
+use crate::domain::{format_price, pluralize};
+use crate::text::{escape_markdown, one_line};
+use crate::timeline::effect::{
+    Column, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome, PanelVerdict,
+    StopReason, Verdict,
+};
+
+/// What a measurement will cost at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlannedCost {
+    pub episodes: u64,
+    pub calls: u64,
+    pub tokens: u64,
+    /// In billionths of the currency unit; 0 without prices.
+    pub cost_nano: u64,
+    pub seconds: f64,
+    /// Whether the actor is a stand-in, whose calls cost nothing.
+    pub is_free: bool,
+}
+
+/// The smallest differences that are detected with a probability of 80 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DetectableEffect {
+    /// If the arms are independent.
+    pub independent: Option<f64>,
+    /// If they differ in no more pairs than they must.
+    pub best: Option<f64>,
+}
+
+/// Formats a share or a difference as whole percent, without a sign for 0.
+pub fn percent(share: f64) -> f64 {
+    (share * 100.0).round() + 0.0
+}
+
+/// Describes where the pairs begin: `at step 10 of episode 1`, `from the start of episode 1`, `over 120 tasks`.
+pub fn describe_start(plan: &EffectPlan) -> String {
+    match &plan.start {
+        EffectStart::Moment { episode, step, .. } => {
+            format!("from step {step} of episode {episode} on, new seeds")
+        }
+        EffectStart::Episode { episode, .. } => format!("from the start of episode {episode}, new seeds"),
+        EffectStart::Tasks => {
+            let tasks = pluralize(plan.tasks.len() as u64, "task");
+            let env = plan.tasks.first().map_or("", |planned| planned.task.env.as_str());
+            match plan.scope {
+                EffectScope::These => format!("exactly these {tasks} of {env}"),
+                _ => format!("other {env} tasks ({tasks})"),
+            }
+        }
+    }
+}
+
+/// Says whether the method reflects during the episodes, and why.
+pub fn describe_mode(plan: &EffectPlan) -> &'static str {
+    if plan.frozen {
+        "frozen: the method doesn't reflect, so only the lesson's text differs"
+    } else {
+        "live: the method reflects in every arm, which can mask a lesson"
+    }
+}
+
+/// Describes what a measurement costs at most: `up to 200 pairs (600 episodes, about 24000 calls, 1.9 M tokens, 9 s)`.
+pub fn describe_cost(plan: &EffectPlan, cost: &PlannedCost) -> String {
+    let pairs = match plan.scope {
+        EffectScope::Tasks => plan.pairs.min(plan.tasks.len() as u32),
+        EffectScope::Moment | EffectScope::These => plan.pairs,
+    };
+    let mut parts = vec![pluralize(cost.episodes, "episode")];
+    parts.push(format!("about {}", pluralize(cost.calls, "call")));
+    parts.push(format!("{} tokens", short_number(cost.tokens)));
+    if cost.cost_nano > 0 {
+        parts.push(format!("cost {}", format_price(cost.cost_nano)));
+    } else if cost.is_free {
+        parts.push("no money".to_owned());
+    }
+    parts.push(format!("about {}", short_time(cost.seconds)));
+    format!("up to {} ({})", pluralize(u64::from(pairs), "pair"), parts.join(", "))
+}
+
+/// Says which effects can be seen.
+pub fn describe_detectable(effect: DetectableEffect) -> Option<String> {
+    let detected = effect.independent.or(effect.best)?;
+    let smaller = if detected > 0.101 { "; one of 0.10 usually is not" } else { "" };
+    Some(format!("an effect of {detected:.2} is detected with 80 % probability{smaller}"))
+}
+
+/// Describes what a contrast shows: `+57 % [41, 70] · 17 : 0 · 30 pairs`.
+pub fn describe_contrast(contrast: &ContrastResult) -> String {
+    let judged = &contrast.judged;
+    let Some(difference) = judged.difference else {
+        return format!("{} pairs", judged.pairs);
+    };
+    format!(
+        "{:+} % [{}, {}] · {} : {} · {}",
+        percent(difference),
+        percent(judged.low),
+        percent(judged.high),
+        judged.counts.first_only,
+        judged.counts.second_only,
+        pluralize(judged.pairs, "pair"),
+    )
+}
+
+/// Describes a contrast's verdict, with what it means or what it needs.
+pub fn describe_verdict(contrast: &ContrastResult) -> String {
+    let verdict = contrast.judged.verdict;
+    let margin = contrast.margin;
+    match verdict {
+        _ if !contrast.has_claim => "no verdict: the lesson itself has none that it helped".to_owned(),
+        Verdict::Helped if contrast.is_small => format!("helped, by less than {margin:.2}"),
+        Verdict::Harmful if contrast.is_small => format!("harmful, by less than {margin:.2}"),
+        Verdict::NoEffectSeen => format!("no effect seen (smaller than {margin:.2} in both directions)"),
+        Verdict::Inconsistent => "inconsistent: earlier and later pairs contradict each other".to_owned(),
+        Verdict::Undecided => match contrast.further_pairs {
+            Some(further) => format!("undecided; at these rates about {} more", pluralize(further, "pair")),
+            None => "undecided".to_owned(),
+        },
+        Verdict::Helped | Verdict::Harmful => verdict.to_string(),
+    }
+}
+
+/// Describes the verdict about both columns in a sentence.
+pub fn describe_panel(verdict: PanelVerdict, here: Verdict, elsewhere: Verdict) -> String {
+    let meaning = match verdict {
+        PanelVerdict::Lesson => "it helps elsewhere",
+        PanelVerdict::Answer => "it helps here, and no effect was seen elsewhere",
+        PanelVerdict::Harmful if here == Verdict::Harmful && elsewhere == Verdict::Harmful => {
+            "in both columns"
+        }
+        PanelVerdict::Harmful if here == Verdict::Harmful => "here",
+        PanelVerdict::Harmful => "elsewhere",
+        PanelVerdict::NoEffectSeen => "neither here nor elsewhere",
+        PanelVerdict::Inconsistent => "the pairs of a column contradict each other",
+        PanelVerdict::Undecided => "more pairs are needed",
+    };
+    format!("{verdict}: {meaning}")
+}
+
+/// Returns the result of a measurement as lines.
+pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
+    let mut lines = vec![title(plan)];
+    if let Some(fact) = &result.fact {
+        lines.push(format!("  deterministic as far as 2 repeats show: {fact}"));
+    }
+    for arm in &result.arms {
+        let rate = arm.rate.map_or_else(String::new, |rate| format!(" ({} %)", percent(rate.value)));
+        lines.push(format!("  {:<12} won {} of {}{rate}", arm.name, arm.won, arm.episodes));
+    }
+    // Without variation there is no interval: copies would only make it look certain.
+    if result.fact.is_none() {
+        for contrast in &result.contrasts {
+            lines.push(format!(
+                "  {}: {}; {}",
+                contrast.judged.contrast,
+                describe_contrast(contrast),
+                describe_verdict(contrast)
+            ));
+            lines.extend(details(plan, contrast).into_iter().map(|line| format!("    {line}")));
+        }
+    }
+    if result.discarded > 0 {
+        let pairs = pluralize(u64::from(result.discarded), "pair");
+        lines.push(format!("  {pairs} discarded: an episode couldn't be played"));
+    }
+    if let Some(reason) = result.stopped {
+        lines.push(format!("  stopped: {}", reason.describe()));
+    }
+    lines
+}
+
+fn title(plan: &EffectPlan) -> String {
+    let column = plan.column.map_or_else(String::new, |column| format!("{column}: "));
+    let mode = if plan.frozen { "frozen" } else { "live" };
+    format!("{column}{}, {mode}, {}, actor {}", describe_start(plan), plan.outcome, plan.actor)
+}
+
+fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    let fixed = &contrast.fixed;
+    if let (Some(newcombe), Outcome::Success) = (fixed.newcombe, plan.outcome) {
+        let validity = if fixed.is_reached && plan.budget.keep_going {
+            String::new()
+        } else {
+            format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
+        };
+        lines.push(format!(
+            "fixed: [{}, {}], mid-p {:.4}{validity}",
+            percent(newcombe.low),
+            percent(newcombe.high),
+            fixed.mcnemar.mid_p
+        ));
+    }
+    let gain = contrast.judged.gain.map_or_else(|| "nothing varied".to_owned(), |gain| format!("{gain:.2}"));
+    lines.push(format!("alpha {}, margin {:.2}, pairing gain {gain}", contrast.alpha, contrast.margin));
+    if let Some(counts) = contrast.without_learned {
+        lines.push(format!(
+            "without the tasks on which it was learned: {} : {}",
+            counts.first_only, counts.second_only
+        ));
+    }
+    if let Some(marked) = contrast.marked {
+        let what = if marked { "marked" } else { "not marked" };
+        lines.push(format!("{what} (share of falsely marked lessons at most 10 %)"));
+    }
+    lines
+}
+
+/// Returns results as Markdown.
+pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&str>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    if let Some((plan, _)) = results.first() {
+        lines.extend(["# Effect of a lesson".to_owned(), String::new()]);
+        for lesson in &plan.lessons {
+            let solution = lesson.text.solution.as_deref().map_or_else(String::new, |s| format!(" -> {s}"));
+            let quoted = escape_markdown(&one_line(&format!("{}{solution}", lesson.text.text)));
+            lines.push(format!("- `{}` (version {}): {quoted}", lesson.id, lesson.version));
+        }
+        lines.push(String::new());
+    }
+    if let Some(panel) = panel {
+        lines.extend([format!("**{}**", escape_markdown(panel)), String::new()]);
+    }
+    for (plan, result) in results {
+        lines.extend([format!("## {}", escape_markdown(&title(plan))), String::new()]);
+        if let Some(fact) = &result.fact {
+            let fact = escape_markdown(fact);
+            lines.extend([format!("Deterministic as far as 2 repeats show: {fact}."), String::new()]);
+        }
+        lines.extend(["| arm | won | episodes |".to_owned(), "|---|---|---|".to_owned()]);
+        for arm in &result.arms {
+            lines.push(format!("| {} | {} | {} |", escape_markdown(&arm.name), arm.won, arm.episodes));
+        }
+        if result.fact.is_none() {
+            let heads = "| contrast | pairs | for : against | difference | interval | verdict |";
+            lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
+            lines.extend(result.contrasts.iter().map(contrast_row));
+        }
+        let end = result.stopped.map_or("in progress", StopReason::describe);
+        lines.push(String::new());
+        lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));
+        lines.push(String::new());
+    }
+    lines.join("\n")
+}
+
+fn contrast_row(contrast: &ContrastResult) -> String {
+    let judged = &contrast.judged;
+    let difference = judged.difference.map_or_else(|| "-".to_owned(), |d| format!("{:+} %", percent(d)));
+    format!(
+        "| {} | {} | {} : {} | {difference} | [{}, {}] | {} |",
+        escape_markdown(&judged.contrast.to_string()),
+        judged.pairs,
+        judged.counts.first_only,
+        judged.counts.second_only,
+        percent(judged.low),
+        percent(judged.high),
+        escape_markdown(&describe_verdict(contrast)),
+    )
+}
+
+/// Returns the name of a column, or of a measurement over a task list.
+pub fn column_name(column: Option<Column>) -> String {
+    column.map_or_else(|| "tasks".to_owned(), |column| column.to_string())
+}
+
+fn short_number(number: u64) -> String {
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{} k", number.div_ceil(1000)),
+        _ => format!("{:.1} M", number as f64 / 1e6),
+    }
+}
+
+fn short_time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "1 s".to_owned(),
+        s if s < 120.0 => format!("{} s", s.round()),
+        s if s < 7200.0 => format!("{} min", (s / 60.0).round()),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_short() {
+        for (number, text) in [(9_999, "9999"), (10_001, "11 k"), (1_900_000, "1.9 M")] {
+            assert_eq!(short_number(number), text);
+        }
+        for (seconds, text) in [(0.2, "1 s"), (9.4, "9 s"), (600.0, "10 min"), (9000.0, "2.5 h")] {
+            assert_eq!(short_time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn the_panel_names_the_harmful_column() {
+        let harmful = |here, elsewhere| describe_panel(PanelVerdict::Harmful, here, elsewhere);
+        assert_eq!(harmful(Verdict::Harmful, Verdict::Undecided), "harmful: here");
+        assert_eq!(harmful(Verdict::Helped, Verdict::Harmful), "harmful: elsewhere");
+        assert_eq!(harmful(Verdict::Harmful, Verdict::Harmful), "harmful: in both columns");
+    }
+}

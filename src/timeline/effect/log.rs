@@ -1,0 +1,341 @@
+//! The fold of a measurement's log. Every number of a measurement that is shown anywhere comes from here.
+
+mod contrast;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+pub use contrast::{ContrastLog, CountedPair};
+pub use schedule::{EpisodeSlot, NextRecord};
+
+use super::record::{
+    Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope, StopReason,
+};
+use super::{Verdict, task_order, too_many_discarded};
+use contrast::PairRule;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A measurement, as its log tells it. Its numbers depend on the set of records and the order of pairs, not on the order in
+/// which the records were written.
+#[derive(Clone, Debug)]
+pub struct EffectLog {
+    plan: EffectPlan,
+    /// The order in which pairs take the tasks, as indices.
+    task_order: Vec<usize>,
+    pairs: BTreeMap<u32, PairLog>,
+    contrasts: Vec<ContrastLog>,
+    /// The first pair that isn't counted yet.
+    next_pair: u32,
+    /// The last judgement written for each contrast.
+    judged: Vec<Option<EffectJudged>>,
+    stopped: Option<StopReason>,
+    totals: Totals,
+    /// Discarded pairs among those before `next_pair`, without those of absent shards.
+    discarded: u32,
+    /// The numbers of all discarded pairs before `next_pair`.
+    discarded_pairs: BTreeSet<u32>,
+    is_deterministic: bool,
+}
+
+/// Sums over all recorded episodes, counted in pairs or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    pub episodes: u64,
+    pub tokens: u64,
+    pub calls: u64,
+    pub steps: u64,
+    /// In billionths of the currency unit.
+    pub cost_nano: u64,
+}
+
+/// What is recorded of a pair.
+#[derive(Clone, Debug, Default)]
+pub struct PairLog {
+    episodes: Vec<EffectEpisode>,
+    /// The episodes that couldn't be played.
+    failed: Vec<EffectDiscarded>,
+}
+
+impl PairLog {
+    /// Returns an episode of an arm; repeats are counted from 1.
+    pub fn episode(&self, arm: &str, repeat: u32) -> Option<&EffectEpisode> {
+        self.episodes.iter().find(|e| e.arm == arm && e.repeat == repeat)
+    }
+
+    /// Returns all episodes of an arm.
+    pub fn episodes_of<'a>(&'a self, arm: &'a str) -> impl Iterator<Item = &'a EffectEpisode> {
+        self.episodes.iter().filter(move |e| e.arm == arm)
+    }
+
+    /// Returns whether the journals of all arms are kept.
+    pub fn is_kept(&self) -> bool {
+        self.episodes.iter().any(|e| e.kept)
+    }
+}
+
+impl EffectLog {
+    /// Starts a measurement without episodes.
+    pub fn new(plan: EffectPlan) -> Self {
+        let contrasts: Vec<ContrastLog> = plan
+            .contrasts
+            .iter()
+            .map(|contrast| ContrastLog::new(contrast.clone(), plan.alpha, plan.margin))
+            .collect();
+        Self {
+            task_order: task_order(plan.tasks.len(), plan.seed),
+            judged: vec![None; contrasts.len()],
+            contrasts,
+            plan,
+            pairs: BTreeMap::new(),
+            next_pair: 1,
+            stopped: None,
+            totals: Totals::default(),
+            discarded: 0,
+            discarded_pairs: BTreeSet::new(),
+            is_deterministic: false,
+        }
+    }
+
+    /// Folds a log. Returns `None` if it doesn't begin with a plan.
+    pub fn fold(records: impl IntoIterator<Item = EffectRecord>) -> Option<Self> {
+        let mut records = records.into_iter();
+        let Some(EffectRecord::Planned(plan)) = records.next() else { return None };
+        let mut log = Self::new(*plan);
+        records.for_each(|record| log.apply(record));
+        Some(log)
+    }
+
+    /// Folds one record. Records of another measurement, and repeated ones, change nothing.
+    pub fn apply(&mut self, record: EffectRecord) {
+        match record {
+            EffectRecord::Planned(plan) if self.plan.is_same_measurement(&plan) => {
+                self.extend_plan(&plan);
+            }
+            EffectRecord::Episode(episode) if episode.effect == self.plan.effect => {
+                let pair = self.pairs.entry(episode.pair).or_default();
+                if pair.episode(&episode.arm, episode.repeat).is_some() {
+                    return;
+                }
+                self.totals.episodes += 1;
+                self.totals.tokens = self.totals.tokens.saturating_add(episode.tokens);
+                self.totals.calls += u64::from(episode.calls);
+                self.totals.steps += u64::from(episode.steps);
+                self.totals.cost_nano = self.totals.cost_nano.saturating_add(episode.cost_nano);
+                pair.episodes.push(*episode);
+                self.count_pairs();
+            }
+            EffectRecord::Discarded(discarded) if discarded.effect == self.plan.effect => {
+                let pair = self.pairs.entry(discarded.pair).or_default();
+                if pair.failed.iter().all(|failed| failed.arm != discarded.arm) {
+                    pair.failed.push(discarded);
+                }
+                self.count_pairs();
+            }
+            EffectRecord::Judged(judged) if judged.effect == self.plan.effect => {
+                if let Some(index) = self.contrasts.iter().position(|c| c.contrast == judged.contrast) {
+                    self.judged[index] = Some(*judged);
+                }
+            }
+            EffectRecord::Stopped(stopped) if stopped.effect == self.plan.effect => {
+                self.stopped = Some(stopped.reason);
+            }
+            _ => {}
+        }
+    }
+
+    /// Continues with another number of pairs and budget.
+    fn extend_plan(&mut self, plan: &EffectPlan) {
+        let goes_on = plan.budget.keep_going && !self.plan.budget.keep_going;
+        self.plan.pairs = plan.pairs;
+        self.plan.budget = plan.budget;
+        self.plan.shard = plan.shard;
+        self.stopped = None;
+        if goes_on {
+            // Pairs after the verdict count now, too.
+            let plan = self.plan.clone();
+            let (pairs, totals, judged) =
+                (std::mem::take(&mut self.pairs), self.totals, std::mem::take(&mut self.judged));
+            *self = Self { pairs, judged, totals, ..Self::new(plan) };
+        }
+        self.count_pairs();
+    }
+
+    /// Counts complete pairs in the order of their indices, until one is missing. Counting pairs in the order of their
+    /// completion would favour short episodes, and short episodes are the won ones.
+    fn count_pairs(&mut self) {
+        while self.next_pair <= self.plan.pairs {
+            // One episode at a time, the measurement would have ended here, and no later pair would have been played.
+            if self.plan.shard.is_none() && (self.is_deterministic || self.has_too_many_discarded()) {
+                break;
+            }
+            let number = self.next_pair;
+            let Some(pair) = self.pairs.get(&number) else { break };
+            if let Some(failed) = self.failure(pair) {
+                self.discarded += u32::from(!failed.absent);
+                self.discarded_pairs.insert(number);
+                self.next_pair += 1;
+                continue;
+            }
+            let counting: Vec<usize> =
+                (0..self.contrasts.len()).filter(|index| self.is_counting(*index)).collect();
+            if counting.is_empty() {
+                break;
+            }
+            let needed = |contrast: &Contrast| [contrast.first.clone(), contrast.second.clone()];
+            let arms: Vec<String> =
+                counting.iter().flat_map(|index| needed(&self.contrasts[*index].contrast)).collect();
+            let rule = self.pair_rule();
+            if arms.iter().any(|arm| (1..=rule.repeats).any(|repeat| pair.episode(arm, repeat).is_none())) {
+                break;
+            }
+            for index in counting {
+                self.contrasts[index].count(number, pair, rule);
+            }
+            self.next_pair += 1;
+            self.is_deterministic = self.is_deterministic || self.are_first_pairs_copies();
+        }
+    }
+
+    /// Returns why a pair counts in no arm: an episode that is needed couldn't be played. One that isn't needed any more,
+    /// because its contrast has a verdict, doesn't matter; it would not have been played one pair at a time.
+    fn failure<'a>(&self, pair: &'a PairLog) -> Option<&'a EffectDiscarded> {
+        pair.failed.iter().find(|failed| failed.arm.is_empty() || self.needs_arm(&failed.arm))
+    }
+
+    /// Returns whether episodes of an arm are still needed.
+    fn needs_arm(&self, arm: &str) -> bool {
+        self.plan.shard.is_some()
+            || self.contrasts.iter().enumerate().any(|(n, c)| c.contrast.has_arm(arm) && self.is_counting(n))
+    }
+
+    /// Returns why a settled pair counts in no arm, or `None` if it counts.
+    pub fn discarded(&self, number: u32) -> Option<&EffectDiscarded> {
+        let pair = self.pairs.get(&number).filter(|_| self.discarded_pairs.contains(&number))?;
+        pair.failed.first()
+    }
+
+    /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one. A secondary
+    /// contrast that gets no verdict stops with the primary one.
+    pub fn is_counting(&self, index: usize) -> bool {
+        let Some(contrast) = self.contrasts.get(index) else { return false };
+        if self.plan.budget.keep_going {
+            return true;
+        }
+        if self.has_own_claim(index) {
+            return contrast.monitored_verdict() == Verdict::Undecided;
+        }
+        // Its claim depends on the primary contrast, which is not decided yet or was decided against it.
+        self.contrasts[0].monitored_verdict() == Verdict::Undecided
+    }
+
+    /// Returns whether a contrast gets a verdict. Of several arms of one lesson, the primary contrast is tested first; only
+    /// if it helped, the others are tested, each at the full level, which keeps the overall error rate at alpha (Maurer,
+    /// Hothorn, Lehmacher 1995). Several lessons are tested each by itself.
+    pub fn has_own_claim(&self, index: usize) -> bool {
+        index == 0 || self.plan.lessons.len() > 1 || self.contrasts[0].monitored_verdict() == Verdict::Helped
+    }
+
+    /// Returns the verdict about a contrast; `None` if it gets none.
+    pub fn verdict(&self, index: usize) -> Option<Verdict> {
+        if !self.has_own_claim(index) {
+            return None;
+        }
+        if self.has_too_many_discarded() {
+            return Some(Verdict::Undecided);
+        }
+        self.contrasts.get(index).map(ContrastLog::monitored_verdict)
+    }
+
+    /// Returns whether so many pairs were discarded that the rest may not represent them.
+    pub fn has_too_many_discarded(&self) -> bool {
+        let counted = self.contrasts.first().map_or(0, |contrast| contrast.pairs().len() as u64);
+        too_many_discarded(counted, u64::from(self.discarded))
+    }
+
+    fn pair_rule(&self) -> PairRule {
+        let (outcome, step_limit) = (self.plan.outcome, self.plan.step_limit);
+        PairRule { outcome, step_limit, repeats: self.repeats_of_pair() }
+    }
+
+    /// Returns whether the first two pairs went exactly the same way in every arm although their seeds differ.
+    fn are_first_pairs_copies(&self) -> bool {
+        if self.plan.scope != EffectScope::Moment || self.next_pair != 3 {
+            return false;
+        }
+        let (Some(first), Some(second)) = (self.pairs.get(&1), self.pairs.get(&2)) else { return false };
+        let trace = |pair: &PairLog, arm: &str| pair.episode(arm, 1).map(|e| e.trace.clone());
+        let same = |arm: &str| match (trace(first, arm), trace(second, arm)) {
+            (Some(a), Some(b)) => !a.is_empty() && a == b,
+            _ => false,
+        };
+        self.plan.arms().into_iter().all(same)
+    }
+
+    /// Returns the number of episodes of each arm in a pair.
+    pub fn repeats_of_pair(&self) -> u32 {
+        let repeats = self.plan.repeats.max(1);
+        match self.plan.scope {
+            EffectScope::These => repeats.saturating_mul(self.plan.tasks.len() as u32),
+            EffectScope::Moment | EffectScope::Tasks => repeats,
+        }
+    }
+
+    /// Returns the index of the task that an episode of a pair plays.
+    pub fn task_index(&self, pair: u32, repeat: u32) -> usize {
+        let tasks = self.task_order.len().max(1);
+        let place = match self.plan.scope {
+            EffectScope::Moment => 0,
+            EffectScope::Tasks => pair.saturating_sub(1) as usize,
+            EffectScope::These => repeat.saturating_sub(1) as usize,
+        };
+        self.task_order.get(place % tasks).copied().unwrap_or(0)
+    }
+
+    /// Returns the plan, with the latest budget.
+    pub fn plan(&self) -> &EffectPlan {
+        &self.plan
+    }
+
+    /// Returns the contrasts, the primary one first.
+    pub fn contrasts(&self) -> &[ContrastLog] {
+        &self.contrasts
+    }
+
+    /// Returns the recorded pairs by their numbers.
+    pub fn pairs(&self) -> &BTreeMap<u32, PairLog> {
+        &self.pairs
+    }
+
+    /// Returns how many pairs were counted or discarded without a gap.
+    pub fn settled_pairs(&self) -> u32 {
+        self.next_pair - 1
+    }
+
+    /// Returns how many of them were discarded because an episode couldn't be played.
+    pub fn discarded_pairs(&self) -> u32 {
+        self.discarded
+    }
+
+    /// Returns why it stopped, or `None` while it goes on.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.stopped
+    }
+
+    /// Returns the sums over all recorded episodes.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Returns whether further pairs would be copies, as far as two repeats show.
+    pub fn is_deterministic(&self) -> bool {
+        self.is_deterministic
+    }
+
+    /// Returns how many recorded episodes of an arm were won, and how many there are, in the counted pairs.
+    pub fn wins(&self, arm: &str) -> (u64, u64) {
+        let counted = self.pairs.range(..self.next_pair).filter(|(n, _)| !self.discarded_pairs.contains(n));
+        let episodes = counted.flat_map(|(_, pair)| pair.episodes_of(arm));
+        episodes.fold((0, 0), |(won, all), episode| (won + u64::from(episode.won), all + 1))
+    }
+}

@@ -1,0 +1,127 @@
+//! One contrast of a measurement: the differences of its counted pairs.
+
+use super::PairLog;
+use crate::timeline::effect::record::Contrast;
+use crate::timeline::effect::{
+    Difference, EpisodeResult, Judgement, Monitor, Outcome, PairCounts, Verdict, pairing_gain,
+};
+
+/// Two arms and the pairs that compare them.
+#[derive(Clone, Debug)]
+pub struct ContrastLog {
+    pub contrast: Contrast,
+    monitor: Monitor,
+    counts: PairCounts,
+    pairs: Vec<CountedPair>,
+}
+
+/// A counted pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CountedPair {
+    pub pair: u32,
+    /// First minus second arm, between -1 and 1; `None` for an outcome without bounds (tokens).
+    pub difference: Option<f64>,
+    /// The sum of the differences of all its episodes, in the units of
+    /// [`Outcome::exact_difference`](crate::timeline::effect::Outcome::exact_difference).
+    pub exact: i64,
+    /// The mean outcomes of both arms; larger is better.
+    pub outcomes: (f64, f64),
+    /// Whether each arm won all its episodes.
+    pub won: (bool, bool),
+}
+
+/// What is compared in a pair: the outcome, the steps that an episode has at most, and the number of episodes of each arm.
+#[derive(Clone, Copy)]
+pub(super) struct PairRule {
+    pub(super) outcome: Outcome,
+    pub(super) step_limit: u32,
+    pub(super) repeats: u32,
+}
+
+impl ContrastLog {
+    pub(super) fn new(contrast: Contrast, alpha: f64, margin: f64) -> Self {
+        Self {
+            contrast,
+            monitor: Monitor::new(alpha, margin),
+            counts: PairCounts::default(),
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Counts a complete pair.
+    pub(super) fn count(&mut self, number: u32, pair: &PairLog, rule: PairRule) {
+        let Some(episodes) = self.episodes(pair, rule.repeats) else { return };
+        let (outcome, allowed) = (rule.outcome, u64::from(rule.step_limit));
+        let differences: Vec<Difference> =
+            episodes.iter().filter_map(|(a, b)| outcome.difference(a, b, allowed)).collect();
+        let difference = Difference::mean(&differences);
+        let won = (episodes.iter().all(|(a, _)| a.won), episodes.iter().all(|(_, b)| b.won));
+        let exact: i64 = episodes.iter().map(|(a, b)| outcome.exact_difference(a, b, allowed)).sum();
+        if let Some(difference) = difference {
+            self.monitor.push(difference);
+        }
+        if outcome == Outcome::Success && rule.repeats == 1 {
+            self.counts.add(won.0, won.1);
+        } else {
+            // Only the better arm of a pair is known.
+            self.counts.add(exact > 0, exact < 0);
+        }
+        let mean = |value: &dyn Fn(&(EpisodeResult, EpisodeResult)) -> f64| {
+            episodes.iter().map(value).sum::<f64>() / f64::from(rule.repeats.max(1))
+        };
+        self.pairs.push(CountedPair {
+            pair: number,
+            difference: difference.map(Difference::value),
+            exact,
+            outcomes: (mean(&|(a, _)| outcome.value(a, allowed)), mean(&|(_, b)| outcome.value(b, allowed))),
+            won,
+        });
+    }
+
+    /// Returns the episodes of both arms of a pair, or `None` if one is missing.
+    fn episodes(&self, pair: &PairLog, repeats: u32) -> Option<Vec<(EpisodeResult, EpisodeResult)>> {
+        let result = |arm: &str, repeat| Some(pair.episode(arm, repeat)?.result());
+        let both = |repeat| result(&self.contrast.first, repeat).zip(result(&self.contrast.second, repeat));
+        (1..=repeats).map(both).collect()
+    }
+
+    /// Returns whether the outcomes of both arms differ in any episode of a pair.
+    pub(super) fn differs(&self, pair: &PairLog, rule: PairRule) -> bool {
+        let differ = |(a, b): &(EpisodeResult, EpisodeResult)| {
+            rule.outcome.exact_difference(a, b, u64::from(rule.step_limit)) != 0
+        };
+        self.episodes(pair, rule.repeats).is_some_and(|episodes| episodes.iter().any(differ))
+    }
+
+    /// Returns what the counted pairs show.
+    pub fn judgement(&self) -> Judgement {
+        self.monitor.judgement()
+    }
+
+    /// Returns the verdict by the pairs alone; see [`EffectLog::verdict`](super::EffectLog::verdict).
+    pub fn monitored_verdict(&self) -> Verdict {
+        self.monitor.judgement().verdict
+    }
+
+    /// Returns the pairs by who won them; with other outcomes than success, by who did better.
+    pub fn counts(&self) -> PairCounts {
+        self.counts
+    }
+
+    /// Returns the counted pairs in order.
+    pub fn pairs(&self) -> &[CountedPair] {
+        &self.pairs
+    }
+
+    /// Returns how many further pairs lead to a verdict at the rates so far; `None` without pairs, or beyond `limit`.
+    pub fn further_pairs(&self, limit: u64) -> Option<u64> {
+        self.monitor.further_pairs(limit)
+    }
+
+    /// Returns the share of variance that pairing has removed: 0 if seeds have no effect, 1 if the arms always agree. `None`
+    /// if nothing varies.
+    pub fn pairing_gain(&self) -> Option<f64> {
+        let values: Vec<(f64, f64)> = self.pairs.iter().map(|pair| pair.outcomes).collect();
+        pairing_gain(&values)
+    }
+}

@@ -1,0 +1,255 @@
+//! The fold and the schedule of measurements with made-up episodes.
+
+use super::{EffectLog, NextRecord};
+use crate::domain::{LessonId, LessonText, Task};
+use crate::timeline::effect::{
+    Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan, EffectRecord,
+    EffectScope, EffectStart, EpisodeSlot, MeasuredLesson, Outcome, PlannedTask, SplitMix64, StopReason,
+    Verdict,
+};
+use std::collections::BTreeMap;
+
+fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
+    let task = |n| Task {
+        env: "household".to_owned(),
+        id: format!("normal/put/{n}"),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    };
+    let id = LessonId("abcdef012345".into());
+    EffectPlan {
+        v: EFFECT_VERSION,
+        effect: "e".to_owned(),
+        lesson: Some(id.clone()),
+        version: Some(1),
+        lessons: vec![MeasuredLesson { id, version: 1, text: LessonText::plain("Look.") }],
+        column: None,
+        contrasts: arms.iter().map(|(first, second)| Contrast::new(*first, *second)).collect(),
+        scope: EffectScope::Tasks,
+        start: EffectStart::Tasks,
+        outcome: Outcome::Success,
+        margin: 0.10,
+        alpha: 0.05,
+        pairs,
+        budget: EffectBudget::default(),
+        frozen: true,
+        seed: 1,
+        repeats: 1,
+        shard: None,
+        pools: BTreeMap::new(),
+        step_limit: 50,
+        tasks: (1..=pairs).map(|n| PlannedTask { task: task(n), learned: false }).collect(),
+        run: String::new(),
+        method: "react".to_owned(),
+        actor: "rules".to_owned(),
+        excluded_seeds: Vec::new(),
+    }
+}
+
+const TWO_ARMS: &[(&str, &str)] = &[("with", "without")];
+const THREE_ARMS: &[(&str, &str)] = &[("with", "without"), ("with", "placebo")];
+
+fn episode(slot: &EpisodeSlot, won: bool) -> EffectRecord {
+    EffectRecord::Episode(Box::new(EffectEpisode {
+        effect: "e".to_owned(),
+        pair: slot.pair,
+        repeat: slot.repeat,
+        arm: slot.arm.clone(),
+        task: slot.task.to_string(),
+        seed: slot.seed,
+        won,
+        progress: f64::from(u8::from(won)),
+        steps: 10,
+        tokens: 100,
+        calls: 10,
+        cost_nano: 0,
+        reason: String::new(),
+        trace: format!("{}-{}", slot.pair, slot.arm),
+        kept: false,
+    }))
+}
+
+/// Runs a measurement whose episodes have the outcomes of `wins`, one at a time. `None` is an episode that can't be
+/// played.
+fn run(mut log: EffectLog, wins: impl Fn(&EpisodeSlot) -> Option<bool>) -> (EffectLog, Vec<EffectRecord>) {
+    let mut records = Vec::new();
+    loop {
+        let record = match log.next(&[], 1) {
+            NextRecord::Play(slots) => match wins(&slots[0]) {
+                Some(won) => episode(&slots[0], won),
+                None => EffectRecord::Discarded(EffectDiscarded {
+                    effect: "e".to_owned(),
+                    pair: slots[0].pair,
+                    arm: slots[0].arm.clone(),
+                    reason: "the server is down".to_owned(),
+                    absent: false,
+                }),
+            },
+            NextRecord::Write(record) => *record,
+            NextRecord::Wait | NextRecord::Done => break,
+        };
+        log.apply(record.clone());
+        records.push(record);
+    }
+    (log, records)
+}
+
+#[test]
+fn a_measurement_stops_when_its_verdict_is_decided() {
+    // Eight one-sided wins in a row decide at level 0.05.
+    let (log, records) = run(EffectLog::new(plan(60, TWO_ARMS)), |slot| Some(slot.arm == "with"));
+    assert_eq!((log.settled_pairs(), log.verdict(0)), (8, Some(Verdict::Helped)));
+    assert_eq!(log.stopped(), Some(StopReason::Decided));
+    // Sixteen episodes, the verdict when it changed, and the reason.
+    assert_eq!(records.len(), 16 + 2);
+    assert!(
+        matches!(&records[16], EffectRecord::Judged(judged) if judged.pairs == 8 && judged.counts.first_only == 8)
+    );
+}
+
+#[test]
+fn without_a_verdict_all_pairs_are_played_and_judged_at_the_end() {
+    let (log, records) = run(EffectLog::new(plan(20, TWO_ARMS)), |_| Some(true));
+    assert_eq!((log.settled_pairs(), log.verdict(0)), (20, Some(Verdict::Undecided)));
+    assert_eq!(log.stopped(), Some(StopReason::Pairs));
+    assert!(matches!(&records[40], EffectRecord::Judged(judged) if judged.counts.both == 20));
+}
+
+#[test]
+fn a_secondary_contrast_gets_a_verdict_only_after_the_primary_one_helped() {
+    let nothing = |_: &EpisodeSlot| Some(false);
+    let (log, _) = run(EffectLog::new(plan(60, THREE_ARMS)), nothing);
+    assert_eq!((log.verdict(0), log.verdict(1)), (Some(Verdict::NoEffectSeen), None));
+    assert_eq!(log.contrasts()[1].pairs().len(), 51);
+    let only_with = |slot: &EpisodeSlot| Some(slot.arm == "with");
+    let (log, _) = run(EffectLog::new(plan(60, THREE_ARMS)), only_with);
+    assert_eq!((log.verdict(0), log.verdict(1)), (Some(Verdict::Helped), Some(Verdict::Helped)));
+    assert_eq!(log.totals().episodes, 24);
+}
+
+#[test]
+fn a_discarded_pair_counts_in_no_arm() {
+    let fails = |slot: &EpisodeSlot| (slot.pair != 3).then_some(slot.arm == "with");
+    let (log, _) = run(EffectLog::new(plan(60, TWO_ARMS)), fails);
+    assert_eq!((log.settled_pairs(), log.discarded_pairs()), (9, 1));
+    assert_eq!(log.contrasts()[0].counts().pairs(), 8);
+}
+
+#[test]
+fn with_too_many_discarded_pairs_there_is_no_verdict() {
+    let fails = |slot: &EpisodeSlot| (!slot.pair.is_multiple_of(5)).then_some(true);
+    let (log, _) = run(EffectLog::new(plan(60, TWO_ARMS)), fails);
+    assert_eq!(log.stopped(), Some(StopReason::Discarded));
+    assert_eq!((log.settled_pairs(), log.verdict(0)), (20, Some(Verdict::Undecided)));
+}
+
+#[test]
+fn budgets_stop_a_measurement() {
+    let budget = EffectBudget { episodes: Some(7), ..EffectBudget::default() };
+    let (log, _) = run(EffectLog::new(EffectPlan { budget, ..plan(60, TWO_ARMS) }), |_| Some(true));
+    assert_eq!((log.totals().episodes, log.stopped()), (7, Some(StopReason::Episodes)));
+    let budget = EffectBudget { tokens: Some(450), ..EffectBudget::default() };
+    let (log, _) = run(EffectLog::new(EffectPlan { budget, ..plan(60, TWO_ARMS) }), |_| Some(true));
+    assert_eq!((log.totals().tokens, log.stopped()), (500, Some(StopReason::Tokens)));
+}
+
+#[test]
+fn a_larger_budget_continues_a_measurement() {
+    let budget = EffectBudget { episodes: Some(7), ..EffectBudget::default() };
+    let small = EffectPlan { budget, ..plan(10, TWO_ARMS) };
+    let (mut log, _) = run(EffectLog::new(small), |_| Some(true));
+    log.apply(EffectRecord::Planned(Box::new(plan(10, TWO_ARMS))));
+    let (log, records) = run(log, |_| Some(true));
+    assert_eq!((log.totals().episodes, log.stopped()), (20, Some(StopReason::Pairs)));
+    assert_eq!(records.iter().filter(|record| matches!(record, EffectRecord::Episode(_))).count(), 13);
+}
+
+#[test]
+fn two_equal_pairs_at_one_moment_are_a_fact() {
+    let moment = EffectPlan { scope: EffectScope::Moment, ..plan(10, TWO_ARMS) };
+    let mut log = EffectLog::new(moment);
+    for _ in 0..4 {
+        let NextRecord::Play(slots) = log.next(&[], 1) else { panic!("an episode is due") };
+        let EffectRecord::Episode(mut record) = episode(&slots[0], slots[0].arm == "with") else { continue };
+        record.trace.clone_from(&slots[0].arm);
+        log.apply(EffectRecord::Episode(record));
+    }
+    assert!(log.is_deterministic());
+    let (log, _) = run(log, |_| Some(true));
+    assert_eq!((log.settled_pairs(), log.stopped()), (2, Some(StopReason::Deterministic)));
+}
+
+/// The outcome of an episode in the tests of determinism: any fixed function of the slot.
+fn fixed_outcome(slot: &EpisodeSlot) -> Option<bool> {
+    let random = SplitMix64::new(slot.seed ^ slot.arm.len() as u64).next_u64();
+    (!random.is_multiple_of(50)).then_some(random % 10 < if slot.arm == "with" { 6 } else { 4 })
+}
+
+#[test]
+fn a_killed_measurement_writes_the_same_lines() {
+    let (_, whole) = run(EffectLog::new(plan(60, THREE_ARMS)), fixed_outcome);
+    for killed_after in 0..whole.len() {
+        let begun = std::iter::once(EffectRecord::Planned(Box::new(plan(60, THREE_ARMS))));
+        let log = EffectLog::fold(begun.chain(whole[..killed_after].iter().cloned())).unwrap();
+        let (_, rest) = run(log, fixed_outcome);
+        assert_eq!(rest, whole[killed_after..], "after {killed_after} records");
+    }
+}
+
+#[test]
+fn any_order_of_completion_gives_the_same_numbers() {
+    let (expected, _) = run(EffectLog::new(plan(60, THREE_ARMS)), fixed_outcome);
+    for shuffle in 0..20 {
+        let mut random = SplitMix64::new(shuffle);
+        let mut log = EffectLog::new(plan(60, THREE_ARMS));
+        let mut in_progress: Vec<EpisodeSlot> = Vec::new();
+        loop {
+            match log.next(&in_progress, 7) {
+                NextRecord::Play(slots) => in_progress.extend(slots),
+                NextRecord::Write(record) => log.apply(*record),
+                NextRecord::Done => break,
+                NextRecord::Wait => {
+                    let slot = in_progress.remove(random.index_below(in_progress.len()));
+                    log.apply(match fixed_outcome(&slot) {
+                        Some(won) => episode(&slot, won),
+                        None => EffectRecord::Discarded(EffectDiscarded {
+                            effect: "e".to_owned(),
+                            pair: slot.pair,
+                            arm: slot.arm.clone(),
+                            reason: "the server is down".to_owned(),
+                            absent: false,
+                        }),
+                    });
+                }
+            }
+        }
+        for index in 0..2 {
+            assert_eq!(log.judge(index), expected.judge(index), "shuffle {shuffle}");
+        }
+        assert_eq!(log.settled_pairs(), expected.settled_pairs());
+    }
+}
+
+#[test]
+fn a_record_survives_its_line() {
+    let (log, mut records) = run(EffectLog::new(plan(3, THREE_ARMS)), fixed_outcome);
+    records.push(EffectRecord::Planned(Box::new(log.plan().clone())));
+    for record in records {
+        let line = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<EffectRecord>(&line).unwrap(), record, "{line}");
+        assert!(line.starts_with("{\"type\":\"effect_"), "{line}");
+    }
+}
+
+#[test]
+fn seeds_of_observed_episodes_are_not_used_again() {
+    let slots = |plan: EffectPlan| match EffectLog::new(plan).next(&[], 1) {
+        NextRecord::Play(slots) => slots,
+        other => panic!("{other:?}"),
+    };
+    let usual = slots(plan(1, TWO_ARMS))[0].seed;
+    let excluded = EffectPlan { excluded_seeds: vec![usual], ..plan(1, TWO_ARMS) };
+    assert_ne!(slots(excluded)[0].seed, usual);
+}

@@ -1,0 +1,229 @@
+//! The result of a measurement, for text, JSON, documents and the screen. It is computed from the log alone.
+
+use super::log::{EffectLog, Totals};
+use super::record::{EffectJudged, EffectScope, StopReason};
+use super::special::two_sided_quantile;
+use super::{
+    BootstrapInterval, EpisodeResult, Interval, McNemar, Outcome, PairCounts, Verdict, benjamini_hochberg,
+    bootstrap_mean, e_bh, holm, wilson_at,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The confidence of intervals for a number of pairs that was fixed in advance.
+const CONFIDENCE: f64 = 0.95;
+/// The share of falsely marked lessons that is accepted among several.
+const FALSE_DISCOVERY_RATE: f64 = 0.10;
+/// How many further pairs are looked for at most.
+const MAX_FURTHER_PAIRS: u64 = 10_000;
+
+/// The result of a measurement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EffectResult {
+    /// The number of pairs counted or discarded without a gap.
+    pub settled: u32,
+    pub discarded: u32,
+    pub stopped: Option<StopReason>,
+    pub arms: Vec<ArmResult>,
+    /// The primary contrast first.
+    pub contrasts: Vec<ContrastResult>,
+    /// If further pairs would be copies: what happened, as a fact without an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fact: Option<String>,
+    pub totals: Totals,
+}
+
+/// What an arm's episodes came to, in the counted pairs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArmResult {
+    pub name: String,
+    pub won: u64,
+    pub episodes: u64,
+    /// The success rate with Wilson's interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Interval>,
+}
+
+/// What is known about a contrast.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContrastResult {
+    #[serde(flatten)]
+    pub judged: EffectJudged,
+    pub alpha: f64,
+    pub margin: f64,
+    /// Whether it gets a verdict.
+    pub has_claim: bool,
+    /// Whether the effect is surely there and surely smaller than the margin.
+    pub is_small: bool,
+    /// How many further pairs lead to a verdict at the rates so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub further_pairs: Option<u64>,
+    /// The p value for equal arms that stays valid under repeated looks.
+    pub anytime_p: f64,
+    /// Statistics for a number of pairs that was fixed in advance.
+    pub fixed: FixedResult,
+    /// The mean difference of each outcome, in its own unit, with a bootstrap interval.
+    pub outcomes: BTreeMap<&'static str, BootstrapInterval>,
+    /// The counts without the tasks on which the lesson was learned, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_learned: Option<PairCounts>,
+    /// Several lessons: whether it is marked, with the share of falsely marked ones limited to a tenth (e-BH).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked: Option<bool>,
+    /// Several lessons: the mid-p value, adjusted by Holm and by Benjamini and Hochberg.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjusted: Option<(f64, f64)>,
+}
+
+/// Statistics for a number of pairs that was fixed in advance. Valid only if the planned number was reached.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FixedResult {
+    /// The number for which they are valid.
+    pub planned_pairs: u32,
+    /// Whether it was reached.
+    pub is_reached: bool,
+    pub mcnemar: McNemar,
+    /// Newcombe's interval of the difference of success rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newcombe: Option<Interval>,
+    /// Tango's interval, as a cross-check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tango: Option<Interval>,
+}
+
+impl EffectResult {
+    /// Computes the result so far.
+    pub fn from_log(log: &EffectLog) -> Self {
+        Self::compute(log, true)
+    }
+
+    /// Computes the result so far without the bootstrap intervals of the other outcomes, for a screen that is drawn often.
+    pub fn without_bootstrap(log: &EffectLog) -> Self {
+        Self::compute(log, false)
+    }
+
+    fn compute(log: &EffectLog, bootstrap: bool) -> Self {
+        let plan = log.plan();
+        let rate = |won, all| wilson_at(won, all, two_sided_quantile(CONFIDENCE));
+        let arms = plan.arms().into_iter().map(|arm| {
+            let (won, episodes) = log.wins(arm);
+            ArmResult { name: arm.to_owned(), won, episodes, rate: rate(won, episodes) }
+        });
+        let mut contrasts: Vec<ContrastResult> =
+            (0..log.contrasts().len()).map(|index| contrast_result(log, index, bootstrap)).collect();
+        if plan.lessons.len() > 1 {
+            correct_for_many(&mut contrasts);
+        }
+        Self {
+            settled: log.settled_pairs(),
+            discarded: log.discarded_pairs(),
+            stopped: log.stopped(),
+            arms: arms.collect(),
+            contrasts,
+            fact: fact(log),
+            totals: log.totals(),
+        }
+    }
+
+    /// Returns the verdict about the primary contrast.
+    pub fn verdict(&self) -> Verdict {
+        self.contrasts.first().map_or(Verdict::Undecided, |contrast| contrast.judged.verdict)
+    }
+}
+
+fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastResult {
+    let contrast = &log.contrasts()[index];
+    let (plan, judgement, counts) = (log.plan(), contrast.judgement(), contrast.counts());
+    let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap).filter_map(|outcome| {
+        let values = log.exact_differences(index, outcome);
+        let mut interval = bootstrap_mean(&values, CONFIDENCE)?;
+        let scale = outcome.bootstrap_scale() * f64::from(log.repeats_of_pair());
+        for value in [&mut interval.estimate, &mut interval.low, &mut interval.high] {
+            *value /= scale;
+        }
+        Some((outcome.name(), interval))
+    });
+    ContrastResult {
+        judged: log.judge(index),
+        alpha: judgement.alpha,
+        margin: judgement.margin,
+        has_claim: log.verdict(index).is_some(),
+        is_small: judgement.is_small_effect(),
+        further_pairs: contrast.further_pairs(MAX_FURTHER_PAIRS),
+        anytime_p: judgement.anytime_p,
+        fixed: FixedResult {
+            planned_pairs: log.last_pair(),
+            is_reached: log.settled_pairs() >= log.last_pair(),
+            mcnemar: counts.mcnemar(),
+            newcombe: counts.newcombe(CONFIDENCE),
+            tango: counts.tango(CONFIDENCE),
+        },
+        outcomes: outcomes.collect(),
+        without_learned: plan
+            .tasks
+            .iter()
+            .any(|planned| planned.learned)
+            .then(|| counts_without_learned(log, index)),
+        marked: None,
+        adjusted: None,
+    }
+}
+
+fn counts_without_learned(log: &EffectLog, index: usize) -> PairCounts {
+    let mut counts = PairCounts::default();
+    for pair in log.contrasts()[index].pairs() {
+        let task = log.plan().tasks.get(log.task_index(pair.pair, 1));
+        if !task.is_some_and(|planned| planned.learned) {
+            counts.add(pair.won.0, pair.won.1);
+        }
+    }
+    counts
+}
+
+/// Marks lessons by e-BH, and adjusts their p values.
+fn correct_for_many(contrasts: &mut [ContrastResult]) {
+    let ln_e: Vec<f64> = contrasts.iter().map(|contrast| contrast.judged.ln_e).collect();
+    let marked = e_bh(&ln_e, FALSE_DISCOVERY_RATE);
+    let p: Vec<f64> = contrasts.iter().map(|contrast| contrast.fixed.mcnemar.mid_p).collect();
+    let adjusted = holm(&p).into_iter().zip(benjamini_hochberg(&p));
+    for (index, (contrast, adjusted)) in contrasts.iter_mut().zip(adjusted).enumerate() {
+        contrast.marked = Some(marked.contains(&index));
+        contrast.adjusted = Some(adjusted);
+    }
+}
+
+/// Describes what happened, if every pair would be a copy of the first one.
+fn fact(log: &EffectLog) -> Option<String> {
+    if !log.is_deterministic() || log.plan().scope != EffectScope::Moment {
+        return None;
+    }
+    let first = log.pairs().get(&1)?;
+    let describe = |arm: &str| {
+        let episode = first.episode(arm, 1)?;
+        let outcome = if episode.won { "won".to_owned() } else { format!("lost ({})", episode.reason) };
+        Some(format!("{arm}: {outcome} in {} steps", episode.steps))
+    };
+    let arms: Vec<String> = log.plan().arms().into_iter().filter_map(describe).collect();
+    Some(arms.join(", "))
+}
+
+impl EffectLog {
+    /// Returns the differences of the counted pairs of a contrast as integers, for the bootstrap.
+    pub fn exact_differences(&self, index: usize, outcome: Outcome) -> Vec<i64> {
+        let Some(contrast) = self.contrasts().get(index) else { return Vec::new() };
+        let (first, second) = (&contrast.contrast.first, &contrast.contrast.second);
+        let allowed = u64::from(self.plan().step_limit);
+        let difference = |number: u32| {
+            let pair = self.pairs().get(&number)?;
+            let of =
+                |arm: &str, repeat| -> Option<EpisodeResult> { Some(pair.episode(arm, repeat)?.result()) };
+            (1..=self.repeats_of_pair())
+                .map(|repeat| {
+                    let (a, b) = (of(first, repeat)?, of(second, repeat)?);
+                    Some(outcome.exact_difference(&a, &b, allowed))
+                })
+                .sum::<Option<i64>>()
+        };
+        contrast.pairs().iter().filter_map(|pair| difference(pair.pair)).collect()
+    }
+}

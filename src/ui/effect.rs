@@ -1,0 +1,62 @@
+//! A measurement of a lesson as the screen shows it: what is asked for, the plan, and the pairs so far.
+
+use crate::domain::LessonId;
+use crate::driver::measure::EpisodePlace;
+use crate::timeline::effect::{EffectLog, EffectPlan, EffectResult, PanelVerdict};
+
+/// Which lesson is measured, and from where on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectQuery {
+    pub lesson: LessonId,
+    /// Where the pairs of the column "here" begin, in the branch's last episode.
+    pub place: EpisodePlace,
+}
+
+/// How far a measurement is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EffectPhase {
+    /// Not started, or stopped; it can be started or continued.
+    Idle,
+    Running,
+}
+
+/// A measurement of a lesson here and elsewhere.
+#[derive(Clone, Debug)]
+pub struct EffectProgress {
+    pub query: EffectQuery,
+    pub phase: EffectPhase,
+    /// Here and elsewhere.
+    pub columns: Vec<EffectColumn>,
+}
+
+/// One column.
+#[derive(Clone, Debug)]
+pub struct EffectColumn {
+    pub log: EffectLog,
+    pub result: EffectResult,
+    /// What it costs at most.
+    pub cost: String,
+    /// Which effects it can show, if that is known.
+    pub detectable: Option<String>,
+    /// The folder with the journals of kept pairs.
+    pub folder: String,
+}
+
+impl EffectColumn {
+    /// Returns the plan.
+    pub fn plan(&self) -> &EffectPlan {
+        self.log.plan()
+    }
+}
+
+impl EffectProgress {
+    /// Returns the verdict about both columns together, and the verdicts of both.
+    pub fn panel(&self) -> Option<PanelVerdict> {
+        match self.columns.as_slice() {
+            [here, elsewhere] => {
+                Some(PanelVerdict::combine(here.result.verdict(), elsewhere.result.verdict()))
+            }
+            _ => None,
+        }
+    }
+}

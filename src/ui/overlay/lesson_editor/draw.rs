@@ -1,0 +1,121 @@
+//! Draws the lesson editor: it is as high as its texts, so that the panes around it stay visible.
+
+use super::{EditorField, LessonEditor};
+use crate::ui::canvas::Canvas;
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::labels::scope_label;
+use crate::ui::theme::Role;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, Window, WindowPosition, put_line};
+use ratatui::layout::Rect;
+
+/// Columns inside the window, if there is room.
+const COLUMNS: u16 = 76;
+/// Columns of the labels before the texts.
+const LABEL_COLUMNS: u16 = 9;
+/// Rows below the texts: a blank one, the values, a message.
+const ROWS_BELOW: u16 = 3;
+
+impl LessonEditor {
+    pub(super) fn draw_box(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let title = match &self.lesson {
+            Some((_, number)) => format!("Lesson {number}"),
+            None => "New lesson".to_owned(),
+        };
+        let title = if self.is_restored_draft { format!("{title} (draft)") } else { title };
+        let columns = COLUMNS.min(screen.width.saturating_sub(4)).saturating_sub(LABEL_COLUMNS);
+        let text_rows = self.text.rows(columns);
+        let below_rows = match (self.shows_solution(), self.follows_words()) {
+            (true, _) => self.solution.rows(columns),
+            (false, offers) => u16::from(offers),
+        };
+        let window = Window {
+            title: &title,
+            position: WindowPosition::Middle,
+            rows: text_rows.saturating_add(below_rows).saturating_add(ROWS_BELOW),
+            columns: COLUMNS,
+            mode: Mode::LessonEditor,
+        };
+        let inside = window.draw(context, screen, canvas);
+        let room = inside.height.saturating_sub(2);
+        // If there isn't room for all, each text keeps half of it, or what the other one leaves.
+        let below_rows = below_rows.min(room.saturating_sub(text_rows).max(room / 2));
+        let text_rows = text_rows.min(room.saturating_sub(below_rows));
+        let row = |y: u16, height: u16| Rect { y: inside.y + y, height, ..inside };
+        let label = if self.shows_solution() { "Mistake" } else { "Lesson" };
+        self.draw_text(EditorField::Text, label, &self.text, row(0, text_rows), canvas);
+        let below = row(text_rows, below_rows);
+        if self.shows_solution() {
+            self.draw_text(EditorField::Solution, "Instead", &self.solution, below, canvas);
+        } else if below_rows > 0 {
+            put_line(&tab_hint(context), below, canvas);
+        }
+        put_line(&self.values(), row(inside.height.saturating_sub(2), 1), canvas);
+        put_line(&[self.message_piece(context)], row(inside.height.saturating_sub(1), 1), canvas);
+    }
+
+    fn label_role(&self, field: EditorField) -> Role {
+        if self.focus == field { Role::TitleFocus } else { Role::Title }
+    }
+
+    fn draw_text(
+        &self,
+        field: EditorField,
+        label: &str,
+        text: &TextField,
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
+        if area.height == 0 {
+            return;
+        }
+        put_line(&[(self.label_role(field), label.to_owned())], Rect { height: 1, ..area }, canvas);
+        let lead = LABEL_COLUMNS.min(area.width);
+        let beside = Rect { x: area.x + lead, width: area.width - lead, ..area };
+        text.draw(self.focus == field, beside, canvas);
+    }
+
+    /// Returns the row with kind, scope and pin; the focused one between arrows.
+    fn values(&self) -> Line {
+        let values = [
+            (EditorField::Kind, "Kind", self.kind().name()),
+            (EditorField::Scope, "   Scope", scope_label(self.scope())),
+            (EditorField::Pin, "   Pin", if self.is_pinned { "yes" } else { "no" }),
+        ];
+        let pieces = values.into_iter().flat_map(|(field, label, value)| {
+            let label = (self.label_role(field), format!("{label} "));
+            let value = if self.focus == field {
+                (Role::Selection, format!("< {value} >"))
+            } else {
+                (Role::Text, value.to_owned())
+            };
+            [label, value]
+        });
+        pieces.collect()
+    }
+
+    fn message_piece(&self, context: &Context<'_>) -> (Role, String) {
+        if let Some(message) = self.message {
+            return (Role::Warning, message.to_owned());
+        }
+        let text = match self.focus {
+            EditorField::Pin => "Left and Right change it; only you remove a pinned one.",
+            EditorField::Kind | EditorField::Scope => "Change with Left and Right.",
+            _ if self.is_error_by_its_words() => "Saved as an Error, by its words; Tab leads to the kind.",
+            EditorField::Solution if self.follows_words() => "Left empty, it is advice: saved as Abstract.",
+            _ if !self.evidence.is_empty() => return (Role::Muted, format!("evidence: {}", self.evidence)),
+            _ if context.asks_actor() => "Enters the next prompt; every version is kept.",
+            _ => "Every version is kept.",
+        };
+        (Role::Muted, text.to_owned())
+    }
+}
+
+/// Returns what the Tab key leads to.
+fn tab_hint(context: &Context<'_>) -> Line {
+    let key = context.keymap.key_label_in(Mode::LessonEditor, Action::NextField).unwrap_or_default();
+    let arrow = context.glyphs.solution;
+    let text = format!(" mistake {arrow} what to do instead, then kind, scope, pin");
+    vec![(Role::Key, key), (Role::Muted, text)]
+}

@@ -1,0 +1,177 @@
+//! The measurement of a lesson: what is asked for, and what the pairs look like.
+
+use super::{TestScreen, screen_text};
+use crate::domain::{LessonText, Task};
+use crate::driver::measure::EpisodePlace;
+use crate::timeline::effect::{
+    Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan, EffectRecord,
+    EffectResult, EffectScope, EffectStart, MeasuredLesson, NextRecord, Outcome, PlannedTask,
+};
+use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
+use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::keymap::Mode;
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::{PtrEqArc, WorkKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
+    let here = column == Column::Here;
+    let task = Task {
+        env: "household".to_owned(),
+        id: "normal/heat/71".to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 71,
+    };
+    EffectPlan {
+        v: EFFECT_VERSION,
+        effect: column.to_string(),
+        lesson: Some(query.lesson.clone()),
+        version: Some(1),
+        lessons: vec![MeasuredLesson {
+            id: query.lesson.clone(),
+            version: 1,
+            text: LessonText::plain("Look."),
+        }],
+        column: Some(column),
+        contrasts: vec![Contrast::new("with", "without"), Contrast::new("with", "placebo")],
+        scope: if here { EffectScope::Moment } else { EffectScope::Tasks },
+        start: if here {
+            EffectStart::Episode { session: "s".to_owned(), episode: 1 }
+        } else {
+            EffectStart::Tasks
+        },
+        outcome: Outcome::Success,
+        margin: 0.10,
+        alpha: 0.025,
+        pairs,
+        budget: EffectBudget::default(),
+        frozen: true,
+        seed: 1,
+        repeats: 1,
+        shard: None,
+        pools: BTreeMap::new(),
+        step_limit: 50,
+        tasks: vec![PlannedTask { task, learned: false }; if here { 1 } else { pairs as usize }],
+        run: String::new(),
+        method: "omnireflect".to_owned(),
+        actor: "rules".to_owned(),
+        excluded_seeds: Vec::new(),
+    }
+}
+
+/// Plays pairs whose outcomes a function gives by pair and arm.
+fn column(plan: EffectPlan, episodes: usize, won: impl Fn(u32, &str) -> bool) -> EffectColumn {
+    let mut log = EffectLog::new(plan);
+    for number in 0..episodes {
+        match log.next(&[], 1) {
+            NextRecord::Play(slots) => log.apply(EffectRecord::Episode(Box::new(EffectEpisode {
+                effect: log.plan().effect.clone(),
+                pair: slots[0].pair,
+                repeat: 1,
+                arm: slots[0].arm.clone(),
+                task: String::new(),
+                seed: slots[0].seed,
+                won: won(slots[0].pair, &slots[0].arm),
+                progress: 0.0,
+                steps: 20,
+                tokens: 100,
+                calls: 20,
+                cost_nano: 0,
+                reason: "step limit".to_owned(),
+                trace: number.to_string(),
+                kept: false,
+            }))),
+            NextRecord::Write(record) => log.apply(*record),
+            NextRecord::Wait | NextRecord::Done => break,
+        }
+    }
+    EffectColumn {
+        result: EffectResult::without_bootstrap(&log),
+        log,
+        cost: "up to 200 pairs (600 episodes, about 24000 calls, 41.6 M tokens, no money, about 9 s)"
+            .to_owned(),
+        detectable: Some("an effect of 0.20 is detected with 80 % probability".to_owned()),
+        folder: "effects/here".to_owned(),
+    }
+}
+
+fn progress(query: &EffectQuery, phase: EffectPhase, episodes: usize) -> Answer {
+    let here = column(plan(query, Column::Here, 200), episodes, |pair, arm| arm == "with" && pair % 3 != 0);
+    let elsewhere = column(plan(query, Column::Elsewhere, 200), episodes, |pair, _| pair % 2 == 0);
+    let progress = EffectProgress { query: query.clone(), phase, columns: vec![here, elsewhere] };
+    Answer::Effect(Ok(PtrEqArc(Arc::new(progress))))
+}
+
+/// Opens the measurement of the sample session's lesson, and returns what it asks for.
+fn opened(width: u16, height: u16) -> (TestScreen, EffectQuery) {
+    let mut screen = TestScreen::new(sample_session(), width, height);
+    let requests = screen.press("%");
+    let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
+    (screen, query.clone())
+}
+
+#[test]
+fn the_plan_is_shown_before_anything_starts() {
+    let (mut screen, query) = opened(120, 36);
+    assert_eq!(screen.overlay_mode(), Mode::Effect);
+    assert!(matches!(query.place, EpisodePlace::Step(_)), "the episode is open: {query:?}");
+    assert!(screen_text(&screen.draw()).contains("preparing the measurement"));
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+    let shown = screen_text(&screen.draw());
+    for text in ["600 episodes", "an effect of 0.20", "frozen:", "elsewhere", "Enter starts"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
+}
+
+#[test]
+fn pairs_and_verdicts_are_shown_at_every_size() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let (mut screen, query) = opened(width, height);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 90)));
+        let shown = screen_text(&screen.draw());
+        for text in ["here", "without", "placebo", "helped"] {
+            assert!(shown.contains(text), "{text} at {width}x{height}: {shown}");
+        }
+        if height >= 36 {
+            assert!(shown.contains("0 : 0") && shown.contains("together"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_measurement_goes_on_behind_the_panes() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 9)));
+    screen.press("Esc");
+    assert!(screen.compositor.overlays().is_empty());
+    assert!(screen.compositor.is_awaited(WorkKind::Effect, &screen.model));
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 30)));
+    assert_eq!(screen.press("%"), [], "what is known is shown at once");
+    assert!(screen_text(&screen.draw()).contains("of 10"), "{}", screen_text(&screen.draw()));
+    assert_eq!(screen.press("x"), [Request::StopEffect]);
+}
+
+#[test]
+fn a_pair_that_was_not_kept_says_so() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    screen.press("Right");
+    assert_eq!(screen.press("Enter"), []);
+    assert!(screen.model.notice.as_ref().unwrap().text.contains("pair 1"), "{:?}", screen.model.notice);
+    // The first Esc leaves the pairs, the second one the overlay.
+    screen.press("Esc");
+    assert!(!screen.compositor.overlays().is_empty());
+    screen.press("Esc");
+    assert!(screen.compositor.overlays().is_empty());
+}
+
+#[test]
+fn without_a_lesson_there_is_nothing_to_measure() {
+    let mut screen = TestScreen::new(Fixture::empty(), 80, 24);
+    assert_eq!(screen.press("%"), []);
+    assert!(screen.model.notice.as_ref().unwrap().text.contains("no lesson"), "{:?}", screen.model.notice);
+}

@@ -1,0 +1,95 @@
+//! A model's reasoning and raw reply, kept with the step for good.
+
+use super::{TestScreen, screen_text};
+use crate::domain::{DecidedBy, Usage};
+use crate::engine::{Cause, Event};
+use crate::ui::fixture::Fixture;
+use serde_json::json;
+
+const REASONING: &str = "The mug is dirty. A sink cleans it, so the sink comes first.";
+
+/// Two steps of a model that reasons; the second one waits for a decision.
+fn with_reasoning() -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for (step, action) in [(1, "go to sinkbasin 1"), (2, "clean mug 1 with sinkbasin 1")] {
+        let call = fixture.send_prompt();
+        let usage = Usage {
+            prompt_tokens: 900,
+            reply_tokens: 48,
+            reasoning_tokens: 30,
+            millis: 2300,
+            cost_nano: 120_000,
+            ..Usage::default()
+        };
+        fixture.write(
+            Cause::Model,
+            Event::ReplyReceived {
+                call,
+                text: format!("think: I'll use the sink.\n> {action}"),
+                reasoning: format!(" {REASONING} ({step})\n"),
+                usage,
+                truncated: None,
+                reply_source: None,
+            },
+        );
+        let proposed = Event::Proposed {
+            step,
+            thought: Some("I'll use the sink.".to_owned()),
+            action: Some(action.to_owned()),
+            complaints: Vec::new(),
+        };
+        fixture.write(Cause::Model, proposed);
+        if step == 1 {
+            fixture.execute(action, DecidedBy::Actor, "You arrive at sinkbasin 1.", 0.0, json!({}));
+        }
+    }
+    fixture.pause();
+    fixture
+}
+
+#[test]
+fn reasoning_is_unfolded_in_the_story_of_every_step() {
+    let mut stage = TestScreen::new(with_reasoning(), 80, 24);
+    let folded = screen_text(&stage.draw());
+    assert!(!folded.contains("The mug is dirty") && folded.contains("with reasoning"), "{folded}");
+    stage.press("f");
+    let shown = screen_text(&stage.draw());
+    assert_eq!(shown.matches("│ The mug is dirty.").count(), 2, "{shown}");
+    insta::assert_snapshot!("reasoning_80x24", shown);
+    // In the past as well, and in a pane of its own.
+    stage.press("Left");
+    assert!(screen_text(&stage.draw()).contains("│ The mug is dirty."));
+    stage.model.size = (200, 60);
+    assert!(screen_text(&stage.draw()).contains("│ The mug is dirty."));
+    stage.press("f");
+    assert!(!screen_text(&stage.draw()).contains("The mug is dirty"));
+}
+
+#[test]
+fn details_show_reply_reasoning_usage_seconds_and_cost() {
+    for (keys, step) in [(&["i"][..], "(2)"), (&["Left", "i"], "(1)")] {
+        let mut stage = TestScreen::new(with_reasoning(), 120, 36);
+        for key in keys {
+            stage.press(key);
+        }
+        let shown = screen_text(&stage.draw());
+        let reasoning = format!("reasoning   {REASONING} {step}");
+        for part in
+            [&*reasoning, "reply       think: I'll use the sink.", "900 + 48 tokens", "2.3 s", "cost "]
+        {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        assert!(shown.contains("30 of them reasoning"), "{shown}");
+    }
+}
+
+/// What is discarded isn't shown as that of the next proposal.
+#[test]
+fn the_reasoning_of_a_discarded_proposal_is_gone() {
+    let mut fixture = with_reasoning();
+    let reply = |fixture: &Fixture| fixture.state().last_step().unwrap().reasoning.to_string();
+    assert_eq!(reply(&fixture), format!("{REASONING} (2)"), "without the blanks around it");
+    fixture.write(Cause::Person, Event::AskedAgain { step: 2, unusable_reason: None });
+    assert_eq!(reply(&fixture), "");
+}

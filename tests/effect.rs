@@ -1,0 +1,257 @@
+//! Measurements with the built-in actor: a lesson and an answer are told apart, and a measurement that is killed, split
+//! into shards, short of disk space or without its server loses nothing and counts nothing twice.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and this one prints its counts"
+)]
+
+#[path = "effect/household.rs"]
+mod household;
+#[cfg(unix)]
+#[path = "effect/processes.rs"]
+mod processes;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use household::{ANSWER, LESSON, Place, elsewhere, here, two_arms_elsewhere, two_arms_here, with_actor};
+use retrospect::driver::measure::{
+    Keep, LogFile, MeasureOptions, Measurement, MergeError, Wanted, measure, merge_logs, read_log,
+};
+use retrospect::driver::rule_based_actor;
+use retrospect::journal::{Session, fold_events, read_branch};
+use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
+use retrospect::timeline::effect::{
+    EffectLog, EffectRecord, PairCounts, PanelVerdict, Shard, StopReason, Verdict,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+
+const IN_MEMORY: MeasureOptions = MeasureOptions { jobs: 1, keep: Keep::None, retry_delay: Duration::ZERO };
+
+/// Runs a measurement in memory.
+fn run(measurement: &Measurement) -> EffectLog {
+    let (_sender, wanted) = watch::channel(Wanted::Running);
+    measure(measurement, (None, Vec::new()), IN_MEMORY, wanted, &mut |_, _| {}).unwrap()
+}
+
+/// Runs a measurement with its log in a folder, or continues it there.
+fn run_in(dir: &Path, measurement: &Measurement, options: MeasureOptions) -> EffectLog {
+    let (mut file, records) = LogFile::open(&dir.join("log.jsonl")).unwrap();
+    let (_sender, wanted) = watch::channel(Wanted::Running);
+    measure(measurement, (Some(&mut file), records), options, wanted, &mut |_, _| {}).unwrap()
+}
+
+fn for_and_against(log: &EffectLog, contrast: usize) -> (u64, u64) {
+    let PairCounts { first_only, second_only, .. } = log.contrasts()[contrast].counts();
+    (first_only, second_only)
+}
+
+/// How many pairs the table has here: enough for a verdict in a plain `cargo test`, and those of the table with
+/// `RETROSPECT_SOAK=full`, which also plays all 120 other games instead of stopping at the verdict.
+fn is_full() -> bool {
+    std::env::var_os("RETROSPECT_SOAK").is_some_and(|mode| mode == "full")
+}
+
+fn stopping_at_the_verdict(mut measurement: Measurement) -> Measurement {
+    measurement.plan.budget.keep_going = is_full();
+    measurement
+}
+
+/// The lesson of the README helps in its game, and in no other one; the other lesson does the opposite. A text of equal length
+/// does neither.
+#[test]
+fn an_answer_and_a_lesson_are_told_apart() {
+    let pairs = if is_full() { 30 } else { 16 };
+    let mut here_verdicts = Vec::new();
+    for place in [Place::Start, Place::Step(6)] {
+        let answer = run(&here(ANSWER, place, pairs));
+        let (won, lost) = for_and_against(&answer, 0);
+        println!("{ANSWER} {place:?}: {won} : {lost} of {pairs}");
+        assert!(won >= u64::from(pairs) / 3 && lost == 0, "{place:?}: {won} : {lost}");
+        let against_placebo = for_and_against(&answer, 1);
+        assert_eq!(against_placebo, (won, lost), "{place:?}: the placebo does what no lesson does");
+        let lesson = run(&two_arms_here(LESSON, place, pairs / 2));
+        let (won, lost) = for_and_against(&lesson, 0);
+        println!("{LESSON} {place:?}: {won} : {lost} of {}", pairs / 2);
+        assert!(won + lost <= 1, "{place:?}: {won} : {lost}");
+        here_verdicts.push((answer.verdict(0).unwrap(), lesson.verdict(0).unwrap()));
+    }
+    let answer = run(&stopping_at_the_verdict(two_arms_elsewhere(ANSWER, 120)));
+    let (won, lost) = for_and_against(&answer, 0);
+    println!("{ANSWER} elsewhere: {won} : {lost} of {}", answer.settled_pairs());
+    assert!(won + lost <= 3, "{won} : {lost}");
+    let lesson = run(&stopping_at_the_verdict(two_arms_elsewhere(LESSON, 120)));
+    let (won, lost) = for_and_against(&lesson, 0);
+    println!("{LESSON} elsewhere: {won} : {lost} of {}", lesson.settled_pairs());
+    assert!(won >= 8 && lost <= 3, "{won} : {lost}");
+    let elsewhere = (answer.verdict(0).unwrap(), lesson.verdict(0).unwrap());
+    assert_eq!(elsewhere, (Verdict::NoEffectSeen, Verdict::Helped));
+    for (answer, lesson) in here_verdicts {
+        assert_eq!(PanelVerdict::combine(answer, elsewhere.0), PanelVerdict::Answer);
+        assert_eq!(PanelVerdict::combine(lesson, elsewhere.1), PanelVerdict::Lesson);
+    }
+}
+
+/// To the rule-based actor, a placebo is what no lesson is.
+#[test]
+fn a_placebo_does_nothing_elsewhere() {
+    let log = run(&elsewhere(LESSON, if is_full() { 120 } else { 8 }));
+    let without_placebo = log.contrasts()[0].counts();
+    assert_eq!(log.contrasts()[1].counts(), without_placebo, "the placebo does what no lesson does");
+}
+
+#[test]
+fn a_measurement_continues_where_it_stopped_and_writes_the_same_log() {
+    let measurement = two_arms_here(ANSWER, Place::Step(25), 3);
+    let options = MeasureOptions { keep: Keep::All, ..IN_MEMORY };
+    let whole = tempfile::tempdir().unwrap();
+    run_in(whole.path(), &measurement, options);
+    let log = std::fs::read(whole.path().join("log.jsonl")).unwrap();
+    let lines: Vec<usize> = (0..log.len()).filter(|at| log[*at] == b'\n').collect();
+    // Killed in the middle of the plan, of the first line, between the arms of a pair, and before the end.
+    for cut in [7, lines[0] + 1, lines[0] + 20, lines[1] + 1, lines[4] + 1, log.len() - 9] {
+        let parts = tempfile::tempdir().unwrap();
+        let path = parts.path().join("log.jsonl");
+        std::fs::write(&path, &log[..cut]).unwrap();
+        run_in(parts.path(), &measurement, options);
+        assert!(std::fs::read(&path).unwrap() == log, "cut at {cut}");
+        // The journals of a pair that was interrupted are complete, too.
+        let interrupted = if cut == lines[1] + 1 { ["1-with", "1-without"] } else { ["3-with", "3-without"] };
+        for name in interrupted.iter().filter(|_| cut < lines[6]) {
+            assert!(parts.path().join(name).join("meta.toml").is_file(), "{name}, cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn the_journals_of_a_pair_that_differs_open_and_share_their_past() {
+    let measurement = two_arms_here(ANSWER, Place::Step(10), 8);
+    let dir = tempfile::tempdir().unwrap();
+    let log = run_in(dir.path(), &measurement, MeasureOptions { keep: Keep::Differing, ..IN_MEMORY });
+    let kept: Vec<u32> = log.pairs().iter().filter(|(_, pair)| pair.is_kept()).map(|(n, _)| *n).collect();
+    let differing: Vec<u32> =
+        log.contrasts()[0].pairs().iter().filter(|p| p.won.0 != p.won.1).map(|p| p.pair).collect();
+    assert!(!kept.is_empty() && kept == differing, "{kept:?} {differing:?}");
+    let open = |arm: &str| {
+        let session = Session::open(&dir.path().join(format!("{}-{arm}", kept[0]))).unwrap();
+        fold_events(read_branch(&session.trunk()).unwrap().events)
+    };
+    let (with, without) = (open("with"), open("without"));
+    let of = |timeline: &retrospect::timeline::Timeline| timeline.head().episode.clone().unwrap();
+    assert_eq!(
+        (of(&with).outcome.clone().unwrap().won, of(&without).outcome.clone().unwrap().won),
+        (true, false)
+    );
+    let step =
+        |episode: &retrospect::engine::Episode, n| episode.step(n).unwrap().action().map(str::to_owned);
+    for n in 1..10 {
+        assert_eq!(step(&of(&with), n), step(&of(&without), n), "step {n}");
+    }
+    let is_shown = |timeline: &retrospect::timeline::Timeline| {
+        timeline.head().pool.all().any(|l| l.is_active() && l.text().text == ANSWER)
+    };
+    assert_eq!((is_shown(&with), is_shown(&without)), (true, false));
+}
+
+#[test]
+fn shards_give_the_numbers_of_one_process() {
+    let one = two_arms_elsewhere(LESSON, 16);
+    let dir = tempfile::tempdir().unwrap();
+    run_in(dir.path(), &one, IN_MEMORY);
+    let whole = read_log(&dir.path().join("log.jsonl")).unwrap();
+    let mut logs = Vec::new();
+    for index in 1..=8 {
+        let mut shard = one.clone();
+        shard.plan.shard = Some(Shard { index, count: 8 });
+        let folder = dir.path().join(index.to_string());
+        let log = run_in(&folder, &shard, IN_MEMORY);
+        assert_eq!((log.totals().episodes, log.stopped()), (4, Some(StopReason::Pairs)), "shard {index}");
+        logs.push((index.to_string(), read_log(&folder.join("log.jsonl")).unwrap()));
+    }
+    assert_eq!(merge_logs(&logs).unwrap(), whole);
+    // The order of the logs doesn't matter. Without one of them, its pairs count in no arm.
+    logs.reverse();
+    assert_eq!(merge_logs(&logs).unwrap(), whole);
+    logs.pop();
+    let merged = EffectLog::fold(merge_logs(&logs).unwrap()).unwrap();
+    assert_eq!((merged.settled_pairs(), merged.contrasts()[0].pairs().len()), (16, 14));
+    assert_eq!(merged.discarded_pairs(), 0, "an absent shard is no failure");
+    // A log of another measurement doesn't belong to them.
+    let other = two_arms_elsewhere(ANSWER, 1);
+    logs.push(("other".to_owned(), vec![EffectRecord::Planned(Box::new(other.plan.clone()))]));
+    assert!(matches!(merge_logs(&logs), Err(MergeError::OtherMeasurement { .. })));
+}
+
+/// The rule-based actor behind a server that fails now and then.
+struct FlakyServer {
+    actor: Arc<dyn Provider>,
+    calls: AtomicU64,
+    fails: fn(u64) -> bool,
+}
+
+impl Provider for FlakyServer {
+    fn name(&self) -> String {
+        "flaky".to_owned()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        if (self.fails)(self.calls.fetch_add(1, Ordering::SeqCst)) {
+            let error =
+                ProviderError::new("the server is down", "start it").with_kind(FailureKind::Unreachable);
+            return futures_util::stream::iter([Err(error)]).boxed();
+        }
+        self.actor.stream(request)
+    }
+}
+
+fn with_flaky_server(measurement: Measurement, fails: fn(u64) -> bool) -> Measurement {
+    with_actor(
+        measurement,
+        Arc::new(FlakyServer { actor: rule_based_actor(), calls: AtomicU64::new(0), fails }),
+    )
+}
+
+#[test]
+fn a_server_that_fails_for_a_while_changes_no_numbers() {
+    let expected = run(&two_arms_here(ANSWER, Place::Step(25), 4));
+    // Each failure ends a try; the second or third one of the episode succeeds.
+    let flaky = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 4), |call| call % 40 == 0);
+    let log = run(&flaky);
+    assert_eq!(log.judge(0), expected.judge(0));
+    assert_eq!(log.discarded_pairs(), 0);
+}
+
+#[test]
+fn a_server_that_is_down_discards_pairs_until_the_measurement_stops() {
+    let down = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 60), |_| true);
+    let log = run(&down);
+    assert_eq!((log.stopped(), log.settled_pairs()), (Some(StopReason::Discarded), 20));
+    assert_eq!((log.verdict(0), log.totals().episodes), (Some(Verdict::Undecided), 0));
+    let reason = &log.discarded(1).unwrap().reason;
+    assert!(reason.contains("the server is down"), "{reason}");
+}
+
+#[test]
+fn a_stopped_measurement_says_so_and_can_be_continued() {
+    let measurement = two_arms_here(ANSWER, Place::Step(25), 4);
+    let dir = tempfile::tempdir().unwrap();
+    let (sender, wanted) = watch::channel(Wanted::Running);
+    let (mut file, records) = LogFile::open(&dir.path().join("log.jsonl")).unwrap();
+    let mut stop = |log: &EffectLog, _: &EffectRecord| {
+        if log.settled_pairs() == 2 {
+            sender.send(Wanted::Stopped).unwrap();
+        }
+    };
+    let log = measure(&measurement, (Some(&mut file), records), IN_MEMORY, wanted, &mut stop).unwrap();
+    assert_eq!((log.stopped(), log.settled_pairs()), (Some(StopReason::Person), 2));
+    drop(file);
+    let mut longer = measurement.clone();
+    longer.plan.pairs = 5;
+    let log = run_in(dir.path(), &longer, IN_MEMORY);
+    assert_eq!((log.stopped(), log.settled_pairs()), (Some(StopReason::Pairs), 5));
+    assert_eq!(log.totals().episodes, 10, "no episode was played twice");
+}

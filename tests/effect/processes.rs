@@ -1,0 +1,210 @@
+//! The same with the real program: killed, out of disk space, and in eight processes.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
+/// An answer in the README's episode, which is part of the program.
+const MEASURE: &[&str] = &[
+    "lessons",
+    "effect",
+    "--session",
+    "hot-mug-untaught",
+    "--text",
+    "Look for a mug in/on a shelf first.",
+    "--only",
+    "here",
+    "--step",
+    "25",
+    "--placebo",
+    "none",
+    "--pairs",
+    "8",
+    "--keep-going",
+];
+
+fn command(dir: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(MEASURE).args(more).args(["--pool", "pool.jsonl"]).current_dir(dir);
+    command.env_clear().env("HOME", dir).stdin(Stdio::null());
+    command
+}
+
+fn run(dir: &Path, more: &[&str]) -> Output {
+    let output = command(dir, more).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// Returns the only log of this name below a folder.
+fn find_log(dir: &Path, name: &str) -> Option<PathBuf> {
+    let folders = std::fs::read_dir(dir.join("effects")).ok()?;
+    folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
+}
+
+#[test]
+fn a_killed_program_continues_to_the_same_log() {
+    let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(whole.path(), &[]);
+    let expected = std::fs::read(find_log(whole.path(), "log.jsonl").unwrap()).unwrap();
+    for lines in [1, 4, 11] {
+        let mut program =
+            command(killed.path(), &[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(300);
+        loop {
+            let written = find_log(killed.path(), "log.jsonl").map(|path| std::fs::read(path).unwrap());
+            let count = written.map_or(0, |log| log.split(|byte| *byte == b'\n').count() - 1);
+            if count >= lines || program.try_wait().unwrap().is_some() {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{count} lines");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        program.kill().unwrap();
+        program.wait().unwrap();
+        let log = std::fs::read(find_log(killed.path(), "log.jsonl").unwrap()).unwrap();
+        let complete = log.iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        assert!(expected.starts_with(&log[..complete]), "after {lines} lines");
+    }
+    run(killed.path(), &[]);
+    let log = std::fs::read(find_log(killed.path(), "log.jsonl").unwrap()).unwrap();
+    assert!(log == expected, "{}", String::from_utf8_lossy(&log));
+}
+
+#[test]
+fn a_full_disk_keeps_what_was_measured() {
+    let (whole, full) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(whole.path(), &["--keep", "none"]);
+    let expected = std::fs::read(find_log(whole.path(), "log.jsonl").unwrap()).unwrap();
+    // Files can't grow beyond four blocks of 512 or 1024 bytes, depending on the shell; the log is longer.
+    let arguments = ["--keep", "none"];
+    let mut limited = Command::new("sh");
+    let program = command(full.path(), &arguments);
+    let words = program.get_args().map(std::borrow::ToOwned::to_owned);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"", PROGRAM]).args(words);
+    limited.current_dir(full.path()).env_clear().env("HOME", full.path()).stdin(Stdio::null());
+    let output = limited.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"), "{output:?}");
+    let log = std::fs::read(find_log(full.path(), "log.jsonl").unwrap()).unwrap();
+    assert!(log.ends_with(b"\n") && expected.starts_with(&log) && log.len() < expected.len());
+    run(full.path(), &["--keep", "none"]);
+    assert!(std::fs::read(find_log(full.path(), "log.jsonl").unwrap()).unwrap() == expected);
+}
+
+#[test]
+fn eight_processes_give_the_log_of_one() {
+    let (one, eight) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(one.path(), &["--keep", "none"]);
+    let expected = std::fs::read(find_log(one.path(), "log.jsonl").unwrap()).unwrap();
+    let shards: Vec<String> = (1..=8).map(|index| format!("{index}/8")).collect();
+    let running: Vec<_> = shards
+        .iter()
+        .map(|shard| {
+            let mut shard = command(eight.path(), &["--keep", "none", "--shard", shard]);
+            shard.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for shard in running {
+        let output = shard.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let logs: Vec<PathBuf> =
+        (1..=8).map(|index| find_log(eight.path(), &format!("shard-{index}-of-8.jsonl")).unwrap()).collect();
+    let mut merge = Command::new(PROGRAM);
+    merge.args(["lessons", "effect", "--json", "--merge"]).args(&logs).current_dir(eight.path());
+    let output = merge.env_clear().env("HOME", eight.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(std::fs::read(find_log(eight.path(), "log.jsonl").unwrap()).unwrap() == expected);
+}
+
+#[test]
+fn json_has_the_plan_every_pair_and_the_verdict() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = run(dir.path(), &["--json"]);
+    let lines: Vec<Value> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types[0], "plan");
+    assert_eq!(types.iter().filter(|kind| **kind == "pair").count(), 8);
+    assert_eq!(types[types.len() - 2..], ["verdict", "summary"]);
+    let (plan, verdict) = (&lines[0], &lines[lines.len() - 2]);
+    assert_eq!((plan["alpha"].as_f64(), plan["frozen"].as_bool()), (Some(0.05), Some(true)));
+    assert_eq!(verdict["pairs"].as_u64(), Some(8));
+    let counted: u64 = ["a", "b", "c", "d"].iter().map(|name| verdict[name].as_u64().unwrap()).sum();
+    assert_eq!(counted, 8);
+    assert!(verdict["low"].as_f64().unwrap() <= verdict["high"].as_f64().unwrap());
+}
+
+#[test]
+fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let code = |more: &[&str]| command(dir.path(), more).output().unwrap().status.code();
+    // Nothing happens in two steps, so it isn't decided; the measurement reached its budget.
+    let undecided = Command::new(PROGRAM)
+        .args(["lessons", "effect", "--text", "Look.", "--env", "household", "--tasks", "easy/put/1-3"])
+        .args(["--pairs", "2", "--placebo", "none", "--pool", "pool.jsonl"])
+        .current_dir(dir.path())
+        .env_clear()
+        .env("HOME", dir.path())
+        .output()
+        .unwrap();
+    assert_eq!(undecided.status.code(), Some(3), "{}", String::from_utf8_lossy(&undecided.stderr));
+    assert_eq!(code(&["--expect", "harmful"]), Some(1));
+    assert_eq!(code(&["--contrast", "with,nothing"]), Some(2));
+    assert_eq!(code(&["--shard", "9/8"]), Some(2));
+    // Without a budget somebody must confirm the plan.
+    let unconfirmed = Command::new(PROGRAM)
+        .args(["lessons", "effect", "--text", "Look.", "--env", "household", "--tasks", "easy/put/1-3"])
+        .args(["--pool", "pool.jsonl"])
+        .current_dir(dir.path())
+        .env_clear()
+        .env("HOME", dir.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(unconfirmed.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unconfirmed.stderr).contains("--yes"), "{unconfirmed:?}");
+}
+
+#[test]
+fn a_result_stays_with_the_lesson_in_the_pool() {
+    let dir = tempfile::tempdir().unwrap();
+    let in_pool = |more: &[&str]| {
+        let mut program = Command::new(PROGRAM);
+        program.args(["lessons"]).args(more).args(["--pool", "pool.jsonl"]).current_dir(dir.path());
+        let output = program.env_clear().env("HOME", dir.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    in_pool(&["add", "Do not repeat an action that did nothing."]);
+    let markdown = in_pool(&[
+        "effect",
+        "--lesson",
+        "1",
+        "--env",
+        "household",
+        "--tasks",
+        "easy/put/1-2",
+        "--pairs",
+        "2",
+        "--keep-going",
+        "--placebo",
+        "none",
+        "--markdown",
+    ]);
+    assert!(markdown.contains("| 2 |") && markdown.contains("# Effect of a lesson"), "{markdown}");
+    let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(pool.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (line["op"].as_str(), line["measured"]["pairs"].as_u64()),
+        (Some("measured"), Some(2)),
+        "{pool}"
+    );
+    assert!(in_pool(&["list"]).contains("2 pairs"), "{}", in_pool(&["list"]));
+}

@@ -1,0 +1,207 @@
+//! Programs that misbehave: what is reported, and that nothing is left of them.
+
+use super::{long_limits, open, options, pids, wait_until, wait_until_gone, win};
+use retrospect::env::{EnvError, ProgramLimits, StopHandle};
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+/// The limit of what hangs.
+const SHORT: Duration = Duration::from_millis(400);
+
+/// How an episode with a fault must end.
+#[derive(Clone, Copy, Debug)]
+enum Expected {
+    /// As if there were no fault.
+    Nothing,
+    Refused(&'static str),
+    TimedOut,
+    Died(&'static str),
+    Protocol(&'static str),
+}
+use Expected::{Died, Nothing, Protocol, Refused, TimedOut};
+
+const CASES: &[(&str, Expected)] = &[
+    ("exit@hello", Died("exit status: 3); last output: Traceback: out of cells")),
+    ("exit@reset", Died("exit status: 3); last output: Traceback: out of cells")),
+    ("exit@step", Died("exit status: 3); last output: Traceback: out of cells")),
+    ("exit@valid_actions", Died("exit status: 3")),
+    ("exit@close", Nothing),
+    ("exit0@hello", Died("exit status: 0")),
+    ("exit0@reset", Died("exit status: 0")),
+    ("exit0@step", Died("exit status: 0")),
+    ("exit0@close", Nothing),
+    ("kill@hello", Died("signal: 9")),
+    ("kill@reset", Died("signal: 9")),
+    ("kill@step", Died("signal: 9")),
+    ("kill@close", Nothing),
+    ("hang@hello", TimedOut),
+    ("hang@reset", TimedOut),
+    ("hang@step", TimedOut),
+    ("hang@valid_actions", TimedOut),
+    ("hang@close", Nothing),
+    ("ignores_term", Nothing),
+    ("grandchild@step", Died("exit status: 5")),
+    ("closes_output@step", Died("closed its standard output")),
+    ("noise@hello", Nothing),
+    ("noise@step", Nothing),
+    ("noise_after@reset", Nothing),
+    ("noise_after@step", Nothing),
+    ("half_line@step", TimedOut),
+    ("half_line_exit@step", Died("exit status: 4")),
+    ("two_replies@reset", Protocol("replied without a request")),
+    ("two_replies@hello", Protocol("replied without a request")),
+    ("wrong_id@step", Protocol("the id 4711, but the reply to request 3 is due")),
+    ("missing_id@step", Protocol("a reply has no `id`")),
+    ("string_id@step", Protocol("a reply has the id \"3\", but")),
+    ("repeated_id@step", Protocol("a reply has the id 2, but")),
+    ("invalid_json@step", Protocol("a reply is not JSON (key must be a string")),
+    ("no_object@step", Protocol("a reply is not JSON (trailing characters")),
+    ("invalid_utf8@step", Protocol("not UTF-8")),
+    ("deep@step", Protocol("a reply is not JSON (recursion limit exceeded")),
+    ("long_line@step", Protocol("longer than 16 MiB")),
+    ("endless_line@step", Protocol("longer than 16 MiB")),
+    ("nul@step", Protocol("a reply is not JSON (control character")),
+    ("nan@step", Protocol("a reply is not JSON (expected value")),
+    ("nan_text@step", Protocol("`reward` of a reply is \"NaN\", not a number")),
+    ("huge_reward@step", Protocol("a reply is not JSON (number out of range")),
+    ("no_observation@step", Protocol("a reply has no `observation`")),
+    ("no_observation@reset", Protocol("reset: a reply has no `observation`")),
+    ("floods@step", Nothing),
+    ("version@hello", Protocol("the program speaks version 2 of the protocol, and this one version 1")),
+    ("unknown_fields@hello", Nothing),
+    ("unknown_fields@step", Nothing),
+    ("env_error@step", Died("the floor is gone")),
+    ("env_error@reset", Died("the floor is gone")),
+    ("refuses@step", Refused("not now")),
+    ("slow@step", TimedOut),
+];
+
+/// Plays as `win` does, after a list of the actions, and returns the first error.
+fn play(fault: &str, limits: ProgramLimits, marks: &std::path::Path) -> Result<(), EnvError> {
+    let mut world = open(&options(fault, Some(marks), limits))?;
+    let world = world.as_mut();
+    world.reset()?;
+    for action in ["east", "west", "east", "east"] {
+        world.step(action)?;
+    }
+    world.admissible()?;
+    Ok(())
+}
+
+fn check(fault: &str, expected: Expected) {
+    // On a busy machine the program may not even begin within a short limit; then the limit was too short for the fault.
+    let limits = [SHORT, 10 * SHORT, 100 * SHORT];
+    assert!(limits.into_iter().any(|limit| check_within(fault, expected, limit)), "{fault} never happened");
+}
+
+/// Returns false if what should hang was ended before it did.
+fn check_within(fault: &str, expected: Expected, limit: Duration) -> bool {
+    let marks = tempfile::tempdir().unwrap();
+    let (kind, operation) = fault.split_once('@').unwrap_or((fault, ""));
+    let mut limits = long_limits();
+    limits.close = SHORT;
+    if let Expected::TimedOut = expected {
+        let name = if operation == "valid_actions" { "list" } else { operation };
+        *limits.limit_mut(name).unwrap() = limit;
+    }
+    let result = play(fault, limits, marks.path());
+    if matches!(result, Err(EnvError::TimedOut { .. })) && !marks.path().join(kind).exists() {
+        return false;
+    }
+    let (text, part) = match (&result, expected) {
+        (Ok(()), Nothing) => ("", ""),
+        (Err(EnvError::TimedOut { millis }), TimedOut) => {
+            assert_eq!(u128::from(*millis), limit.as_millis());
+            ("", "")
+        }
+        (Err(EnvError::Refused { what }), Refused(part))
+        | (Err(EnvError::Died { what }), Died(part))
+        | (Err(EnvError::Protocol { what }), Protocol(part)) => (what.as_str(), part),
+        _ => panic!("{fault}: expected {expected:?}, got {result:?}"),
+    };
+    assert!(text.contains(part), "{fault}: {text}");
+    assert!(!text.contains(char::is_control) && text.len() < 3_000, "{fault}: {text:?}");
+    let processes = pids(marks.path());
+    assert_eq!(processes.len(), 1, "{fault}");
+    // What is idle is ended as at the end of the program; whatever failed has ended already.
+    if result.is_ok() || matches!(expected, Refused(_)) {
+        retrospect::driver::worlds::end_idle_programs();
+    }
+    processes.into_iter().for_each(wait_until_gone);
+    if fault.starts_with("grandchild") {
+        let pid = fs::read_to_string(marks.path().join("grandchild_pid")).unwrap();
+        wait_until_gone(pid.parse().unwrap());
+    }
+    // If the fault was to happen once, another process plays on without it.
+    if !matches!(fault, "version@hello" | "ignores_term") {
+        let mut again = open(&options(fault, Some(marks.path()), long_limits())).unwrap();
+        assert!(win(again.as_mut()).last().unwrap().won, "{fault}");
+    }
+    true
+}
+
+/// Several at a time: most of the time they wait.
+#[test]
+fn every_fault_is_reported_and_leaves_no_process() {
+    let mut cases = CASES.iter();
+    let next = std::sync::Mutex::new(&mut cases);
+    thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                loop {
+                    let case = next.lock().unwrap().next();
+                    let Some((fault, expected)) = case else { break };
+                    check(fault, *expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn control_sequences_of_a_program_reach_no_message() {
+    let options = options("control_sequences", None, long_limits());
+    let mut world = open(&options).unwrap();
+    world.reset().unwrap();
+    // The journal keeps the text as it is; whatever shows it cleans it.
+    assert!(world.step("east").unwrap().observation.starts_with("\u{1b}[31mYou"));
+    let handle = StopHandle::default();
+    handle.install();
+    assert_eq!(handle.printed_text(), None);
+    let marks = tempfile::tempdir().unwrap();
+    let options = super::options("noise@step", Some(marks.path()), long_limits());
+    let mut world = open(&options).unwrap();
+    world.reset().unwrap();
+    world.step("east").unwrap();
+    let printed = || handle.printed_text().unwrap();
+    wait_until("the noise has not been read", || printed().contains("from an event"));
+    let text = printed();
+    drop(world);
+    assert_eq!(printed(), text, "it is still there when the program has ended");
+    let printed = text;
+    assert!(printed.contains("loading [####] 10%") && !printed.contains('\u{1b}'), "{printed:?}");
+}
+
+/// A restored snapshot is compared with what the program showed when it was taken.
+#[test]
+fn a_snapshot_that_lies_is_noticed() {
+    let mut world = open(&options("lies", None, long_limits())).unwrap();
+    world.reset().unwrap();
+    let start = world.snapshot().unwrap();
+    world.restore(&start).unwrap();
+    world.step("east").unwrap();
+    let error = world.restore(&start).unwrap_err();
+    let EnvError::Protocol { what } = &error else { panic!("{error:?}") };
+    assert!(what.contains("restore") && what.contains("\"cell\":1") && what.contains("\"cell\":0"), "{what}");
+    assert_eq!(world.step("east").unwrap_err(), error);
+}
+
+#[test]
+fn a_list_that_changes_the_environment_is_known_afterwards() {
+    let mut world = open(&options("impure", None, long_limits())).unwrap();
+    world.reset().unwrap();
+    assert_eq!(world.info().listing_cost, retrospect::domain::ListingCost::Free);
+    world.admissible().unwrap();
+    assert_eq!(world.info().listing_cost, retrospect::domain::ListingCost::ChangesWorld);
+}

@@ -1,0 +1,206 @@
+//! The built program with environments that are other programs, from the configuration and from the command line.
+
+use super::{command, pids};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A folder with a configuration that names the corridor `mine`.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write_config(folder.path(), "mine", "");
+    folder
+}
+
+fn write_config(folder: &Path, name: &str, fault: &str) {
+    let text = format!(
+        "[environments.{name}]\nkind = \"stdio\"\ncommand = {}\ntimeouts = {{ step = 50 }}\n\
+         env = {{ FAULT = \"{fault}\", MARKS = {} }}\n",
+        json!(command()),
+        json!(folder.to_str().unwrap()),
+    );
+    fs::write(folder.join("config.toml"), text).unwrap();
+}
+
+fn program(folder: &Path, arguments: &[&str]) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    program
+        .args(arguments)
+        .env("RETROSPECT_CONFIG_DIR", folder)
+        .env("RETROSPECT_SESSIONS", folder.join("sessions"))
+        .env_remove("RETROSPECT_DATA")
+        .stdin(Stdio::null());
+    program
+}
+
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    program(folder, arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const RUN: [&str; 10] =
+    ["run", "--headless", "--actor", "rules", "--mentor", "none", "--method", "react", "--max-steps", "3"];
+
+#[test]
+fn a_configured_program_is_an_environment_with_its_own_name() {
+    let folder = folder();
+    let folder = folder.path();
+    let rows = json_lines(&stdout(&output(folder, &["tasks", "--env", "mine", "--json"])));
+    assert_eq!(rows.len(), 3);
+    assert_eq!((&rows[1]["env"], &rows[1]["task"]), (&json!("mine"), &json!("east-3")));
+    let mut play = program(folder, &["play", "--env", "mine", "--task", "east-2", "--json"]);
+    let mut play = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    play.stdin.take().unwrap().write_all(b"east\nsing\n").unwrap();
+    let replies = json_lines(&stdout(&play.wait_with_output().unwrap()));
+    assert_eq!(replies.len(), 3);
+    assert_eq!((&replies[0]["goal"], &replies[1]["progress"]), (&json!("reach cell 2"), &json!(0.5)));
+    assert_eq!(replies[1]["admissible"], json!(["east", "west", "wait"]));
+    assert_eq!((&replies[1]["world"]["cell"], &replies[2]["valid"]), (&json!(1), &json!(false)));
+    // A run, and everything that reads its session.
+    let arguments: Vec<&str> = RUN.into_iter().chain(["--env", "mine", "--task", "east-2"]).collect();
+    let text = stdout(&output(folder, &arguments));
+    assert!(text.contains("A sign says: 2."), "{text}");
+    for (arguments, part) in [
+        (vec!["verify", "--last"], "OK"),
+        (vec!["report", "--last"], "mine"),
+        (vec!["export", "--last", "--format", "markdown"], "A sign says: 2."),
+        (vec!["export", "--last", "--format", "html"], "A sign says: 2."),
+        (vec!["open", "--last"], "A sign says: 2."),
+        (vec!["doctor"], "corridor 0.3: tasks, valid_actions, peek, snapshot, hint, seed"),
+    ] {
+        let text = stdout(&output(folder, &arguments));
+        assert!(text.contains(part), "{arguments:?}: {text}");
+    }
+    // On another machine the session needs a program of that name.
+    write_config(folder, "other", "");
+    let output = output(folder, &["verify", "--last"]);
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(!output.status.success() && text.contains("mine"), "{text}");
+    assert!(!pids(folder).is_empty());
+}
+
+#[test]
+fn a_command_line_can_name_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let command = command();
+    let with_command = |arguments: &[&'static str]| {
+        let words = command.iter().map(String::as_str);
+        let all: Vec<&str> = arguments.iter().copied().chain(["--"]).chain(words).collect();
+        output(folder, &all)
+    };
+    let arguments: Vec<&str> = RUN.into_iter().chain(["--env", "stdio"]).collect();
+    let text = stdout(&with_command(&arguments));
+    assert!(text.contains("A sign says: 2."), "{text}");
+    // `--env` is implied.
+    assert!(stdout(&with_command(&["tasks"])).contains("reach cell 4"));
+    let wrong = with_command(&["tasks", "--env", "household"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("the command after -- is for --env stdio"));
+    // The session doesn't say which program it was.
+    assert!(stdout(&with_command(&["verify", "--last"])).contains("OK"));
+    let output = output(folder, &["rerun", "--last#1", "--headless"]);
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(!output.status.success() && text.contains("give its command after `--`"), "{text}");
+    let session = fs::read_dir(folder.join("sessions")).unwrap().next().unwrap().unwrap().path();
+    let journal = fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    assert!(!journal.contains("corridor_program"), "{journal}");
+}
+
+/// Interfaces such as ReAct's cut what ALFWorld's texts have; nothing is known about the texts of a program.
+#[test]
+fn the_texts_of_a_program_are_shown_whole() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "paragraphs");
+    for interface in ["react", "agentboard", "raw"] {
+        let arguments = RUN.into_iter().chain(["--env", "mine", "--interface", interface]);
+        let text = stdout(&output(folder.path(), &arguments.collect::<Vec<_>>()));
+        for part in ["The corridor", "It is dark.", "A sign says: 2."] {
+            assert!(text.contains(part), "{interface}: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_a_program_has_printed_is_shown_on_demand() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "noise@hello");
+    let mut plain =
+        program(folder.path(), &["run", "--plain", "--env", "mine", "--actor", "human", "--mentor", "none"]);
+    let mut plain = plain.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    plain.stdin.take().unwrap().write_all(b"step\noutput\nquit\n").unwrap();
+    let text = stdout(&plain.wait_with_output().unwrap());
+    let (_, printed) = text.split_once("the program has printed:").unwrap_or_else(|| panic!("{text}"));
+    assert!(printed.contains("loading [####] 10%") && printed.contains("from an event"), "{text}");
+}
+
+#[test]
+fn doctor_says_whether_an_environment_is_deterministic_and_what_works() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = stdout(&output(folder, &["doctor", "--env", "mine", "--task", "east-4", "--seed", "3"]));
+    for part in [
+        "determinism the same answers three times: ",
+        "of task east-4, seed 3",
+        "ms a step",
+        "tasks       3 tasks",
+        "actions     3 actions at the start",
+        "snapshots   a restored state answers as before",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let native = json_lines(&stdout(&output(folder, &["doctor", "--env", "household", "--json"])));
+    let report = &native[0]["environment"];
+    assert!(
+        report["deterministic"] == true && report["steps"] == 10 && report["snapshots"] == "works",
+        "{report}"
+    );
+    // Another process answers differently, and restored snapshots are wrong.
+    for (fault, row, difference) in [("drifts", "determinism", true), ("lies_unseen", "snapshots", false)] {
+        write_config(folder, "mine", fault);
+        fs::remove_file(folder.join("pids")).unwrap();
+        let output = output(folder, &["doctor", "--env", "mine", "--task", "east-4", "--json"]);
+        assert_eq!(output.status.code(), Some(1));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let broken: Vec<&Value> =
+            report["checks"].as_array().unwrap().iter().filter(|check| check["state"] == "broken").collect();
+        assert!(broken.len() == 1 && broken[0]["name"] == row, "{report}");
+        let found = &report["environment"]["difference"];
+        assert_eq!(found["played_in"] == "a new process", difference, "{report}");
+    }
+    let missing = output(folder, &["doctor", "--env", "nothing"]);
+    assert_eq!(missing.status.code(), Some(2));
+}
+
+#[test]
+fn mistakes_in_the_configuration_name_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        (
+            "[environments.mine]\nkind = \"stdio\"\n",
+            "config.toml:1: environments.mine: command: expected a list",
+        ),
+        (
+            "\n[environments.household]\nkind = \"stdio\"\ncommand = [\"x\"]\n",
+            "config.toml:2: environments.household: there is a built-in environment",
+        ),
+        ("[environments]\nmine = 3\n", "config.toml:2: environments.mine: is not a table"),
+    ];
+    for (text, part) in cases {
+        fs::write(folder.path().join("config.toml"), text).unwrap();
+        let output = output(folder.path(), &["config", "show"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains(part), "{errors}");
+    }
+}
