@@ -34,6 +34,11 @@ pub fn percent(share: f64) -> f64 {
     (share * 100.0).round() + 0.0
 }
 
+/// Formats a p-value. A small one isn't written as zero, which no p-value is.
+fn p_value(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
 /// Describes where the pairs begin: `at step 10 of episode 1`, `from the start of episode 1`, `over 120 tasks`.
 pub fn describe_start(plan: &EffectPlan) -> String {
     match &plan.start {
@@ -186,10 +191,10 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
             format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
         };
         lines.push(format!(
-            "fixed: [{}, {}], mid-p {:.4}{validity}",
+            "fixed: [{}, {}], mid-p {}{validity}",
             percent(newcombe.low),
             percent(newcombe.high),
-            fixed.mcnemar.mid_p
+            p_value(fixed.mcnemar.mid_p)
         ));
     }
     let gain = contrast.judged.gain.map_or_else(|| "nothing varied".to_owned(), |gain| format!("{gain:.2}"));
