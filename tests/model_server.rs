@@ -579,7 +579,7 @@ fn the_doctor_says_what_a_reasoning_model_needs() {
     let (empty, long) = (reply_script("stop", &[]), reply_script("length", std::slice::from_ref(&thought)));
     let complete = reply_script("stop", &[thought.clone(), text_event("take the mug")]);
     let [actor, mentor] = [["--actor", "openai:tiny"], ["--mentor", "openai:tiny"]];
-    let stop = "warning  stop       the newline stop ends the model's reasoning";
+    let stop = "warning  stop        the newline stop ends the model's reasoning";
     type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<ScriptStep>>, i32, Vec<&'a str>);
     #[rustfmt::skip]
     let cases: Vec<Case<'_>> = vec![
@@ -589,10 +589,10 @@ fn the_doctor_says_what_a_reasoning_model_needs() {
         ("its limit", mentor, vec![long.clone(), complete.clone()], 0, vec!["used up max_tokens 1024 before the reply began; 4096 was enough", "--set mentor.max_tokens=4096"]),
         ("only the server's own limit is enough", actor, vec![long.clone(), long.clone(), complete.clone()], 0, vec!["it replied without a limit", "--set actor.max_tokens=off"]),
         ("a short thought", actor, vec![complete], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
-        ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply      the reply is empty", "enable_thinking = false"]),
-        ("a tool call", actor, vec![reply_script("tool_calls", &[])], 1, vec!["BROKEN   reply      the model replied with a tool call"]),
+        ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply       the reply is empty", "enable_thinking = false"]),
+        ("a tool call", actor, vec![reply_script("tool_calls", &[])], 1, vec!["BROKEN   reply       the model replied with a tool call"]),
         ("prose", actor, vec![reply_script("stop", &[text_event("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
-            vec!["warning  reply      the model did not choose one of the three actions", "chat template"]),
+            vec!["warning  reply       the model did not choose one of the three actions", "chat template"]),
     ];
     block_on(async {
         for (name, role_args, scripts, code, words) in cases {
@@ -745,7 +745,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let newest = home.newest_session();
         let (code, output) =
             home.run(&["diff", &format!("{newest}@trunk"), &format!("{newest}@b1")], &[]).await;
-        assert!(code == 0 && output.contains("actor.temperature"), "{output}");
+        assert!(code == 0 && output.contains("actor temperature"), "{output}");
         let (code, output) = home.run(&["verify", &newest], &[]).await;
         assert_eq!(code, 0, "{output}");
         home.run_files();

@@ -257,8 +257,10 @@ fn assert_stops_as_recorded((_, task, condition, steps): &stops::Row) {
     }
     window.press("q");
     window.wait_for_exit();
-    let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
-    let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    // The folder also holds what the program remembers between sessions.
+    let mut folders = std::fs::read_dir(window.sessions.path()).unwrap().map(|entry| entry.unwrap().path());
+    let journal = folders.find_map(|f| std::fs::read_to_string(f.join("branches/trunk.jsonl")).ok());
+    let text = journal.unwrap();
     assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), steps.len(), "{task}: {condition}");
 }
 

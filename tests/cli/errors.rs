@@ -188,7 +188,12 @@ fn every_error_says_where_and_what_to_do() {
         (&["open", "nothing#1.2"], 1, "session", &["nothing", "retrospect sessions"]),
         (&["open", "nothing#x"], 2, "usage", &["EPISODE.STEP"]),
         (&["export", "--last"], 1, "session", &["no sessions yet"]),
-        (&["export", "x", "--format", "gif"], 2, "usage", &["gif", "html, markdown, json, svg, text"]),
+        (
+            &["export", "x", "--format", "gif"],
+            2,
+            "usage",
+            &["gif", "html, markdown, json, svg, cast-svg, text"],
+        ),
         (&["verify", "nothing"], 1, "session", &["nothing"]),
         (&["tasks", "--env", "alfworld"], 2, "usage", &["ALFWORLD_DATA is not set", "json_2.1.1"]),
         (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
