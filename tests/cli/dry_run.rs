@@ -4,9 +4,10 @@ use crate::Home;
 use retrospect::catalog::{ENVIRONMENTS, METHODS, asks_actor, find_environment};
 use retrospect::prompt::interface::OwnWords;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 /// A task of each environment, of each type that has texts of its own, that ends without success when the rules play it for six steps.
 const TASKS: [(&str, &str); 6] = [
@@ -51,6 +52,23 @@ fn prompts(home: &Home, env: &str, task: &str, method: &str, more: &[&str]) -> V
     output.json_lines()
 }
 
+/// What [`prompts`] returns for an environment, a task and a method.
+type Shared = HashMap<(String, String, String), Arc<OnceLock<Vec<Value>>>>;
+
+/// Returns the prompts of a method in its default settings. Several cases look at them; each is produced once.
+fn shared_prompts(env: &str, task: &str, method: &str) -> Vec<Value> {
+    static SHARED: LazyLock<Mutex<Shared>> = LazyLock::new(Mutex::default);
+    let key = (env.to_owned(), task.to_owned(), method.to_owned());
+    let slot = SHARED.lock().unwrap().entry(key).or_default().clone();
+    let produce = || {
+        let home = Home::new();
+        let produced = prompts(&home, env, task, method, &[]);
+        assert!(!home.path("sessions").exists(), "a dry run leaves no session behind");
+        produced
+    };
+    slot.get_or_init(produce).clone()
+}
+
 fn text(prompt: &Value) -> String {
     let messages = prompt["messages"].as_array().unwrap();
     messages.iter().map(|message| message["content"].as_str().unwrap()).collect::<String>().to_lowercase()
@@ -64,11 +82,10 @@ fn kinds(prompts: &[Value]) -> Vec<&str> {
 /// Regression: mentors in BabyAI and PDDL were told about households, and examples of one environment appeared in another.
 #[test]
 fn no_prompt_of_any_method_contains_words_of_another_environment() {
-    let home = Home::new();
     for method in METHODS.iter().map(|entry| entry.name) {
         for (env, task) in TASKS {
             let (own, foreign) = own_and_foreign_words(env, task);
-            for prompt in prompts(&home, env, task, method, &[]) {
+            for prompt in shared_prompts(env, task, method) {
                 let (question, text) = (&prompt["question"], text(&prompt));
                 // FCRF's summary shows nothing but the list of lessons, which are placeholders here.
                 let is_about_list = question == "summarise.lesson";
@@ -80,7 +97,6 @@ fn no_prompt_of_any_method_contains_words_of_another_environment() {
             }
         }
     }
-    assert!(!home.path("sessions").exists(), "a dry run leaves no session behind");
 }
 
 /// The tasks, with a game of ALFWorld if there is one here. `RETROSPECT_GOLDEN=required` makes its absence a failure.
@@ -107,10 +123,9 @@ fn tasks_of_every_environment() -> Vec<(&'static str, String)> {
 /// Regression: the rules played without preparation, so what is asked only after a lost attempt was missing where they won.
 #[test]
 fn each_question_of_a_method_is_shown_in_every_environment() {
-    let home = Home::new();
     for method in METHODS.iter() {
         for (env, task) in tasks_of_every_environment() {
-            let prompts = prompts(&home, env, &task, method.name, &[]);
+            let prompts = shared_prompts(env, &task, method.name);
             let mut expected = if asks_actor(method.name) { vec!["actor"; 2] } else { Vec::new() };
             let questions: Vec<String> = method
                 .questions
@@ -132,11 +147,10 @@ fn each_question_of_a_method_is_shown_in_every_environment() {
 /// a file has shown before is only named, so that a reader sees what is new.
 #[test]
 fn the_prompts_of_three_environments_are_as_recorded() {
-    let home = Home::new();
     for (env, task) in &TASKS[..3] {
         let (mut recorded, mut shown) = (String::new(), HashSet::new());
         for method in METHODS.iter() {
-            for (prompt, kind) in with_kinds(&prompts(&home, env, task, method.name, &[])) {
+            for (prompt, kind) in with_kinds(&shared_prompts(env, task, method.name)) {
                 let at = format!("episode {}, step {}", prompt["episode"], prompt["step"]);
                 let situation = prompt["situation"].as_str().unwrap();
                 writeln!(recorded, "==== {} {kind}: {situation}\n{at}", method.name).unwrap();
