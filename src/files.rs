@@ -80,6 +80,17 @@ pub fn temporary_folder() -> io::Result<tempfile::TempDir> {
     builder.tempdir_in(std::path::absolute(std::env::temp_dir())?)
 }
 
+/// Removes a folder with everything in it.
+///
+/// # Errors
+/// Returns the system's error. It is not an error if there is none.
+pub fn remove_folder(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
 /// Creates a file that only its owner can access, open for reading and appending.
 ///
 /// # Errors

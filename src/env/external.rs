@@ -8,6 +8,7 @@
 mod child_output;
 mod child_process;
 mod idle_children;
+mod private_folder;
 mod process_group;
 mod running_child;
 

@@ -262,6 +262,12 @@ impl ChildOutput {
         }
     }
 
+    /// Forgets what was printed so far and is no reply.
+    pub(super) fn clear(&self) {
+        let mut streams = self.lock();
+        (streams.log, streams.errors) = (Tail::default(), Tail::default());
+    }
+
     /// Waits until both streams are closed, so that the excerpt is complete.
     pub(super) fn wait_for_end(&self, limit: Duration) {
         let _ = self.shared.0.1.wait_timeout_while(self.lock(), limit, |streams| streams.open > 0);

@@ -5,6 +5,7 @@ use super::idle_children::IdleChildren;
 use super::running_child::{ChildCommand, Failure, Farewell, RunningChild};
 use crate::env::{EnvError, StopHandle, StopRegistration};
 use std::any::Any;
+use std::path::Path;
 use std::time::Duration;
 
 /// A child process.
@@ -75,6 +76,21 @@ impl ChildProcess {
         reply.unwrap_or(Err(Failure::Died)).map_err(|failure| self.end_after(failure))
     }
 
+    /// Waits for the line, beginning like a reply, that the process prints by itself when it has started. What it has printed
+    /// before is forgotten: it says nothing about later failures.
+    ///
+    /// # Errors
+    /// The same as [`ChildProcess::exchange`], apart from those about the request.
+    pub fn wait_for_start(&mut self, limit: Duration) -> Result<String, EnvError> {
+        let line = self.running.as_mut().map(|running| running.wait_for_start(limit));
+        line.unwrap_or(Err(Failure::Died)).map_err(|failure| self.end_after(failure))
+    }
+
+    /// Returns the private temporary folder of the process, which is removed when the process is ended.
+    pub fn folder(&self) -> Option<&Path> {
+        self.running.as_ref().map(RunningChild::folder)
+    }
+
     /// Returns the number of the next request, from 1. A process that is used again continues to count.
     pub fn next_request_number(&mut self) -> u64 {
         self.running.as_mut().map_or(1, |running| {
@@ -106,6 +122,12 @@ impl ChildProcess {
     /// Ends the process because it says that it can't continue, and returns the error to report.
     pub fn end_after_report(&mut self, what: String) -> EnvError {
         self.end_after(Failure::Reported(what))
+    }
+
+    /// Ends the process because it hasn't answered, on another way than its standard output, within this time, and returns the
+    /// error to report.
+    pub fn end_after_timeout(&mut self, limit: Duration) -> EnvError {
+        self.end_after(Failure::TimedOut(limit))
     }
 
     /// Ends the process because its reply can't be understood, and returns the error to report. `what` says why.

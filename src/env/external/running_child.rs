@@ -5,6 +5,7 @@
 //! started survives, unless it has left the group.
 
 use super::child_output::{Awaited, ChildOutput};
+use super::private_folder::PrivateFolder;
 use super::process_group::ProcessGroup;
 use crate::env::EnvError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,17 +17,18 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, PipeWriter, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// Starts the command after the first two arguments: a file descriptor and a folder. Once the other end of that pipe is
-/// closed, the folder is removed and the process group is killed, 0.1 s later even if something still writes there. The waiting shell is not a child of the command, keeps
-/// none of its streams open, and ignores the signal that asks the command to end.
-const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; rm -rf -- "$2" & sleep 0.1; kill -9 0 ) </dev/null >/dev/null 2>&1 & )
+/// closed, the process group is asked to end, the folder is removed, and the group is killed. Something may still write to the folder, so removing
+/// it may take several attempts; after 1 s the group is killed anyway. The waiting shell is not a child of the command, keeps none of its streams
+/// open, and ignores the signal that asks the command to end.
+const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; kill -TERM 0; ( sleep 1; kill -9 0 ) &
+sleep 0.1; until rm -rf -- "$2"; do sleep 0.05; done; kill -9 0 ) </dev/null >/dev/null 2>&1 & )
 shift 2; exec "$@""#;
 /// The variables that a child gets from this program's own environment.
 const INHERITED_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
@@ -75,7 +77,7 @@ pub(super) struct RunningChild {
     /// Nothing is written here. The watching shell sees when it is closed.
     _life: PipeWriter,
     output: ChildOutput,
-    _folder: TempDir,
+    folder: PrivateFolder,
     /// How many requests have been numbered.
     pub(super) request_count: u64,
     pub(super) farewell: Option<Farewell>,
@@ -96,7 +98,7 @@ pub(super) enum Failure {
 
 impl RunningChild {
     pub(super) fn start(command: &ChildCommand) -> io::Result<Self> {
-        let folder = crate::files::temporary_folder()?;
+        let folder = PrivateFolder::create()?;
         let (life_reader, life) = io::pipe()?;
         // Any process that is started meanwhile inherits this end, too, which does no harm: only the other end counts.
         fcntl_setfd(&life_reader, FdFlags::empty())?;
@@ -131,7 +133,7 @@ impl RunningChild {
             stdin,
             output,
             _life: life,
-            _folder: folder,
+            folder,
             request_count: 0,
             farewell: None,
             notes: None,
@@ -144,6 +146,20 @@ impl RunningChild {
         self.send(request, deadline)
             .and_then(|()| self.receive(deadline))
             .map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))
+    }
+
+    /// Waits for the line that the process prints by itself when it has started. What it has printed before says nothing
+    /// about later failures and is forgotten.
+    pub(super) fn wait_for_start(&mut self, limit: Duration) -> Result<String, Failure> {
+        let line = self.receive(Instant::now() + limit);
+        let line = line.map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))?;
+        self.output.clear();
+        Ok(line)
+    }
+
+    /// Returns the private temporary folder of the process.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns a function that returns the end of what the process has printed, apart from replies.
