@@ -20,9 +20,10 @@ pub(super) fn task_selection(env: &str, world: &TaskArgs) -> Selection {
 /// Returns the options of environments: data folder, seed, and each environment's own.
 pub(super) fn world_options(config: &Config) -> TaskOptions {
     let own = || ENVIRONMENTS.iter().flat_map(|environment| environment.options);
-    let recorded = own().filter(|option| option.values.is_recorded());
-    let chosen =
-        recorded.filter_map(|option| Some((option.name, config.display(find_entry(option.name)?)))).collect();
+    let text_of = |option: &EnvironmentOption| Some((option.name, config.display(find_entry(option.name)?)));
+    let chosen = own().filter(|option| option.values.is_recorded()).filter_map(text_of).collect();
+    let is_local = |option: &&EnvironmentOption| matches!(option.values, OptionValues::LocalWords(_));
+    let local_words = own().filter(is_local).filter_map(text_of).collect();
     let path_of = |option: &EnvironmentOption| {
         config.get(Key::<FilePath>::new(option.name, option.meaning, ValueType::Path, ""))
     };
@@ -32,6 +33,7 @@ pub(super) fn world_options(config: &Config) -> TaskOptions {
         data: config.get(keys::DATA),
         seed: config.get(keys::SEED),
         chosen,
+        local_words,
         paths,
         programs: config.programs.clone(),
     }

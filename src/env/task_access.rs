@@ -42,7 +42,7 @@ pub struct EnvironmentOption {
     pub variable: &'static str,
 }
 
-/// The values of an [`EnvironmentOption`]. All but paths are recorded with a session, and what is recorded is used when it
+/// The values of an [`EnvironmentOption`]. All but paths and local words are recorded with a session, and what is recorded is used when it
 /// is opened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionValues {
@@ -52,6 +52,8 @@ pub enum OptionValues {
     Number { minimum: u64, default: u64 },
     /// Any text. Sessions come from other people too, so it must not name a program to run.
     Text { default: &'static str },
+    /// One of these words; the first one is the default. It concerns only this machine and is never recorded.
+    LocalWords(&'static [&'static str]),
     /// The path of a file or folder on this machine; none by default. It is never recorded.
     Path,
 }
@@ -60,16 +62,18 @@ impl OptionValues {
     /// Returns the default as text; empty if there is none.
     pub fn default_text(self) -> String {
         match self {
-            Self::Words(words) => words.first().copied().unwrap_or_default().to_owned(),
+            Self::Words(words) | Self::LocalWords(words) => {
+                words.first().copied().unwrap_or_default().to_owned()
+            }
             Self::Number { default, .. } => default.to_string(),
             Self::Text { default } => default.to_owned(),
             Self::Path => String::new(),
         }
     }
 
-    /// Returns whether a session keeps the value. Paths are valid only on the machine where they were set.
+    /// Returns whether a session keeps the value. Paths and local words are valid only on the machine where they were set.
     pub fn is_recorded(self) -> bool {
-        self != Self::Path
+        !matches!(self, Self::Path | Self::LocalWords(_))
     }
 }
 
@@ -82,6 +86,8 @@ pub struct TaskOptions {
     pub seed: u64,
     /// The words, numbers and texts chosen for environments' options, by name; an option that is absent has its default.
     pub chosen: BTreeMap<&'static str, String>,
+    /// The words chosen for environments' options that concern only this machine, by name; an option that is absent has its default.
+    pub local_words: BTreeMap<&'static str, String>,
     /// The paths chosen for environments' options, by name.
     pub paths: BTreeMap<&'static str, PathBuf>,
     /// The programs of environments that are other programs, by the environment's name.
@@ -98,11 +104,14 @@ pub struct TaskAccess<'a> {
 impl TaskOptions {
     /// Returns the value of an option whose values are words.
     pub fn word(&self, option: &EnvironmentOption) -> &str {
-        let default = match option.values {
-            OptionValues::Words(words) => words.first().copied().unwrap_or_default(),
-            _ => "",
+        let (default, chosen) = match option.values {
+            OptionValues::Words(words) => (words.first().copied().unwrap_or_default(), &self.chosen),
+            OptionValues::LocalWords(words) => {
+                (words.first().copied().unwrap_or_default(), &self.local_words)
+            }
+            _ => ("", &self.chosen),
         };
-        self.chosen.get(option.name).map_or(default, String::as_str)
+        chosen.get(option.name).map_or(default, String::as_str)
     }
 
     /// Returns the value of an option whose values are texts.
@@ -128,7 +137,7 @@ impl TaskOptions {
     }
 
     /// Returns the options for the environments of a recorded run: the values that its settings contain, under the names of
-    /// the options, replace those chosen here. Paths are never replaced.
+    /// the options, replace those chosen here. Paths and local words are never replaced.
     #[must_use]
     pub fn with_recorded(&self, settings: &Settings) -> Self {
         let mut options = self.clone();
@@ -174,6 +183,7 @@ mod tests {
     const NUMBER: EnvironmentOption = option("e.number", OptionValues::Number { minimum: 2, default: 5 });
     const TEXT: EnvironmentOption = option("e.text", OptionValues::Text { default: "none" });
     const PATH: EnvironmentOption = option("e.path", OptionValues::Path);
+    const LOCAL: EnvironmentOption = option("e.local", OptionValues::LocalWords(&["c", "d"]));
 
     fn read(options: &TaskOptions) -> (&str, u64, &str, Option<&Path>) {
         (options.word(&WORD), options.number(&NUMBER), options.text(&TEXT), options.path(&PATH))
@@ -186,14 +196,16 @@ mod tests {
         let chosen =
             [WORD, NUMBER, TEXT].map(|option| (option.name, option.values.default_text())).into_iter();
         let paths = [(PATH.name, PathBuf::from("/here"))].into();
-        let options = TaskOptions { chosen: chosen.collect(), paths, ..defaults };
+        let local_words = [(LOCAL.name, "c".to_owned())].into();
+        let options = TaskOptions { chosen: chosen.collect(), paths, local_words, ..defaults };
         assert_eq!(read(&options), ("a", 5, "none", Some(Path::new("/here"))));
         let mut settings = Settings::default();
-        for (option, value) in [(WORD, "b"), (NUMBER, "7"), (TEXT, "some"), (PATH, "/evil")] {
+        for (option, value) in [(WORD, "b"), (NUMBER, "7"), (TEXT, "some"), (PATH, "/evil"), (LOCAL, "d")] {
             settings.set(option.name, value, SettingOrigin::Config);
         }
         let recorded = options.with_recorded(&settings);
         assert_eq!(read(&recorded), ("b", 7, "some", Some(Path::new("/here"))));
+        assert_eq!(recorded.word(&LOCAL), "c");
         for value in ["1", "-3", "x", ""] {
             settings.set(NUMBER.name, value, SettingOrigin::Config);
             assert_eq!(options.with_recorded(&settings).number(&NUMBER), 5, "{value:?}");

@@ -15,7 +15,7 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         name: option.name,
         meaning: option.meaning,
         value_type: match option.values {
-            OptionValues::Words(words) => ValueType::Choice(words),
+            OptionValues::Words(words) | OptionValues::LocalWords(words) => ValueType::Choice(words),
             OptionValues::Number { minimum, .. } => ValueType::Number(minimum),
             OptionValues::Text { .. } => ValueType::Text,
             OptionValues::Path => ValueType::Path,
