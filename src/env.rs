@@ -14,6 +14,13 @@ mod external_program;
 pub mod household;
 mod label;
 mod labelled_rng;
+#[cfg(unix)]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "finds and starts the browser, speaks to its driver and waits for pages"
+)]
+pub mod miniwob;
 pub mod pddl;
 mod picture;
 #[cfg(test)]

@@ -62,6 +62,8 @@ pub struct TaskFacts {
     /// Returns the name of the task in a problem file and its domain file, if any (`--problem` and `--domain`). `None` if
     /// the environment has no such files.
     pub problem_task: Option<fn(Option<&Path>, &Path) -> String>,
+    /// The option that makes its program visible (`--show`), and the value for that. `None` if it has none that could be seen.
+    pub show_option: Option<(&'static EnvironmentOption, &'static str)>,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
 }
@@ -101,6 +103,7 @@ impl TaskFacts {
         published: None,
         has_state_files: false,
         problem_task: None,
+        show_option: None,
         export_task: None,
     };
 }

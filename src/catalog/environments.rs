@@ -3,6 +3,8 @@
 mod alfworld;
 mod babyai;
 mod household;
+#[cfg(unix)]
+mod miniwob;
 mod pddl;
 #[cfg(unix)]
 mod stdio;
@@ -29,6 +31,8 @@ const BUILT_IN: &[&EnvironmentEntry] = &[
     &alfworld::ENTRY,
     &babyai::ENTRY,
     &pddl::ENTRY,
+    #[cfg(unix)]
+    &miniwob::ENTRY,
     #[cfg(unix)]
     &stdio::ENTRY,
 ];

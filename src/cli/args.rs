@@ -147,9 +147,12 @@ pub struct TaskArgs {
     pub program: ProgramArgs,
 }
 
-/// The program of `--env stdio`.
+/// The program that an environment is.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramArgs {
+    /// Show the window of the environment's program (with --env miniwob: of the browser).
+    #[arg(long)]
+    pub show: bool,
     /// Program that is the environment (with --env stdio), and its arguments; docs/ENVIRONMENTS.md describes what it
     /// reads and writes.
     #[arg(last = true, value_name = "COMMAND")]
@@ -157,17 +160,47 @@ pub struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// Copies the command into the configuration, and chooses its environment if `chosen` (by `--env`) names none.
+    /// Copies the command into the configuration, and chooses its environment if `chosen` (by `--env`) names none. Makes the
+    /// program visible if that was asked for.
     ///
     /// # Errors
-    /// Fails with a usage [`CliError`] if another environment was chosen.
+    /// Fails with a usage [`CliError`] if another environment was chosen, or if there is no window to show.
     pub fn apply(&self, chosen: Option<&str>, config: &mut config::Config) -> Result<(), CliError> {
         config.set_command(&self.command, chosen)?;
         if chosen.is_none() && !self.command.is_empty() {
             config.set_flag(&keys::ENV, Some(PROGRAM_ENVIRONMENT))?;
         }
+        if self.show {
+            let env = chosen.unwrap_or_else(|| config.get(keys::ENV));
+            if !find_environment(env).is_some_and(|entry| entry.task_facts.show_option.is_some()) {
+                return Err(CliError::usage(
+                    format!("--show: the environment {env} has no window"),
+                    "leave out --show, or choose an environment that has one, as --env miniwob",
+                ));
+            }
+            show_windows(config)?;
+        }
         Ok(())
     }
+
+    /// Copies the command and `--show` into the configuration of a verb about a session, which names its environments itself.
+    ///
+    /// # Errors
+    /// Fails with a usage [`CliError`] if the command names no program.
+    pub fn apply_to_session(&self, config: &mut config::Config) -> Result<(), CliError> {
+        config.set_command(&self.command, None)?;
+        if self.show { show_windows(config) } else { Ok(()) }
+    }
+}
+
+/// Makes the programs of environments visible.
+fn show_windows(config: &mut config::Config) -> Result<(), CliError> {
+    for (option, visible) in ENVIRONMENTS.iter().filter_map(|entry| entry.task_facts.show_option) {
+        if let Some(entry) = config::find_entry(option.name) {
+            config.set_flag(entry, Some(visible))?;
+        }
+    }
+    Ok(())
 }
 
 impl TaskArgs {

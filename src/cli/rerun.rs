@@ -9,7 +9,7 @@ use super::{args, rerun_plan, run};
 pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Output) -> Result<(), CliError> {
     args.drive.keys.apply(&mut config)?;
     args.keys.apply(&mut config)?;
-    config.set_command(&args.program.command, None)?;
+    args.program.apply_to_session(&mut config)?;
     let (path, number) = parse_path(&args.path)?;
     let plan = rerun_plan::plan_rerun(&config, path, number, args.accept_prompts)?;
     run::start_run(&config, plan, &args.drive, &args.screen, out)

@@ -86,7 +86,7 @@ fn check_changes(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliE
 pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -> Result<(), CliError> {
     args.drive.keys.apply(&mut config)?;
     args.keys.apply(&mut config)?;
-    config.set_command(&args.program.command, None)?;
+    args.program.apply_to_session(&mut config)?;
     args.models.apply(&mut config)?;
     if args.drive.jobs.is_some() {
         return Err(CliError::usage("--jobs: only one session can be resumed at a time", "omit --jobs"));

@@ -60,7 +60,7 @@ struct VerifyReport {
 
 /// Runs `verify PATH`.
 pub(super) fn verify(config: &mut Config, args: &args::Verify, out: &mut Output) -> Result<(), CliError> {
-    config.set_command(&args.program.command, None)?;
+    args.program.apply_to_session(config)?;
     let config = &*config;
     let options = world_options(config);
     let (path, branch) = args.path.as_deref().map_or((None, None), |text| {

@@ -135,7 +135,10 @@ pub fn list_calibration_tasks(
 /// Ends the programs of environments that wait for their next episode. Called before this program ends.
 pub fn end_idle_programs() {
     #[cfg(unix)]
-    crate::env::stdio::end_idle_programs();
+    {
+        crate::env::stdio::end_idle_programs();
+        crate::env::miniwob::end_idle_browsers();
+    }
 }
 
 /// Checks whether an environment works here. Returns `None` if there is nothing to check, or no such environment.

@@ -1,0 +1,43 @@
+//! The environment `miniwob`.
+
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::env::miniwob::{self, MiniWobTasks};
+use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
+use crate::symbolic::NO_RULES;
+
+pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: miniwob::NAME,
+    tasks: &MiniWobTasks,
+    rules: &NO_RULES,
+    settings: &[],
+    options: miniwob::OPTIONS,
+    templates: &[("miniwob.toml", include_str!("../../env/miniwob/prompts/miniwob.toml"))],
+    has_public_examples: false,
+    suits_rule_based_actor: false,
+    texts: EnvironmentTexts {
+        has_wrapper: true,
+        own_words: &[OwnWords {
+            task_type: None,
+            words: &[
+                "click_element",
+                "type_text",
+                "press_key",
+                "_coords",
+                "clickxpath",
+                "movemouse",
+                "web page",
+                "<body>",
+                "submit button",
+                "submenu",
+            ],
+        }],
+        ..PLAIN_TEXTS
+    },
+    task_facts: TaskFacts {
+        start_text: Some("web pages in a real Chromium; needs Chromium, its driver and the package miniwob"),
+        task_help: "a web page, with its seed, as in `click-color/7`",
+        show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
+        ..TaskFacts::NONE
+    },
+    draw_picture: miniwob::draw_picture,
+};

@@ -1,0 +1,22 @@
+//! MiniWoB++: small web pages with a task each, in a real Chromium (docs/MINIWOB.md).
+//!
+//! The pages, the browser and its driver are the user's. The driver is started with a process group of its own and spoken to
+//! over WebDriver; the browser has an empty profile and no network.
+
+mod action;
+mod browser;
+mod dom;
+mod environment;
+mod fields;
+mod html;
+mod keys;
+mod options;
+mod pages;
+mod picture;
+mod tasks;
+mod web_driver;
+
+pub use browser::end_idle_browsers;
+pub use options::{NAME, OPTIONS, RELOAD_OPTION, WINDOW_OPTION};
+pub use picture::draw_picture;
+pub use tasks::MiniWobTasks;
