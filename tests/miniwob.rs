@@ -51,17 +51,14 @@ fn main() -> ExitCode {
     let mut results = Results::default();
     let filter = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     let is_chosen = |name: &str| filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
-    match goldens::files() {
-        Some(files) => {
-            for file in files.iter().filter(|file| is_chosen(&format!("golden {file}"))) {
-                results.add(file, goldens::compare(file));
-            }
+    if let Some(files) = goldens::files() {
+        for file in files.iter().filter(|file| is_chosen(&format!("golden {file}"))) {
+            results.add(file, goldens::compare(file));
         }
-        None => {
-            println!("skipped: there is no ../shared/golden/miniwob");
-            results.skipped += 1;
-            results.failed += u32::from(is_required("RETROSPECT_GOLDEN"));
-        }
+    } else {
+        println!("skipped: there is no ../shared/golden/miniwob");
+        results.skipped += 1;
+        results.failed += u32::from(is_required("RETROSPECT_GOLDEN"));
     }
     for (name, test) in episodes::TESTS.iter().chain(sessions::TESTS).filter(|(name, _)| is_chosen(name)) {
         let outcome = std::panic::catch_unwind(test).map_err(|panic| {

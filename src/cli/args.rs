@@ -150,7 +150,7 @@ pub struct TaskArgs {
 /// The program that an environment is.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramArgs {
-    /// Show the window of the environment's program (with --env miniwob: of the browser).
+    /// Show the window of the environment's program, such as a browser.
     #[arg(long)]
     pub show: bool,
     /// Program that is the environment (with --env stdio), and its arguments; docs/ENVIRONMENTS.md describes what it
@@ -172,10 +172,15 @@ impl ProgramArgs {
         }
         if self.show {
             let env = chosen.unwrap_or_else(|| config.get(keys::ENV));
-            if !find_environment(env).is_some_and(|entry| entry.task_facts.show_option.is_some()) {
+            if find_environment(env).is_none_or(|entry| entry.task_facts.show_option.is_none()) {
+                let with_window = ENVIRONMENTS.iter().filter(|entry| entry.task_facts.show_option.is_some());
+                let names: Vec<&str> = with_window.map(|entry| entry.name).collect();
                 return Err(CliError::usage(
-                    format!("--show: the environment {env} has no window"),
-                    "leave out --show, or choose an environment that has one, as --env miniwob",
+                    format!(
+                        "--show: the environment {env} has no window; those that have one: {}",
+                        names.join(", ")
+                    ),
+                    "leave out --show, or choose another environment with --env",
                 ));
             }
             show_windows(config)?;

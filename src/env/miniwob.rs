@@ -5,6 +5,7 @@
 
 mod action;
 mod browser;
+mod by_xpath;
 mod dom;
 mod environment;
 mod fields;

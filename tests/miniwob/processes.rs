@@ -35,7 +35,7 @@ fn running() -> Vec<Process> {
 /// Returns the processes of the drivers that a process has started.
 pub(crate) fn of_drivers(parent: u32) -> Vec<Process> {
     let all = running();
-    let leads = |process: &&Process| process.parent == parent as i32 && process.group == process.pid;
+    let leads = |process: &&Process| process.parent == parent.cast_signed() && process.group == process.pid;
     let groups: Vec<i32> = all.iter().filter(leads).map(|process| process.group).collect();
     all.into_iter().filter(|process| groups.contains(&process.group)).collect()
 }
@@ -44,7 +44,8 @@ pub(crate) fn of_drivers(parent: u32) -> Vec<Process> {
 pub(crate) fn kill_browsers(processes: &[Process]) -> usize {
     let has = |process: &Process, start: &str| process.words.iter().any(|word| word.starts_with(start));
     let browsers = processes.iter().filter(|p| has(p, "--user-data-dir=") && !has(p, "--type="));
-    browsers.map(|browser| kill_process(Pid::from_raw(browser.pid).unwrap(), Signal::KILL)).count()
+    let kill = |browser: &Process| kill_process(Pid::from_raw(browser.pid).unwrap(), Signal::KILL).is_ok();
+    browsers.filter(|browser| kill(browser)).count()
 }
 
 /// Waits until the processes have ended. Returns those that are left.

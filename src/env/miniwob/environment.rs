@@ -2,10 +2,11 @@
 
 use super::action::{self, Action, ActionSet, Pointer, Typed};
 use super::browser::{Browser, Rejected};
+use super::by_xpath::{Outcome, click_first, hover_all, outcome};
 use super::dom::Element;
 use super::fields::fields_of_text;
 use super::html;
-use super::web_driver::{ElementHandle, Failure, Target, WebDriver};
+use super::web_driver::{Failure, Target, WebDriver};
 use crate::domain::{EnvInfo, ListingCost, StepResult};
 use crate::env::{EnvError, Environment};
 use serde::Deserialize;
@@ -113,9 +114,6 @@ pub(super) struct PageEnvironment {
     is_over: bool,
 }
 
-/// Whether an action was carried out, or why not.
-type Outcome = Result<(), String>;
-
 impl PageEnvironment {
     pub(super) fn new(browser: Browser, page: &str, seed: u64, options: PlayOptions) -> Self {
         Self {
@@ -149,9 +147,9 @@ impl PageEnvironment {
         }
         let seed = self.seed;
         self.require(|web| {
-            web.run(START_EPISODE, vec![seed.into(), EPISODE_MILLIS.into()])?;
+            web.run(START_EPISODE, &[seed.into(), EPISODE_MILLIS.into()])?;
             for _ in 0..READY_CHECKS {
-                if web.run("return Boolean(WOB_TASK_READY);", vec![])? == Value::Bool(true) {
+                if web.run("return Boolean(WOB_TASK_READY);", &[])? == Value::Bool(true) {
                     return Ok(());
                 }
                 thread::sleep(READY_INTERVAL);
@@ -171,7 +169,7 @@ impl PageEnvironment {
             web.open_page("about:blank")?;
             web.point(Target::Place(0, 0), Pointer::Move)?;
             web.open_page(&url)?;
-            web.run("return typeof core === 'object';", vec![])
+            web.run("return typeof core === 'object';", &[])
         })?;
         if is_page != Value::Bool(true) {
             return Err(EnvError::Refused { what: format!("{url} is not a page of MiniWoB++") });
@@ -187,11 +185,11 @@ impl PageEnvironment {
         let mut alerts = 0;
         let value = loop {
             let answer =
-                self.browser.ask(|web| web.run(READ_PAGE, vec![has_html.into(), has_parts_beside.into()]))?;
+                self.browser.ask(|web| web.run(READ_PAGE, &[has_html.into(), has_parts_beside.into()]))?;
             match answer {
                 Ok(value) => break value,
                 Err(Rejected { code, .. }) if code == "unexpected alert open" && alerts < MAX_ALERTS => {
-                    alerts += 1
+                    alerts += 1;
                 }
                 Err(Rejected { code, message }) => {
                     return Err(self.browser.reject(format!("the page {}: {code}: {message}", self.page)));
@@ -278,7 +276,7 @@ impl PageEnvironment {
             return Ok(Err(why));
         }
         let script = "return core.elementClick(arguments[0]);";
-        let clicked = self.browser.ask(|web| web.run(script, vec![number.into()]))?;
+        let clicked = self.browser.ask(|web| web.run(script, &[number.into()]))?;
         Ok(match clicked {
             // A script that a dialog interrupts has no value.
             Ok(Value::Bool(true) | Value::Null) => Ok(()),
@@ -335,7 +333,7 @@ impl Environment for PageEnvironment {
         (self.raw_reward, self.is_over, self.rows) = (0.0, false, Value::Null);
         self.start_episode()?;
         // A text, or an object with the text and its fields.
-        let task = self.require(|web| web.run("return core.getUtterance();", vec![]))?;
+        let task = self.require(|web| web.run("return core.getUtterance();", &[]))?;
         let utterance = task.get("utterance").unwrap_or(&task).as_str().unwrap_or_default().to_owned();
         self.fields = match task.get("fields").and_then(Value::as_object) {
             Some(fields) => fields
@@ -363,7 +361,7 @@ impl Environment for PageEnvironment {
         };
         self.browser.begin(STEP_LIMIT.saturating_add(self.options.pause));
         // A page may end the episode by itself.
-        let is_over = self.require(|web| web.run("return Boolean(WOB_DONE_GLOBAL);", vec![]))?;
+        let is_over = self.require(|web| web.run("return Boolean(WOB_DONE_GLOBAL);", &[]))?;
         if is_over == Value::Bool(true) {
             return self.observe(Some("the episode has ended before".to_owned()));
         }
@@ -387,68 +385,4 @@ fn complain(result: StepResult, why: Option<String>) -> StepResult {
     let sentence = format!("The action was not carried out: {why}.");
     let observation = [sentence.as_str(), &result.observation].join("\n");
     StepResult { observation: observation.trim_end().to_owned(), ..result }
-}
-
-/// Describes a command that was rejected.
-fn outcome(rejected: Rejected) -> Outcome {
-    let Rejected { code, message } = rejected;
-    match code.as_str() {
-        // The action has opened a dialog, which the driver has closed.
-        "unexpected alert open" => Ok(()),
-        "move target out of bounds" => Err("this place is outside of the page".to_owned()),
-        "invalid selector" => Err(format!("this is not an XPath: {message}")),
-        _ => Err(format!("{code}: {message}")),
-    }
-}
-
-fn no_match(xpath: &str) -> String {
-    format!("no element matches {}", crate::text::prefix(xpath, 200))
-}
-
-/// Clicks the first element of an XPath that can be clicked, and after a `span` also the next one, as RCI does.
-fn click_first(web: &WebDriver, xpath: &str) -> Result<Outcome, Failure> {
-    let found = web.find(xpath)?;
-    let mut last = Err(no_match(xpath));
-    for element in &found {
-        let tag = web.run_on("return arguments[0].tagName.toLowerCase();", element)?;
-        let tag = tag.as_str().unwrap_or_default();
-        match click_found(web, element, tag) {
-            Ok(()) if tag != "span" => return Ok(Ok(())),
-            Ok(()) => last = Ok(()),
-            Err(Failure::Rejected { code, message }) if last.is_err() => {
-                last = outcome(Rejected { code, message })
-            }
-            Err(Failure::Rejected { .. }) => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    Ok(last)
-}
-
-/// Moves the pointer over each element of an XPath that is visible.
-fn hover_all(web: &WebDriver, xpath: &str) -> Result<Outcome, Failure> {
-    let mut last = Err(no_match(xpath));
-    for element in &web.find(xpath)? {
-        match web.point(Target::Element(element), Pointer::Move) {
-            Ok(()) => last = Ok(()),
-            Err(Failure::Rejected { code, message }) if last.is_err() => {
-                last = outcome(Rejected { code, message })
-            }
-            Err(Failure::Rejected { .. }) => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    Ok(last)
-}
-
-fn click_found(web: &WebDriver, element: &ElementHandle, tag: &str) -> Result<(), Failure> {
-    if !["button", "option"].contains(&tag) {
-        return web.point(Target::Element(element), Pointer::Click);
-    }
-    match web.click(element) {
-        Err(Failure::Rejected { code, .. }) if code == "element click intercepted" => {
-            web.send_keys(element, "\u{e006}")
-        }
-        clicked => clicked,
-    }
 }

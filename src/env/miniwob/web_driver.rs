@@ -109,13 +109,13 @@ impl WebDriver {
     }
 
     /// Runs a script in the page and returns its value.
-    pub(super) fn run(&self, script: &str, arguments: Vec<Value>) -> Result<Value, Failure> {
+    pub(super) fn run(&self, script: &str, arguments: &[Value]) -> Result<Value, Failure> {
         self.post("/execute/sync", &json!({ "script": script, "args": arguments }))
     }
 
     /// Runs a script with an element as its argument.
     pub(super) fn run_on(&self, script: &str, element: &ElementHandle) -> Result<Value, Failure> {
-        self.run(script, vec![element.to_value()])
+        self.run(script, &[element.to_value()])
     }
 
     /// Moves the pointer, and then does more.
@@ -136,7 +136,7 @@ impl WebDriver {
             Pointer::Release => actions.push(up),
         }
         let source = json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": actions });
-        self.act(source)
+        self.act(&source)
     }
 
     /// Turns the wheel, with the pointer at a place in the page.
@@ -145,7 +145,7 @@ impl WebDriver {
         let scroll = json!({
             "type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": pixels, "duration": MILLIS, "origin": "viewport",
         });
-        self.act(json!({ "type": "wheel", "id": "wheel", "actions": [scroll] }))
+        self.act(&json!({ "type": "wheel", "id": "wheel", "actions": [scroll] }))
     }
 
     /// Types a text, key by key, into the focused element.
@@ -165,10 +165,10 @@ impl WebDriver {
         if actions.is_empty() {
             return Ok(());
         }
-        self.act(json!({ "type": "key", "id": "key", "actions": actions }))
+        self.act(&json!({ "type": "key", "id": "key", "actions": actions }))
     }
 
-    fn act(&self, source: Value) -> Result<(), Failure> {
+    fn act(&self, source: &Value) -> Result<(), Failure> {
         self.post("/actions", &json!({ "actions": [source] })).map(drop)
     }
 
