@@ -376,6 +376,7 @@ mod streaming {
             edit_branches: Arc::new(unused),
             plan_effect: Arc::new(unused_work),
             run_effect: Arc::new(|_, _, _| Err("not in this benchmark".to_owned())),
+            list_measured: Arc::new(unused_work),
         }
     }
 

@@ -45,7 +45,7 @@ pub mod widget;
 pub use app::{Exit, run};
 pub use canvas::Canvas;
 pub use compositor::Compositor;
-pub use frame_data::{Context, FrameData};
+pub use frame_data::{Context, FrameData, MeasuredResults};
 pub use host_services::{EffectFn, HostFn, HostServices, PromotedLesson, WorkFn};
 pub use model::{FirstRunHint, Model};
 pub use msg::{Answer, Request, UiMessage};

@@ -31,7 +31,7 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
     let measured = ScreenMeasurement::new(config, dir, demo.is_some());
-    let planned = measured.clone();
+    let (planned, listed) = (measured.clone(), measured.clone());
     let (pools_dir, pool_config, promote_config) = (dir.to_owned(), config.clone(), config.clone());
     let (config, model_config, request_config, test_config) =
         (config.clone(), config.clone(), config.clone(), config.clone());
@@ -81,6 +81,7 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
         edit_branches: Arc::new(move |edits: &[_]| edit_branches(&edited_dir, edits)),
         plan_effect: Arc::new(move |query, progress| planned.plan(query, progress)),
         run_effect: Arc::new(move |query, progress, send| measured.run(query, progress, send)),
+        list_measured: Arc::new(move |(), progress: &WorkProgress| listed.list(progress)),
     }
 }
 

@@ -275,10 +275,11 @@ pub(super) fn promote_lessons(
     }
     let chosen: Vec<Lesson> =
         chosen.into_iter().map(|lesson| lesson_environments::with_task(lesson, &state)).collect();
-    let Promotion { added, changed, removed_bytes } =
+    let Promotion { added, changed, measured, removed_bytes } =
         promote_into(config, path, &opened.meta.session, &state, &chosen)?;
     report_removed_bytes(path, removed_bytes, out);
-    let changed_note = if changed > 0 { format!(", {changed} changed") } else { String::new() };
+    let note = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
+    let changed_note = note(changed, "changed") + &note(measured, "with new measurements");
     out.print_line(&format!(
         "{added} of {} lessons were new{changed_note}; saved in {}",
         chosen.len(),
@@ -292,6 +293,8 @@ pub(super) struct Promotion {
     pub(super) added: usize,
     /// Number of lessons with a new text.
     pub(super) changed: usize,
+    /// Number of lessons of which only new measurements were saved.
+    pub(super) measured: usize,
     /// Length of the incomplete last line that was removed; 0 if there was none.
     pub(super) removed_bytes: u64,
 }
@@ -309,11 +312,12 @@ pub(super) fn promote_into(
 ) -> Result<Promotion, CliError> {
     let mut pool = PoolFile::read(path)?;
     let mut new_lines = Vec::new();
-    let (mut added, mut changed) = (0, 0);
+    let (mut added, mut changed, mut measured) = (0, 0, 0);
     for lesson in chosen {
         let lines = pool::missing_lines(&pool, wall_clock_now(), session, lesson);
         match lines.first().map(|l| &l.operation) {
             Some(LessonOp::Add { .. }) => added += 1,
+            Some(LessonOp::Measured { .. }) => measured += 1,
             Some(_) => changed += 1,
             None => {}
         }
@@ -323,7 +327,7 @@ pub(super) fn promote_into(
     lesson_environments::record(&mut new_lines, &lesson_environments::of_session(state));
     new_lines.retain(|line| pool.merge_line(line.clone()));
     let removed_bytes = append(config, path, &new_lines)?;
-    Ok(Promotion { added, changed, removed_bytes })
+    Ok(Promotion { added, changed, measured, removed_bytes })
 }
 
 /// Appends lines to the pool, and prints a note if that removed an incomplete last line.
@@ -354,7 +358,7 @@ fn report_removed_bytes(path: &Path, removed_bytes: u64, out: &mut Output) {
 ///
 /// # Errors
 /// Fails if a line contains a model server's key, because pools are meant to be shared, or if writing fails.
-fn append(config: &Config, path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
+pub(super) fn append(config: &Config, path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     let added_text = |line: &PoolLine| match &line.operation {
         // Leave out the previous text: it is already in the pool.
         LessonOp::Edit { text, .. } => format!("{text:?}"),

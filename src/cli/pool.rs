@@ -5,8 +5,8 @@ use super::bounded;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
 use crate::domain::{
-    Author, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq,
-    Task, hex,
+    Author, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect,
+    ReflectionKind, Scope, Seq, Task, hex,
 };
 use crate::engine::{Cause, Envelope, Event, LessonCommand, State};
 use crate::files;
@@ -105,7 +105,9 @@ impl PoolFile {
             (Some(lesson), LessonOp::Edit { text, .. }) => lesson.text() != text,
             (Some(lesson), LessonOp::Status { status, .. }) => lesson.status != *status,
             (Some(lesson), LessonOp::Rescope { scope, .. }) => lesson.scope != *scope,
-            (Some(lesson), LessonOp::Measured { measured, .. }) => !lesson.measured.contains(measured),
+            (Some(lesson), LessonOp::Measured { measured, .. }) => {
+                !lesson.measured.iter().any(|known| known.is_same_result(measured))
+            }
             (Some(_), LessonOp::Move { .. } | LessonOp::Recur { .. }) => !self.lines.contains(&line),
         };
         let before = self.calibration.len();
@@ -471,21 +473,32 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             status: lesson.status,
         }));
     }
+    lines.extend(lesson.measured.iter().map(|measured| measured_line(at, session, lesson, measured)));
     lines
 }
 
-/// Returns the lines of a session's lesson that a pool lacks: all of them if the lesson is new, an edit if only its
-/// text is new. Returns none if the pool's lesson has, or once had, this text.
+fn measured_line(at: Timestamp, session: &str, lesson: &Lesson, measured: &MeasuredEffect) -> PoolLine {
+    let op = LessonOp::Measured { id: lesson.id.clone(), measured: Box::new(measured.clone()) };
+    PoolLine { session: session.to_owned(), ..PoolLine::new(at, op) }
+}
+
+/// Returns the lines of a session's lesson that a pool lacks: all of them if the lesson is new, an edit if its text is new
+/// (not if the pool's lesson once had it), and what was measured.
 pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
     let Some(existing) = pool.lessons().find(|l| l.id == lesson.id) else {
         return promote_lines(at, session, lesson);
     };
-    if existing.versions.iter().any(|v| v.text == *lesson.text()) {
-        return Vec::new();
+    let mut lines = Vec::new();
+    if existing.versions.iter().all(|v| v.text != *lesson.text()) {
+        let (previous, text) = (existing.text().clone(), lesson.text().clone());
+        let op = LessonOp::Edit { id: lesson.id.clone(), previous, text };
+        lines.push(PoolLine { session: session.to_owned(), ..PoolLine::new(at, op) });
     }
-    let (previous, text) = (existing.text().clone(), lesson.text().clone());
-    let op = LessonOp::Edit { id: lesson.id.clone(), previous, text };
-    vec![PoolLine { session: session.to_owned(), ..PoolLine::new(at, op) }]
+    let is_new =
+        |result: &&MeasuredEffect| !existing.measured.iter().any(|known| known.is_same_result(result));
+    let measured = lesson.measured.iter().filter(is_new);
+    lines.extend(measured.map(|measured| measured_line(at, session, lesson, measured)));
+    lines
 }
 
 /// Returns the path of the pool file: the configured one, else `pool.jsonl` in the user's data folder.

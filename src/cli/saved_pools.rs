@@ -111,11 +111,12 @@ pub(super) fn promote(config: &Config, state: &State, id: &LessonId, pool: &str)
     let number = lesson.number;
     let lesson = lesson_environments::with_task(lesson, state);
     let saved = lessons::promote_into(config, path, &state.session, state, &[lesson]);
-    let Promotion { added, changed, removed_bytes } =
+    let Promotion { added, changed, measured, removed_bytes } =
         saved.map_err(|error| format!("lesson {number} was not saved: {error}; {}", error.hint))?;
-    let what = match (added, changed) {
-        (0, 0) => "already has lesson",
-        (0, _) => "has the new text of lesson",
+    let what = match (added, changed, measured) {
+        (0, 0, 0) => "already has lesson",
+        (0, 0, _) => "has the new measurements of lesson",
+        (0, _, _) => "has the new text of lesson",
         _ => "now has lesson",
     };
     let removed = match removed_bytes {

@@ -1,9 +1,10 @@
 //! What a measurement says about a lesson, kept with the lesson.
 
+use super::pluralize;
 use serde::{Deserialize, Serialize};
 
-/// The result of a measurement of a lesson, as it is kept in a pool file (`docs/EFFECT.md`). Words such as the verdict are
-/// those of the measurement's log.
+/// The result of a measurement of a lesson, as it is kept in a session and in a pool file (`docs/EFFECT.md`). Words such as the
+/// verdict are those of the measurement's log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredEffect {
     /// The day, as `2026-11-20`.
@@ -34,6 +35,9 @@ pub struct MeasuredEffect {
     pub alpha: f64,
     pub margin: f64,
     pub verdict: String,
+    /// Whether the method reflected during the episodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
     /// The actor, as on the command line.
     pub model: String,
     /// The server profile; empty if there is none.
@@ -42,16 +46,140 @@ pub struct MeasuredEffect {
 }
 
 impl MeasuredEffect {
-    /// Describes the result in the fewest words: `+12 % [3, 21] · 60 pairs`.
+    /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`.
     pub fn describe(&self) -> String {
-        let percent = |share: f64| (share * 100.0).round() + 0.0;
-        let place = self.column.as_deref().map_or_else(String::new, |column| format!(" {column}"));
-        let (low, high) = (percent(self.low), percent(self.high));
         match self.difference {
-            Some(difference) => {
-                format!("{:+} %{place} [{low}, {high}] · {} pairs", percent(difference), self.pairs)
-            }
-            None => format!("no pairs{place}"),
+            Some(_) => format!(
+                "{} [{}, {}] · {}",
+                self.describe_short(),
+                percent(self.low),
+                percent(self.high),
+                pluralize(self.pairs, "pair")
+            ),
+            None => self.describe_short(),
         }
+    }
+
+    /// Describes the result without its interval: `+12 % elsewhere`.
+    pub fn describe_short(&self) -> String {
+        let place = self.column.as_deref().map_or_else(String::new, |column| format!(" {column}"));
+        format!("{}{place}", self.describe_difference())
+    }
+
+    /// Describes only the difference: `+12 %`.
+    pub fn describe_difference(&self) -> String {
+        self.difference
+            .map_or_else(|| "no pairs".to_owned(), |difference| format!("{:+} %", percent(difference)))
+    }
+
+    /// Describes how the result came about: `with - without, 25 : 1, rules, frozen, 2026-11-20, version 1`.
+    pub fn describe_measurement(&self) -> String {
+        let mode = if self.live { "live" } else { "frozen" };
+        let outcome = if self.outcome == "success" { String::new() } else { format!("{}, ", self.outcome) };
+        format!(
+            "{outcome}{} - {}, {} : {}, {}, {mode}, {}, version {}",
+            self.arms.0, self.arms.1, self.b, self.c, self.model, self.date, self.version
+        )
+    }
+
+    /// Returns whether another result has the same numbers of the same measurement, whatever the day.
+    pub fn is_same_result(&self, other: &Self) -> bool {
+        let undated = |result: &Self| Self { date: String::new(), ..result.clone() };
+        undated(self) == undated(other)
+    }
+
+    /// Returns the results to show: of each measurement and pair of arms the one with the most pairs, in the order in which they
+    /// were first kept. A measurement that was continued has several.
+    pub fn latest<'a>(all: impl IntoIterator<Item = &'a Self>) -> Vec<&'a Self> {
+        let mut latest: Vec<&Self> = Vec::new();
+        for result in all {
+            let known = latest
+                .iter_mut()
+                .find(|known| (&known.effect, &known.arms) == (&result.effect, &result.arms));
+            match known {
+                Some(known) if known.pairs <= result.pairs => *known = result,
+                Some(_) => {}
+                None => latest.push(result),
+            }
+        }
+        latest
+    }
+
+    /// Returns the result to show in a lesson's row: the newest one of its present text, or else of an earlier one; elsewhere
+    /// before here, because that is what makes it a lesson.
+    pub fn headline<'a>(all: impl IntoIterator<Item = &'a Self>, version: u32) -> Option<&'a Self> {
+        let rank = |result: &&Self| {
+            (result.version == version, result.version, result.column.as_deref() != Some("here"))
+        };
+        // Of equal ones, the last.
+        Self::latest(all).into_iter().filter(|result| result.pairs > 0).max_by_key(rank)
+    }
+}
+
+/// Formats a share as whole percent, without a sign for 0.
+fn percent(share: f64) -> f64 {
+    (share * 100.0).round() + 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(effect: &str, column: &str, version: u32, pairs: u64) -> MeasuredEffect {
+        MeasuredEffect {
+            date: "2026-11-20".to_owned(),
+            effect: effect.to_owned(),
+            version,
+            scope: "tasks".to_owned(),
+            column: Some(column.to_owned()),
+            arms: ("with".to_owned(), "without".to_owned()),
+            outcome: "success".to_owned(),
+            pairs,
+            b: 25,
+            c: 1,
+            difference: Some(0.2),
+            low: 0.12,
+            high: 0.27,
+            alpha: 0.025,
+            margin: 0.1,
+            verdict: "helped".to_owned(),
+            live: false,
+            model: "rules".to_owned(),
+            profile: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_result_is_described_at_three_lengths() {
+        let helped = result("a", "elsewhere", 1, 120);
+        assert_eq!(helped.describe(), "+20 % elsewhere [12, 27] · 120 pairs");
+        assert_eq!(helped.describe_short(), "+20 % elsewhere");
+        assert_eq!(helped.describe_difference(), "+20 %");
+        assert_eq!(
+            helped.describe_measurement(),
+            "with - without, 25 : 1, rules, frozen, 2026-11-20, version 1"
+        );
+        let none = MeasuredEffect { difference: None, pairs: 0, ..helped };
+        assert_eq!(none.describe(), "no pairs elsewhere");
+    }
+
+    #[test]
+    fn a_continued_measurement_is_shown_once() {
+        let all = [result("a", "here", 1, 20), result("b", "elsewhere", 1, 60), result("a", "here", 1, 40)];
+        let shown: Vec<(&str, u64)> =
+            MeasuredEffect::latest(&all).iter().map(|r| (r.effect.as_str(), r.pairs)).collect();
+        assert_eq!(shown, [("a", 40), ("b", 60)]);
+        let tomorrow = MeasuredEffect { date: "2026-11-21".to_owned(), ..all[0].clone() };
+        assert!(all[0].is_same_result(&tomorrow) && !all[0].is_same_result(&all[2]));
+    }
+
+    #[test]
+    fn the_headline_is_about_the_present_text_and_elsewhere() {
+        let all = [result("a", "elsewhere", 1, 60), result("b", "here", 1, 60), result("c", "here", 2, 8)];
+        let headline = |version| MeasuredEffect::headline(&all, version).map(|r| r.effect.as_str());
+        assert_eq!(headline(1), Some("a"));
+        assert_eq!(headline(2), Some("c"));
+        assert_eq!(headline(3), Some("c"), "of earlier texts, the latest");
+        assert_eq!(MeasuredEffect::headline(&[result("d", "here", 1, 0)], 1), None);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{ReplayStart, Reply};
 use crate::domain::{
-    Autonomy, CallId, EndReason, Lesson, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec, Scope,
-    Seq, ShownAs, Task, ThoughtDisposition, Transition,
+    Autonomy, CallId, EndReason, Lesson, LessonId, LessonStatus, LessonText, MeasuredEffect, ReflectionKind,
+    RunSpec, Scope, Seq, ShownAs, Task, ThoughtDisposition, Transition,
 };
 use serde_json::Value;
 
@@ -182,6 +182,8 @@ pub enum LessonCommand {
     },
     /// Count that the same lesson was learnt again.
     Recur { id: LessonId },
+    /// Keep what was measured of the lesson. No prompt and no decision depends on it.
+    Measured { id: LessonId, measured: Box<MeasuredEffect> },
 }
 
 impl LessonCommand {

@@ -93,7 +93,7 @@ impl Pool {
     /// Applies an operation. An operation on a lesson that doesn't exist has no effect. `position` is the current
     /// episode and step.
     pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, position: (u32, u32), author: Author) {
-        if author == Author::Person {
+        if author == Author::Person && !matches!(op, LessonOp::Measured { .. }) {
             self.edit_lesson(op.id(), |l| l.edited_by_person = true);
         }
         match op {

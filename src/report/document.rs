@@ -11,7 +11,7 @@ mod section;
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef, Tally};
 use crate::catalog::run_roles;
-use crate::domain::Lesson;
+use crate::domain::{Lesson, MeasuredEffect};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
@@ -27,6 +27,8 @@ pub(super) struct LessonEntry<'a> {
     pub status: String,
     /// The lessons it was made from, as the end of a line; empty if none.
     pub parents: String,
+    /// What was measured of it, each measurement as a line.
+    pub measured: Vec<String>,
 }
 
 /// Name, value and origin of a setting.
@@ -105,6 +107,7 @@ impl<'a> Document<'a> {
             scope: enum_name(&lesson.scope),
             status: enum_name(&lesson.status),
             parents: format_parents(&self.0.parent_numbers(lesson)),
+            measured: MeasuredEffect::latest(lesson.measured.iter()).into_iter().map(measured_line).collect(),
         };
         self.0.lessons().into_iter().map(entry).collect()
     }
@@ -119,4 +122,9 @@ impl<'a> Document<'a> {
             changes.map(|(seq, name, value)| (&**name, value.to_string(), format!("a person, event {seq}")));
         at_start.chain(changed).collect()
     }
+}
+
+/// Returns a line about a measurement: `measured +20 % elsewhere [12, 27] · 120 pairs: helped (with - without, ...)`.
+fn measured_line(result: &MeasuredEffect) -> String {
+    format!("measured {}: {} ({})", result.describe(), result.verdict, result.describe_measurement())
 }

@@ -219,7 +219,8 @@ fn write_lessons(out: &mut String, all: &[LessonEntry<'_>]) {
 }
 
 fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
-    let LessonEntry { lesson, text, origin, scope, status, parents } = entry;
+    let LessonEntry { lesson, text, origin, scope, status, parents, measured } = entry;
+    let measured: String = measured.iter().map(|line| format!("<br>{}", escape(line))).collect();
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.learnt_at {
         (0, _) => {
@@ -230,7 +231,7 @@ fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {}{parents}</td></tr>",
+        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {}{parents}{measured}</td></tr>",
         lesson.number,
         inline(text),
         lesson.version(),

@@ -123,7 +123,7 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
         return;
     }
     out.push_str("## Lessons\n\n");
-    for LessonEntry { lesson, text, origin, scope, status, parents } in lessons {
+    for LessonEntry { lesson, text, origin, scope, status, parents, measured } in lessons {
         let loaded =
             lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
         let _ = writeln!(
@@ -137,6 +137,9 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
             lesson.learnt_at.0,
             lesson.learnt_at.1
         );
+        for line in measured {
+            let _ = writeln!(out, "    - {}", escape(line));
+        }
     }
     out.push('\n');
 }

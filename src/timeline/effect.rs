@@ -11,6 +11,7 @@ mod bootstrap;
 mod detectable;
 mod fixed_power;
 mod interval;
+mod kept_result;
 mod log;
 mod monitored_power;
 mod multiple;
@@ -35,6 +36,7 @@ pub use bootstrap::{
 pub use detectable::{POWER, detectable_difference};
 pub use fixed_power::{AssumedEffect, FixedPower, TestPower, TestVariant, estimated_rate};
 pub use interval::{Interval, wilson, wilson_at};
+pub use kept_result::kept_results;
 pub use log::{ContrastLog, CountedPair, EffectLog, EpisodeSlot, NextRecord, PairLog, Totals};
 pub use monitored_power::{MonitoredDesign, MonitoredPower};
 pub use multiple::{benjamini_hochberg, e_bh, holm, rejected};

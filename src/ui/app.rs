@@ -128,6 +128,7 @@ impl App {
         requests.extend(self.move_to_start());
         // The screen names the branch only if there are several.
         requests.push(Request::LoadBranches);
+        requests.push(Request::ListMeasured);
         for request in requests {
             self.perform_request(request)?;
         }
@@ -276,6 +277,7 @@ impl App {
     fn refresh_frame(&mut self) {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.frame.running_work = self.workers.statuses();
+        self.frame.measured = self.model.measured.clone();
     }
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {

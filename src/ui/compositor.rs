@@ -102,6 +102,8 @@ impl Compositor {
             | WorkKind::RequestText
             | WorkKind::KeepTest
             | WorkKind::Hint
+            // The panes show the results.
+            | WorkKind::Measured
             // It goes on while the person does something else.
             | WorkKind::Effect => true,
             _ => overlay_waits,
@@ -167,13 +169,17 @@ impl Compositor {
                 Vec::new()
             }
             UiMessage::Answer(Answer::RequestText(Ok(text))) => vec![Request::Copy(text)],
-            UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
-                Some(answer @ Answer::Edited(_)) => {
-                    self.ask_topmost(|overlay| overlay.on_answer(answer, context))
-                }
-                Some(answer) => self.tell_all(&answer, context),
-                None => Vec::new(),
-            },
+            UiMessage::Answer(answer) => {
+                let mut requests = update::keep_measured(model, context, &answer);
+                requests.extend(match update::on_answer(model, context, answer) {
+                    Some(answer @ Answer::Edited(_)) => {
+                        self.ask_topmost(|overlay| overlay.on_answer(answer, context))
+                    }
+                    Some(answer) => self.tell_all(&answer, context),
+                    None => Vec::new(),
+                });
+                requests
+            }
             other => update::update(model, context, cache, &other),
         };
         self.perform(model, context, cache, requests)

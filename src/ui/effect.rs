@@ -1,6 +1,6 @@
 //! A measurement of a lesson as the screen shows it: what is asked for, the plan, and the pairs so far.
 
-use crate::domain::LessonId;
+use crate::domain::{LessonId, LessonText, MeasuredEffect};
 use crate::driver::measure::EpisodePlace;
 use crate::timeline::effect::{EffectLog, EffectPlan, EffectResult, PanelVerdict};
 
@@ -10,6 +10,17 @@ pub struct EffectQuery {
     pub lesson: LessonId,
     /// Where the pairs of the column "here" begin, in the branch's last episode.
     pub place: EpisodePlace,
+    /// Whether the method reflects during the episodes.
+    pub live: bool,
+    /// Another wording, measured as an arm of its own.
+    pub edited: Option<LessonText>,
+}
+
+impl EffectQuery {
+    /// Returns the query for a frozen measurement without another wording.
+    pub fn new(lesson: LessonId, place: EpisodePlace) -> Self {
+        Self { lesson, place, live: false, edited: None }
+    }
 }
 
 /// How far a measurement is.
@@ -27,6 +38,8 @@ pub struct EffectProgress {
     pub phase: EffectPhase,
     /// Here and elsewhere.
     pub columns: Vec<EffectColumn>,
+    /// Why there is only one column.
+    pub missing_column: Option<String>,
 }
 
 /// One column.
@@ -40,6 +53,8 @@ pub struct EffectColumn {
     pub detectable: Option<String>,
     /// The folder with the journals of kept pairs.
     pub folder: String,
+    /// What is kept of it with the lesson; `None` without pairs.
+    pub kept: Option<MeasuredEffect>,
 }
 
 impl EffectColumn {
@@ -50,6 +65,11 @@ impl EffectColumn {
 }
 
 impl EffectProgress {
+    /// Returns the same pairs, not running.
+    pub fn stopped(&self) -> Self {
+        Self { phase: EffectPhase::Idle, ..self.clone() }
+    }
+
     /// Returns the verdict about both columns together, and the verdicts of both.
     pub fn panel(&self) -> Option<PanelVerdict> {
         match self.columns.as_slice() {

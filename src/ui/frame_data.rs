@@ -2,7 +2,7 @@
 //! and keys.
 
 use crate::catalog::{Lane, lanes_for_method, lesson_kinds, visible_lane_count};
-use crate::domain::{BranchId, ReflectionKind, Seq, Step};
+use crate::domain::{BranchId, Lesson, LessonId, MeasuredEffect, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
 use crate::text::with_program_name;
@@ -35,10 +35,15 @@ pub struct FrameData {
     pub epoch: u64,
     /// The work that runs beside the event loop.
     pub running_work: Vec<WorkStatus>,
+    /// What was measured of the lessons, as far as it is in the logs of measurements.
+    pub measured: MeasuredResults,
     cursor_seq: Option<Seq>,
     /// Number of the method's lanes that are shown.
     lane_count: usize,
 }
+
+/// Results of measurements with the lessons that they are about, oldest first.
+pub type MeasuredResults = Arc<[(LessonId, MeasuredEffect)]>;
 
 /// Everything a view or an overlay may read.
 #[derive(Clone, Copy)]
@@ -62,6 +67,7 @@ impl Default for FrameData {
             branch: BranchId::trunk(),
             epoch: 0,
             running_work: Vec::new(),
+            measured: MeasuredResults::default(),
             cursor_seq: None,
             lane_count: 0,
         }
@@ -228,6 +234,12 @@ impl<'a> Context<'a> {
             Some(key) => format!("{text} ({key} cancels)"),
             None => text,
         }
+    }
+
+    /// Returns what was measured of a lesson, each measurement once: from the session, the pool file it came from, and the logs.
+    pub fn measured_results(&self, lesson: &'a Lesson) -> Vec<&'a MeasuredEffect> {
+        let logged = self.frame.measured.iter().filter(|(id, _)| *id == lesson.id).map(|(_, result)| result);
+        MeasuredEffect::latest(lesson.measured.iter().chain(logged))
     }
 
     /// Returns whether a model call or a job is in flight.

@@ -6,6 +6,7 @@ use crate::engine::State;
 use crate::lesson_test::LessonTest;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::effect::{EffectProgress, EffectQuery};
+use crate::ui::frame_data::MeasuredResults;
 use crate::ui::model::FirstRunHint;
 use crate::ui::types::{EpisodeRef, ModelList, RequestQuery, SavedPool, WorkProgress};
 use std::sync::Arc;
@@ -77,4 +78,6 @@ pub struct HostServices {
     pub plan_effect: WorkFn<(Arc<Store>, EffectQuery), EffectProgress>,
     /// Plays the episodes of a measurement.
     pub run_effect: EffectFn,
+    /// Reads what the logs of measurements of this session say about its lessons.
+    pub list_measured: WorkFn<(), MeasuredResults>,
 }

@@ -1,8 +1,9 @@
 //! Short texts for values of the domain, the same in every part of the screen.
 
 use crate::catalog::{TaskFacts, find_environment};
-use crate::domain::{LessonOrigin, Scope};
+use crate::domain::{LessonOrigin, MeasuredEffect, Scope};
 use crate::engine::State;
+use crate::ui::theme::Role;
 
 /// Returns the label of a scope.
 pub(crate) fn scope_label(scope: Scope) -> &'static str {
@@ -21,6 +22,15 @@ pub(crate) fn origin_label(origin: LessonOrigin) -> &'static str {
         LessonOrigin::Mentor => "the mentor",
         LessonOrigin::Person => "you",
         LessonOrigin::File => "the pool file loaded at start",
+    }
+}
+
+/// Returns the colour of what was measured of a lesson.
+pub(crate) fn measured_role(result: &MeasuredEffect) -> Role {
+    match result.verdict.as_str() {
+        "helped" => Role::Good,
+        "harmful" | "inconsistent" => Role::Bad,
+        _ => Role::Muted,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::chapters::Chapter;
 use crate::ui::draft::LessonDraft;
 use crate::ui::effect::EffectProgress;
+use crate::ui::frame_data::MeasuredResults;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
 use crate::ui::playback::{Playback, Speed};
@@ -93,6 +94,8 @@ pub struct Model {
     pub is_covered: bool,
     /// The last measurement of a lesson, with the pairs so far.
     pub effect: Option<PtrEqArc<EffectProgress>>,
+    /// What the logs of measurements say about the session's lessons.
+    pub measured: MeasuredResults,
     /// Unsaved lesson drafts, at most one per lesson.
     pub drafts: Vec<LessonDraft>,
     /// The message in the footer.

@@ -10,6 +10,7 @@ use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::draft::{ForkChange, LessonDraft};
 use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::find::{SearchHit, SearchStatus};
+use crate::ui::frame_data::MeasuredResults;
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
 use crate::ui::model::FirstRunHint;
@@ -104,6 +105,8 @@ pub enum Request {
     RunEffect(EffectQuery),
     /// Stop the measurement; it can be continued.
     StopEffect,
+    /// List what the logs of measurements say about the session's lessons; the lanes show it.
+    ListMeasured,
     /// Open the overlay of an action of the main screen.
     Open(Action),
     /// Open the fork dialog for the position shown, with the row of this change chosen.
@@ -247,6 +250,8 @@ pub enum Answer {
     RequestText(Result<String, String>),
     /// The plan of a measurement, its pairs so far, or why it can't be planned or continued.
     Effect(Result<PtrEqArc<EffectProgress>, String>),
+    /// What the logs of measurements say, or why they can't be read.
+    Measured(Result<MeasuredResults, String>),
     /// Work ended without an answer, by a fault of the program.
     WorkCrashed(WorkKind),
     /// Search hits in other episodes.

@@ -59,6 +59,7 @@ impl TestScreen {
     pub(super) fn frame_data(&self) -> FrameData {
         let mut frame = FrameData::at(&self.fixture.store, self.model.cursor);
         frame.running_work.clone_from(&self.running_work);
+        frame.measured = self.model.measured.clone();
         frame
     }
 

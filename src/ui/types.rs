@@ -79,6 +79,8 @@ pub enum WorkKind {
     EffectPlan,
     /// Play the episodes of a measurement.
     Effect,
+    /// List what was measured.
+    Measured,
     /// Read what the environment's program has printed.
     ProgramOutput,
     /// Keep a decision as a test.
@@ -110,6 +112,7 @@ impl WorkKind {
             Self::RequestText => "request-text",
             Self::EffectPlan => "effect-plan",
             Self::Effect => "effect",
+            Self::Measured => "measured",
             Self::ProgramOutput => "program-output",
             Self::KeepTest => "keep-test",
         }
@@ -126,6 +129,7 @@ impl WorkKind {
                 | Self::PriorDifferences
                 | Self::SavedPools
                 | Self::EffectPlan
+                | Self::Measured
                 | Self::Effect
         )
     }

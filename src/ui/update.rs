@@ -11,8 +11,9 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::position::find_step;
-use crate::ui::types::Cursor;
+use crate::ui::types::{Cursor, PtrEqArc};
 use crate::ui::view::cache::ViewCache;
+use std::sync::Arc;
 
 mod action;
 mod availability;
@@ -22,6 +23,7 @@ mod cursor;
 mod fork;
 mod key;
 mod lesson;
+mod measured;
 mod mouse;
 mod playback;
 mod scroll;
@@ -31,6 +33,7 @@ mod undo;
 
 pub use action::run_action;
 pub use key::{PaneKey, on_any_key, on_pane_key, pane_mode};
+pub use measured::keep_measured;
 
 /// Handles a message that concerns the panes. Keys and answers have functions of their own ([`on_pane_key`],
 /// [`on_answer`]).
@@ -75,9 +78,13 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
             return Some(Answer::Effect(Ok(progress)));
         }
         Answer::Effect(Err(error)) => {
+            // What is known stays, and it can be continued.
+            model.effect = model.effect.take().map(|known| PtrEqArc(Arc::new(known.0.stopped())));
             model.show_notice(error.clone(), Severity::Warning, context.now);
             return Some(Answer::Effect(Err(error)));
         }
+        Answer::Measured(Ok(_)) => return None,
+        Answer::Measured(Err(error)) => (error, Severity::Warning),
         Answer::Branches(loaded) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),
@@ -153,7 +160,7 @@ pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Op
             notify_read_only(model, context);
         }
         // Lessons of the past can only change on a new branch.
-        Request::Send(command @ Command::Lesson(_)) if model.is_in_past() && !is_accept_command(&command) => {
+        Request::Send(command @ Command::Lesson(_)) if model.is_in_past() && !is_about_present(&command) => {
             let description = fork::describe_command(&command, context);
             return Some(Request::OpenForkDialog(ForkChange::Command(Box::new(command), description)));
         }
@@ -170,6 +177,7 @@ pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Op
 fn announce_lesson_edit(model: &mut Model, context: &Context<'_>, request: &Request) {
     let Request::Send(command) = request else { return };
     let notice = match command {
+        Command::Lesson(LessonCommand::Measured { .. }) => return,
         Command::Lesson(command) => describe_change(command, context),
         Command::Undo | Command::UndoChange(_) | Command::Redo => None,
         _ => return,
@@ -200,7 +208,7 @@ fn added_lesson_kind(request: &Request) -> Option<ReflectionKind> {
 
 /// Returns true if the command keeps a dropped item of the mentor as a lesson.
 ///
-/// Such a lesson is added in the present, even if the past is on screen.
-fn is_accept_command(command: &Command) -> bool {
-    matches!(command, Command::Lesson(LessonCommand::Accept { .. }))
+/// Such a lesson is added in the present, even if the past is on screen; so is what was measured of one.
+fn is_about_present(command: &Command) -> bool {
+    matches!(command, Command::Lesson(LessonCommand::Accept { .. } | LessonCommand::Measured { .. }))
 }

@@ -96,15 +96,26 @@ fn prepare_panel(
     Ok(measurements.into_iter().map(prepared).collect())
 }
 
-/// Designs both columns of a panel, with as many pairs as suits the run.
+/// Designs both columns of a panel, with as many pairs as suits the run. If only one of them can be measured, returns it alone,
+/// with the reason.
 #[cfg(feature = "tui")]
 pub(super) fn design_panel(
     config: &Config,
     session: &MeasuredSession,
     place: EpisodePlace,
     choices: &MeasureChoices,
-) -> Result<Vec<Measurement>, CliError> {
-    design_columns(config, session, place, (None, None), None, &mut choices.clone())
+) -> Result<(Vec<Measurement>, Option<CliError>), CliError> {
+    let design = |only, columns| {
+        let mut choices = MeasureChoices { columns, ..choices.clone() };
+        design_columns(config, session, place, (only, None), None, &mut choices)
+    };
+    design(None, 2).map(|both| (both, None)).or_else(|reason| {
+        let alone = [OnlyColumn::Here, OnlyColumn::Elsewhere].into_iter();
+        match alone.filter_map(|only| design(Some(only), 1).ok()).next() {
+            Some(alone) => Ok((alone, Some(reason))),
+            None => Err(reason),
+        }
+    })
 }
 
 /// Designs the columns of a panel. Without `only`, both; without tasks, the column elsewhere has those of the environment.

@@ -1,16 +1,21 @@
 //! Measurements for the screen.
 
 use super::design::{describe_estimate, design_panel};
+use super::store::{day, store_quietly};
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::locate;
-use crate::driver::Store;
+use crate::cli::pool::pool_path;
+use crate::domain::{LessonId, MeasuredEffect};
 use crate::driver::measure::{
     LogFile, MeasureChoices, MeasureOptions, MeasuredSession, Measurement, Wanted, measure, read_log,
 };
-use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, StopReason};
+use crate::driver::{Store, wall_clock_now};
+use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
+use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +23,8 @@ use tokio::sync::{oneshot, watch};
 
 /// How often the pairs so far are shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
+/// The maximum number of measurements that are listed.
+const MAX_LISTED: usize = 500;
 /// How long to wait before an episode that couldn't be played is tried again.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
@@ -51,8 +58,8 @@ impl ScreenMeasurement {
         (store, query): &(Arc<Store>, EffectQuery),
         progress: &WorkProgress,
     ) -> Result<EffectProgress, String> {
-        let columns = self.columns(store, query, progress)?;
-        Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown)))
+        let (columns, missing) = self.columns(store, query, progress)?;
+        Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), &missing))
     }
 
     /// Plays the episodes of both columns, one column after the other.
@@ -62,7 +69,10 @@ impl ScreenMeasurement {
         progress: &WorkProgress,
         send: &dyn Fn(EffectProgress),
     ) -> Result<EffectProgress, String> {
-        let mut columns = self.columns(store, query, progress)?;
+        let (mut columns, missing) = self.columns(store, query, progress)?;
+        let progress_of = |columns: &[Column]| {
+            in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), &missing)
+        };
         let (sender, wanted) = watch::channel(Wanted::Running);
         let (done, is_done) = oneshot::channel::<()>();
         let watcher = stop_when_cancelled(progress.clone(), sender, is_done)?;
@@ -71,13 +81,60 @@ impl ScreenMeasurement {
             if *wanted.borrow() == Wanted::Stopped || outcome.is_err() {
                 break;
             }
-            outcome = run_column(&mut columns, index, query, wanted.clone(), send);
+            let send_columns = |columns: &[EffectColumn]| {
+                send(in_phase(query, EffectPhase::Running, columns.iter(), &missing));
+            };
+            outcome = run_column(&mut columns, index, wanted.clone(), &send_columns);
         }
         // The watcher ends, whether or not it still listens.
         drop(done);
         let _ = watcher.join();
-        outcome?;
-        Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown)))
+        let done = progress_of(&columns);
+        let stored = outcome.and_then(|()| self.store_in_pools(store, &done));
+        if let Err(error) = stored {
+            // What was played is shown and kept nevertheless.
+            send(done);
+            return Err(error);
+        }
+        Ok(done)
+    }
+
+    /// Adds the results to the pool files that have the lesson: the one that it was loaded from, and the configured one.
+    fn store_in_pools(&self, store: &Store, done: &EffectProgress) -> Result<(), String> {
+        let id = &done.query.lesson;
+        let results: Vec<(LessonId, MeasuredEffect)> =
+            done.columns.iter().filter_map(|column| Some((id.clone(), column.kept.clone()?))).collect();
+        let head = store.head();
+        let loaded = head.pool.get(id).and_then(|lesson| lesson.file.as_deref()).map(PathBuf::from);
+        let mut pools: Vec<PathBuf> = loaded.into_iter().filter(|file| is_pool_name(file)).collect();
+        pools.push(pool_path(&self.config));
+        pools.dedup();
+        for pool in pools {
+            store_quietly(&self.config, &pool, results.clone()).map_err(|error| to_text(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the results of all measurements in the folder, those of deleted lessons too.
+    pub(in crate::cli) fn list(&self, progress: &WorkProgress) -> Result<MeasuredResults, String> {
+        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten().take(MAX_LISTED);
+        let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path().join("log.jsonl")).collect();
+        logs.sort();
+        let mut results = Vec::new();
+        for (number, log) in (0..).zip(&logs) {
+            progress.report(number, logs.len() as u64)?;
+            // A folder without a log, or with one that can't be read, has no result; measuring again says what is wrong.
+            let Some(records) = log.is_file().then(|| read_log(log).ok()).flatten() else { continue };
+            let Some(known) = EffectLog::fold(records) else { continue };
+            let date = day(modified(log));
+            results.extend(
+                kept_results(known.plan(), &EffectResult::without_bootstrap(&known), &date)
+                    .into_iter()
+                    .map(|(id, kept)| (date.clone(), id, kept)),
+            );
+        }
+        results.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(results.into_iter().map(|(_, id, kept)| (id, kept)).collect())
     }
 
     fn columns(
@@ -85,14 +142,15 @@ impl ScreenMeasurement {
         store: &Arc<Store>,
         query: &EffectQuery,
         progress: &WorkProgress,
-    ) -> Result<Vec<Column>, String> {
+    ) -> Result<(Vec<Column>, Option<String>), String> {
         let timeline = store.timeline();
         let head = timeline.head().clone();
         let lesson = head.pool.get(&query.lesson).cloned().ok_or("this lesson is not in the present pool")?;
         let session = MeasuredSession { name: head.session.clone(), timeline, lesson };
-        let to_text = |error: CliError| format!("{}; {}", error.message, error.hint);
-        let measurements =
-            design_panel(&self.config, &session, query.place, &MeasureChoices::default()).map_err(to_text)?;
+        let choices =
+            MeasureChoices { frozen: !query.live, edited: query.edited.clone(), ..MeasureChoices::default() };
+        let (measurements, missing) =
+            design_panel(&self.config, &session, query.place, &choices).map_err(|error| to_text(&error))?;
         let mut columns = Vec::new();
         for (number, measurement) in (0..).zip(measurements) {
             progress.report(number, 2)?;
@@ -102,8 +160,10 @@ impl ScreenMeasurement {
             let known = EffectLog::fold(records).filter(|l| l.plan().is_same_measurement(&measurement.plan));
             let known = known.unwrap_or_else(|| EffectLog::new(measurement.plan.clone()));
             let (cost, detectable) = describe_estimate(&measurement, Some(&head));
+            let result = EffectResult::from_log(&known);
             let shown = EffectColumn {
-                result: EffectResult::from_log(&known),
+                kept: kept_result(&known, &result, &day(modified(&log))),
+                result,
                 log: known,
                 cost,
                 detectable,
@@ -111,17 +171,35 @@ impl ScreenMeasurement {
             };
             columns.push(Column { measurement, log, shown });
         }
-        Ok(columns)
+        Ok((columns, missing.map(|error| to_text(&error))))
     }
+}
+
+/// Returns what is kept of a measurement of one lesson.
+fn kept_result(log: &EffectLog, result: &EffectResult, date: &str) -> Option<MeasuredEffect> {
+    kept_results(log.plan(), result, date).into_iter().next().map(|(_, kept)| kept)
+}
+
+fn to_text(error: &CliError) -> String {
+    format!("{}; {}", error.message, error.hint)
+}
+
+fn is_pool_name(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "jsonl")
+}
+
+/// Returns when a file was written last; now if that isn't known.
+fn modified(file: &Path) -> Timestamp {
+    let time = std::fs::metadata(file).and_then(|metadata| metadata.modified());
+    time.ok().and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(wall_clock_now)
 }
 
 /// Plays one column, and shows its pairs beside the others.
 fn run_column(
     columns: &mut [Column],
     index: usize,
-    query: &EffectQuery,
     wanted: watch::Receiver<Wanted>,
-    send: &dyn Fn(EffectProgress),
+    send: &dyn Fn(&[EffectColumn]),
 ) -> Result<(), String> {
     let Some(column) = columns.get(index) else { return Ok(()) };
     // What is finished stays as it is.
@@ -142,12 +220,13 @@ fn run_column(
             column.log = log.clone();
             column.result = EffectResult::without_bootstrap(log);
         }
-        send(in_phase(query, EffectPhase::Running, shown.iter()));
+        send(&shown);
     };
     let log = measure(&measurement, (Some(&mut file), records), options, wanted, &mut on_record)
         .map_err(|error| error.to_string())?;
     if let Some(column) = columns.get_mut(index) {
         column.shown.result = EffectResult::from_log(&log);
+        column.shown.kept = kept_result(&log, &column.shown.result, &day(wall_clock_now()));
         column.shown.log = log;
     }
     Ok(())
@@ -157,8 +236,10 @@ fn in_phase<'a>(
     query: &EffectQuery,
     phase: EffectPhase,
     columns: impl Iterator<Item = &'a EffectColumn>,
+    missing: &Option<String>,
 ) -> EffectProgress {
-    EffectProgress { query: query.clone(), phase, columns: columns.cloned().collect() }
+    let missing_column = missing.clone();
+    EffectProgress { query: query.clone(), phase, columns: columns.cloned().collect(), missing_column }
 }
 
 /// Stops the measurement when the work is cancelled, on a thread that ends with the measurement.

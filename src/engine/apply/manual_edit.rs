@@ -13,6 +13,9 @@ const MAX_UNDO_ENTRIES: usize = 256;
 impl State {
     pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, author: Author) {
         let position = self.current_position();
+        if matches!(op, LessonOp::Measured { .. }) {
+            return self.pool.apply(op, seq, position, author);
+        }
         // The draft may show the pool as it was before. A draft that a person edited is discarded only by the person's
         // own change.
         self.draft.take_if(|draft| author == Author::Person || !draft.edited);
@@ -20,7 +23,7 @@ impl State {
         if author == Author::Mentor && self.is_last_question_edited() {
             self.pool.mark_edited_by_person(op.id());
         }
-        if author == Author::Person && !matches!(op, LessonOp::Recur { .. } | LessonOp::Measured { .. }) {
+        if author == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
             self.push_undo(seq, UndoAction::Lesson(op.clone()));
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::domain::common_settings::KeptAttempt;
 use crate::domain::{
-    CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
-    NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage, Step,
-    StepResult, Task, TokenCounts, Usage, merge_patch,
+    CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, LessonOp,
+    ModelRole, NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage,
+    Step, StepResult, Task, TokenCounts, Usage, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
 use std::sync::Arc;
@@ -378,6 +378,7 @@ pub(super) fn to_observation(result: &StepResult, agent_view: Option<&String>) -
 pub(super) fn is_intervention(event: &Event) -> bool {
     match event {
         Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,
+        Event::LessonChanged { op, .. } => !matches!(**op, LessonOp::Measured { .. }),
         Event::EditUndone { change, .. } | Event::EditRedone { change, .. } => change.is_intervention(),
         _ => matches!(
             event,
@@ -389,7 +390,6 @@ pub(super) fn is_intervention(event: &Event) -> bool {
                 | Event::RunChanged { .. }
                 | Event::ThoughtEdited { .. }
                 | Event::ObservationEdited { .. }
-                | Event::LessonChanged { .. }
                 | Event::LessonUndone { .. }
                 | Event::LessonRedone { .. }
                 | Event::Reflected { .. }

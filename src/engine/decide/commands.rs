@@ -1,8 +1,8 @@
 //! Turns the commands of a person or a script into events.
 
 use crate::domain::{
-    Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ShownAs, Stage, Step, Task,
-    ThoughtDisposition,
+    Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, MeasuredEffect, ShownAs, Stage,
+    Step, Task, ThoughtDisposition,
 };
 use crate::engine::advance::episode_end;
 use crate::engine::state::{Grant, RunStatus};
@@ -55,7 +55,9 @@ impl Engine {
             Command::SetAutonomy(autonomy) => Ok(self.set_autonomy(*autonomy)),
             Command::Lesson(command) => {
                 let op = Box::new(self.lesson_op(command, Author::Person, 0)?);
-                Ok(vec![Event::LessonChanged { op, author: Author::Person }])
+                let mut events = vec![Event::LessonChanged { op, author: Author::Person }];
+                events.extend(measured_events(command));
+                Ok(events)
             }
             Command::ApplySummary { refused } => self.apply_summary(refused),
             Command::Undo => self.undo(),
@@ -127,6 +129,7 @@ impl Engine {
                 let op = Box::new(LessonOp::Status { id, previous, status });
                 events.push(Event::LessonChanged { op, author: Author::File });
             }
+            events.extend(measured_events(command));
         }
         Ok(events)
     }
@@ -390,4 +393,14 @@ fn check_not_proposed_by_method(step: &Step) -> Result<(), CommandError> {
 /// Joins the lines of a person's action with spaces.
 fn one_line(action: &str) -> String {
     action.trim().split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the events that keep what was measured of a lesson elsewhere, if a command loads one.
+fn measured_events(command: &LessonCommand) -> Vec<Event> {
+    let LessonCommand::Load(lesson) = command else { return Vec::new() };
+    let keep = |measured: &MeasuredEffect| {
+        let op = LessonOp::Measured { id: lesson.id.clone(), measured: Box::new(measured.clone()) };
+        Event::LessonChanged { op: Box::new(op), author: Author::File }
+    };
+    lesson.measured.iter().map(keep).collect()
 }

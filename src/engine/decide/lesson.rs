@@ -119,6 +119,9 @@ impl Engine {
             }
             // Only counts that the same lesson was learnt again.
             LessonCommand::Recur { id } => LessonOp::Recur { id: find(id)?.id.clone() },
+            LessonCommand::Measured { id, measured } => {
+                LessonOp::Measured { id: find(id)?.id.clone(), measured: measured.clone() }
+            }
         })
     }
 

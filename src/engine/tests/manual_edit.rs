@@ -338,3 +338,72 @@ fn interventions_are_recorded_at_their_step() {
         assert_eq!(recorded(&harness), [(1, true, is_undone)]);
     }
 }
+
+/// A measurement is a note about a lesson: no intervention, nothing to undo, and no change of what prompts contain.
+#[test]
+fn a_measurement_of_a_lesson_is_kept_and_changes_nothing_else() {
+    let mut harness = Harness::with_tasks(1);
+    harness.command(Command::Step).unwrap();
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    let add = LessonCommand::add(
+        ReflectionKind::Abstract,
+        Scope::Environment,
+        LessonText::plain("Rest."),
+        String::new(),
+    );
+    harness.command(Command::Lesson(add)).unwrap();
+    harness.reply_as_actor("look");
+    let lesson = harness.state().pool.all().next().unwrap().clone();
+    let before = harness.state().clone();
+    let measured = Box::new(sample_effect());
+    let keep = LessonCommand::Measured { id: lesson.id.clone(), measured: measured.clone() };
+    harness.command(Command::Lesson(keep)).unwrap();
+    let after = harness.state();
+    let kept = after.pool.get(&lesson.id).unwrap();
+    assert_eq!(*kept.measured, [*measured]);
+    assert_eq!(kept.edited_by_person, lesson.edited_by_person);
+    assert_eq!(after.undo_stack.len(), before.undo_stack.len());
+    let interventions = |state: &crate::engine::State| {
+        let episode = state.episode.as_ref().unwrap();
+        (episode.assisted, episode.interventions.len() + episode.steps[0].interventions.len())
+    };
+    assert_eq!(interventions(after), interventions(&before));
+    let unknown = LessonCommand::Measured {
+        id: crate::domain::LessonId("0".into()),
+        measured: Box::new(sample_effect()),
+    };
+    assert!(harness.command(Command::Lesson(unknown)).unwrap_err().message.contains("no lesson"));
+    // An episode in which a person only measures stays unassisted.
+    let pool = vec![kept_lesson(&harness)];
+    let mut harness = Harness::new();
+    harness
+        .command(Command::Start {
+            session: "s".to_owned(),
+            spec: Box::new(spec_with_tasks(1)),
+            pool,
+            replay_start: None,
+            breakpoints: Vec::new(),
+        })
+        .unwrap();
+    harness.command(Command::Step).unwrap();
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    let loaded = harness.state().pool.all().next().unwrap().clone();
+    assert_eq!(*loaded.measured, [sample_effect()], "a lesson is loaded with what was measured of it");
+    let other = Box::new(crate::domain::MeasuredEffect { pairs: 60, ..sample_effect() });
+    harness.command(Command::Lesson(LessonCommand::Measured { id: loaded.id, measured: other })).unwrap();
+    assert!(!harness.state().episode.as_ref().unwrap().assisted);
+}
+
+fn kept_lesson(harness: &Harness) -> (String, LessonCommand) {
+    let lesson = harness.state().pool.all().next().unwrap().clone();
+    ("pool.jsonl".to_owned(), LessonCommand::Load(Box::new(lesson)))
+}
+
+fn sample_effect() -> crate::domain::MeasuredEffect {
+    serde_json::from_value(serde_json::json!({
+        "date": "2026-11-20", "effect": "0a1b2c3d4e5f", "version": 1, "scope": "tasks", "column": "elsewhere",
+        "arms": ["with", "without"], "outcome": "success", "pairs": 120, "b": 25, "c": 1, "difference": 0.2,
+        "low": 0.12, "high": 0.27, "alpha": 0.025, "margin": 0.1, "verdict": "helped", "model": "rules"
+    }))
+    .unwrap()
+}

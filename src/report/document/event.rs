@@ -64,7 +64,13 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
         Event::Observed { .. } => of_last_step(after, observed),
         Event::Noted { .. } => of_last_step(after, findings),
         Event::Reflected { reflection } => vec![Block::Reflection(reflection)],
-        Event::LessonChanged { op, author } => added_lesson(op, *author, after).into_iter().collect(),
+        Event::LessonChanged { op, author } => match &**op {
+            LessonOp::Measured { id, measured } => {
+                let number = after.pool.get(id).map_or(0, |lesson| lesson.number);
+                notice(format!("lesson {number} measured: {}, {}", measured.describe(), measured.verdict))
+            }
+            op => added_lesson(op, *author, after).into_iter().collect(),
+        },
         Event::SummaryProposed { summary } => {
             let count = pluralize(summary.items.len() as u64, "line");
             notice(format!("{}: {count} waiting for a person's decision", summary.question.name()))

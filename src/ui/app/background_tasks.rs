@@ -149,6 +149,12 @@ impl Workers {
                 let done = (host.run_effect)(&(store, query), &worker.progress, &send);
                 Answer::Effect(done.map(|progress| PtrEqArc(Arc::new(progress))))
             }),
+            Request::ListMeasured => {
+                let Some(host) = host else { return Ok(None) };
+                self.start(WorkKind::Measured, now, move |worker| {
+                    Answer::Measured((host.list_measured)(&(), &worker.progress))
+                })
+            }
             Request::StopEffect => {
                 self.ask_to_cancel(WorkKind::Effect);
                 Ok(())

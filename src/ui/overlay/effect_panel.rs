@@ -20,6 +20,7 @@ use crate::ui::widget::window::{
 };
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
+use std::sync::Arc;
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 150;
@@ -55,7 +56,7 @@ impl EffectPanel {
         place: EpisodePlace,
         known: Option<PtrEqArc<EffectProgress>>,
     ) -> (Self, Option<Request>) {
-        let query = EffectQuery { lesson: lesson.clone(), place };
+        let query = EffectQuery::new(lesson.clone(), place);
         // A running measurement of the lesson is shown wherever the person is now.
         let known = known.filter(|known| {
             let same = known.0.query.lesson == *lesson;
@@ -310,7 +311,10 @@ impl Component for EffectPanel {
     fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         match answer {
             Answer::Effect(Ok(progress)) if progress.0.query == self.query => self.shown = Some(progress),
-            Answer::Effect(Err(error)) => self.error = Some(error),
+            Answer::Effect(Err(error)) => {
+                self.shown = self.shown.take().map(|shown| PtrEqArc(Arc::new(shown.0.stopped())));
+                self.error = Some(error);
+            }
             _ => {}
         }
         Response::default()

@@ -7,7 +7,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::labels::{origin_label, scope_label};
+use crate::ui::labels::{measured_role, origin_label, scope_label};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::row_cache::RowCache;
@@ -69,6 +69,11 @@ impl LessonDetails {
                 add(&format!("version {}", place + 1), role, &author);
                 add("", Role::Muted, &text);
             }
+        }
+        for result in context.measured_results(lesson) {
+            let role = if result.version == lesson.version() { measured_role(result) } else { Role::Muted };
+            add("measured", role, &format!("{}: {}", result.describe(), result.verdict));
+            add("", Role::Muted, &result.describe_measurement());
         }
         add("id", Role::Muted, &lesson.id.0);
         lines

@@ -1,8 +1,10 @@
 //! The measurement of a lesson: what is asked for, and what the pairs look like.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{LessonText, Task};
+use crate::domain::{Author, LessonOp, LessonText, MeasuredEffect, Task};
+use crate::driver::Health;
 use crate::driver::measure::EpisodePlace;
+use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::effect::{
     Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan, EffectRecord,
     EffectResult, EffectScope, EffectStart, MeasuredLesson, NextRecord, Outcome, PlannedTask,
@@ -95,13 +97,15 @@ fn column(plan: EffectPlan, episodes: usize, won: impl Fn(u32, &str) -> bool) ->
             .to_owned(),
         detectable: Some("an effect of 0.20 is detected with 80 % probability".to_owned()),
         folder: "effects/here".to_owned(),
+        kept: None,
     }
 }
 
 fn progress(query: &EffectQuery, phase: EffectPhase, episodes: usize) -> Answer {
     let here = column(plan(query, Column::Here, 200), episodes, |pair, arm| arm == "with" && pair % 3 != 0);
     let elsewhere = column(plan(query, Column::Elsewhere, 200), episodes, |pair, _| pair % 2 == 0);
-    let progress = EffectProgress { query: query.clone(), phase, columns: vec![here, elsewhere] };
+    let progress =
+        EffectProgress { query: query.clone(), phase, columns: vec![here, elsewhere], missing_column: None };
     Answer::Effect(Ok(PtrEqArc(Arc::new(progress))))
 }
 
@@ -174,4 +178,79 @@ fn without_a_lesson_there_is_nothing_to_measure() {
     let mut screen = TestScreen::new(Fixture::empty(), 80, 24);
     assert_eq!(screen.press("%"), []);
     assert!(screen.model.notice.as_ref().unwrap().text.contains("no lesson"), "{:?}", screen.model.notice);
+}
+
+/// A finished measurement that helped elsewhere.
+fn finished(query: &EffectQuery) -> (Answer, MeasuredEffect) {
+    let Answer::Effect(Ok(shown)) = progress(query, EffectPhase::Idle, 90) else { unreachable!() };
+    let mut progress = (*shown.0).clone();
+    let kept = MeasuredEffect {
+        date: "2026-11-20".to_owned(),
+        effect: "elsewhere".to_owned(),
+        version: 1,
+        scope: "tasks".to_owned(),
+        column: Some("elsewhere".to_owned()),
+        arms: ("with".to_owned(), "without".to_owned()),
+        outcome: "success".to_owned(),
+        pairs: 120,
+        b: 25,
+        c: 1,
+        difference: Some(0.2),
+        low: 0.12,
+        high: 0.27,
+        alpha: 0.025,
+        margin: 0.1,
+        verdict: "helped".to_owned(),
+        live: false,
+        model: "rules".to_owned(),
+        profile: String::new(),
+    };
+    progress.columns[1].kept = Some(kept.clone());
+    (Answer::Effect(Ok(PtrEqArc(Arc::new(progress)))), kept)
+}
+
+#[test]
+fn a_result_is_recorded_in_the_session_once() {
+    let (mut screen, query) = opened(120, 36);
+    let (answer, kept) = finished(&query);
+    let requests = screen.send(UiMessage::Answer(answer.clone()));
+    let command = LessonCommand::Measured { id: query.lesson.clone(), measured: Box::new(kept.clone()) };
+    assert_eq!(requests, [Request::Send(Command::Lesson(command))]);
+    let op = LessonOp::Measured { id: query.lesson.clone(), measured: Box::new(kept) };
+    screen.fixture.write(Cause::Person, Event::LessonChanged { op: Box::new(op), author: Author::Person });
+    assert_eq!(screen.send(UiMessage::Answer(answer)), [], "the session has it");
+}
+
+#[test]
+fn a_result_stays_with_the_lesson() {
+    for (width, height, row) in [
+        (200, 60, "+20 % elsewhere [12, 27] · 120 pairs, helped"),
+        (120, 36, "+20 % elsewhere"),
+        (80, 24, "+20 %"),
+        (60, 16, "+20 %"),
+    ] {
+        let (mut screen, query) = opened(width, height);
+        screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+        assert_eq!(screen.send(UiMessage::Answer(finished(&query).0)), [], "nothing is written");
+        screen.press("Esc");
+        screen.model.selected_lane = screen.model.selected_lane.or(Some(0));
+        show_lesson(&mut screen, &query);
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains(row), "{row} at {width}x{height}: {shown}");
+        screen.press("Enter");
+        let details = screen_text(&screen.draw());
+        for text in ["+20 % elsewhere [12, 27] · 120 pairs: helped", "25 : 1", "2026-11-20"] {
+            assert!(height < 24 || details.contains(text), "{text} at {width}x{height}: {details}");
+        }
+    }
+}
+
+/// Selects the lane and the lesson of a query, and gives the lanes the focus.
+fn show_lesson(screen: &mut TestScreen, query: &EffectQuery) {
+    let frame = screen.frame_data();
+    let lanes = crate::catalog::lanes_for_method(&frame.head.run.as_ref().unwrap().method);
+    let lane = lanes.iter().position(|lane| lane.lessons(&frame.head).any(|l| l.id == query.lesson));
+    screen.model.selected_lane = lane;
+    screen.model.selected_lesson = Some(query.lesson.clone());
+    screen.model.focus = crate::ui::types::Focus::Lanes;
 }

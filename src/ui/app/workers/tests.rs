@@ -109,6 +109,7 @@ impl Rig {
             edit_branches: Arc::new(|_: &[_]| Ok(())),
             plan_effect: endless(&began),
             run_effect: Arc::new(|_, _, _| Err("not in this test".to_owned())),
+            list_measured: endless(&began),
         };
         let mut rig = Self {
             stage: TestScreen::new(own, 120, 36),

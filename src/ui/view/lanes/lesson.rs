@@ -3,12 +3,14 @@
 use super::LaneRow;
 use crate::catalog::LaneFormat;
 use crate::domain::{
-    Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Transition, pluralize,
+    Lesson, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope, Transition,
+    pluralize,
 };
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
 use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
+use crate::ui::labels::measured_role;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 
@@ -40,10 +42,22 @@ pub(super) fn lesson_rows(
     let shown = context.displayed_state().episode.as_ref().map_or(0, |e| e.number);
     let (long, short) = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
     let enters = enters_prompt(lesson, context.displayed_state());
+    let measured = measured_label(lesson, context);
+    // With a row to spare, the result has one of its own; else it takes the place of the source.
+    let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
+    let most = most - usize::from(measured_row.is_some());
     let (long, short) = if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
     } else {
         (long, with_uses(short, lesson, room, g))
+    };
+    let (long, short, source_role) = match &measured_short {
+        _ if enters => (long, short, Role::LessonNew),
+        Some(label) => {
+            let fitting = [&label.full, &label.short].into_iter().find(|text| width(text) * 2 <= room);
+            (label.full.clone(), fitting.unwrap_or(&label.difference).clone(), label.role)
+        }
+        None => (long, short, Role::Muted),
     };
     let roomy = room >= 56 && fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
@@ -63,7 +77,7 @@ pub(super) fn lesson_rows(
         mark,
         lead,
         text: (role, text),
-        source: source.map(|text| (if enters { Role::LessonNew } else { Role::Muted }, text)),
+        source: source.map(|text| (source_role, text)),
     };
     let blank = (Role::Muted, " ");
     let mut rows = Vec::new();
@@ -80,6 +94,12 @@ pub(super) fn lesson_rows(
     let role = paint(if text.solution.is_some() { Role::LessonSolution } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
+    if let Some(label) = measured_row {
+        let room = usize::from(columns).saturating_sub(indent + 3);
+        let all = [format!("{}, {}", label.full, label.verdict), label.full, label.short];
+        let fitting = all.into_iter().find(|text| width(text) <= room).unwrap_or(label.difference);
+        rows.push(row(blank, " ".repeat(indent), label.role, fitting, None));
+    }
     if form == LaneFormat::MemoryTuples
         && let Some(transition) = &lesson.transition
     {
@@ -92,6 +112,36 @@ pub(super) fn lesson_rows(
         rows.extend(rest);
     }
     rows
+}
+
+/// What was measured of a lesson, at several lengths.
+struct MeasuredLabel {
+    role: Role,
+    /// `+20 % elsewhere [12, 27] · 120 pairs`.
+    full: String,
+    /// `+20 % elsewhere`.
+    short: String,
+    /// `+20 %`.
+    difference: String,
+    verdict: String,
+}
+
+/// Returns what was measured of a lesson. A result of an earlier wording says so and is dimmed.
+fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabel> {
+    let version = lesson.version();
+    let result = MeasuredEffect::headline(context.measured_results(lesson), version)?;
+    let (role, of) = if result.version == version {
+        (measured_role(result), String::new())
+    } else {
+        (Role::Muted, format!("version {}: ", result.version))
+    };
+    Some(MeasuredLabel {
+        role,
+        full: format!("{of}{}", result.describe()),
+        short: format!("{of}{}", result.describe_short()),
+        difference: result.describe_difference(),
+        verdict: result.verdict.clone(),
+    })
 }
 
 /// Returns whether the selected step's prompt is the first one that shows the lesson as it is worded now.
