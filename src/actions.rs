@@ -125,7 +125,12 @@ actions! {
     MoveLessonDown = "lesson-down", Listed, "move the selected lesson down", Instead("`move N PLACE`");
     DeleteLesson = "lesson-delete", Listed, "delete the selected lesson", Does(Verb::Delete);
     MeasureEffect = "effect", Listed, "measure whether a lesson helps, here and elsewhere", Instead("quit, then `retrospect lessons effect --session PATH --lesson L`");
+    LessonHealth = "lesson-health", Listed, "check the lessons: those that say the same or the opposite, repeated advice, unused and disobeyed ones", Instead("quit, then `retrospect lessons health SESSION`");
+    MergeLessons = "lesson-merge", Hidden, "merge two lessons: keep yours, the pinned or the older one, and retire the other", Instead("`delete N`");
     ChangeEffectPlace = "effect-place", Hidden, "measure from the start of the episode instead of from this step", Instead("quit, then `retrospect lessons effect`");
+    ChangeEffectMode = "effect-live", Hidden, "let the method reflect in every arm (live), or not (frozen)", Instead("quit, then `retrospect lessons effect --live`");
+    EditEffectWording = "effect-wording", Hidden, "measure another wording of the lesson as well", Instead("quit, then `retrospect lessons effect --edited TEXT`");
+    TeachAndMeasure = "lesson-measure", Hidden, "save the lesson and measure whether it helps", Instead("`lesson TEXT`; quit, then `retrospect lessons effect --session PATH --lesson L`");
     StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");
     Undo = "undo", Listed, "undo your last change; if it can't be undone, press again to undo the one before it", Does(Verb::Undo);
     Redo = "redo", Listed, "redo the undone change", Does(Verb::Redo);

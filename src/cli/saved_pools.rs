@@ -175,4 +175,42 @@ mod tests {
         assert_eq!(fs::read_to_string(&log).unwrap(), "{\"level\":\"info\"}\n");
         assert!(promote(&config, state, &LessonId("0".into()), &other).unwrap_err().contains("no lesson"));
     }
+
+    /// What was measured of a lesson goes with it into the pool, also if the pool has the lesson already.
+    #[test]
+    fn a_promoted_lesson_takes_its_results_along() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path();
+        let config = config(dir);
+        let mut fixture = sample_session();
+        let lesson = |state: &State| state.pool.all().find(|lesson| lesson.is_active()).unwrap().clone();
+        let id = lesson(fixture.state()).id;
+        let other = dir.join("other.jsonl").display().to_string();
+        promote(&config, fixture.state(), &id, &other).unwrap();
+        let measured: crate::domain::MeasuredEffect = serde_json::from_value(serde_json::json!({
+            "date": "2026-11-20", "effect": "0a", "version": 1, "scope": "tasks", "column": "elsewhere",
+            "arms": ["with", "without"], "outcome": "success", "pairs": 120, "b": 25, "c": 1, "difference": 0.2,
+            "low": 0.12, "high": 0.27, "alpha": 0.025, "margin": 0.1, "verdict": "helped", "model": "rules"
+        }))
+        .unwrap();
+        let op = crate::domain::LessonOp::Measured { id: id.clone(), measured: Box::new(measured.clone()) };
+        fixture.write(
+            crate::engine::Cause::Person,
+            crate::engine::Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person },
+        );
+        let number = lesson(fixture.state()).number;
+        let saved = promote(&config, fixture.state(), &id, &other).unwrap();
+        assert_eq!(saved, format!("{other} has the new measurements of lesson {number}"));
+        let again = promote(&config, fixture.state(), &id, &other).unwrap();
+        assert_eq!(again, format!("{other} already has lesson {number}"));
+        let kept = |path: &str| {
+            let pool = PoolFile::read(Path::new(path)).unwrap();
+            let found = pool.lessons().find(|lesson| lesson.id == id).unwrap().clone();
+            found.measured.to_vec()
+        };
+        assert_eq!(kept(&other), std::slice::from_ref(&measured));
+        let new = dir.join("new.jsonl").display().to_string();
+        promote(&config, fixture.state(), &id, &new).unwrap();
+        assert_eq!(kept(&new), [measured]);
+    }
 }

@@ -470,3 +470,27 @@ fn sums_of_counts_from_a_journal_do_not_overflow() {
     state.ended_episodes = [Arc::new(episode.clone()), Arc::new(episode)].into_iter().collect();
     assert_eq!(Tally::from_states([&state, &state]).tokens, u64::MAX);
 }
+
+/// What was measured of a lesson is in every export.
+#[test]
+fn exports_say_what_was_measured_of_a_lesson() {
+    let measured = concat!(
+        r#"{"type":"lesson_changed","op":"measured","id":"aa","measured":{"date":"2026-11-20","effect":"0a","version":1,"#,
+        r#""scope":"tasks","column":"elsewhere","arms":["with","without"],"outcome":"success","pairs":120,"b":25,"c":1,"#,
+        r#""difference":0.2,"low":0.12,"high":0.27,"alpha":0.025,"margin":0.1,"verdict":"helped","model":"rules"},"by":"person"}"#,
+        "\n{\"type\":\"run_ended\"}",
+    );
+    let events = events_of(&SESSION.replace("{\"type\":\"run_ended\"}", measured));
+    let record = record_of(&events);
+    let result = "+20 % elsewhere [12, 27] · 120 pairs";
+    let details = "with - without, 25 : 1, rules, frozen, 2026-11-20, version 1";
+    let html = html_page(&record, StepRef { episode: 1, step: 1 }, &files());
+    assert!(html.contains(&format!("<br>measured {result}: helped ({details})")), "{html}");
+    let plain = |text: String| text.replace('\\', "");
+    let markdown = plain(render_markdown(&record));
+    assert!(markdown.contains(&format!("    - measured {result}: helped ({details})")), "{markdown}");
+    let transcript = render_transcript(&events);
+    assert!(transcript.contains(&format!("lesson 1 measured: {result}, helped")), "{transcript}");
+    let json: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
+    assert_eq!(json["lessons"][0]["measured"][0]["pairs"], 120);
+}

@@ -39,7 +39,8 @@ pub struct LessonRef {
 }
 
 impl LessonRef {
-    fn new(lesson: &Lesson) -> Self {
+    /// Returns a lesson as it is worded now.
+    pub fn new(lesson: &Lesson) -> Self {
         let text = lesson.text();
         Self {
             number: lesson.number,

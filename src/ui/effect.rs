@@ -65,6 +65,18 @@ impl EffectColumn {
 }
 
 impl EffectProgress {
+    /// Returns whether episodes are being played.
+    pub fn is_running(&self) -> bool {
+        self.phase == EffectPhase::Running
+    }
+
+    /// Returns the pairs of all columns that are settled, and how many there are at most.
+    pub fn pairs(&self) -> (u64, u64) {
+        let sum =
+            |of: fn(&EffectLog) -> u32| self.columns.iter().map(|column| u64::from(of(&column.log))).sum();
+        (sum(EffectLog::settled_pairs), sum(EffectLog::last_pair))
+    }
+
     /// Returns the same pairs, not running.
     pub fn stopped(&self) -> Self {
         Self { phase: EffectPhase::Idle, ..self.clone() }
@@ -79,4 +91,17 @@ impl EffectProgress {
             _ => None,
         }
     }
+}
+
+/// A lesson that is being taught or edited, to be measured as soon as the session has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaughtLesson {
+    /// The edited lesson; `None` for a new one.
+    pub lesson: Option<LessonId>,
+    /// The number of lessons before the new one, or the version of the edited one before; a larger number means that it is there.
+    pub before: usize,
+    /// The store's epoch when it was taught. In another one, the branch begins with it.
+    pub epoch: u64,
+    /// Whether it is taught on a new branch.
+    pub on_branch: bool,
 }

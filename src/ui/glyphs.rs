@@ -10,6 +10,8 @@ pub struct Glyphs {
     pub box_drawing: [&'static str; 16],
     /// A filled and an empty cell of the progress bar.
     pub progress_cells: [&'static str; 2],
+    /// A pair of a measurement: won only with the lesson, only without it, in both arms, in neither.
+    pub pair_marks: [&'static str; 4],
     /// Sparkline levels, from empty to full.
     pub sparkline: [&'static str; 8],
     /// The selected step on the sparkline.
@@ -75,6 +77,7 @@ impl Glyphs {
 pub const UNICODE: Glyphs = Glyphs {
     box_drawing: PictureGlyphs::UNICODE.box_drawing,
     progress_cells: ["▮", "▯"],
+    pair_marks: ["▲", "▼", "●", "○"],
     sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     now: "┃",
     proposal: PictureGlyphs::UNICODE.pointer,
@@ -104,6 +107,7 @@ pub const UNICODE: Glyphs = Glyphs {
 pub const ASCII: Glyphs = Glyphs {
     box_drawing: PictureGlyphs::ASCII.box_drawing,
     progress_cells: ["#", "."],
+    pair_marks: ["+", "-", "=", "."],
     sparkline: ["_", "_", ".", "-", "-", "=", "*", "#"],
     now: "|",
     proposal: PictureGlyphs::ASCII.pointer,

@@ -76,6 +76,8 @@ modes! {
     StepFacts = "step.details", "Step details", Some(Mode::Overlay), false;
     /// The measurement of a lesson.
     Effect = "effect", "Measurement of a lesson", Some(Mode::Overlay), false;
+    /// The health of the session's lessons.
+    Health = "health", "Health of lessons", Some(Mode::Overlay), false;
     /// The details of a step some of whose reflection items were dropped.
     StepDetails = "step", "Step details with dropped reflection items", Some(Mode::StepFacts), false;
     /// The samples of a step.

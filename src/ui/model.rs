@@ -7,7 +7,7 @@ use crate::text::with_program_name;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::chapters::Chapter;
 use crate::ui::draft::LessonDraft;
-use crate::ui::effect::EffectProgress;
+use crate::ui::effect::{EffectProgress, TaughtLesson};
 use crate::ui::frame_data::MeasuredResults;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
@@ -94,6 +94,8 @@ pub struct Model {
     pub is_covered: bool,
     /// The last measurement of a lesson, with the pairs so far.
     pub effect: Option<PtrEqArc<EffectProgress>>,
+    /// The lesson to measure as soon as the session has it.
+    pub measured_next: Option<TaughtLesson>,
     /// What the logs of measurements say about the session's lessons.
     pub measured: MeasuredResults,
     /// Unsaved lesson drafts, at most one per lesson.

@@ -6,9 +6,10 @@ use crate::engine::{Command, CommandError};
 use crate::lesson_test::Expectation;
 use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
+use crate::timeline::lesson_health::LessonHealth;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::draft::{ForkChange, LessonDraft};
-use crate::ui::effect::{EffectProgress, EffectQuery};
+use crate::ui::effect::{EffectProgress, EffectQuery, TaughtLesson};
 use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::frame_data::MeasuredResults;
 use crate::ui::keymap::Action;
@@ -105,6 +106,14 @@ pub enum Request {
     RunEffect(EffectQuery),
     /// Stop the measurement; it can be continued.
     StopEffect,
+    /// Check the health of the session's lessons; the answer goes to the overlays.
+    CheckHealth,
+    /// Open the editor for a lesson.
+    EditLesson(LessonId),
+    /// Open the measurement of a lesson.
+    MeasureLesson(LessonId),
+    /// Open the measurement of the lesson that is being taught, once the session has it.
+    MeasureWhenTaught(TaughtLesson),
     /// List what the logs of measurements say about the session's lessons; the lanes show it.
     ListMeasured,
     /// Open the overlay of an action of the main screen.
@@ -250,6 +259,8 @@ pub enum Answer {
     RequestText(Result<String, String>),
     /// The plan of a measurement, its pairs so far, or why it can't be planned or continued.
     Effect(Result<PtrEqArc<EffectProgress>, String>),
+    /// The health of the session's lessons, or why it can't be checked.
+    Health(Result<PtrEqArc<LessonHealth>, String>),
     /// What the logs of measurements say, or why they can't be read.
     Measured(Result<MeasuredResults, String>),
     /// Work ended without an answer, by a fault of the program.

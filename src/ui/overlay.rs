@@ -9,6 +9,7 @@ mod divergence_dialog;
 mod effect_panel;
 mod end_card;
 mod fork;
+mod health;
 mod help;
 mod input_dialog;
 mod lesson_details;

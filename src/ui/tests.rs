@@ -219,6 +219,7 @@ mod grid_world;
 mod jobs;
 mod key_isolation;
 mod keys;
+mod lesson_health;
 mod mentor;
 mod models;
 mod next_keys;

@@ -81,6 +81,8 @@ pub enum WorkKind {
     Effect,
     /// List what was measured.
     Measured,
+    /// Check the health of the lessons.
+    Health,
     /// Read what the environment's program has printed.
     ProgramOutput,
     /// Keep a decision as a test.
@@ -113,6 +115,7 @@ impl WorkKind {
             Self::EffectPlan => "effect-plan",
             Self::Effect => "effect",
             Self::Measured => "measured",
+            Self::Health => "health",
             Self::ProgramOutput => "program-output",
             Self::KeepTest => "keep-test",
         }
@@ -130,6 +133,7 @@ impl WorkKind {
                 | Self::SavedPools
                 | Self::EffectPlan
                 | Self::Measured
+                | Self::Health
                 | Self::Effect
         )
     }

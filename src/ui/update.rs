@@ -7,7 +7,7 @@ use crate::domain::ReflectionKind;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::draft::ForkChange;
 use crate::ui::frame_data::Context;
-use crate::ui::keymap::Action;
+use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::position::find_step;
@@ -140,6 +140,7 @@ pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Op
             model.drafts.retain(|d| d.lesson != of);
             model.drafts.extend(draft);
         }
+        Request::MeasureWhenTaught(taught) => model.measured_next = Some(taught),
         Request::CaptureMouse(on) => {
             model.mouse_captured = on;
             return Some(Request::CaptureMouse(on));
@@ -179,6 +180,7 @@ fn announce_lesson_edit(model: &mut Model, context: &Context<'_>, request: &Requ
     let notice = match command {
         Command::Lesson(LessonCommand::Measured { .. }) => return,
         Command::Lesson(command) => describe_change(command, context),
+        Command::Override { .. } => return offer_lesson(model, context),
         Command::Undo | Command::UndoChange(_) | Command::Redo => None,
         _ => return,
     };
@@ -189,6 +191,18 @@ fn announce_lesson_edit(model: &mut Model, context: &Context<'_>, request: &Requ
     });
     if let Some(notice) = notice {
         model.show_notice(notice, Severity::Info, context.now);
+    }
+}
+
+/// Says how an override becomes a lesson, and how that is measured.
+fn offer_lesson(model: &mut Model, context: &Context<'_>) {
+    let teach = context.keymap.key_label(Action::LessonFromOverride);
+    let measure = context.keymap.key_label_in(Mode::LessonEditor, Action::TeachAndMeasure);
+    let is_used = context.asks_actor() && !context.lesson_kinds().is_empty();
+    if let Some((teach, measure)) = teach.zip(measure).filter(|_| is_used) {
+        let text =
+            format!("{teach} teaches it as a lesson; {measure} in the box measures whether that helps");
+        model.show_notice(text, Severity::Info, context.now);
     }
 }
 

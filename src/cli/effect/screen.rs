@@ -11,7 +11,7 @@ use crate::driver::measure::{
     LogFile, MeasureChoices, MeasureOptions, MeasuredSession, Measurement, Wanted, measure, read_log,
 };
 use crate::driver::{Store, wall_clock_now};
-use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
+use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
@@ -203,7 +203,7 @@ fn run_column(
 ) -> Result<(), String> {
     let Some(column) = columns.get(index) else { return Ok(()) };
     // What is finished stays as it is.
-    if column.shown.log.stopped().is_some_and(|reason| reason != StopReason::Person) {
+    if column.shown.log.stopped().is_some_and(|reason| !reason.can_go_on()) {
         return Ok(());
     }
     let measurement = column.measurement.clone();

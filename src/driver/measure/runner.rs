@@ -101,8 +101,7 @@ pub fn measure<'a>(
         });
     }
     // What a person or the clock stopped goes on when it is started again.
-    let goes_on =
-        |reason: Option<StopReason>| matches!(reason, Some(StopReason::Person | StopReason::Minutes));
+    let goes_on = |reason: Option<StopReason>| reason.is_some_and(StopReason::can_go_on);
     let is_new = known.as_ref().is_none_or(|known| known.plan() != plan || goes_on(known.stopped()));
     let mut runner = Runner {
         measurement,

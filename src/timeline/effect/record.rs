@@ -333,6 +333,11 @@ impl StopReason {
         }
     }
 
+    /// Returns whether it goes on when it is started again: a person or the clock stopped it.
+    pub fn can_go_on(self) -> bool {
+        matches!(self, Self::Person | Self::Minutes)
+    }
+
     /// Returns whether a budget stopped it.
     pub fn is_budget(self) -> bool {
         matches!(self, Self::Pairs | Self::Episodes | Self::Tokens | Self::Minutes)

@@ -1,15 +1,16 @@
 //! The requests that are work for another thread, because they read files, fold states or wait for an answer.
 
 use super::workers::Workers;
-use crate::domain::{BranchId, Prompt, PromptRecord, RunSpec};
+use crate::domain::{BranchId, Prompt, PromptRecord, RunSpec, Seq};
 use crate::driver::{Handle, PastQuery, Store};
 use crate::engine::{Event, State};
 use crate::lesson_test::{Expectation, LessonTest};
 use crate::prompt::render;
+use crate::timeline::lesson_health::{HealthCollector, LessonHealth};
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::{HostServices, PromotedLesson};
 use crate::ui::msg::{Answer, PastLoad, Request};
-use crate::ui::types::{PtrEqArc, RequestForm, RequestQuery, RequestSource, WorkKind};
+use crate::ui::types::{PtrEqArc, RequestForm, RequestQuery, RequestSource, WorkKind, WorkProgress};
 use crate::ui::{compare, find};
 use std::sync::Arc;
 use std::time::Instant;
@@ -149,6 +150,10 @@ impl Workers {
                 let done = (host.run_effect)(&(store, query), &worker.progress, &send);
                 Answer::Effect(done.map(|progress| PtrEqArc(Arc::new(progress))))
             }),
+            Request::CheckHealth => self.start(WorkKind::Health, now, move |worker| {
+                let checked = check_health(&store, &worker.progress);
+                Answer::Health(checked.map(|health| PtrEqArc(Arc::new(health))))
+            }),
             Request::ListMeasured => {
                 let Some(host) = host else { return Ok(None) };
                 self.start(WorkKind::Measured, now, move |worker| {
@@ -279,4 +284,17 @@ fn keep_test(
         return Err("no episode has started at that prompt".to_owned());
     };
     (host.keep_test)(&LessonTest::new(run, &episode.task, &record, &prompt, expectation))
+}
+
+/// Checks the health of the lessons of a session, from its first event on.
+fn check_health(store: &Store, progress: &WorkProgress) -> Result<LessonHealth, String> {
+    let timeline = store.timeline();
+    let last = timeline.head().head.0;
+    let mut collector = HealthCollector::default();
+    for event in timeline.iter_after(Seq(0)) {
+        let event = event?;
+        progress.report(event.seq.0, last)?;
+        collector.add_event(&event);
+    }
+    Ok(collector.finish(timeline.head()))
 }

@@ -1,42 +1,35 @@
 //! Measures a lesson: the plan with its cost, then each pair of both columns as it is played, and what they show.
 
-use crate::domain::LessonId;
+mod rows;
+
+use crate::domain::{Lesson, LessonText};
 use crate::driver::measure::EpisodePlace;
-use crate::report::effect::{
-    describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict,
-};
-use crate::text::width;
-use crate::timeline::effect::{PairLog, Verdict};
+use crate::text::one_line;
+use crate::timeline::effect::PairLog;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
-use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
+use crate::ui::effect::{EffectColumn, EffectProgress, EffectQuery};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, PtrEqArc, WorkKind};
-use crate::ui::widget::window::{
-    Line, Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close,
-};
-use crossterm::event::MouseEvent;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close};
+use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
+use rows::panel_lines;
 use std::sync::Arc;
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 150;
-/// The smallest width in which the columns stand side by side.
-const SIDE_BY_SIDE: u16 = 100;
-/// Cells between the columns.
-const GAP: u16 = 3;
-/// Cells for the names of the arms, and for their wins.
-const NAME_CELLS: usize = 9;
-const WINS_CELLS: usize = 9;
 
 /// Overlay that measures a lesson.
 pub(super) struct EffectPanel {
     query: EffectQuery,
     /// Number and text of the lesson.
     title: String,
+    lesson_text: LessonText,
     shown: Option<PtrEqArc<EffectProgress>>,
     /// Why there is nothing to show.
     error: Option<String>,
@@ -44,6 +37,8 @@ pub(super) struct EffectPanel {
     column: usize,
     /// The selected pair, by its number.
     pair: Option<u32>,
+    /// Another wording while it is typed.
+    wording: Option<TextField>,
     scroll: Scroll,
 }
 
@@ -51,33 +46,37 @@ impl EffectPanel {
     /// Creates the overlay for a lesson, with what is known of its measurement. Returns it with the request that plans the
     /// measurement, if it has to be planned.
     pub(super) fn new(
-        lesson: &LessonId,
-        title: String,
+        lesson: &Lesson,
         place: EpisodePlace,
         known: Option<PtrEqArc<EffectProgress>>,
     ) -> (Self, Option<Request>) {
-        let query = EffectQuery::new(lesson.clone(), place);
-        // A running measurement of the lesson is shown wherever the person is now.
+        let query = EffectQuery::new(lesson.id.clone(), place);
+        // A running measurement of the lesson is shown wherever the person is now. Another wording of the lesson is another
+        // measurement.
         let known = known.filter(|known| {
-            let same = known.0.query.lesson == *lesson;
-            same && (known.0.phase == EffectPhase::Running || known.0.query == query)
+            let same = known.0.query.lesson == lesson.id && known.0.query.place == place;
+            let versions = known.0.columns.iter().map(|column| column.plan().version);
+            known.0.is_running() && known.0.query.lesson == lesson.id
+                || same && versions.into_iter().all(|version| version == Some(lesson.version()))
         });
         let query = known.as_ref().map_or(query, |known| known.0.query.clone());
         let request = known.is_none().then(|| Request::PlanEffect(query.clone()));
         let panel = Self {
             query,
-            title,
+            title: format!("Effect of lesson {}: {}", lesson.number, one_line(&describe_text(lesson.text()))),
+            lesson_text: lesson.text().clone(),
             shown: known,
             error: None,
             column: 0,
             pair: None,
+            wording: None,
             scroll: Scroll::default(),
         };
         (panel, request)
     }
 
     fn is_running(&self) -> bool {
-        self.shown.as_ref().is_some_and(|shown| shown.0.phase == EffectPhase::Running)
+        self.shown.as_ref().is_some_and(|shown| shown.0.is_running())
     }
 
     fn selected_column(&self) -> Option<&EffectColumn> {
@@ -116,150 +115,52 @@ impl EffectPanel {
         Response::request(Request::CompareEpisodes { a: side(&contrast.first), b: side(&contrast.second) })
     }
 
-    fn lines(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
-        let mut lines = Vec::new();
-        let Some(shown) = &self.shown else {
-            let text = match &self.error {
-                Some(error) => error.clone(),
-                None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
-            };
-            lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));
-            return lines;
+    /// Plans the measurement of the query as it is now.
+    fn plan(&mut self) -> Response {
+        (self.shown, self.error, self.pair) = (None, None, None);
+        Response::request(Request::PlanEffect(self.query.clone()))
+    }
+
+    /// Takes the typed wording; without one, the measurement has none.
+    fn take_wording(&mut self, text: &str) -> Response {
+        self.wording = None;
+        let pair = text.split_once("->").or_else(|| text.split_once('\u{2192}'));
+        let pair = pair.map(|(mistake, solution)| (mistake.trim(), solution.trim()));
+        let edited = match pair.filter(|(mistake, solution)| !mistake.is_empty() && !solution.is_empty()) {
+            _ if text.is_empty() => None,
+            Some((mistake, solution)) => Some(LessonText::error(mistake, solution)),
+            None => Some(self.reworded(text)),
         };
-        let progress = &shown.0;
-        if let Some(first) = progress.columns.first() {
-            lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
-            lines.push(Vec::new());
+        if edited == self.query.edited {
+            return Response::default();
         }
-        if columns >= SIDE_BY_SIDE && progress.columns.len() == 2 {
-            let each = (columns - GAP) / 2;
-            let both: Vec<Vec<Line>> =
-                (0..2).map(|index| self.column_lines(context, progress, index, each)).collect();
-            let rows = both[0].len().max(both[1].len());
-            for row in 0..rows {
-                let left = both[0].get(row).cloned().unwrap_or_default();
-                let used: usize = left.iter().map(|(_, text)| width(text)).sum();
-                let mut line = left;
-                line.push((Role::Text, " ".repeat(usize::from(each + GAP).saturating_sub(used))));
-                line.extend(both[1].get(row).cloned().unwrap_or_default());
-                lines.push(line);
-            }
-        } else {
-            for index in 0..progress.columns.len() {
-                lines.extend(self.column_lines(context, progress, index, columns));
-                lines.push(Vec::new());
-            }
-        }
-        if let (Some(panel), [here, elsewhere]) = (progress.panel(), progress.columns.as_slice()) {
-            let sentence = describe_panel(panel, here.result.verdict(), elsewhere.result.verdict());
-            lines.push(Vec::new());
-            lines.extend(paragraph((Role::Muted, "together "), Role::Title, &sentence, columns));
-        }
-        lines.extend(paragraph((Role::Muted, ""), Role::Muted, &self.phase_text(context), columns));
-        lines
+        self.query.edited = edited;
+        self.plan()
     }
 
-    fn phase_text(&self, context: &Context<'_>) -> String {
-        let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
-        let started = self
-            .shown
-            .as_ref()
-            .is_some_and(|shown| shown.0.columns.iter().any(|column| column.log.totals().episodes > 0));
-        match (self.is_running(), started) {
-            (true, _) => format!("measuring; {} leaves it running", key(Action::Close)),
-            (false, false) => format!("{} starts", key(Action::Open)),
-            (false, true) => format!("{} continues, if a column isn't finished", key(Action::Open)),
+    /// Returns the lesson with another text; of a mistake with what to do instead, only the latter is reworded.
+    fn reworded(&self, text: &str) -> LessonText {
+        let solution = self.lesson_text.solution.as_ref().map(|_| text.to_owned());
+        match solution {
+            Some(solution) => LessonText { text: self.lesson_text.text.clone(), solution: Some(solution) },
+            None => LessonText::plain(text),
         }
     }
 
-    fn column_lines(
-        &self,
-        context: &Context<'_>,
-        progress: &EffectProgress,
-        index: usize,
-        columns: u16,
-    ) -> Vec<Line> {
-        let Some(column) = progress.columns.get(index) else { return Vec::new() };
-        let (plan, result) = (column.plan(), &column.result);
-        let name = plan.column.map_or_else(String::new, |column| column.to_string());
-        let lead = format!("{name:<10}");
-        let role = if index == self.column { Role::Selection } else { Role::Title };
-        let mut lines = paragraph((role, &lead), Role::Text, &describe_start(plan), columns);
-        let settled = column.log.settled_pairs();
-        if settled == 0 {
-            lines.extend(paragraph((Role::Muted, ""), Role::Text, &column.cost, columns));
-            if let Some(detectable) = &column.detectable {
-                lines.extend(paragraph((Role::Muted, ""), Role::Muted, detectable, columns));
-            }
-        }
-        for arm in &result.arms {
-            let mut line = vec![(Role::Muted, format!("{:<NAME_CELLS$}", arm.name))];
-            let room = usize::from(columns).saturating_sub(NAME_CELLS + WINS_CELLS);
-            line.extend(self.dots(context, column, index, &arm.name, room));
-            let used: usize = line.iter().map(|(_, text)| width(text)).sum();
-            let pad = (NAME_CELLS + room).saturating_sub(used);
-            let wins = format!("{} of {}", arm.won, arm.episodes);
-            line.push((Role::Text, format!("{}{wins:>WINS_CELLS$}", " ".repeat(pad))));
-            lines.push(line);
-        }
-        if let Some(fact) = &result.fact {
-            let text = format!("deterministic as far as 2 repeats show: {fact}");
-            lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));
-            return lines;
-        }
-        for (place, contrast) in result.contrasts.iter().enumerate() {
-            if contrast.judged.pairs == 0 {
-                continue;
-            }
-            let lead = format!("{} ", contrast.judged.contrast);
-            lines.extend(paragraph((Role::Muted, &lead), Role::Text, &describe_contrast(contrast), columns));
-            if place == 0 || contrast.has_claim {
-                let role = match contrast.judged.verdict {
-                    Verdict::Helped => Role::Good,
-                    Verdict::Harmful | Verdict::Inconsistent => Role::Bad,
-                    Verdict::NoEffectSeen | Verdict::Undecided => Role::Text,
-                };
-                lines.extend(paragraph((Role::Muted, "  "), role, &describe_verdict(contrast), columns));
-            }
-        }
-        if let Some(reason) = result.stopped {
-            lines.extend(paragraph((Role::Muted, ""), Role::Muted, reason.describe(), columns));
-        }
-        lines
-    }
-
-    /// Returns one mark a pair: the last ones that fit, and always the selected one.
-    fn dots(
-        &self,
-        context: &Context<'_>,
-        column: &EffectColumn,
-        index: usize,
-        arm: &str,
-        room: usize,
-    ) -> Line {
-        let last = column.log.settled_pairs();
-        let selected = self.pair.filter(|_| index == self.column);
-        let room = u32::try_from(room.saturating_sub(1)).unwrap_or(u32::MAX).max(1);
-        let end = selected.map_or(last, |pair| last.min(pair.max(room)));
-        let first = end.saturating_sub(room) + 1;
-        let [won, lost] = context.glyphs.progress_cells;
-        let mut pieces: Line = Vec::new();
-        for number in first..=end {
-            let counts = column.log.discarded(number).is_none();
-            let pair = column.log.pairs().get(&number).filter(|_| counts);
-            let episode = pair.and_then(|pair| pair.episode(arm, 1));
-            let (text, role) = match episode {
-                Some(episode) if episode.won => (won, Role::Good),
-                Some(_) => (lost, Role::Muted),
-                None => (" ", Role::Muted),
-            };
-            let role = if selected == Some(number) { Role::Selection } else { role };
-            match pieces.last_mut() {
-                Some((last, texts)) if *last == role => texts.push_str(text),
-                _ => pieces.push((role, text.to_owned())),
-            }
-        }
-        pieces
+    fn draw_wording(&self, field: &TextField, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let window = Window {
+            title: "Another wording, measured against the present one",
+            position: WindowPosition::Middle,
+            rows: 4,
+            columns: 100,
+            mode: Mode::LineInput,
+        };
+        let inside = window.draw(context, screen, canvas);
+        let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
+        field.draw(true, row(0), canvas);
+        let help = "It is played as an arm of its own, `edited`, and gets a verdict if the lesson itself helped. Empty: no other wording.";
+        let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
+        put_lines(&paragraph((Role::Muted, ""), Role::Muted, help, inside.width), below, canvas);
     }
 }
 
@@ -269,7 +170,7 @@ impl Component for EffectPanel {
     }
 
     fn mode(&self, _: &Context<'_>) -> Mode {
-        Mode::Effect
+        if self.wording.is_some() { Mode::LineInput } else { Mode::Effect }
     }
 
     fn awaits(&self) -> Option<WorkKind> {
@@ -277,6 +178,17 @@ impl Component for EffectPanel {
     }
 
     fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
+        if let Some(field) = &self.wording {
+            match action {
+                Action::Close => self.wording = None,
+                Action::Accept | Action::Open => {
+                    let text = field.text();
+                    return self.take_wording(&text);
+                }
+                _ => {}
+            }
+            return Response::default();
+        }
         match action {
             Action::Close if self.pair.is_some() => self.pair = None,
             Action::Open if self.pair.is_some() => return self.open_pair(),
@@ -293,8 +205,20 @@ impl Component for EffectPanel {
                     }
                     EpisodePlace::Step(_) => EpisodePlace::Start,
                 };
-                self.shown = None;
-                return Response::request(Request::PlanEffect(self.query.clone()));
+                return self.plan();
+            }
+            Action::ChangeEffectMode if !self.is_running() => {
+                self.query.live = !self.query.live;
+                return self.plan();
+            }
+            Action::EditEffectWording if !self.is_running() => {
+                let present = self.query.edited.as_ref().unwrap_or(&self.lesson_text);
+                self.wording = Some(TextField::single_line(&describe_text(present)));
+            }
+            Action::ChangeEffectPlace | Action::ChangeEffectMode | Action::EditEffectWording => {
+                return Response::request(Request::ShowNotice(
+                    "the measurement is running; stop it to measure something else".to_owned(),
+                ));
             }
             Action::NextField => self.move_pair(1),
             Action::PreviousField => self.move_pair(-1),
@@ -310,12 +234,28 @@ impl Component for EffectPanel {
 
     fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         match answer {
-            Answer::Effect(Ok(progress)) if progress.0.query == self.query => self.shown = Some(progress),
+            Answer::Effect(Ok(progress)) if progress.0.query == self.query => {
+                (self.shown, self.error) = (Some(progress), None);
+            }
             Answer::Effect(Err(error)) => {
                 self.shown = self.shown.take().map(|shown| PtrEqArc(Arc::new(shown.0.stopped())));
                 self.error = Some(error);
             }
             _ => {}
+        }
+        Response::default()
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        if let Some(field) = &mut self.wording {
+            field.on_key(key);
+        }
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        if let Some(field) = &mut self.wording {
+            field.on_paste(text);
         }
         Response::default()
     }
@@ -327,7 +267,7 @@ impl Component for EffectPanel {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let columns = WINDOW_COLUMNS.min(screen.width.saturating_sub(4));
-        let lines = self.lines(context, columns);
+        let lines = panel_lines(self, context, columns);
         let window = Window {
             title: &self.title,
             position: WindowPosition::Middle,
@@ -341,5 +281,16 @@ impl Component for EffectPanel {
         } else {
             self.scroll.draw(&lines, inside, canvas);
         }
+        if let Some(field) = &self.wording {
+            self.draw_wording(field, context, screen, canvas);
+        }
+    }
+}
+
+/// Returns a lesson's text in one line, as it is typed: `mistake -> what to do instead`.
+fn describe_text(text: &LessonText) -> String {
+    match &text.solution {
+        Some(solution) => format!("{} -> {solution}", text.text),
+        None => text.text.clone(),
     }
 }

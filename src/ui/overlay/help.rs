@@ -61,6 +61,7 @@ const AREAS: [(&str, &[Action]); 4] = [
             Action::LessonFromOverride,
             Action::EditLesson,
             Action::MeasureEffect,
+            Action::LessonHealth,
             Action::ReflectNow,
             Action::Summary,
             Action::Undo,

@@ -8,6 +8,7 @@ use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
+use crate::ui::effect::TaughtLesson;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
@@ -218,6 +219,33 @@ impl LessonEditor {
         }
     }
 
+    /// Saves the lesson, and opens its measurement once the session has it.
+    fn save_and_measure(&mut self, context: &Context<'_>) -> Response {
+        let before = match &self.lesson {
+            None => context.frame.head.pool.len(),
+            Some((id, _)) => {
+                let text = self.draft();
+                let is_changed =
+                    (&text.text, &text.solution) != (&self.original.text, &self.original.solution);
+                let version = context.frame.head.pool.get(id).map_or(0, |lesson| lesson.version() as usize);
+                if is_changed { version } else { version.saturating_sub(1) }
+            }
+        };
+        let taught = TaughtLesson {
+            lesson: self.lesson.as_ref().map(|(id, _)| id.clone()),
+            before,
+            epoch: context.frame.epoch,
+            on_branch: self.fork.is_some(),
+        };
+        let mut response = self.save(context);
+        if response.close {
+            // The measurement says more than the notice.
+            response.requests.retain(|request| !matches!(request, Request::ShowNotice(_)));
+            response.requests.insert(0, Request::MeasureWhenTaught(taught));
+        }
+        response
+    }
+
     fn save(&mut self, context: &Context<'_>) -> Response {
         let (kind, scope, pinned) = (self.kind(), self.scope(), self.is_pinned);
         let mut draft = self.draft();
@@ -321,6 +349,7 @@ impl Component for LessonEditor {
                 return Response { requests, close: true };
             }
             Action::Accept | Action::Open => return self.save(context),
+            Action::TeachAndMeasure => return self.save_and_measure(context),
             Action::NextField => self.move_focus(1),
             Action::PreviousField => self.move_focus(-1),
             Action::NewLine => {

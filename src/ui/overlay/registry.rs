@@ -8,6 +8,7 @@ use super::divergence_dialog::DivergenceDialog;
 use super::effect_panel::EffectPanel;
 use super::end_card::EndCard;
 use super::fork::ForkDialog;
+use super::health::HealthList;
 use super::help::Help;
 use super::input_dialog::{InputDialog, Purpose};
 use super::lesson_details::LessonDetails;
@@ -24,10 +25,10 @@ use super::search::Search;
 use super::step_details::StepDetails;
 use super::summary_review::SummaryReview;
 use super::test_dialog::TestDialog;
-use crate::domain::{Autonomy, LessonId, LessonOrigin, ModelRole, ReflectionKind};
+use crate::domain::{Autonomy, Lesson, LessonId, LessonOrigin, ModelRole, ReflectionKind};
 use crate::driver::Fork;
 use crate::driver::measure::EpisodePlace;
-use crate::text::{one_line, truncate};
+use crate::text::truncate;
 use crate::ui::component::Component;
 use crate::ui::draft::LessonDraft;
 use crate::ui::facts::default_role;
@@ -48,6 +49,19 @@ pub type Opened = (Box<dyn Component>, Vec<Request>);
 pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<Result<Opened, String>> {
     let opened: Box<dyn Component> = match request {
         Request::Open(Action::MeasureEffect) => return Some(effect_panel(model, context)),
+        Request::EditLesson(id) => {
+            let lesson = context.displayed_state().pool.get(id)?;
+            Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
+        }
+        Request::MeasureLesson(id) => {
+            let lesson = context
+                .frame
+                .head
+                .pool
+                .get(id)
+                .ok_or_else(|| "this lesson is not in the pool any more".to_owned());
+            return Some(lesson.and_then(|lesson| panel_for(lesson, model, context)));
+        }
         Request::Open(action) => {
             let opened = open_for_action(*action, model, context);
             return Some(opened.map(|overlay| (overlay, requests_at_start(*action, context))));
@@ -97,6 +111,7 @@ fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
         Action::ProgramOutput => vec![Request::ReadProgramOutput],
         Action::UseRecordedReply => vec![Request::ListSessions],
         Action::SavedLessons | Action::PromoteLesson => vec![Request::ListSavedPools],
+        Action::LessonHealth => vec![Request::CheckHealth],
         Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
         _ => Vec::new(),
     }
@@ -219,6 +234,7 @@ fn open_for_action(
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to edit"))?;
             Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
         }
+        Action::LessonHealth => Box::<HealthList>::default(),
         Action::SavedLessons => Box::new(SavedLessons::to_take_over(selected_lesson(model, context))),
         Action::PromoteLesson => {
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to save"))?;
@@ -236,6 +252,9 @@ fn open_for_action(
 
 /// Opens the measurement of the selected lesson: from the step on screen, or from the start of an ended episode.
 fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> {
+    if let Some(running) = running_panel(model, context) {
+        return Ok((Box::new(running), Vec::new()));
+    }
     let selected = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
     // After teaching, the lesson that a person wrote last is meant.
     let last_taught = || {
@@ -246,6 +265,11 @@ fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> 
         .or_else(last_taught)
         .or_else(|| selected_lesson(model, context))
         .ok_or("no lesson to measure; teach one first")?;
+    panel_for(lesson, model, context)
+}
+
+/// Opens the measurement of a lesson, from the step on screen or from the start of an ended episode.
+fn panel_for(lesson: &Lesson, model: &Model, context: &Context<'_>) -> Result<Opened, String> {
     let episode = context.episode().ok_or("no episode to measure in yet")?;
     let latest = context.frame.head.episode.as_ref().map(|e| e.number);
     if latest != Some(episode.number) {
@@ -254,9 +278,18 @@ fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> 
     let step = context.frame.selected_step();
     let is_over = episode.outcome.is_some() && !context.frame.is_in_past();
     let place = if is_over || step == 0 { EpisodePlace::Start } else { EpisodePlace::Step(step) };
-    let title = format!("Effect of lesson {}: {}", lesson.number, one_line(&lesson.text().text));
-    let (panel, request) = EffectPanel::new(&lesson.id, title, place, model.effect.clone());
+    let (panel, request) = EffectPanel::new(lesson, place, model.effect.clone());
     Ok((Box::new(panel), request.into_iter().collect()))
+}
+
+/// Returns the panel of the running measurement, unless another lesson is selected in its lane.
+fn running_panel(model: &Model, context: &Context<'_>) -> Option<EffectPanel> {
+    let running = model.effect.as_ref().filter(|effect| effect.0.is_running())?;
+    let measured = &running.0.query.lesson;
+    let chosen = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
+    let lesson = context.frame.head.pool.get(measured)?;
+    let is_chosen = chosen.is_none_or(|chosen| chosen.id == *measured);
+    is_chosen.then(|| EffectPanel::new(lesson, running.0.query.place, Some(running.clone())).0)
 }
 
 /// Creates the editor for the lesson that a new branch starts with: a new lesson, or one of the displayed state.

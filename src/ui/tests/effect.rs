@@ -84,7 +84,7 @@ fn column(plan: EffectPlan, episodes: usize, won: impl Fn(u32, &str) -> bool) ->
                 cost_nano: 0,
                 reason: "step limit".to_owned(),
                 trace: number.to_string(),
-                kept: false,
+                kept: slots[0].pair == 2,
             }))),
             NextRecord::Write(record) => log.apply(*record),
             NextRecord::Wait | NextRecord::Done => break,
@@ -125,7 +125,7 @@ fn the_plan_is_shown_before_anything_starts() {
     assert!(screen_text(&screen.draw()).contains("preparing the measurement"));
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
     let shown = screen_text(&screen.draw());
-    for text in ["600 episodes", "an effect of 0.20", "frozen:", "elsewhere", "Enter starts"] {
+    for text in ["600 episodes", "an effect of 0.20", "frozen:", "ELSEWHERE", "Enter starts"] {
         assert!(shown.contains(text), "{text}: {shown}");
     }
     assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
@@ -141,8 +141,14 @@ fn pairs_and_verdicts_are_shown_at_every_size() {
             assert!(shown.contains(text), "{text} at {width}x{height}: {shown}");
         }
         if height >= 36 {
-            assert!(shown.contains("0 : 0") && shown.contains("together"), "{shown}");
+            for text in
+                ["0 : 0", "9 : 0", "▲", "undecided: more pairs are needed", "won only with the lesson"]
+            {
+                assert!(shown.contains(text), "{text}: {shown}");
+            }
         }
+        let row_of = |name: &str| shown.lines().position(|line| line.contains(name));
+        assert!(row_of("without ") < row_of("with   ") && row_of("with   ") < row_of("placebo "), "{shown}");
     }
 }
 
@@ -153,6 +159,7 @@ fn a_measurement_goes_on_behind_the_panes() {
     screen.press("Esc");
     assert!(screen.compositor.overlays().is_empty());
     assert!(screen.compositor.is_awaited(WorkKind::Effect, &screen.model));
+    assert!(screen_text(&screen.draw()).lines().next().unwrap().contains("measuring 6 of 400 pairs"));
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 30)));
     assert_eq!(screen.press("%"), [], "what is known is shown at once");
     assert!(screen_text(&screen.draw()).contains("of 10"), "{}", screen_text(&screen.draw()));
@@ -253,4 +260,101 @@ fn show_lesson(screen: &mut TestScreen, query: &EffectQuery) {
     screen.model.selected_lane = lane;
     screen.model.selected_lesson = Some(query.lesson.clone());
     screen.model.focus = crate::ui::types::Focus::Lanes;
+}
+
+#[test]
+fn a_running_measurement_is_mentioned_in_the_first_row() {
+    for (width, height, text) in
+        [(200, 60, "measuring 43 of 400 pairs"), (80, 24, "measuring 43/400"), (60, 16, "% 43/400")]
+    {
+        let (mut screen, query) = opened(width, height);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 90)));
+        screen.press("Esc");
+        let shown = screen_text(&screen.draw());
+        assert!(shown.lines().next().unwrap().contains(text), "{shown}");
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 90)));
+        let shown = screen_text(&screen.draw());
+        assert!(!shown.lines().next().unwrap().contains("400"), "{shown}");
+        assert!(shown.contains("measured: undecided"), "it has ended behind the panes: {shown}");
+    }
+}
+
+#[test]
+fn another_wording_and_live_reflection_are_other_measurements() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+    let requests = screen.press("m");
+    let [Request::PlanEffect(live)] = requests.as_slice() else { panic!("{requests:?}") };
+    assert!(live.live && !query.live);
+    screen.send(UiMessage::Answer(progress(live, EffectPhase::Idle, 0)));
+    screen.press("w");
+    assert_eq!(screen.overlay_mode(), Mode::LineInput);
+    assert!(screen_text(&screen.draw()).contains("Another wording"));
+    screen.press("Ctrl-u");
+    screen.send(UiMessage::Paste("Look twice.".to_owned()));
+    let requests = screen.press("Enter");
+    let [Request::PlanEffect(edited)] = requests.as_slice() else { panic!("{requests:?}") };
+    let wording = edited.edited.as_ref().unwrap();
+    assert_eq!(wording.solution.as_ref().unwrap_or(&wording.text), "Look twice.");
+    assert!(edited.live, "the mode stays");
+    // While it runs, nothing else can be measured.
+    screen.send(UiMessage::Answer(progress(edited, EffectPhase::Running, 30)));
+    assert!(screen_text(&screen.draw()).contains("Look twice."));
+    for key in ["m", "f", "w"] {
+        assert_eq!(screen.press(key), [], "{key}");
+        assert_eq!(screen.overlay_mode(), Mode::Effect);
+    }
+}
+
+#[test]
+fn a_kept_pair_opens_as_twins() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    screen.press("Right");
+    screen.press("Right");
+    assert!(
+        screen_text(&screen.draw()).contains("pair 2 of 3: without lost (step limit), with won in 20 steps")
+    );
+    let requests = screen.press("Enter");
+    let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(a.session.as_deref(), Some("effects/here/2-with"));
+    assert_eq!(b.session.as_deref(), Some("effects/here/2-without"));
+    screen.press("Esc");
+    assert_eq!(screen.overlay_mode(), Mode::Effect, "the panel is still there");
+}
+
+#[test]
+fn a_lesson_is_taught_and_measured_in_one_flow() {
+    let mut screen = TestScreen::new(sample_session(), 120, 36);
+    screen.press("a");
+    screen.send(UiMessage::Paste("Look around first.".to_owned()));
+    let requests = screen.press("Ctrl-t");
+    assert!(
+        requests
+            .iter()
+            .any(|request| matches!(request, Request::Send(Command::Lesson(LessonCommand::Add { .. })))),
+        "{requests:?}"
+    );
+    assert!(screen.compositor.overlays().is_empty());
+    assert_eq!(screen.send(UiMessage::StoreChanged), [], "the session doesn't have it yet");
+    let text = LessonText::plain("Look around first.");
+    screen.fixture.add_lesson(
+        crate::domain::ReflectionKind::Abstract,
+        text,
+        crate::domain::LessonOrigin::Person,
+    );
+    let id = screen.frame_data().head.pool.all().next_back().unwrap().id.clone();
+    let requests = screen.send(UiMessage::StoreChanged);
+    assert!(matches!(&requests[..], [Request::PlanEffect(query)] if query.lesson == id), "{requests:?}");
+    assert_eq!(screen.overlay_mode(), Mode::Effect);
+    assert_eq!(screen.send(UiMessage::StoreChanged), [], "once");
+}
+
+#[test]
+fn a_failed_measurement_says_why_and_can_be_continued() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 9)));
+    screen.send(UiMessage::Answer(Answer::Effect(Err("no space left on the disk".to_owned()))));
+    assert!(screen_text(&screen.draw()).contains("no space left"));
+    assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
 }

@@ -1,6 +1,6 @@
 //! Reacts to events and signals since the last update: notices, hints, the end card.
 
-use super::{breakpoint_hits, fork, stepping, undo};
+use super::{breakpoint_hits, fork, measured, stepping, undo};
 use crate::driver::Signal;
 use crate::engine::RunStatus;
 use crate::ui::facts::{ended_episode, has_recent_mistake};
@@ -40,6 +40,7 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) -> Vec<R
                 model.is_covered = true;
             }
             Signal::CommandFailed(error) => {
+                model.measured_next = None;
                 model.show_notice(
                     format!("{}: {}", error.message, error.hint),
                     Severity::Warning,
@@ -55,6 +56,10 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) -> Vec<R
     // The notice of a retry is outdated once the call has failed for good.
     if context.frame.head.failed_call.is_some() {
         model.notice.take_if(|notice| notice.text.contains("; retrying"));
+    }
+    if let Some(request) = measured::measure_taught(model, context) {
+        requests.push(request);
+        model.is_covered = true;
     }
     undo::report_undo(model, context);
     breakpoint_hits::report_hits(model, context);

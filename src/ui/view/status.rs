@@ -42,6 +42,16 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     let right = area.right().saturating_sub(1);
     let mut edge = canvas.put_right(right, area.y, area.width.saturating_sub(1), &mode, canvas.style(role));
     let gap = if area.width >= 76 { 3 } else { 2 };
+    // A measurement that goes on behind the panes.
+    if let Some(label) = measuring_label(model, area.width) {
+        edge = canvas.put_right(
+            edge.saturating_sub(gap),
+            area.y,
+            width(&label) as u16,
+            &label,
+            canvas.style(Role::ModeRunning),
+        );
+    }
     if let Some(episode) = &state.episode {
         let counter = step_counter(state, narrow);
         if edge > area.x + 24 {
@@ -83,6 +93,16 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             canvas.style(Role::Muted),
         );
     }
+}
+
+/// Returns how far the running measurement is: `measuring 57 of 400 pairs`.
+fn measuring_label(model: &Model, columns: u16) -> Option<String> {
+    let (settled, all) = model.effect.as_ref().filter(|effect| effect.0.is_running())?.0.pairs();
+    Some(match columns {
+        0..72 => format!("% {settled}/{all}"),
+        72..120 => format!("measuring {settled}/{all}"),
+        _ => format!("measuring {settled} of {all} pairs"),
+    })
 }
 
 /// Returns how much of its window the actor's last prompt fills, and the tokens and cost of the run. Empty before the first

@@ -14,6 +14,8 @@ struct CacheKey {
     epoch: u64,
     state_heads: [Seq; 3],
     load_count: u64,
+    /// Results of measurements that aren't in the states.
+    measured: usize,
     columns: u16,
     ascii: bool,
 }
@@ -35,6 +37,7 @@ impl RowCache {
             epoch: context.frame.epoch,
             state_heads: [frame.head.head, frame.story.head, frame.displayed.head],
             load_count: frame.timeline.load_count(),
+            measured: frame.measured.len(),
             columns,
             ascii: context.glyphs.ellipsis.is_ascii(),
         };

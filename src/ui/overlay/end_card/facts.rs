@@ -6,6 +6,7 @@ use crate::engine::Episode;
 use crate::text::truncate;
 use crate::ui::facts::is_same_task;
 use crate::ui::frame_data::Context;
+use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 use std::collections::{BTreeMap, HashMap};
@@ -110,8 +111,11 @@ fn both_plays(
         plain("progress", &|p| format!("{:.0} %", p.progress * 100.0)),
         plain("tokens", &|p| p.tokens.to_string()),
     ];
-    let caution = "one play each: an example, not evidence";
-    lines.extend(paragraph((Role::Muted, &" ".repeat(LABEL_COLUMNS)), Role::Muted, caution, columns));
+    let key = context.keymap.key_label_in(Mode::EndCard, Action::MeasureEffect);
+    let measures =
+        key.map_or_else(String::new, |key| format!(" {} {key} measures", context.glyphs.separator));
+    let caution = format!("one play each: an example, not evidence{measures}");
+    lines.extend(paragraph((Role::Muted, &" ".repeat(LABEL_COLUMNS)), Role::Muted, &caution, columns));
     lines
 }
 

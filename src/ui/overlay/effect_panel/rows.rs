@@ -1,0 +1,306 @@
+//! What the measurement of a lesson looks like.
+
+use super::EffectPanel;
+use crate::report::effect::{
+    describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict, percent,
+};
+use crate::text::width;
+use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
+use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress};
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::theme::Role;
+use crate::ui::types::WorkKind;
+use crate::ui::widget::window::{Line, paragraph};
+
+/// The smallest width in which the columns stand side by side.
+const SIDE_BY_SIDE: u16 = 100;
+/// Cells between the columns.
+const GAP: u16 = 3;
+/// Cells for the names of the arms, and for their wins.
+const NAME_CELLS: usize = 9;
+const WINS_CELLS: usize = 11;
+/// The most rows of dots in a column; of more pairs, the last ones are shown.
+const MAX_DOT_ROWS: usize = 6;
+
+/// Returns the rows of the panel.
+pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u16) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let Some(shown) = &panel.shown else {
+        let text = match &panel.error {
+            Some(error) => error.clone(),
+            None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
+        };
+        lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));
+        return lines;
+    };
+    let progress = &shown.0;
+    if let (Some(panel), [here, elsewhere]) = (progress.panel(), progress.columns.as_slice())
+        && progress.columns.iter().any(|column| column.log.settled_pairs() > 0)
+    {
+        let sentence = describe_panel(panel, here.result.verdict(), elsewhere.result.verdict());
+        lines.extend(paragraph((Role::Muted, ""), panel_role(panel), &sentence, columns));
+        lines.push(Vec::new());
+    }
+    if columns >= SIDE_BY_SIDE && progress.columns.len() == 2 {
+        lines.extend(side_by_side(panel, context, progress, columns));
+    } else {
+        for index in 0..progress.columns.len() {
+            lines.extend(column_lines(panel, context, progress, index, columns));
+            lines.push(Vec::new());
+        }
+    }
+    if lines.last().is_some_and(|line| !line.is_empty()) {
+        lines.push(Vec::new());
+    }
+    if let Some(reason) = &progress.missing_column {
+        let text = format!("only one column: {reason}");
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, &text, columns));
+    }
+    if let Some(edited) = &progress.query.edited {
+        let text = edited.solution.as_ref().map_or_else(
+            || edited.text.clone(),
+            |solution| format!("{} {} {solution}", edited.text, context.glyphs.solution),
+        );
+        lines.extend(paragraph((Role::Muted, "edited   "), Role::Lesson, &text, columns));
+    }
+    if let Some(first) = progress.columns.first() {
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
+    }
+    if progress.columns.iter().any(|column| column.log.settled_pairs() > 0) {
+        lines.extend(legend(context, columns));
+    }
+    if let Some(error) = &panel.error {
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, error, columns));
+    }
+    lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
+    lines
+}
+
+fn side_by_side(
+    panel: &EffectPanel,
+    context: &Context<'_>,
+    progress: &EffectProgress,
+    columns: u16,
+) -> Vec<Line> {
+    let each = (columns - GAP) / 2;
+    let both: Vec<Vec<Line>> =
+        (0..2).map(|index| column_lines(panel, context, progress, index, each)).collect();
+    let rows = both[0].len().max(both[1].len());
+    (0..rows)
+        .map(|row| {
+            let mut line = both[0].get(row).cloned().unwrap_or_default();
+            let used: usize = line.iter().map(|(_, text)| width(text)).sum();
+            line.push((Role::Text, " ".repeat(usize::from(each + GAP).saturating_sub(used))));
+            line.extend(both[1].get(row).cloned().unwrap_or_default());
+            line
+        })
+        .collect()
+}
+
+fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
+    let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
+    let Some(progress) = panel.shown.as_ref().map(|shown| &shown.0) else { return String::new() };
+    let started = progress.columns.iter().any(|column| column.log.totals().episodes > 0);
+    let finished =
+        progress.columns.iter().all(|column| column.log.stopped().is_some_and(|why| !why.can_go_on()));
+    match (panel.is_running(), started) {
+        (true, _) => format!(
+            "measuring; {} leaves it running, {} stops it",
+            key(Action::Close),
+            key(Action::StopEffect)
+        ),
+        (false, false) => format!("{} starts", key(Action::Open)),
+        (false, true) if finished => "finished; the result stays with the lesson".to_owned(),
+        (false, true) => format!("{} continues", key(Action::Open)),
+    }
+}
+
+fn legend(context: &Context<'_>, columns: u16) -> Vec<Line> {
+    let [first, second, both, neither] = context.glyphs.pair_marks;
+    let text = format!(
+        "one mark a pair: {first} won only with the lesson, {second} only without, {both} both, {neither} neither"
+    );
+    paragraph((Role::Muted, ""), Role::Muted, &text, columns)
+}
+
+fn column_lines(
+    panel: &EffectPanel,
+    context: &Context<'_>,
+    progress: &EffectProgress,
+    index: usize,
+    columns: u16,
+) -> Vec<Line> {
+    let Some(column) = progress.columns.get(index) else { return Vec::new() };
+    let (plan, result) = (column.plan(), &column.result);
+    let name = plan.column.map_or_else(|| "tasks".to_owned(), |column| column.to_string()).to_uppercase();
+    let lead = format!("{name}  ");
+    let role = if index == panel.column && panel.pair.is_some() { Role::Selection } else { Role::Title };
+    let mut lines = paragraph((role, &lead), Role::Muted, &describe_start(plan), columns);
+    let settled = column.log.settled_pairs();
+    if settled == 0 {
+        lines.extend(paragraph((Role::Muted, ""), Role::Text, &column.cost, columns));
+        if let Some(detectable) = &column.detectable {
+            lines.extend(paragraph((Role::Muted, ""), Role::Muted, detectable, columns));
+        }
+    }
+    lines.extend(arms_in_order(plan).into_iter().filter_map(|arm| arm_line(context, column, arm, columns)));
+    lines.extend(dot_rows(panel, context, column, index, columns));
+    if let Some(fact) = &result.fact {
+        let text = format!("a fact, not a rate: 2 repeats went exactly the same way. {fact}");
+        lines.extend(paragraph((Role::Muted, ""), Role::Title, &text, columns));
+        return lines;
+    }
+    let played = result.contrasts.iter().filter(|contrast| contrast.judged.pairs > 0);
+    for (place, contrast) in played.enumerate() {
+        lines.extend(contrast_lines(contrast, place == 0, columns));
+    }
+    match result.stopped {
+        Some(reason) => lines.extend(paragraph((Role::Muted, ""), Role::Muted, reason.describe(), columns)),
+        None if progress.phase == EffectPhase::Running && settled > 0 => {
+            let text = format!("{settled} of at most {} pairs", column.log.last_pair());
+            lines.extend(paragraph((Role::Muted, ""), Role::Muted, &text, columns));
+        }
+        None => {}
+    }
+    lines
+}
+
+/// Returns the arms from the one without the lesson on, as a person reads them.
+fn arms_in_order(plan: &EffectPlan) -> Vec<&str> {
+    let mut arms = plan.arms();
+    let rank = |arm: &str| ["without", "with", "placebo", "edited"].iter().position(|name| *name == arm);
+    arms.sort_by_key(|arm| rank(arm).unwrap_or(usize::MAX));
+    arms
+}
+
+/// Returns an arm's wins, with a bar of its success rate: `without   0 of 30   0 %  ▯▯▯▯`.
+fn arm_line(context: &Context<'_>, column: &EffectColumn, name: &str, columns: u16) -> Option<Line> {
+    let arm = column.result.arms.iter().find(|arm| arm.name == name)?;
+    let wins = format!("{} of {}", arm.won, arm.episodes);
+    let share = if arm.episodes == 0 { 0.0 } else { arm.won as f64 / arm.episodes as f64 };
+    let rate = if arm.episodes == 0 { String::new() } else { format!("{} %", percent(share)) };
+    let mut line = vec![
+        (Role::Text, format!("{name:<NAME_CELLS$}")),
+        (Role::Title, format!("{wins:>WINS_CELLS$} {rate:>6}  ")),
+    ];
+    let used: usize = line.iter().map(|(_, text)| width(text)).sum();
+    let cells = usize::from(columns).saturating_sub(used).min(20);
+    if arm.episodes > 0 && cells >= 5 {
+        let [on, off] = context.glyphs.progress_cells;
+        let full = (share * cells as f64).round() as usize;
+        line.push((Role::ProgressFull, on.repeat(full)));
+        line.push((Role::ProgressEmpty, off.repeat(cells - full)));
+    }
+    Some(line)
+}
+
+/// Returns the difference and the verdict of a contrast. The first is what the measurement is about.
+fn contrast_lines(contrast: &ContrastResult, is_primary: bool, columns: u16) -> Vec<Line> {
+    let lead = format!("{} ", contrast.judged.contrast);
+    let text = describe_contrast(contrast);
+    if !is_primary && !contrast.has_claim {
+        return paragraph((Role::Muted, &lead), Role::Muted, &text, columns);
+    }
+    let role = if is_primary { Role::Title } else { Role::Text };
+    let mut lines = paragraph((Role::Muted, &lead), role, &text, columns);
+    let verdict = match contrast.judged.verdict {
+        Verdict::Helped => Role::Good,
+        Verdict::Harmful | Verdict::Inconsistent => Role::Bad,
+        Verdict::NoEffectSeen => Role::Title,
+        Verdict::Undecided => Role::Text,
+    };
+    lines.extend(paragraph((Role::Muted, "  "), verdict, &describe_verdict(contrast), columns));
+    lines
+}
+
+fn panel_role(verdict: PanelVerdict) -> Role {
+    match verdict {
+        PanelVerdict::Lesson => Role::Good,
+        PanelVerdict::Answer => Role::Warning,
+        PanelVerdict::Harmful | PanelVerdict::Inconsistent => Role::Bad,
+        PanelVerdict::NoEffectSeen | PanelVerdict::Undecided => Role::Title,
+    }
+}
+
+/// Returns one mark a pair: the last ones that fit, and always the selected one.
+fn dot_rows(
+    panel: &EffectPanel,
+    context: &Context<'_>,
+    column: &EffectColumn,
+    index: usize,
+    columns: u16,
+) -> Vec<Line> {
+    let last = column.log.settled_pairs();
+    if last == 0 {
+        return Vec::new();
+    }
+    let selected = panel.pair.filter(|_| index == panel.column);
+    let each = u32::from(columns.saturating_sub(2).max(8));
+    let room = each * MAX_DOT_ROWS as u32;
+    let end = selected.map_or(last, |pair| last.min(pair.max(room)));
+    let first = end.saturating_sub(room) + 1;
+    let mut rows: Vec<Line> = Vec::new();
+    for start in (first..=end).step_by(each as usize) {
+        let mut row: Line = Vec::new();
+        for number in start..=end.min(start + each - 1) {
+            let (text, role) = pair_mark(context, &column.log, number);
+            let role = if selected == Some(number) { Role::Selection } else { role };
+            match row.last_mut() {
+                Some((last, texts)) if *last == role => texts.push_str(text),
+                _ => row.push((role, text.to_owned())),
+            }
+        }
+        rows.push(row);
+    }
+    if let Some(pair) = selected {
+        rows.push(vec![(Role::Muted, pair_text(column, pair))]);
+    }
+    rows
+}
+
+/// Returns whether each side of the primary contrast won a pair; `None` if it doesn't count. With repeats, a side won the pair if
+/// it won more of them.
+fn pair_outcome(log: &EffectLog, number: u32) -> Option<(bool, bool)> {
+    let pair = log.pairs().get(&number).filter(|_| log.discarded(number).is_none())?;
+    let contrast = log.plan().contrasts.first()?;
+    let wins = |arm: &str| pair.episodes_of(arm).filter(|episode| episode.won).count();
+    pair.episodes_of(&contrast.first).next()?;
+    pair.episodes_of(&contrast.second).next()?;
+    let (first, second) = (wins(&contrast.first), wins(&contrast.second));
+    Some(match first.cmp(&second) {
+        std::cmp::Ordering::Greater => (true, false),
+        std::cmp::Ordering::Less => (false, true),
+        std::cmp::Ordering::Equal => (first > 0, second > 0),
+    })
+}
+
+fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static str, Role) {
+    let [first, second, both, neither] = context.glyphs.pair_marks;
+    match pair_outcome(log, number) {
+        Some((true, false)) => (first, Role::Good),
+        Some((false, true)) => (second, Role::Bad),
+        Some((true, true)) => (both, Role::Muted),
+        Some((false, false)) => (neither, Role::Muted),
+        None => (" ", Role::Muted),
+    }
+}
+
+/// Describes the selected pair: `pair 3 of 30: with won in 12 steps, without lost (step limit)`.
+fn pair_text(column: &EffectColumn, number: u32) -> String {
+    let of = format!("pair {number} of {}", column.log.settled_pairs());
+    if let Some(discarded) = column.log.discarded(number) {
+        return format!("{of}: doesn't count: {}", discarded.reason);
+    }
+    let Some(pair) = column.log.pairs().get(&number) else { return of };
+    let describe = |arm: &str| {
+        let episode = pair.episode(arm, 1)?;
+        Some(if episode.won {
+            format!("{arm} won in {} steps", episode.steps)
+        } else {
+            format!("{arm} lost ({})", episode.reason)
+        })
+    };
+    let arms: Vec<String> = arms_in_order(column.plan()).into_iter().take(2).filter_map(describe).collect();
+    format!("{of}: {}", arms.join(", "))
+}
