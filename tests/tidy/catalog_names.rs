@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("env/label.rs", "babyai", "the format of AgentBoard's rows"),
     ("env/external", "stdio", "standard input and output"),
     ("env/miniwob", "rci", "the form of its actions"),
+    ("env/miniwob", "dora", "the set of the pages in its paper"),
     ("driver/worlds.rs", "stdio", "ends the programs that wait"),
     ("driver/worlds.rs", "miniwob", "ends the browsers that wait"),
     ("ui/terminal.rs", "stdio", "standard input and output"),
