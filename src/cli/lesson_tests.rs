@@ -7,8 +7,10 @@ use super::args::LessonTestArgs;
 use super::bounded;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind};
+#[cfg(feature = "tui")]
+use super::models;
 use super::output::Output;
-use super::{models, pool};
+use super::pool;
 use crate::domain::pluralize;
 #[cfg(feature = "tui")]
 use crate::files;

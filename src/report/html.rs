@@ -220,7 +220,7 @@ fn write_lessons(out: &mut String, all: &[LessonEntry<'_>]) {
 
 fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     let LessonEntry { lesson, text, origin, scope, status, parents, measured } = entry;
-    let measured: String = measured.iter().map(|line| format!("<br>{}", escape(line))).collect();
+    let measured = measured.iter().fold(String::new(), |text, line| text + "<br>" + &escape(line));
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.learnt_at {
         (0, _) => {

@@ -1,6 +1,7 @@
 //! Flips between two runs, and the file to which tests are appended.
 
 use super::*;
+#[cfg(feature = "tui")]
 use crate::cli::config::Config;
 use flips::{Flip, PastResult, find_flip};
 
@@ -26,11 +27,13 @@ fn a_flip_needs_more_than_chance() {
     }
 }
 
+#[cfg(feature = "tui")]
 fn documented_test() -> LessonTest {
     let page = include_str!("../../../docs/LESSON_TESTS.md");
     parse_tests(page.split("```json\n").nth(1).unwrap().split("```").next().unwrap()).unwrap().remove(0)
 }
 
+#[cfg(feature = "tui")]
 #[test]
 fn each_decision_is_kept_once() {
     let dir = tempfile::tempdir().unwrap();
