@@ -26,6 +26,8 @@ mod picture;
 #[cfg(test)]
 mod played_attempts;
 #[cfg(unix)]
+pub mod scienceworld;
+#[cfg(unix)]
 pub mod stdio;
 mod stop_handle;
 mod task_access;

@@ -45,6 +45,7 @@ pub mod prompt;
 )]
 pub mod provider;
 pub mod report;
+pub mod rooms;
 #[allow(
     clippy::disallowed_methods,
     reason = "after a signal, waits a limited time for a clean exit, then ends the process"

@@ -1,4 +1,4 @@
-//! Detectors and the rules behind symbolic reflections, for household environments, grid worlds and planning problems.
+//! Detectors and the rules behind symbolic reflections, for household environments, grid worlds, planning problems and ScienceWorld.
 //! They call no model (`docs/SYMBOLIC.md`).
 //!
 //! Responsibilities: [`SymbolicRules::detect`] finds what a step shows, as notes with the text that proves them;
@@ -15,6 +15,7 @@ mod names;
 mod parsing;
 mod planning;
 mod rules;
+mod science;
 mod symbolic_rules;
 
 pub use environment_rules::{Detector, EnvironmentRules, LessonTemplate, NO_RULES};
@@ -24,6 +25,7 @@ pub use household::{CIRCLE_VISITS, CIRCLE_WINDOW, HOUSEHOLD_RULES};
 pub use names::COMMON_DETECTORS;
 pub use planning::PLANNING_RULES;
 pub use rules::NoteRange;
+pub use science::SCIENCE_RULES;
 pub use symbolic_rules::SymbolicRules;
 
 #[cfg(test)]

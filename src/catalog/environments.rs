@@ -7,6 +7,8 @@ mod household;
 mod miniwob;
 mod pddl;
 #[cfg(unix)]
+mod scienceworld;
+#[cfg(unix)]
 mod stdio;
 
 use super::environment_entry::EnvironmentEntry;
@@ -33,6 +35,8 @@ const BUILT_IN: &[&EnvironmentEntry] = &[
     &pddl::ENTRY,
     #[cfg(unix)]
     &miniwob::ENTRY,
+    #[cfg(unix)]
+    &scienceworld::ENTRY,
     #[cfg(unix)]
     &stdio::ENTRY,
 ];

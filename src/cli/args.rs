@@ -293,7 +293,7 @@ pub struct MethodArgs {
     /// file.
     #[arg(long, value_name = "P", help_heading = "Method", long_help = super::config::preset_help())]
     pub preset: Option<String>,
-    /// Set a setting by name; `retrospect config show` lists them. May be repeated.
+    /// Set a setting or an option of the environment by name; `retrospect config show` lists them. May be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method", value_parser = setting_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
 }

@@ -6,6 +6,7 @@ use super::bounded;
 use super::config::{Config, keys};
 use super::error::{self, CliError};
 use super::output::Output;
+use super::settings::{apply_environment_options, find_environment_option, split_set_flag};
 use super::worlds::world_options;
 use crate::catalog::DEFAULT_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
@@ -23,6 +24,16 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
     args.files.apply(chosen, config)?;
     args.program.apply(chosen, config)?;
     args.keys.apply(config)?;
+    for text in &args.set {
+        let (name, _) = split_set_flag(text, "enumerate=every-step")?;
+        if find_environment_option(config, name).is_none() {
+            return Err(CliError::usage(
+                format!("--set {name}: {} has no such option", config.get(keys::ENV)),
+                "`retrospect config show` lists the options of environments",
+            ));
+        }
+    }
+    apply_environment_options(&args.set, config)?;
     let task = find_task(config, args)?;
     for warning in worlds::warnings(&task) {
         out.print_note(&format!("warning: {warning}"));

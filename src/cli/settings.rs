@@ -1,8 +1,10 @@
 //! Parses settings given as `NAME=VALUE`, and maps configuration origins to setting origins.
 
-use super::config::{ProgramPreset, ValueOrigin, find_program_preset, unknown_setting_message};
+use super::config::{
+    Config, Entry, ProgramPreset, ValueOrigin, find_entry, find_program_preset, keys, unknown_setting_message,
+};
 use super::error::CliError;
-use crate::catalog::{SETTINGS, find_setting, methods_with_setting};
+use crate::catalog::{ENVIRONMENTS, SETTINGS, find_setting, methods_with_setting};
 use crate::domain::common_settings::{MAX_STEPS, OVERRIDE_SETTINGS};
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin, sampling_param};
 use serde_json::{Value, json};
@@ -152,6 +154,35 @@ pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(St
         Ok((name.to_owned(), parse_assignment(name, typed)?))
     };
     set.iter().map(parse).collect()
+}
+
+/// Returns the configuration key of an environment's option: by its whole name, or by its name in the chosen environment
+/// (`enumerate` for `scienceworld.enumerate`), unless a setting is named so.
+pub(super) fn find_environment_option(config: &Config, name: &str) -> Option<&'static Entry> {
+    if find_setting(name).is_some() {
+        return None;
+    }
+    let own = format!("{}.{name}", config.get(keys::ENV));
+    let options = || ENVIRONMENTS.iter().flat_map(|environment| environment.options);
+    let option =
+        options().find(|option| option.name == name).or_else(|| options().find(|o| o.name == own))?;
+    find_entry(option.name)
+}
+
+/// Sets the options of environments among `--set NAME=VALUE` in the configuration.
+///
+/// # Errors
+/// Fails with a usage error for a value that isn't allowed.
+pub(super) fn apply_environment_options(set: &[String], config: &mut Config) -> Result<(), CliError> {
+    for text in set {
+        let Some((name, value)) = text.split_once('=') else { continue };
+        if let Some(entry) = find_environment_option(config, name.trim()) {
+            config
+                .set_flag(entry, Some(value.trim()))
+                .map_err(|error| CliError::usage(format!("--set {name}:{}", error.message), error.hint))?;
+        }
+    }
+    Ok(())
 }
 
 /// Converts the origin of a configuration value to the origin recorded in the journal.

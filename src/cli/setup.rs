@@ -12,7 +12,8 @@ use super::calibration_setup::{self, CalibrationOptions};
 use super::config::{Config, InitialLessons, ValueOrigin, find_entry, keys, preset_warnings};
 use super::error::{CliError, CliErrorKind};
 use super::settings::{
-    check_assignment, not_of_this_method, parse_assignment, setting_origin, split_set_flag,
+    apply_environment_options, check_assignment, find_environment_option, not_of_this_method,
+    parse_assignment, setting_origin, split_set_flag,
 };
 use super::worlds::{task_selection, world_options};
 use super::{exemplars, lesson_environments, locate, models, pool, reflexion};
@@ -62,6 +63,7 @@ pub(super) fn plan_run_with_calibration(
 ) -> Result<Plan, CliError> {
     task_args.apply(config)?;
     method_args.keys.apply(config)?;
+    apply_environment_options(&method_args.set, config)?;
     let preset = config.built_in_preset(method_args.preset.as_deref());
     let row = preset.and_then(|preset| preset.row);
     let initial_lessons = InitialLessons {
@@ -198,6 +200,9 @@ fn build_spec(
     apply_preset(config, method_args.preset.as_deref(), (reading, env), &mut settings, &mut limits)?;
     for text in &method_args.set {
         let (name, text) = split_set_flag(text, "r_freq=5")?;
+        if find_environment_option(config, name).is_some() {
+            continue;
+        }
         let value = parse_assignment(name, text)?;
         set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
     }

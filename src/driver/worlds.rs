@@ -10,7 +10,7 @@ mod tests;
 pub use selection::Selection;
 
 use super::guarded_world::GuardedWorld;
-use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
+use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, find_environment};
 use crate::domain::Task;
 use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource, TimeLimits};
 use disk_files::access;
@@ -134,10 +134,8 @@ pub fn list_calibration_tasks(
 
 /// Ends the programs of environments that wait for their next episode. Called before this program ends.
 pub fn end_idle_programs() {
-    #[cfg(unix)]
-    {
-        crate::env::stdio::end_idle_programs();
-        crate::env::miniwob::end_idle_browsers();
+    for entry in ENVIRONMENTS.iter() {
+        entry.tasks.end_idle_processes();
     }
 }
 

@@ -17,7 +17,6 @@ mod picture;
 mod tasks;
 mod web_driver;
 
-pub use browser::end_idle_browsers;
 pub use options::{NAME, OPTIONS, RELOAD_OPTION, WINDOW_OPTION};
 pub use picture::draw_picture;
 pub use tasks::MiniWobTasks;

@@ -8,5 +8,4 @@ mod message;
 mod tasks;
 mod turn;
 
-pub use connection::end_idle_programs;
 pub use tasks::StdioTasks;

@@ -148,6 +148,9 @@ pub trait TaskSource: Sync {
         false
     }
 
+    /// Ends the processes that wait for their next episode. Called before this program ends.
+    fn end_idle_processes(&self) {}
+
     /// Checks for `doctor` whether the environment works here. `None` if there is nothing to check.
     fn check(&self, access: TaskAccess) -> Option<TaskCheck> {
         let _ = access;

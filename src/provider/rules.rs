@@ -7,8 +7,8 @@
 //!
 //! The core is one pure function, [`answer`]: `prompt_parser` parses the prompt, `belief` replays the history, `forms`
 //! finds the lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data,
-//! and `seeded_random` derives random numbers from the task and the seed. `grid` and `planning` answer prompts about
-//! other environments.
+//! and `seeded_random` derives random numbers from the task and the seed. `grid`, `planning` and `science` answer prompts
+//! about other environments.
 
 mod belief;
 mod forms;
@@ -20,6 +20,7 @@ mod planning;
 mod plans;
 mod prompt_parser;
 mod rule_context;
+mod science;
 mod search;
 mod seeded_random;
 mod vocabulary;
@@ -61,6 +62,9 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
     }
     let random = seeded_random::SeededRandom::new(parsed.task_text, seed, parsed.items.len());
     if let Some(line) = planning::reply(prompt, &parsed, &random) {
+        return line;
+    }
+    if let Some(line) = science::reply(prompt, &parsed, &random) {
         return line;
     }
     let belief = belief::Belief::from_prompt(&parsed);

@@ -116,6 +116,20 @@ pub(super) const PLANNING_DETECTORS: &[Detector] = &[
     Detector::named("wrong_stack"),
 ];
 
+/// Detectors of ScienceWorld.
+pub(super) const SCIENCE_DETECTORS: &[Detector] = &[
+    Detector::described("door_closed", "walked into a closed door"),
+    Detector::described("no_way", "tried to go to a room that is not next to theirs"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::named("opened_door"),
+    Detector::named("progress"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::named("several_meanings"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::described("wrong_focus", "focused on the wrong thing"),
+    Detector::described("wrong_place", "put something in the wrong place"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +149,7 @@ mod tests {
             include_str!("grid.rs"),
             include_str!("planning.rs"),
             include_str!("planning/moves.rs"),
+            include_str!("science.rs"),
             include_str!("household/situation.rs"),
         ];
         let quoted = Regex::new(
@@ -152,7 +167,8 @@ mod tests {
             );
         }
         found.retain(|name| !NOT_DETECTORS.contains(&name.as_str()));
-        let lists = [COMMON_DETECTORS, HOUSEHOLD_DETECTORS, GRID_DETECTORS, PLANNING_DETECTORS];
+        let lists =
+            [COMMON_DETECTORS, HOUSEHOLD_DETECTORS, GRID_DETECTORS, PLANNING_DETECTORS, SCIENCE_DETECTORS];
         let listed: BTreeSet<String> =
             lists.iter().flat_map(|list| list.iter()).map(|d| d.name.to_owned()).collect();
         assert_eq!(listed, found);

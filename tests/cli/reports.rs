@@ -46,7 +46,7 @@ fn a_preset_says_where_it_cannot_reproduce_its_row() {
     let home = Home::new();
     let listed = home.run(&["config", "show"]).assert_success().stdout;
     let described = |name: &str| listed.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
-    assert!(described("sweet-and-sour-1 ").ends_with("(scienceworld, which is not available here)"));
+    assert!(described("sweet-and-sour-1 ").ends_with("(scienceworld)"));
     assert!(described("omnireflect-1-react").ends_with("(alfworld, babyai, pddl)"));
     let model = ["--actor", "openai:m", "--mentor", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1"];
     let warnings = |preset: &str, extra: &[&str]| {

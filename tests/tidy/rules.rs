@@ -16,6 +16,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("timeline", &["engine", "domain"]),
     ("prompt", &["engine", "domain", "text"]),
     ("grid", &[]),
+    ("rooms", &[]),
     ("symbolic", &["grid", "engine", "domain"]),
     ("breakpoint", &["engine", "domain"]),
     ("lesson_test", &["breakpoint", "domain"]),
@@ -25,6 +26,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env/external", &["files", "text"]),
     ("env/stdio", &["env/external", "domain", "text"]),
     ("env/miniwob", &["env/external", "files", "domain", "text"]),
+    ("env/scienceworld", &["env/external", "rooms", "domain", "text"]),
     ("method", &["bayes", "prompt", "symbolic", "engine", "domain"]),
     (
         "catalog",
@@ -35,6 +37,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "env",
             "env/stdio",
             "env/miniwob",
+            "env/scienceworld",
             "breakpoint",
             "engine",
             "domain",
@@ -43,7 +46,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("report", &["catalog", "method", "timeline", "engine", "domain", "text"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
-    ("provider/rules", &["grid", "env", "pddl", "domain"]),
+    ("provider/rules", &["grid", "rooms", "env", "pddl", "domain"]),
     (
         "driver",
         &[
@@ -149,6 +152,28 @@ pub(crate) const PARENT_ITEMS: &[(&str, &[&str])] = &[
             "time_limits",
         ],
     ),
+    (
+        "env/scienceworld",
+        &[
+            "EnvError",
+            "Environment",
+            "EnvironmentOption",
+            "Label",
+            "LabelSource",
+            "OptionValues",
+            "TaskAccess",
+            "TaskCheck",
+            "TaskError",
+            "TaskSource",
+            "TimeLimits",
+            "label",
+            "picture",
+            "task_access",
+            "task_error",
+            "task_source",
+            "time_limits",
+        ],
+    ),
 ];
 
 /// Paths of other crates that every module may use, by prefix: none of them has side effects.
@@ -217,10 +242,12 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     (
         "env/external",
         &[
+            "flate2",
             "rustix",
             "std::env::var_os",
             "std::ffi",
             "std::io",
+            "std::net",
             "std::os",
             "std::path",
             "std::process",
@@ -246,6 +273,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
             "zip",
         ],
     ),
+    ("env/scienceworld", &["std::ffi::OsString", "std::path"]),
     ("report", &["unicode_width", "ratatui", "rand_chacha"]),
     (
         "journal",

@@ -33,7 +33,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
                 "move forward",
                 "closed door",
                 "locked door",
-                "open door",
+                "open door 1",
                 "toggle",
                 "pickup red",
                 "steps away",

@@ -37,8 +37,11 @@ mod tests {
     fn the_entries_of_the_catalog_explain_their_tasks() {
         let help = task_help("Task id. ");
         assert!(help.starts_with("Task id. For alfworld also a game.tw-pddl"), "{help}");
-        assert!(help.contains(", for pddl `gripper/3`, for miniwob a web page, with its seed, as in `click-color/7`, for stdio a task"), "{help}");
-        assert_eq!(split_help(), "Split: train, valid_seen, valid_unseen (alfworld), test (babyai)");
+        assert!(help.contains(", for pddl `gripper/3`, for miniwob a web page, with its seed, as in `click-color/7`, for scienceworld `boil/21`"), "{help}");
+        assert_eq!(
+            split_help(),
+            "Split: train, valid_seen, valid_unseen (alfworld), test (babyai), train, dev, test (scienceworld)"
+        );
         assert_eq!(state_help(), "Level file to play (babyai)");
     }
 }

@@ -54,6 +54,9 @@ pub struct Play {
     pub state: Option<PathBuf>,
     #[command(flatten)]
     pub files: ProblemFiles,
+    /// Set an option of the environment, with or without the environment's name in front. May be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
     /// Print one JSON object per reply.
     #[arg(long)]
     pub json: bool,

@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
 use std::os::fd::AsFd;
 use std::process::{ChildStderr, ChildStdout};
@@ -19,6 +20,8 @@ use std::time::Duration;
 const KEPT_BYTES: usize = 64 << 10;
 /// The maximum length of a request or a reply.
 pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
+/// How many replies are kept until they are taken. More than one is an error where each answers a request.
+const MAX_WAITING_REPLIES: usize = 8;
 /// The maximum length of an excerpt in an error message.
 const EXCERPT_BYTES: usize = 2_000;
 const EXCERPT_LINES: usize = 20;
@@ -67,10 +70,12 @@ type Reply = Result<String, String>;
 
 #[derive(Default)]
 struct Streams {
-    /// The first reply that nobody has taken yet.
-    reply: Option<Reply>,
-    /// Whether another reply arrived before that one was taken.
+    /// The replies that nobody has taken yet, oldest first.
+    replies: VecDeque<Reply>,
+    /// Whether a reply arrived before the one before it was taken.
     has_surplus: bool,
+    /// Whether everything that is printed from now on is no reply.
+    ignores_replies: bool,
     log: Tail,
     errors: Tail,
     /// How many of the two streams are still open.
@@ -133,14 +138,19 @@ impl ReplyScanner {
 
 impl Streams {
     fn set_reply(&mut self, reply: Reply) {
-        if self.reply.is_none() {
-            self.reply = Some(reply);
+        if self.replies.is_empty() && !self.ignores_replies {
+            self.replies.push_back(reply);
             return;
         }
-        self.has_surplus = true;
-        let text = reply.unwrap_or_else(|what| what);
+        let text = reply.as_ref().unwrap_or_else(|what| what);
         self.log.extend(text.as_bytes());
         self.log.extend(b"\n");
+        if !self.ignores_replies {
+            self.has_surplus = true;
+            if self.replies.len() < MAX_WAITING_REPLIES {
+                self.replies.push_back(reply);
+            }
+        }
     }
 }
 
@@ -247,15 +257,22 @@ impl ChildOutput {
     /// Returns whether there was a reply that nobody has asked for. Called while no reply is awaited.
     pub(super) fn has_unasked_reply(&self) -> bool {
         let streams = self.lock();
-        streams.reply.is_some() || streams.has_surplus
+        !streams.replies.is_empty() || streams.has_surplus
+    }
+
+    /// Treats what was printed and not taken, and everything printed from now on, as no replies.
+    pub(super) fn ignore_replies(&self) {
+        let mut streams = self.lock();
+        streams.replies.clear();
+        (streams.has_surplus, streams.ignores_replies) = (false, true);
     }
 
     /// Waits for a reply and takes it.
     pub(super) fn wait_for_reply(&self, limit: Duration) -> Awaited {
-        let waits = |streams: &mut Streams| streams.reply.is_none() && !streams.stdout_ended;
+        let waits = |streams: &mut Streams| streams.replies.is_empty() && !streams.stdout_ended;
         let waited = self.shared.0.1.wait_timeout_while(self.lock(), limit, waits);
         let (mut streams, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        match streams.reply.take() {
+        match streams.replies.pop_front() {
             Some(reply) => Awaited::Reply(reply),
             None if streams.stdout_ended => Awaited::Closed,
             None => Awaited::TimedOut,

@@ -2,6 +2,7 @@
 
 use super::child_output::MAX_LINE_BYTES;
 use super::idle_children::IdleChildren;
+use super::loopback_connection::LoopbackConnection;
 use super::running_child::{ChildCommand, Failure, Farewell, RunningChild};
 use crate::env::{EnvError, StopHandle, StopRegistration};
 use std::any::Any;
@@ -89,6 +90,43 @@ impl ChildProcess {
     /// Returns the private temporary folder of the process, which is removed when the process is ended.
     pub fn folder(&self) -> Option<&Path> {
         self.running.as_ref().map(RunningChild::folder)
+    }
+
+    /// Waits for a line that the process prints without a request, such as the port on which it listens.
+    ///
+    /// # Errors
+    /// The same as [`ChildProcess::exchange`].
+    pub fn wait_for_line(&mut self, limit: Duration) -> Result<String, EnvError> {
+        let line = self.running.as_mut().map(|running| running.wait_for_line(limit));
+        line.unwrap_or(Err(Failure::Died)).map_err(|failure| self.end_after(failure))
+    }
+
+    /// Treats everything that the process prints from now on as no replies: it is spoken to in another way.
+    pub fn ignore_output(&mut self) {
+        if let Some(running) = &self.running {
+            running.ignore_output();
+        }
+    }
+
+    /// Connects to a port on which the process listens on this machine.
+    ///
+    /// # Errors
+    /// Returns [`EnvError::TimedOut`] or [`EnvError::Died`]. The process is ended then.
+    pub fn connect(&mut self, port: u16, limit: Duration) -> Result<LoopbackConnection, EnvError> {
+        LoopbackConnection::open(port, limit).map_err(|failure| self.end_after(failure))
+    }
+
+    /// Sends a text over a connection to the process and returns the line that is its reply, without its line break.
+    ///
+    /// # Errors
+    /// The same as [`ChildProcess::exchange`], but the text may have several lines. Any error ends the process.
+    pub fn exchange_over(
+        &mut self,
+        connection: &mut LoopbackConnection,
+        request: &str,
+        limit: Duration,
+    ) -> Result<String, EnvError> {
+        connection.exchange(request, limit).map_err(|failure| self.end_after(failure))
     }
 
     /// Returns the number of the next request, from 1. A process that is used again continues to count.

@@ -91,6 +91,8 @@ pub(super) enum Failure {
     TimedOut(Duration),
     /// The process ended, or closed its output.
     Died,
+    /// The process ended, or closed its connection.
+    Disconnected,
     Protocol(String),
     /// The process says that it can't continue.
     Reported(String),
@@ -162,6 +164,16 @@ impl RunningChild {
         self.folder.path()
     }
 
+    /// Waits for a line that is printed without a request.
+    pub(super) fn wait_for_line(&mut self, limit: Duration) -> Result<String, Failure> {
+        self.receive(Instant::now() + limit).map_err(|failure| failure.unwrap_or(Failure::TimedOut(limit)))
+    }
+
+    /// Treats everything that the process prints from now on as no replies.
+    pub(super) fn ignore_output(&self) {
+        self.output.ignore_replies();
+    }
+
     /// Returns a function that returns the end of what the process has printed, apart from replies.
     pub(super) fn printed_text(&self) -> impl Fn() -> String + Send + use<> {
         self.output.printed_text()
@@ -220,7 +232,8 @@ impl RunningChild {
 
     /// Kills the process group at once, and returns the error to report.
     pub(super) fn end_after(mut self, failure: Failure) -> EnvError {
-        let had_exited = matches!(failure, Failure::Died) && wait_for_exit(&self.child, LAST_OUTPUT);
+        let has_ended = matches!(failure, Failure::Died | Failure::Disconnected);
+        let had_exited = has_ended && wait_for_exit(&self.child, LAST_OUTPUT);
         let status = kill_group(&mut self.child, &self.group);
         self.output.wait_for_end(LAST_OUTPUT);
         let excerpt = self.output.excerpt();
@@ -230,8 +243,11 @@ impl RunningChild {
             (Failure::TimedOut(limit), _) => EnvError::TimedOut { millis: limit.as_millis() as u64 },
             (Failure::Reported(what), _) => EnvError::Died { what: format!("{what}{last_output}") },
             (Failure::Protocol(what), _) => EnvError::Protocol { what: format!("{what}{last_output}") },
-            (Failure::Died, Some(status)) if had_exited => {
+            (Failure::Died | Failure::Disconnected, Some(status)) if had_exited => {
                 EnvError::Died { what: format!("its process ended ({status}){last_output}") }
+            }
+            (Failure::Disconnected, _) => {
+                EnvError::Died { what: format!("its process closed its connection{last_output}") }
             }
             (Failure::Died, _) => {
                 EnvError::Died { what: format!("its process closed its standard output{last_output}") }

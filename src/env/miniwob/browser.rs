@@ -12,7 +12,7 @@ use std::time::Duration;
 static IDLE: IdleChildren = IdleChildren::new(2);
 
 /// Ends the browsers that wait for their next episode.
-pub fn end_idle_browsers() {
+pub(super) fn end_idle_browsers() {
     IDLE.end_all();
 }
 

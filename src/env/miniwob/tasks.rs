@@ -212,6 +212,10 @@ impl TaskSource for MiniWobTasks {
         Some(TimeLimits { open, step: longest, list: longest })
     }
 
+    fn end_idle_processes(&self) {
+        super::browser::end_idle_browsers();
+    }
+
     fn is_external(&self) -> bool {
         true
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 static IDLE: IdleChildren = IdleChildren::new(2);
 
 /// Ends the programs that wait for their next episode, each with the request `close`.
-pub fn end_idle_programs() {
+pub(super) fn end_idle_programs() {
     IDLE.end_all();
 }
 

@@ -147,6 +147,10 @@ impl TaskSource for StdioTasks {
         })
     }
 
+    fn end_idle_processes(&self) {
+        super::connection::end_idle_programs();
+    }
+
     fn is_external(&self) -> bool {
         true
     }

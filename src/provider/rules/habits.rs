@@ -85,7 +85,14 @@ pub(super) fn habitual_wrong_action(
 }
 
 impl HabitRule {
-    fn is_shown(&self, name: &str, times_shown: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
+    /// Returns whether the habit shows now. `times_shown` is what its patience counts.
+    pub(super) fn is_shown(
+        &self,
+        name: &str,
+        times_shown: usize,
+        prompt: &Prompt,
+        random: &SeededRandom,
+    ) -> bool {
         let [min, max] = self.patience;
         let span = max.saturating_sub(min) + 1;
         let patience = min + (random.draw_for_task(name, 2) * f64::from(span)) as u32;

@@ -19,12 +19,12 @@ use crate::env::household::{self, Difficulty, TaskId, TaskKind};
 
 const INSTRUCTION: &str = "You act in a household.\n- move [object] to [place]\n";
 
-fn segment(label: SegmentLabel, text: &str) -> Segment {
+pub(super) fn segment(label: SegmentLabel, text: &str) -> Segment {
     Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: text.into() }
 }
 
 /// Builds a prompt in the usual layout from actions such as `go to fridge 1`, each with its observation.
-fn prompt(lessons: &[&str], task: &str, steps: &[(&str, &str)]) -> Prompt {
+pub(super) fn prompt(lessons: &[&str], task: &str, steps: &[(&str, &str)]) -> Prompt {
     let mut segments = vec![segment(SegmentLabel::Instruction, INSTRUCTION)];
     segments.extend(lessons.iter().map(|l| segment(SegmentLabel::Abstract, &format!("- {l}\n"))));
     segments.push(segment(SegmentLabel::Task, &format!("Here is the task.\n{task}\n")));

@@ -144,15 +144,14 @@ fn labels_of_an_unknown_environment_are_listed_but_not_played() {
     let dir = tempfile::tempdir().unwrap();
     let bare = json!({"task": "webshop", "id": 1, "goal": "Buy something.", "subgoals": ["Bought."]});
     assert_eq!(list_rows("household", dir.path(), &[bare])[0].env, "webshop");
-    let row = json!({"task": "scienceworld", "id": 3, "goal": "Boil something.", "difficulty": "hard",
-        "subgoals": ["You focus on the pot."], "additional_info": {"var": 21, "env_name": "boil"}});
+    let row = json!({"task": "tools", "id": 3, "goal": "Look something up.", "difficulty": "hard",
+        "subgoals": ["Found."], "additional_info": {"var": 21, "env_name": "boil"}});
     let found = list_rows("household", dir.path(), std::slice::from_ref(&row));
     assert_eq!((found[0].task_type.as_deref(), found[0].seed), (Some("boil"), 21));
     let error =
         select_tasks("household", &write_list(dir.path(), &[row]), &TaskOptions::default()).unwrap_err();
     assert!(
-        matches!(error, TaskError::Unplayable { .. })
-            && error.to_string().contains("no environment scienceworld")
+        matches!(error, TaskError::Unplayable { .. }) && error.to_string().contains("no environment tools")
     );
     assert!(open(&found[0], &TaskOptions::default()).is_err());
 }
@@ -195,7 +194,7 @@ fn a_broken_label_is_reported_with_file_line_and_reason() {
         ),
         (json!({"task": "alfworld", "goal": "g", "subgoals_1": ["a"]}), "only BabyAI has alternatives"),
         (
-            json!({"task": "scienceworld", "goal": "g", "subgoals": ["a"], "additional_info": {"env_name": "b", "var": "c"}}),
+            json!({"task": "tools", "goal": "g", "subgoals": ["a"], "additional_info": {"env_name": "b", "var": "c"}}),
             "`additional_info.var`",
         ),
     ];

@@ -1,0 +1,136 @@
+//! What is killed in the middle of an episode.
+
+use crate::processes::{is_gone, own_simulators, signal, simulators_of, wait_until};
+use crate::run;
+use crate::unix::{jar, options};
+use retrospect::domain::{Autonomy, Interface, Limits, Observation, RunSpec, Task};
+use retrospect::driver::{Driver, RunConfig, worlds};
+use retrospect::engine::{Command, State};
+use rustix::process::Signal;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+const ACTIONS: [&str; 8] = [
+    "open door to kitchen",
+    "go to kitchen",
+    "look around",
+    "open cupboard",
+    "pick up metal pot",
+    "move metal pot to sink",
+    "activate sink",
+    "look in sink",
+];
+
+fn task() -> Task {
+    worlds::find("scienceworld", "boil/21", &options(false)).unwrap()
+}
+
+/// Returns the answers of the last episode.
+fn answers(state: &State) -> Vec<Observation> {
+    let episode = state.episode.as_ref().unwrap();
+    let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
+    episode.first_observation.clone().into_iter().chain(steps).collect()
+}
+
+/// Plays the actions as a person. Stops the simulator before one of them (by its number), and kills it while that action is
+/// awaited. Returns the answers, and the messages of failures.
+fn play(killed_at: Option<usize>) -> (Vec<Observation>, Vec<String>) {
+    let spec = RunSpec {
+        autonomy: Autonomy::Human,
+        interface: Interface::Raw,
+        mentor: "none".to_owned(),
+        limits: Limits { steps: 100, moves: None, wall_seconds: None },
+        ..run::spec("react", vec![task()])
+    };
+    let open = Arc::new(|task: &Task| worlds::open(task, &options(false)));
+    let templates = Arc::new(retrospect::catalog::builtin_templates());
+    let config = RunConfig::from_spec(&spec, templates, open, Duration::ZERO).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let meta = run::meta("scienceworld", &spec);
+    let (handle, thread, _) = Driver::start(root.path(), meta, spec, Vec::new(), config).unwrap();
+    handle.send(Command::Step);
+    let mut failures = Vec::new();
+    for (index, action) in ACTIONS.into_iter().enumerate() {
+        run::until(&handle, |s| {
+            let is_reset = s.open_episode().is_some_and(|e| e.first_observation.is_some());
+            s.failed_call.is_some() || is_reset && s.is_waiting() && s.calls.is_empty()
+        });
+        let stopped = if killed_at == Some(index) { own_simulators() } else { Vec::new() };
+        for pid in &stopped {
+            signal(*pid, Signal::STOP);
+        }
+        assert_eq!(stopped.len(), usize::from(killed_at == Some(index)), "one simulator plays");
+        handle.send(Command::Act(action.to_owned()));
+        for pid in stopped {
+            run::until(&handle, |s| !s.calls.is_empty());
+            signal(pid, Signal::KILL);
+        }
+        let answered = index as u32 + 1;
+        loop {
+            run::until(&handle, |s| {
+                s.failed_call.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= answered)
+            });
+            let head = handle.store.head();
+            assert_eq!(head.divergence, None);
+            let Some((_, failure)) = &head.failed_call else { break };
+            failures.push(failure.message.clone());
+            handle.send(Command::Retry);
+            run::until(&handle, |s| s.failed_call.is_none());
+        }
+    }
+    let answers = answers(&handle.store.head());
+    handle.quit();
+    thread.join().unwrap();
+    (answers, failures)
+}
+
+pub(crate) fn a_killed_simulator_is_replaced() {
+    // Others may have left some.
+    worlds::end_idle_programs();
+    let (expected, failures) = play(None);
+    assert_eq!((expected.len(), failures.len()), (ACTIONS.len() + 1, 0));
+    assert!(expected.last().unwrap().raw.contains("metal pot"), "{expected:?}");
+    for killed_at in [0, ACTIONS.len() - 1] {
+        let (answers, failures) = play(Some(killed_at));
+        assert_eq!(answers, expected, "killed at action {killed_at}");
+        assert!(
+            failures.len() == 1 && failures[0].contains("its process ended (signal: 9"),
+            "killed at action {killed_at}: {failures:?}"
+        );
+    }
+}
+
+/// A program that is killed with `kill -9` takes its simulator along.
+pub(crate) fn a_killed_program_leaves_no_simulator() {
+    let mut program = Process::new(env!("CARGO_BIN_EXE_retrospect"))
+        .args(["play", "--env", "scienceworld", "--task", "boil/21", "--json"])
+        .env("SCIENCEWORLD_JAR", jar())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("This room is called the bathroom"), "{line}");
+    let simulators = simulators_of(program.id());
+    assert_eq!(simulators.len(), 1, "{simulators:?}");
+    let mut stdin = program.stdin.take().unwrap();
+    stdin.write_all(b"wait\nwait\nwait\n").unwrap();
+    program.kill().unwrap();
+    program.wait().unwrap();
+    wait_until("the simulator is still running", || simulators.iter().all(|pid| is_gone(*pid)));
+}
+
+pub(crate) fn simulators_end_with_the_program() {
+    let mut world = worlds::open(&task(), &options(false)).unwrap();
+    world.reset().unwrap();
+    let running = own_simulators();
+    drop(world);
+    assert_eq!(own_simulators(), running, "it is kept for the next episode");
+    worlds::end_idle_programs();
+    assert_eq!(own_simulators(), Vec::<i32>::new());
+    assert!(running.into_iter().all(is_gone));
+}
