@@ -65,6 +65,11 @@ impl EffectColumn {
 }
 
 impl EffectProgress {
+    /// Returns the version of the lesson that is measured, counted from 1.
+    pub fn version(&self) -> Option<u32> {
+        self.columns.first()?.plan().version
+    }
+
     /// Returns whether episodes are being played.
     pub fn is_running(&self) -> bool {
         self.phase == EffectPhase::Running

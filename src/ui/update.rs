@@ -71,8 +71,9 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
         Answer::FileWritten(Ok(text)) => (text, Severity::Info),
         Answer::FileWritten(Err(error))
         | Answer::HintRemembered(Err(error))
+        | Answer::Measured(Err(error))
         | Answer::RequestText(Err(error)) => (error, Severity::Warning),
-        Answer::HintRemembered(Ok(())) => return None,
+        Answer::HintRemembered(Ok(())) | Answer::Measured(Ok(_)) => return None,
         Answer::Effect(Ok(progress)) => {
             model.effect = Some(progress.clone());
             return Some(Answer::Effect(Ok(progress)));
@@ -83,8 +84,6 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
             model.show_notice(error.clone(), Severity::Warning, context.now);
             return Some(Answer::Effect(Err(error)));
         }
-        Answer::Measured(Ok(_)) => return None,
-        Answer::Measured(Err(error)) => (error, Severity::Warning),
         Answer::Branches(loaded) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),

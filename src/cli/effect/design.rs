@@ -110,8 +110,8 @@ pub(super) fn design_panel(
         design_columns(config, session, place, (only, None), None, &mut choices)
     };
     design(None, 2).map(|both| (both, None)).or_else(|reason| {
-        let alone = [OnlyColumn::Here, OnlyColumn::Elsewhere].into_iter();
-        match alone.filter_map(|only| design(Some(only), 1).ok()).next() {
+        let mut alone = [OnlyColumn::Here, OnlyColumn::Elsewhere].into_iter();
+        match alone.find_map(|only| design(Some(only), 1).ok()) {
             Some(alone) => Ok((alone, Some(reason))),
             None => Err(reason),
         }

@@ -59,7 +59,7 @@ impl ScreenMeasurement {
         progress: &WorkProgress,
     ) -> Result<EffectProgress, String> {
         let (columns, missing) = self.columns(store, query, progress)?;
-        Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), &missing))
+        Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), missing.as_deref()))
     }
 
     /// Plays the episodes of both columns, one column after the other.
@@ -71,7 +71,7 @@ impl ScreenMeasurement {
     ) -> Result<EffectProgress, String> {
         let (mut columns, missing) = self.columns(store, query, progress)?;
         let progress_of = |columns: &[Column]| {
-            in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), &missing)
+            in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), missing.as_deref())
         };
         let (sender, wanted) = watch::channel(Wanted::Running);
         let (done, is_done) = oneshot::channel::<()>();
@@ -82,7 +82,7 @@ impl ScreenMeasurement {
                 break;
             }
             let send_columns = |columns: &[EffectColumn]| {
-                send(in_phase(query, EffectPhase::Running, columns.iter(), &missing));
+                send(in_phase(query, EffectPhase::Running, columns.iter(), missing.as_deref()));
             };
             outcome = run_column(&mut columns, index, wanted.clone(), &send_columns);
         }
@@ -236,9 +236,9 @@ fn in_phase<'a>(
     query: &EffectQuery,
     phase: EffectPhase,
     columns: impl Iterator<Item = &'a EffectColumn>,
-    missing: &Option<String>,
+    missing: Option<&str>,
 ) -> EffectProgress {
-    let missing_column = missing.clone();
+    let missing_column = missing.map(str::to_owned);
     EffectProgress { query: query.clone(), phase, columns: columns.cloned().collect(), missing_column }
 }
 

@@ -54,25 +54,38 @@ impl EffectPanel {
         // A running measurement of the lesson is shown wherever the person is now. Another wording of the lesson is another
         // measurement.
         let known = known.filter(|known| {
-            let same = known.0.query.lesson == lesson.id && known.0.query.place == place;
-            let versions = known.0.columns.iter().map(|column| column.plan().version);
-            known.0.is_running() && known.0.query.lesson == lesson.id
-                || same && versions.into_iter().all(|version| version == Some(lesson.version()))
+            let is_same = known.0.query.lesson == lesson.id && known.0.version() == Some(lesson.version());
+            is_same && (known.0.is_running() || known.0.query.place == place)
         });
         let query = known.as_ref().map_or(query, |known| known.0.query.clone());
         let request = known.is_none().then(|| Request::PlanEffect(query.clone()));
-        let panel = Self {
+        (Self::with(query, lesson.number, lesson.text().clone(), known), request)
+    }
+
+    /// Creates the overlay for the running measurement of a lesson, whose wording may have changed since.
+    pub(super) fn running(number: u32, running: PtrEqArc<EffectProgress>) -> Self {
+        let measured = running.0.columns.first().and_then(|column| column.plan().lessons.first());
+        let text = measured.map(|lesson| lesson.text.clone()).unwrap_or_default();
+        Self::with(running.0.query.clone(), number, text, Some(running))
+    }
+
+    fn with(
+        query: EffectQuery,
+        number: u32,
+        lesson_text: LessonText,
+        shown: Option<PtrEqArc<EffectProgress>>,
+    ) -> Self {
+        Self {
             query,
-            title: format!("Effect of lesson {}: {}", lesson.number, one_line(&describe_text(lesson.text()))),
-            lesson_text: lesson.text().clone(),
-            shown: known,
+            title: format!("Effect of lesson {number}: {}", one_line(&describe_text(&lesson_text))),
+            lesson_text,
+            shown,
             error: None,
             column: 0,
             pair: None,
             wording: None,
             scroll: Scroll::default(),
-        };
-        (panel, request)
+        }
     }
 
     fn is_running(&self) -> bool {
@@ -91,7 +104,16 @@ impl EffectPanel {
         if last == 0 {
             return;
         }
-        let at = self.pair.map_or(if by > 0 { 1 } else { last }, |pair| i64::from(pair) + by);
+        let Some(pair) = self.pair else {
+            // The first one that can be opened, seen from this side.
+            let pairs = self.selected_column().map(|column| column.log.pairs());
+            let mut kept =
+                pairs.into_iter().flatten().filter(|(_, pair)| pair.is_kept()).map(|(number, _)| *number);
+            let found = if by > 0 { kept.next() } else { kept.next_back() };
+            self.pair = found.or(u32::try_from(if by > 0 { 1 } else { last }).ok());
+            return;
+        };
+        let at = i64::from(pair) + by;
         self.pair = u32::try_from(at.clamp(1, last)).ok();
     }
 
@@ -145,22 +167,6 @@ impl EffectPanel {
             Some(solution) => LessonText { text: self.lesson_text.text.clone(), solution: Some(solution) },
             None => LessonText::plain(text),
         }
-    }
-
-    fn draw_wording(&self, field: &TextField, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let window = Window {
-            title: "Another wording, measured against the present one",
-            position: WindowPosition::Middle,
-            rows: 4,
-            columns: 100,
-            mode: Mode::LineInput,
-        };
-        let inside = window.draw(context, screen, canvas);
-        let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
-        field.draw(true, row(0), canvas);
-        let help = "It is played as an arm of its own, `edited`, and gets a verdict if the lesson itself helped. Empty: no other wording.";
-        let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
-        put_lines(&paragraph((Role::Muted, ""), Role::Muted, help, inside.width), below, canvas);
     }
 }
 
@@ -275,14 +281,15 @@ impl Component for EffectPanel {
             columns: WINDOW_COLUMNS,
             mode: Mode::Effect,
         };
-        let inside = window.draw(context, screen, canvas);
+        let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
+        let inside = window.draw_with_closing_label(closing, context, screen, canvas);
         if lines.len() <= usize::from(inside.height) {
             put_lines(&lines, inside, canvas);
         } else {
             self.scroll.draw(&lines, inside, canvas);
         }
         if let Some(field) = &self.wording {
-            self.draw_wording(field, context, screen, canvas);
+            draw_wording(field, context, screen, canvas);
         }
     }
 }
@@ -293,4 +300,21 @@ fn describe_text(text: &LessonText) -> String {
         Some(solution) => format!("{} -> {solution}", text.text),
         None => text.text.clone(),
     }
+}
+
+/// Draws the box in which another wording is typed.
+fn draw_wording(field: &TextField, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    let window = Window {
+        title: "Another wording, measured against the present one",
+        position: WindowPosition::Middle,
+        rows: 4,
+        columns: 100,
+        mode: Mode::LineInput,
+    };
+    let inside = window.draw(context, screen, canvas);
+    let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
+    field.draw(true, row(0), canvas);
+    let help = "It is played as an arm of its own, `edited`, and gets a verdict if the lesson itself helped. Empty: no other wording.";
+    let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
+    put_lines(&paragraph((Role::Muted, ""), Role::Muted, help, inside.width), below, canvas);
 }

@@ -278,6 +278,8 @@ fn panel_for(lesson: &Lesson, model: &Model, context: &Context<'_>) -> Result<Op
     let step = context.frame.selected_step();
     let is_over = episode.outcome.is_some() && !context.frame.is_in_past();
     let place = if is_over || step == 0 { EpisodePlace::Start } else { EpisodePlace::Step(step) };
+    // Its present wording is measured, also if the past is on screen.
+    let lesson = context.frame.head.pool.get(&lesson.id).unwrap_or(lesson);
     let (panel, request) = EffectPanel::new(lesson, place, model.effect.clone());
     Ok((Box::new(panel), request.into_iter().collect()))
 }
@@ -289,7 +291,7 @@ fn running_panel(model: &Model, context: &Context<'_>) -> Option<EffectPanel> {
     let chosen = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
     let lesson = context.frame.head.pool.get(measured)?;
     let is_chosen = chosen.is_none_or(|chosen| chosen.id == *measured);
-    is_chosen.then(|| EffectPanel::new(lesson, running.0.query.place, Some(running.clone())).0)
+    is_chosen.then(|| EffectPanel::running(lesson.number, running.clone()))
 }
 
 /// Creates the editor for the lesson that a new branch starts with: a new lesson, or one of the displayed state.

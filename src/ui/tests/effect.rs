@@ -171,6 +171,7 @@ fn a_pair_that_was_not_kept_says_so() {
     let (mut screen, query) = opened(120, 36);
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
     screen.press("Right");
+    screen.press("Left");
     assert_eq!(screen.press("Enter"), []);
     assert!(screen.model.notice.as_ref().unwrap().text.contains("pair 1"), "{:?}", screen.model.notice);
     // The first Esc leaves the pairs, the second one the overlay.
@@ -311,9 +312,10 @@ fn a_kept_pair_opens_as_twins() {
     let (mut screen, query) = opened(120, 36);
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
     screen.press("Right");
-    screen.press("Right");
+    let shown = screen_text(&screen.draw());
     assert!(
-        screen_text(&screen.draw()).contains("pair 2 of 3: without lost (step limit), with won in 20 steps")
+        shown.contains("pair 2 of 3: without lost (step limit), with won in 20"),
+        "the first kept one: {shown}"
     );
     let requests = screen.press("Enter");
     let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
@@ -357,4 +359,33 @@ fn a_failed_measurement_says_why_and_can_be_continued() {
     screen.send(UiMessage::Answer(Answer::Effect(Err("no space left on the disk".to_owned()))));
     assert!(screen_text(&screen.draw()).contains("no space left"));
     assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
+}
+
+/// Regression: while a wording was being measured, the panel of the next one showed its pairs.
+#[test]
+fn a_reworded_lesson_is_another_measurement() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 9)));
+    screen.press("Esc");
+    let lesson = screen.frame_data().head.pool.get(&query.lesson).unwrap().clone();
+    let op = LessonOp::Edit {
+        id: query.lesson.clone(),
+        previous: lesson.text().clone(),
+        text: LessonText::plain("Look twice."),
+    };
+    screen.fixture.write(Cause::Person, Event::LessonChanged { op: Box::new(op), author: Author::Person });
+    screen.press("%");
+    let shown = screen_text(&screen.draw());
+    assert!(
+        shown.contains("Effect of lesson 4: Look.") && shown.contains("of 3"),
+        "the running one: {shown}"
+    );
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    screen.press("Esc");
+    let requests = screen.press("%");
+    assert!(
+        matches!(&requests[..], [Request::PlanEffect(_)]),
+        "the new wording has no pairs yet: {requests:?}"
+    );
+    assert!(screen_text(&screen.draw()).contains("Look twice."));
 }

@@ -254,7 +254,7 @@ fn dot_rows(
         rows.push(row);
     }
     if let Some(pair) = selected {
-        rows.push(vec![(Role::Muted, pair_text(column, pair))]);
+        rows.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(column, pair), columns));
     }
     rows
 }
