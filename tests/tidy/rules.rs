@@ -242,7 +242,6 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     (
         "env/external",
         &[
-            "flate2",
             "rustix",
             "std::env::var_os",
             "std::ffi",
@@ -254,6 +253,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
             "std::thread",
             "std::time::Instant",
             "tempfile",
+            "zip",
         ],
     ),
     (
