@@ -113,8 +113,20 @@ fn kept_decisions_are_replayed_against_any_pool_and_actor() {
     assert_eq!(code, Some(0));
     assert_eq!((lines[0]["complied"].as_u64(), lines[0]["share"].as_f64()), (Some(10), Some(1.0)));
     assert!(lines[0]["low"].as_f64().unwrap() > 0.7, "{}", lines[0]);
-    // A model server that isn't there: the tests fail, with the reason.
-    let arguments = ["--pool", "pool.jsonl", "--actor", "openai:m", "--base-url", "http://127.0.0.1:1/v1"];
+    // A model server that isn't there: the tests fail, with the reason, here without waiting for retries.
+    let config = home.0.path().join(".config/retrospect/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "[models.mine]\nretries = 0\n").unwrap();
+    let arguments = [
+        "--pool",
+        "pool.jsonl",
+        "--actor",
+        "openai:m",
+        "--base-url",
+        "http://127.0.0.1:1/v1",
+        "--profile",
+        "mine",
+    ];
     let (code, lines) = home.test(&arguments);
     assert_eq!(code, Some(1));
     assert_eq!(lines[0]["complied"], 0);

@@ -22,8 +22,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("env/external", "stdio", "standard input and output"),
     ("env/miniwob", "rci", "the form of its actions"),
     ("env/miniwob", "dora", "the set of the pages in its paper"),
-    ("driver/worlds.rs", "stdio", "ends the programs that wait"),
-    ("driver/worlds.rs", "miniwob", "ends the browsers that wait"),
     ("ui/terminal.rs", "stdio", "standard input and output"),
     ("cli/opener.rs", "stdio", "standard input and output"),
     ("cli/args", "stdio", "the environment whose program is an argument"),

@@ -58,8 +58,6 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "catalog",
             "prompt",
             "env",
-            "env/stdio",
-            "env/miniwob",
             "engine",
             "domain",
         ],
