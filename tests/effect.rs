@@ -32,10 +32,15 @@ use tokio::sync::watch;
 
 const IN_MEMORY: MeasureOptions = MeasureOptions { jobs: 1, keep: Keep::None, retry_delay: Duration::ZERO };
 
-/// Runs a measurement in memory, two episodes at a time: what counts doesn't depend on that.
+/// Runs a measurement in memory.
 fn run(measurement: &Measurement) -> EffectLog {
+    run_with_jobs(measurement, 1)
+}
+
+/// Runs a measurement in memory, some episodes at a time.
+fn run_with_jobs(measurement: &Measurement, jobs: usize) -> EffectLog {
     let (_sender, wanted) = watch::channel(Wanted::Running);
-    let options = MeasureOptions { jobs: 2, ..IN_MEMORY };
+    let options = MeasureOptions { jobs, ..IN_MEMORY };
     measure(measurement, (None, Vec::new()), options, wanted, &mut |_, _| {}).unwrap()
 }
 
@@ -65,26 +70,28 @@ fn stopping_at_the_verdict(mut measurement: Measurement) -> Measurement {
 /// does neither.
 #[test]
 fn an_answer_and_a_lesson_are_told_apart() {
+    // Two episodes at a time; what counts doesn't depend on that.
+    let measured = |measurement| run_with_jobs(&measurement, 2);
     let mut here_verdicts = Vec::new();
     // After the first mistakes the lesson wins fewer games, so the verdict takes more pairs.
     for (place, pairs) in [(Place::Start, 30), (Place::Step(6), 80)] {
-        let answer = run(&stopping_at_the_verdict(here(ANSWER, place, pairs)));
+        let answer = measured(stopping_at_the_verdict(here(ANSWER, place, pairs)));
         let (won, lost) = for_and_against(&answer, 0);
         println!("{ANSWER} {place:?}: {won} : {lost} of {}", answer.settled_pairs());
         assert!(won >= 8 && lost == 0, "{place:?}: {won} : {lost}");
         let against_placebo = for_and_against(&answer, 1);
         assert_eq!(against_placebo, (won, lost), "{place:?}: the placebo does what no lesson does");
-        let lesson = run(&stopping_at_the_verdict(two_arms_here(LESSON, place, pairs)));
+        let lesson = measured(stopping_at_the_verdict(two_arms_here(LESSON, place, pairs)));
         let (won, lost) = for_and_against(&lesson, 0);
         println!("{LESSON} {place:?}: {won} : {lost} of {}", lesson.settled_pairs());
         assert!(won + lost <= 1, "{place:?}: {won} : {lost}");
         here_verdicts.push((answer.verdict(0).unwrap(), lesson.verdict(0).unwrap()));
     }
-    let answer = run(&stopping_at_the_verdict(two_arms_elsewhere(ANSWER, 120)));
+    let answer = measured(stopping_at_the_verdict(two_arms_elsewhere(ANSWER, 120)));
     let (won, lost) = for_and_against(&answer, 0);
     println!("{ANSWER} elsewhere: {won} : {lost} of {}", answer.settled_pairs());
     assert!(won + lost <= 3, "{won} : {lost}");
-    let lesson = run(&stopping_at_the_verdict(two_arms_elsewhere(LESSON, 120)));
+    let lesson = measured(stopping_at_the_verdict(two_arms_elsewhere(LESSON, 120)));
     let (won, lost) = for_and_against(&lesson, 0);
     println!("{LESSON} elsewhere: {won} : {lost} of {}", lesson.settled_pairs());
     assert!(won >= 8 && lost <= 3, "{won} : {lost}");
