@@ -40,7 +40,8 @@ pub(super) fn start_run(
     out: &mut Output,
 ) -> Result<(), CliError> {
     // Check the screen and the first task before a session is created.
-    screen_options(config, screen_args, (Path::new(""), None), None)?;
+    load_theme(config, screen_args.theme.as_deref())?;
+    load_keymap(config)?;
     check_first_task_playable(&plan)?;
     let root = locate::sessions_folder(config);
     // A person is watching, so the rule-based actor types its replies.

@@ -20,6 +20,7 @@ pub use crate::actions::Action;
 pub use key::Key;
 
 use crossterm::event::KeyEvent;
+use std::sync::LazyLock;
 
 /// The shipped keys, as TOML.
 pub const SHIPPED: &str = include_str!("../../keymap.toml");
@@ -253,7 +254,8 @@ impl Keymap {
 
 impl Default for Keymap {
     fn default() -> Self {
-        Self::parse("keymap.toml", SHIPPED).0
+        static PARSED: LazyLock<Keymap> = LazyLock::new(|| Keymap::parse("keymap.toml", SHIPPED).0);
+        PARSED.clone()
     }
 }
 

@@ -11,6 +11,7 @@ use crate::prompt::text_hash;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
+use toml::de::{DeTable, Deserializer};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,13 +121,13 @@ pub(super) fn parse_all(
     let (mut shown_texts, mut defined_texts): (Vec<NameOfText<'_>>, Vec<NameOfText<'_>>) = Default::default();
     for (name, text) in files.iter().filter(|(name, _)| is_toml(name)) {
         let file = File { name, text };
-        let table: toml::Table = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
-        if table.contains_key("envs") {
-            let (texts, names) = parse_env_texts(&file, files, program)?;
+        let table = DeTable::parse(text).map_err(|e| file.toml_error(&e))?;
+        if table.get_ref().contains_key("envs") {
+            let (texts, names) = parse_env_texts(&file, table, files, program)?;
             env_texts.push(texts);
             defined_texts.extend(names.into_iter().map(|text| (name, text)));
         } else {
-            let raw: RawLayout = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
+            let raw = RawLayout::deserialize(Deserializer::from(table)).map_err(|e| file.toml_error(&e))?;
             let method = file.known_name("method", raw.method, &program.methods)?;
             for segment in &raw.segments {
                 let segment = segment.get_ref();
@@ -233,10 +234,11 @@ fn is_question(name: &str) -> bool {
 /// Parses the texts of environments. Returns also their names, with their places in the file.
 fn parse_env_texts(
     file: &File<'_>,
+    table: Spanned<DeTable<'_>>,
     files: &BTreeMap<String, String>,
     program: &TemplateFiles,
 ) -> Result<(EnvTexts, Vec<Spanned<String>>), TemplateError> {
-    let raw: RawEnvTexts = toml::from_str(file.text).map_err(|e| file.toml_error(&e))?;
+    let raw = RawEnvTexts::deserialize(Deserializer::from(table)).map_err(|e| file.toml_error(&e))?;
     let known_name = |name| file.known_name("environment", name, &program.environments);
     let envs: Vec<String> = raw.envs.into_iter().map(known_name).collect::<Result<_, _>>()?;
     let is_own = |(env, _): &&(&str, OtherWording)| envs.iter().any(|own| own == env);

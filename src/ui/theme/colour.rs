@@ -74,6 +74,9 @@ const XTERM_RGB: [(u8, u8, u8); 16] = [
     (255, 255, 255),
 ];
 
+/// The levels of a channel in the cube of the 256-colour palette.
+const CUBE_LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
 /// Parses a colour of a theme file: an ANSI name, a palette index from 0 to 255, `#rrggbb` or `default`.
 pub(super) fn parse(text: &str) -> Option<Color> {
     if text == "default" {
@@ -97,7 +100,8 @@ pub(super) fn reduce(colour: Color, depth: ColourDepth) -> Color {
         (_, ColourDepth::None) => Color::Reset,
         (Color::Rgb(r, g, b), ColourDepth::Ansi256) => Color::Indexed(nearest_indexed((r, g, b))),
         (Color::Rgb(..) | Color::Indexed(_), ColourDepth::Ansi16) => {
-            to_rgb(colour).map_or(Color::Reset, |rgb| ANSI_NAMES[nearest_index(rgb, XTERM_RGB.into_iter())].1)
+            let nearest = |rgb| (0..16).min_by_key(|i| distance(rgb, XTERM_RGB[*i])).unwrap_or_default();
+            to_rgb(colour).map_or(Color::Reset, |rgb| ANSI_NAMES[nearest(rgb)].1)
         }
         _ => colour,
     }
@@ -110,9 +114,9 @@ pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
         Color::Rgb(r, g, b) => Some((r, g, b)),
         Color::Indexed(n @ 0..16) => Some(XTERM_RGB[usize::from(n)]),
         Color::Indexed(n @ 16..232) => {
-            let level = |v: u8| if v == 0 { 0 } else { 55 + 40 * v };
+            let level = |v: u8| CUBE_LEVELS[usize::from(v % 6)];
             let n = n - 16;
-            Some((level(n / 36), level(n / 6 % 6), level(n % 6)))
+            Some((level(n / 36), level(n / 6), level(n)))
         }
         Color::Indexed(n) => Some((8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232))),
         Color::Reset => None,
@@ -120,19 +124,23 @@ pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
     }
 }
 
+/// Returns the nearest colour of the palette's cube (16 to 231) and greys (232 to 255). The first sixteen are left out: people
+/// redefine them in their terminals. A start reduces some hundreds of colours, so this doesn't try all 240: the distance is
+/// a sum over the channels, so the nearest colour of the cube has the nearest level in each.
 fn nearest_indexed(rgb: (u8, u8, u8)) -> u8 {
-    // Skip the first sixteen: people redefine them in their terminals.
-    let table = (16..=255).filter_map(|n| to_rgb(Color::Indexed(n)));
-    16 + nearest_index(rgb, table) as u8
+    let level =
+        |value: u8| (0..6).min_by_key(|l| CUBE_LEVELS[usize::from(*l)].abs_diff(value)).unwrap_or_default();
+    let in_cube = 16 + 36 * level(rgb.0) + 6 * level(rgb.1) + level(rgb.2);
+    let candidates = std::iter::once(in_cube).chain(232..=255);
+    candidates
+        .min_by_key(|n| to_rgb(Color::Indexed(*n)).map_or(i32::MAX, |c| distance(rgb, c)))
+        .unwrap_or(in_cube)
 }
 
-fn nearest_index(rgb: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
-    // The channels are weighted by perceived brightness.
-    let distance = |c: (u8, u8, u8)| {
-        let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
-        part(rgb.0, c.0, 3) + part(rgb.1, c.1, 6) + part(rgb.2, c.2, 1)
-    };
-    table.enumerate().min_by_key(|(_, c)| distance(*c)).map_or(0, |(i, _)| i)
+/// Returns the squared distance of two colours, the channels weighted by perceived brightness.
+fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> i32 {
+    let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
+    part(a.0, b.0, 3) + part(a.1, b.1, 6) + part(a.2, b.2, 1)
 }
 
 /// Returns the contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio").

@@ -211,6 +211,22 @@ fn colours_are_reduced_to_the_nearest() {
 }
 
 #[test]
+fn the_nearest_of_the_palette_is_the_nearest_of_all() {
+    let distance = |a: (u8, u8, u8), b: (u8, u8, u8)| {
+        let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
+        part(a.0, b.0, 3) + part(a.1, b.1, 6) + part(a.2, b.2, 1)
+    };
+    // A prime step, so that no channel keeps the remainder of the others.
+    for number in (0..=0xff_ff_ffu32).step_by(2_311) {
+        let [_, r, g, b] = number.to_be_bytes();
+        let tried = (16..=255).filter_map(|n| Some((n, to_rgb(Color::Indexed(n))?)));
+        let nearest =
+            tried.min_by_key(|(_, colour)| distance((r, g, b), *colour)).map(|(n, _)| Color::Indexed(n));
+        assert_eq!(Some(colour::reduce(Color::Rgb(r, g, b), ColourDepth::Ansi256)), nearest, "#{number:06x}");
+    }
+}
+
+#[test]
 fn text_differs_from_its_background_at_every_depth() {
     for (name, theme) in shipped_themes() {
         for depth in [ColourDepth::Ansi16, ColourDepth::Ansi256] {
