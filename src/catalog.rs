@@ -18,7 +18,9 @@ mod templates;
 mod unused_mentor;
 
 pub use cause::main_cause;
-pub use environment_entry::{EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id};
+pub use environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id,
+};
 pub use environments::{
     DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, PROGRAM_ENVIRONMENT, add_programs,
     is_free_for_program,
@@ -35,8 +37,8 @@ pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, publish
 pub use question_entry::{PreparedAttempts, QuestionEntry};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment};
 pub use settings::{
-    SETTINGS, default_trials, defaults, environments_with_setting, find_setting, methods_with_setting,
-    no_public_code_warning,
+    SETTINGS, apply_environment_defaults, default_trials, defaults, environments_with_setting, find_setting,
+    methods_with_setting, no_public_code_warning,
 };
 pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;

@@ -7,7 +7,7 @@
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::catalog::{self, EnvironmentEntry, Extension, TaskFacts};
+use retrospect::catalog::{self, EnvironmentDefaults, EnvironmentEntry, Extension, TaskFacts};
 use retrospect::domain::{
     Autonomy, EnvInfo, Interface, Limits, ListingCost, Observation, RunSpec, StepResult, Task,
 };
@@ -80,6 +80,7 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &NO_RULES,
     settings: &[],
     options: &[PROGRAM],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: false,
     suits_rule_based_actor: false,

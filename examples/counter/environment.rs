@@ -1,6 +1,6 @@
 //! The environment `counter`: add 1, 3 or 5 until the sum is the number of the task.
 
-use retrospect::catalog::{EnvironmentEntry, TaskFacts};
+use retrospect::catalog::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use retrospect::domain::{
     EnvInfo, LessonText, ListingCost, Note, NoteKind, Observation, Picture, PictureRequest, PictureRole,
     Scope, Step, StepResult, Task,
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &RULES,
     settings: &[],
     options: &[PAST_OPTION],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[
         ("counter.toml", include_str!("counter.toml")),
         ("counter-example.txt", include_str!("counter-example.txt")),

@@ -1,6 +1,6 @@
 //! What the program needs to know about an environment.
 
-use crate::domain::{Picture, PictureRequest, SettingSpec, Task};
+use crate::domain::{DefaultValue, Picture, PictureRequest, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
@@ -22,6 +22,8 @@ pub struct EnvironmentEntry {
     pub settings: &'static [SettingSpec],
     /// Its own configuration keys, which decide how its tasks are opened.
     pub options: &'static [EnvironmentOption],
+    /// What its tasks need instead of the defaults of the methods.
+    pub defaults: EnvironmentDefaults,
     /// Its prompt templates and examples, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
     /// Whether the examples of ReAct's and Reflexion's public code are about it.
@@ -34,6 +36,21 @@ pub struct EnvironmentEntry {
     pub draw_picture: fn(&PictureRequest<'_>) -> Picture,
     /// What screens, the command line and reports ask about its tasks.
     pub task_facts: TaskFacts,
+}
+
+/// The step limit and settings of a run whose first task is of an environment, in place of the method's defaults. Presets and
+/// flags replace them.
+#[derive(Clone, Copy, Debug)]
+pub struct EnvironmentDefaults {
+    /// The step limit of an episode; `None` if the method's suits.
+    pub steps: Option<u32>,
+    /// Values of settings that the method has, by name.
+    pub settings: &'static [(&'static str, DefaultValue)],
+}
+
+impl EnvironmentDefaults {
+    /// Those of the methods.
+    pub const NONE: Self = Self { steps: None, settings: &[] };
 }
 
 /// What screens, the command line and reports ask about the tasks of an environment.

@@ -1,6 +1,6 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
-use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_method};
+use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, LOOP_DETECTOR, OVERRIDE_SETTINGS};
 use crate::domain::{Limits, SettingOrigin, SettingSpec, Settings};
 use crate::method::PaperOrCode;
@@ -67,6 +67,18 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     let loop_detector = settings.get(LOOP_DETECTOR);
     let steps = if is_code { code_steps } else { paper_steps };
     (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
+}
+
+/// Replaces the defaults of a method by those of the environment in which a run begins. Settings that the method doesn't have are
+/// left out.
+pub fn apply_environment_defaults(env: &str, settings: &mut Settings, limits: &mut Limits) {
+    let Some(entry) = find_environment(env) else { return };
+    limits.steps = entry.defaults.steps.unwrap_or(limits.steps);
+    for (name, value) in entry.defaults.settings {
+        if settings.contains(name) {
+            settings.set(name, value.to_json(), SettingOrigin::Code);
+        }
+    }
 }
 
 /// Returns a warning for a run with `--as code` whose method has no values of a public code, which says what that changes

@@ -197,6 +197,7 @@ fn build_spec(
         }
     }
     let env = tasks.first().map_or_else(|| config.get(keys::ENV), |task| task.env.as_str());
+    catalog::apply_environment_defaults(env, &mut settings, &mut limits);
     apply_preset(config, method_args.preset.as_deref(), (reading, env), &mut settings, &mut limits)?;
     for text in &method_args.set {
         let (name, text) = split_set_flag(text, "r_freq=5")?;

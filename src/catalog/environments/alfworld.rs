@@ -1,6 +1,6 @@
 //! The environment `alfworld`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
@@ -62,6 +62,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     settings: &[CIRCLE_VISITS.spec, CIRCLE_WINDOW.spec],
     // It shares those of `household`.
     options: &[],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: true,
     suits_rule_based_actor: true,

@@ -1,6 +1,6 @@
 //! The environment `babyai`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::domain::TypedSetting;
 use crate::env::babyai::{self, BabyAiTasks};
@@ -13,6 +13,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &GRID_RULES,
     settings: &[CIRCLE_TURNS.spec, PICKUP_ALIAS.spec],
     options: &[],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[
         ("babyai.toml", include_str!("../../env/babyai/prompts/babyai.toml")),
         ("door.txt", include_str!("../../env/babyai/prompts/door.txt")),

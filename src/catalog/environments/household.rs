@@ -1,7 +1,7 @@
 //! The environment `household`.
 
 use super::alfworld::TEXTS;
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts, difficulty_in_id};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
@@ -14,6 +14,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &HOUSEHOLD_RULES,
     settings: &[CIRCLE_VISITS.spec, CIRCLE_WINDOW.spec],
     options: &[],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[
         ("household.toml", include_str!("../../env/household/prompts/household.toml")),
         ("put.txt", include_str!("../../env/household/prompts/put.txt")),

@@ -1,6 +1,6 @@
 //! The environment `miniwob`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use crate::env::miniwob::{self, MiniWobTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::NO_RULES;
@@ -11,6 +11,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &NO_RULES,
     settings: &[],
     options: miniwob::OPTIONS,
+    defaults: EnvironmentDefaults::NONE,
     templates: &[("miniwob.toml", include_str!("../../env/miniwob/prompts/miniwob.toml"))],
     has_public_examples: false,
     suits_rule_based_actor: false,

@@ -1,6 +1,8 @@
 //! The environment `pddl`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, PublishedTasks, TaskFacts, difficulty_in_id};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts, difficulty_in_id,
+};
 use crate::env::pddl::{self, PddlTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::PLANNING_RULES;
@@ -43,6 +45,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &PLANNING_RULES,
     settings: &[],
     options: &[pddl::GOAL_OPTION],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[
         ("pddl.toml", include_str!("../../env/pddl/prompts/pddl.toml")),
         ("gripper-1.txt", include_str!("../../env/pddl/prompts/gripper-1.txt")),

@@ -1,6 +1,6 @@
 //! The environment `scienceworld`.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use crate::domain::Task;
 use crate::env::scienceworld::{self, ScienceWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
@@ -19,6 +19,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         scienceworld::SIMPLIFICATIONS_OPTION,
         scienceworld::ENUMERATE_OPTION,
     ],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[
         ("scienceworld.toml", include_str!("../../env/scienceworld/prompts/scienceworld.toml")),
         ("find.txt", include_str!("../../env/scienceworld/prompts/find.txt")),

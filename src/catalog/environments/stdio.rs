@@ -1,6 +1,6 @@
 //! The environment `stdio`: a program that is named on the command line. Those of the configuration are like it.
 
-use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use crate::catalog::environments::PROGRAM_ENVIRONMENT;
 use crate::env::list_values;
 use crate::env::stdio::StdioTasks;
@@ -13,6 +13,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     rules: &NO_RULES,
     settings: &[],
     options: &[],
+    defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: false,
     suits_rule_based_actor: false,

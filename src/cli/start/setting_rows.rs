@@ -128,6 +128,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     for (preset, name) in without_preset.chain(configured).chain(built_in) {
         for reading in readings {
             let (mut limits, mut settings, _) = catalog::defaults(name, reading);
+            catalog::apply_environment_defaults(config.get(keys::ENV), &mut settings, &mut limits);
             // Skip presets that don't apply to this method.
             if setup::apply_preset(
                 config,
