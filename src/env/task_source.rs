@@ -112,6 +112,18 @@ pub trait TaskSource: Sync {
         None
     }
 
+    /// Returns the tasks of a list that is a file in a form of the environment's own, such as that of a data set. `None` if it
+    /// is a list like any other.
+    fn tasks_of_file(
+        &self,
+        list: &Path,
+        bytes: &[u8],
+        access: TaskAccess,
+    ) -> Option<Result<Vec<Task>, TaskError>> {
+        let _ = (list, bytes, access);
+        None
+    }
+
     /// Returns how the environment plays AgentBoard's labels, or `None` if it doesn't.
     fn labels(&self) -> Option<&'static dyn LabelSource> {
         None

@@ -92,12 +92,15 @@ struct TaskRow {
 fn tasks_in_file(env: &str, path: &Path, access: TaskAccess) -> Result<Vec<Task>, TaskError> {
     let source = task_source(env)?;
     let bytes = access.read(path)?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
     let broken =
         |line: usize, reason: String| TaskError::List { path: path.to_owned(), line: line + 1, reason };
     if bytes.starts_with(&[0x1f, 0x8b]) {
         return Err(broken(0, "the file is compressed; unpack it with `gunzip` first".to_owned()));
     }
+    if let Some(tasks) = source.tasks_of_file(path, &bytes, access) {
+        return tasks;
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut found = Vec::new();
     let mut rows = 0;
     for (number, line) in text.lines().enumerate() {
