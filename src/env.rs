@@ -11,6 +11,7 @@ pub mod babyai;
 )]
 pub mod external;
 mod external_program;
+pub mod hotpotqa;
 pub mod household;
 mod label;
 mod labelled_rng;
@@ -21,6 +22,7 @@ mod labelled_rng;
     reason = "finds and starts the browser, speaks to its driver and waits for pages"
 )]
 pub mod miniwob;
+mod parsed_file;
 pub mod pddl;
 mod picture;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod alfworld;
 mod babyai;
+mod hotpotqa;
 mod household;
 #[cfg(unix)]
 mod miniwob;
@@ -33,6 +34,7 @@ const BUILT_IN: &[&EnvironmentEntry] = &[
     &alfworld::ENTRY,
     &babyai::ENTRY,
     &pddl::ENTRY,
+    &hotpotqa::ENTRY,
     #[cfg(unix)]
     &miniwob::ENTRY,
     #[cfg(unix)]

@@ -7,8 +7,8 @@
 //!
 //! The core is one pure function, [`answer`]: `prompt_parser` parses the prompt, `belief` replays the history, `forms`
 //! finds the lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data,
-//! and `seeded_random` derives random numbers from the task and the seed. `grid`, `planning` and `science` answer prompts
-//! about other environments.
+//! and `seeded_random` derives random numbers from the task and the seed. `grid`, `planning`, `science` and `questions` answer
+//! prompts about other environments.
 
 mod belief;
 mod forms;
@@ -19,6 +19,7 @@ mod narration;
 mod planning;
 mod plans;
 mod prompt_parser;
+mod questions;
 mod rule_context;
 mod science;
 mod search;
@@ -65,6 +66,9 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
         return line;
     }
     if let Some(line) = science::reply(prompt, &parsed, &random) {
+        return line;
+    }
+    if let Some(line) = questions::reply(prompt, &parsed, &random) {
         return line;
     }
     let belief = belief::Belief::from_prompt(&parsed);

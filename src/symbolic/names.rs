@@ -130,6 +130,18 @@ pub(super) const SCIENCE_DETECTORS: &[Detector] = &[
     Detector::described("wrong_place", "put something in the wrong place"),
 ];
 
+/// Detectors of questions.
+pub(super) const QUESTION_DETECTORS: &[Detector] = &[
+    Detector::named("found_page"),
+    Detector::described("no_page", "looked for words without a page"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::described("page_not_found", "searched for a page that does not exist"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::described("term_not_found", "looked for words that are not on the page"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::described("wrong_answer", "gave a wrong answer"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +161,7 @@ mod tests {
             include_str!("grid.rs"),
             include_str!("planning.rs"),
             include_str!("planning/moves.rs"),
+            include_str!("question.rs"),
             include_str!("science.rs"),
             include_str!("household/situation.rs"),
         ];
@@ -167,8 +180,14 @@ mod tests {
             );
         }
         found.retain(|name| !NOT_DETECTORS.contains(&name.as_str()));
-        let lists =
-            [COMMON_DETECTORS, HOUSEHOLD_DETECTORS, GRID_DETECTORS, PLANNING_DETECTORS, SCIENCE_DETECTORS];
+        let lists = [
+            COMMON_DETECTORS,
+            HOUSEHOLD_DETECTORS,
+            GRID_DETECTORS,
+            PLANNING_DETECTORS,
+            SCIENCE_DETECTORS,
+            QUESTION_DETECTORS,
+        ];
         let listed: BTreeSet<String> =
             lists.iter().flat_map(|list| list.iter()).map(|d| d.name.to_owned()).collect();
         assert_eq!(listed, found);

@@ -1,0 +1,51 @@
+//! The environment `hotpotqa`.
+
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
+use crate::domain::common_settings::{LOOP_DETECTOR, THOUGHTS_COUNT};
+use crate::domain::{DefaultValue, Task};
+use crate::env::hotpotqa::{self, HotpotTasks};
+use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
+use crate::symbolic::QUESTION_RULES;
+
+pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: hotpotqa::NAME,
+    tasks: &HotpotTasks,
+    rules: &QUESTION_RULES,
+    settings: &[],
+    options: &[
+        hotpotqa::QUESTIONS_OPTION,
+        hotpotqa::PAGES_OPTION,
+        hotpotqa::AGENT_OPTION,
+        hotpotqa::STYLE_OPTION,
+    ],
+    // In Reflexion's code a thought and an action are one step, and looking up the same words again shows the next result.
+    defaults: EnvironmentDefaults {
+        steps: Some(6),
+        settings: &[
+            (THOUGHTS_COUNT.spec.name, DefaultValue::Switch(false)),
+            (LOOP_DETECTOR.spec.name, DefaultValue::Switch(false)),
+        ],
+    },
+    templates: &[
+        ("hotpotqa.toml", include_str!("../../env/hotpotqa/prompts/hotpotqa.toml")),
+        ("bridge.txt", include_str!("../../env/hotpotqa/prompts/bridge.txt")),
+        ("comparison.txt", include_str!("../../env/hotpotqa/prompts/comparison.txt")),
+    ],
+    has_public_examples: false,
+    suits_rule_based_actor: true,
+    texts: EnvironmentTexts {
+        has_wrapper: true,
+        own_words: &[OwnWords {
+            task_type: None,
+            words: &["search[", "lookup[", "finish[", "wikipedia", "sundrel", "orvane"],
+        }],
+        ..PLAIN_TEXTS
+    },
+    task_facts: TaskFacts {
+        start_text: Some("questions answered from pages; a data set, or a few of our own"),
+        difficulty: |task: &Task| task.difficulty.as_deref(),
+        task_help: "the id of a question",
+        ..TaskFacts::NONE
+    },
+    draw_picture: hotpotqa::draw_picture,
+};
