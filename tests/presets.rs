@@ -25,7 +25,7 @@ fn mentor_calls_per_run(row: &PaperRow) -> u64 {
     let text = |name: &str| row.settings.get(name).and_then(Value::as_str).unwrap_or("");
     match row.method.as_str() {
         "react" => 0,
-        "reflexion" => u64::from(text("strategy") != "none"),
+        "reflexion" => u64::from(["reflexion", "both"].contains(&text("strategy"))),
         "omnireflect" if text("generation") == "symbolic" => 0,
         "omnireflect" => TRIALS * kinds() as u64,
         // The first reflection is a simple one: Experience and Plan.

@@ -69,6 +69,9 @@ pub struct PaperRow {
     /// The settings that define the row, by name.
     #[serde(default, rename = "set")]
     pub settings: BTreeMap<String, Value>,
+    /// The configuration keys of environments that define the row ([`EnvironmentOption`](crate::env::EnvironmentOption)), by name.
+    #[serde(default)]
+    pub options: BTreeMap<String, String>,
     #[serde(rename = "cells")]
     pub figures: Vec<PublishedFigure>,
 }

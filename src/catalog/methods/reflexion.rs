@@ -33,6 +33,7 @@ const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "After a lost trial the agent writes a plan for the next one, and reads its last plans before it acts.",
     settings: reflexion::settings::LIST,
+    published: &[include_str!("../../method/reflexion/published.toml")],
     templates: &[
         ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
         ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),

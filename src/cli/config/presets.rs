@@ -1,7 +1,7 @@
 //! Presets of the program: rows of the papers' tables, as far as settings can express them, and those that the entries of
 //! methods declare.
 
-use super::{Config, ValueOrigin, keys};
+use super::{Config, ValueOrigin, find_entry, keys};
 use crate::catalog::{METHODS, PaperRow, find_environment, published_results};
 use crate::cli::error::CliError;
 use crate::domain::{RunSpec, SettingOrigin, Settings};
@@ -226,6 +226,12 @@ impl Config {
         self.values.insert(keys::METHOD.name, (json!(preset.method), ValueOrigin::Preset(preset.name)));
         if !self.is_set_by_flag(&keys::TRIALS) {
             self.values.insert(keys::TRIALS.name, (json!(preset.trials), ValueOrigin::Preset(preset.name)));
+        }
+        for (name, value) in preset.row.into_iter().flat_map(|row| &row.options) {
+            let entry = find_entry(name).filter(|entry| !self.is_set_by_flag(entry));
+            if let Some(entry) = entry {
+                self.values.insert(entry.name, (json!(value), ValueOrigin::Preset(preset.name)));
+            }
         }
         let interface = preset.row.and_then(|row| row.interface_in(self.get(keys::ENV)));
         if let Some(interface) = interface.filter(|_| !self.is_set_by_flag(&keys::INTERFACE)) {

@@ -57,6 +57,11 @@ fn program_values(preset: &ProgramPreset) -> Value {
         let settings = preset.settings_in(env, &Settings::default());
         let mut settings: Map<String, Value> =
             settings.into_iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let options = preset.row.into_iter().flat_map(|row| &row.options);
+        let is_of_env = |name: &str| name.split_once('.').is_some_and(|(prefix, _)| prefix == env);
+        settings.extend(
+            options.filter(|(name, _)| is_of_env(name)).map(|(name, value)| (name.clone(), json!(value))),
+        );
         if let Some(interface) = preset.row.and_then(|row| row.interface_in(env)) {
             settings.insert("interface".to_owned(), json!(interface));
         }

@@ -33,6 +33,7 @@ impl PaperRow {
         }
         reasons.extend(self.lesson_difference(metrics, spec));
         reasons.extend(self.setting_differences(spec, env));
+        reasons.extend(self.option_differences(spec, env));
         reasons.extend(self.sampling_differences(spec));
         reasons.extend(prompt_difference(spec));
         reasons.extend(self.caveat.clone());
@@ -183,6 +184,22 @@ impl PaperRow {
             reasons.push(format!("{name} {in_paper} in the paper, {here}").replace('"', ""));
         }
         reasons
+    }
+}
+
+impl PaperRow {
+    /// Compares how the tasks of an environment are opened.
+    fn option_differences(&self, spec: &RunSpec, env: &str) -> Vec<String> {
+        let of_env = |name: &str| name.split_once('.').is_some_and(|(prefix, _)| prefix == env);
+        let options = self.options.iter().filter(|(name, _)| of_env(name));
+        options
+            .filter_map(|(name, in_paper)| {
+                let here = spec.settings.value(name).and_then(Value::as_str);
+                let here = here.map_or("unknown in this session".to_owned(), |here| format!("{here} here"));
+                (here != format!("{in_paper} here"))
+                    .then(|| format!("{name} {in_paper} in the paper, {here}"))
+            })
+            .collect()
     }
 }
 
