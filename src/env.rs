@@ -28,6 +28,8 @@ mod picture;
 #[cfg(test)]
 mod played_attempts;
 #[cfg(unix)]
+pub mod programming;
+#[cfg(unix)]
 pub mod scienceworld;
 #[cfg(unix)]
 pub mod stdio;

@@ -1,4 +1,4 @@
-//! Detectors and the rules behind symbolic reflections, for household environments, grid worlds, planning problems, ScienceWorld and questions.
+//! Detectors and the rules behind symbolic reflections, for household environments, grid worlds, planning problems, ScienceWorld, questions and programs.
 //! They call no model (`docs/SYMBOLIC.md`).
 //!
 //! Responsibilities: [`SymbolicRules::detect`] finds what a step shows, as notes with the text that proves them;
@@ -14,6 +14,7 @@ mod household;
 mod names;
 mod parsing;
 mod planning;
+mod program;
 mod question;
 mod rules;
 mod science;
@@ -25,6 +26,7 @@ pub use grid::{CIRCLE_TURNS, GRID_RULES};
 pub use household::{CIRCLE_VISITS, CIRCLE_WINDOW, HOUSEHOLD_RULES};
 pub use names::COMMON_DETECTORS;
 pub use planning::PLANNING_RULES;
+pub use program::PROGRAM_RULES;
 pub use question::QUESTION_RULES;
 pub use rules::NoteRange;
 pub use science::SCIENCE_RULES;

@@ -81,6 +81,9 @@ pub struct TaskFacts {
     pub problem_task: Option<fn(Option<&Path>, &Path) -> String>,
     /// The option that makes its program visible (`--show`), and the value for that. `None` if it has none that could be seen.
     pub show_option: Option<(&'static EnvironmentOption, &'static str)>,
+    /// The option with which programs of the agent run without a sandbox (`--unsandboxed`), and the value for that. `None` if it
+    /// runs none.
+    pub unsandboxed_option: Option<(&'static EnvironmentOption, &'static str)>,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
 }
@@ -121,6 +124,7 @@ impl TaskFacts {
         has_state_files: false,
         problem_task: None,
         show_option: None,
+        unsandboxed_option: None,
         export_task: None,
     };
 }

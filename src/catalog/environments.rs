@@ -8,6 +8,8 @@ mod household;
 mod miniwob;
 mod pddl;
 #[cfg(unix)]
+mod programming;
+#[cfg(unix)]
 mod scienceworld;
 #[cfg(unix)]
 mod stdio;
@@ -35,6 +37,8 @@ const BUILT_IN: &[&EnvironmentEntry] = &[
     &babyai::ENTRY,
     &pddl::ENTRY,
     &hotpotqa::ENTRY,
+    #[cfg(unix)]
+    &programming::ENTRY,
     #[cfg(unix)]
     &miniwob::ENTRY,
     #[cfg(unix)]

@@ -15,6 +15,7 @@ use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, PROGRAM_ENVIRONMENT, find_e
 use crate::cli::config::{self, keys};
 use crate::cli::error::CliError;
 use crate::domain::common_settings::MAX_STEPS;
+use crate::env::EnvironmentOption;
 use crate::text::{help_with_program_name, program_name};
 use clap::builder::StyledStr;
 use clap::{Arg, Args, Command, CommandFactory as _, Parser, Subcommand};
@@ -153,6 +154,9 @@ pub struct ProgramArgs {
     /// Show the window of the environment's program, such as a browser.
     #[arg(long)]
     pub show: bool,
+    /// Run the agent's programs without a sandbox (with --env programming): they can do whatever you can.
+    #[arg(long)]
+    pub unsandboxed: bool,
     /// Program that is the environment (with --env stdio), and its arguments; docs/ENVIRONMENTS.md describes what it
     /// reads and writes.
     #[arg(last = true, value_name = "COMMAND")]
@@ -183,7 +187,10 @@ impl ProgramArgs {
                     "leave out --show, or choose another environment with --env",
                 ));
             }
-            show_windows(config)?;
+            set_option(config, |entry| entry.task_facts.show_option)?;
+        }
+        if self.unsandboxed {
+            set_option(config, |entry| entry.task_facts.unsandboxed_option)?;
         }
         Ok(())
     }
@@ -194,15 +201,24 @@ impl ProgramArgs {
     /// Fails with a usage [`CliError`] if the command names no program.
     pub fn apply_to_session(&self, config: &mut config::Config) -> Result<(), CliError> {
         config.set_command(&self.command, None)?;
-        if self.show { show_windows(config) } else { Ok(()) }
+        if self.show {
+            set_option(config, |entry| entry.task_facts.show_option)?;
+        }
+        if self.unsandboxed {
+            set_option(config, |entry| entry.task_facts.unsandboxed_option)?;
+        }
+        Ok(())
     }
 }
 
-/// Makes the programs of environments visible.
-fn show_windows(config: &mut config::Config) -> Result<(), CliError> {
-    for (option, visible) in ENVIRONMENTS.iter().filter_map(|entry| entry.task_facts.show_option) {
+/// Sets an option of each environment that has one of this sort.
+fn set_option(
+    config: &mut config::Config,
+    option_of: fn(&EnvironmentEntry) -> Option<(&'static EnvironmentOption, &'static str)>,
+) -> Result<(), CliError> {
+    for (option, value) in ENVIRONMENTS.iter().filter_map(|entry| option_of(entry)) {
         if let Some(entry) = config::find_entry(option.name) {
-            config.set_flag(entry, Some(visible))?;
+            config.set_flag(entry, Some(value))?;
         }
     }
     Ok(())

@@ -23,6 +23,7 @@ pub const COMMON_SETTINGS: &[SettingSpec] = &[
     LEAST_REPLY.spec,
     WARMER.spec,
     ACTION_RULE.spec,
+    ACTOR_REPLY.spec,
 ];
 
 pub const CONTEXT_TOKENS: TypedSetting<u64> = TypedSetting::number(
@@ -152,6 +153,26 @@ pub const ACTION_RULE: TypedSetting<ActionRule> = ActionRule::setting(
     "action_rule",
     "how actions are rewritten before they are sent: not at all, or as in FCRF's public code (`>` is deleted, a word `in` or `on` becomes `in/on`)",
     ActionRule::None,
+    BuiltIn,
+);
+
+setting_words! {
+    /// What of an actor's reply is its action.
+    #[derive(Default)]
+    pub enum ActorReply {
+        /// A line.
+        #[default]
+        Line = "line",
+        /// The whole text, such as a program.
+        Whole = "whole",
+    }
+}
+
+/// Sessions without it have actions of one line.
+pub const ACTOR_REPLY: TypedSetting<ActorReply> = ActorReply::setting(
+    "actor_reply",
+    "what of an actor's reply is the action: its first `line` with one, or the `whole` text, such as a program",
+    ActorReply::Line,
     BuiltIn,
 );
 

@@ -149,11 +149,13 @@ pub enum TextForms {
     V1,
     /// A lesson's transition is written with the labels observation, action and reward.
     V2,
+    /// An action of several lines keeps its line breaks.
+    V3,
 }
 
 impl TextForms {
     /// The version of new prompts.
-    pub const CURRENT: Self = Self::V2;
+    pub const CURRENT: Self = Self::V3;
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_first(&self) -> bool {
@@ -166,6 +168,7 @@ impl From<TextForms> for u32 {
         match version {
             TextForms::V1 => 1,
             TextForms::V2 => 2,
+            TextForms::V3 => 3,
         }
     }
 }
@@ -177,6 +180,7 @@ impl TryFrom<u32> for TextForms {
         match number {
             1 => Ok(Self::V1),
             2 => Ok(Self::V2),
+            3 => Ok(Self::V3),
             newer => Err(format!(
                 "unknown prompt text format version {newer}; was the session written by a newer version of retrospect?"
             )),
@@ -211,6 +215,9 @@ pub struct PromptRecord {
     /// The token limit of a reply that is longer than others of its role; 0: that of the role.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub summary_tokens: u32,
+    /// Whether the whole reply is the action, so that no line break ends it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_reply: bool,
     #[serde(default, skip_serializing_if = "TextForms::is_first")]
     pub text_forms: TextForms,
     pub segments: Vec<SegmentRecord>,

@@ -139,7 +139,7 @@ impl RunSpec {
             };
             let long = u64::from(record.summary_tokens);
             if param.name == "max_tokens" && value.as_u64().is_some_and(|tokens| tokens < long) {
-                return Some(format!("{} {long} (for a summary)", param.name));
+                return Some(format!("{} {long} (for a long reply)", param.name));
             }
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),

@@ -1,10 +1,10 @@
 //! What the engine reads of a run's settings, as typed fields.
 
 use super::common_settings::{
-    ACCEPT_TRUNCATED, ACTION_RULE, ASK_AGAIN, ActionRule, CONTEXT_TOKENS, EMPTY_ACTION, EXAMPLES, IRCI,
-    KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE,
-    MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT,
-    THOUGHTS_SENT, WARMER,
+    ACCEPT_TRUNCATED, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, ActionRule, ActorReply, CONTEXT_TOKENS,
+    EMPTY_ACTION, EXAMPLES, IRCI, KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY,
+    LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER,
+    SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
 };
 use super::{ModelRole, Setting, TypedSetting, sampling_overrides};
 use serde_json::{Map, Value};
@@ -82,6 +82,7 @@ typed_fields! {
     least_reply: u64 = LEAST_REPLY,
     warmer: bool = WARMER,
     action_rule: ActionRule = ACTION_RULE,
+    actor_reply: ActorReply = ACTOR_REPLY,
     empty_action: bool = EMPTY_ACTION,
     keep_attempts: bool = KEEP_ATTEMPTS,
     keep_successes: bool = KEEP_SUCCESSES,

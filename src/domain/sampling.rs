@@ -229,7 +229,8 @@ impl PromptRecord {
     /// Returns the strings that end its reply unless the run or the profile has others. One line is a step; a mentor may
     /// write any number of lines.
     pub fn own_stops(&self) -> Vec<String> {
-        if self.role == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() }
+        let is_line = self.role == ModelRole::Actor && !self.whole_reply;
+        if is_line { vec!["\n".to_owned()] } else { Vec::new() }
     }
 
     /// Returns the increase of its temperature: 0.2 for each retry (Reflexion's public code), up to 1.

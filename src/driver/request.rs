@@ -21,7 +21,8 @@ pub fn build_request(record: &PromptRecord, rendered: Prompt, accept_truncated: 
         prompt: Arc::new(rendered),
         seed: record.seed,
         stop: record.own_stops(),
-        newline_stop_check: (record.role == ModelRole::Actor).then_some(NEWLINE_STOP_CHECK),
+        newline_stop_check: (record.role == ModelRole::Actor && !record.whole_reply)
+            .then_some(NEWLINE_STOP_CHECK),
         refresh_cache: false,
         sampling: sampling_overrides(record),
         long_reply_tokens: (record.summary_tokens > 0).then_some(record.summary_tokens),

@@ -1,6 +1,7 @@
 //! What the engine doesn't decide itself: the method, and pure functions that other modules supply.
 
 use super::{CommandError, Envelope, LessonCommand, State};
+use crate::domain::common_settings::ActorReply;
 use crate::domain::{
     Author, BreakpointConfig, EndReason, EpisodeRole, Job, LessonId, LessonText, ModelRole, Note,
     PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, StepResult, Task,
@@ -264,8 +265,8 @@ pub struct Policy {
     pub method: Arc<dyn Method>,
     /// Drafts a prompt.
     pub draft_prompt: DraftPromptFn,
-    /// Parses an actor's reply.
-    pub parse_reply: fn(&str) -> ParsedActorReply,
+    /// Parses an actor's reply, of which a line is the action, or the whole text.
+    pub parse_reply: fn(ActorReply, &str) -> ParsedActorReply,
     /// Parses a mentor's reply. If the reply was cut off, keeps only its complete parts.
     pub parse_mentor_reply: ParseMentorReplyFn,
     /// Replaces the text of one rendered segment of a prompt: (state, prompt, index of the segment from 0, new text).

@@ -2,7 +2,8 @@
 //! replay.
 
 use super::State;
-use crate::domain::{ModelRole, PromptRecord, Purpose, Question, RunSpec};
+use crate::domain::common_settings::ActorReply;
+use crate::domain::{ModelRole, PromptRecord, Purpose, RunSpec};
 
 /// Returns the episode number that an episode's seeds are derived from. For a replayed episode, it is the number in the
 /// original session.
@@ -55,19 +56,25 @@ impl State {
 
     /// Sets a prompt's seed and the sampling parameters that are settings of the run.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
-        prompt.summary_tokens = self.summary_tokens(prompt.question);
+        prompt.whole_reply =
+            prompt.role == ModelRole::Actor && self.settings().actor_reply == ActorReply::Whole;
+        prompt.summary_tokens = self.long_reply_tokens(prompt);
         prompt.sampling.clone_from(&self.settings().role(prompt.role).sampling);
         prompt.seed = self.seed_for(prompt);
     }
 
-    /// Returns the token limit for the reply to a question, if it asks for a summary, else 0. A model that has room for a
-    /// prompt of `context_tokens` has room for a reply of half as many.
-    fn summary_tokens(&self, question: Option<Question>) -> u32 {
-        if question.is_none_or(|question| question.purpose != Purpose::Summarise) {
-            return 0;
-        }
+    /// Returns the token limit for a reply that is longer than others, else 0: for a summary, or for an actor's reply that is
+    /// an action as a whole. A model that has room for a prompt of `context_tokens` has room for a reply of half as many.
+    fn long_reply_tokens(&self, prompt: &PromptRecord) -> u32 {
+        const WHOLE_REPLY_TOKENS: u64 = 2048;
+        let is_summary = prompt.question.is_some_and(|question| question.purpose == Purpose::Summarise);
         let settings = self.settings();
-        let tokens = settings.summary_tokens.min(settings.context_tokens / 2);
+        let tokens = match (is_summary, prompt.whole_reply) {
+            (true, _) => settings.summary_tokens,
+            (false, true) => WHOLE_REPLY_TOKENS,
+            (false, false) => return 0,
+        };
+        let tokens = tokens.min(settings.context_tokens / 2);
         u32::try_from(tokens).unwrap_or(u32::MAX)
     }
 }

@@ -5,9 +5,9 @@ pub mod settings;
 
 use super::{mentor, schedule};
 use crate::domain::{Lesson, LessonStatus, Question, ReflectionKind};
-use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
+use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
-use settings::{STRATEGY, Strategy};
+use settings::{REPEAT_OPENING, STRATEGY, Strategy};
 
 /// The method `reflexion`.
 pub struct Reflexion {
@@ -23,7 +23,10 @@ impl Method for Reflexion {
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.first_observation.is_none() => Vec::new(),
-            Some(_) => vec![Intent::AskActor],
+            Some(open) => match repeated_opening(state, open) {
+                Some(action) => vec![Intent::Propose { thought: None, action }],
+                None => vec![Intent::AskActor],
+            },
             None => {
                 let plan = Question::reflect(ReflectionKind::Plan);
                 let due = writes_plans(state)
@@ -60,6 +63,16 @@ impl Method for Reflexion {
         }
         intents
     }
+}
+
+/// Returns the first action of the last attempt at the task, if the episode is to begin with it. A person may reject it.
+fn repeated_opening(state: &State, open: &Episode) -> Option<String> {
+    let is_due = state.setting(REPEAT_OPENING)
+        && open.answered_steps() == 0
+        && open.step(1).is_none_or(|step| step.rejections.is_empty());
+    let first = state.last_attempt(&open.task).filter(|_| is_due)?.step(1)?;
+    let was_accepted = first.answer.as_ref().is_some_and(|answer| answer.valid && !answer.done);
+    first.action().filter(|_| was_accepted).map(str::to_owned)
 }
 
 /// Returns whether the strategy uses plans.

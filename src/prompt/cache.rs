@@ -60,8 +60,9 @@ impl PromptCache {
             self.episode = episode;
             self.steps.slots.clear();
         }
+        let version = self.version;
         self.steps.get_or_render(step.number, step, |step| {
-            let lines = forms::step_lines(step);
+            let lines = forms::step_lines(step, version);
             let tokens = lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum();
             StepLines { lines: lines.into_iter().map(|(label, line)| (label, line.into())).collect(), tokens }
         })

@@ -41,7 +41,7 @@ pub fn lesson_line_with_transition(
     let Some(transition) = transition else { return line };
     let (observation, action) = match version {
         TextForms::V1 => (" (saw: ", "; did: "),
-        TextForms::V2 => (" (observation: ", "; action: "),
+        TextForms::V2 | TextForms::V3 => (" (observation: ", "; action: "),
     };
     line.pop();
     line.push_str(observation);
@@ -72,11 +72,11 @@ pub fn task_text(episode: &Episode) -> String {
 }
 
 /// Formats a finished attempt: the task, then the steps numbered `from` to `to` inclusive.
-pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
+pub fn attempt_text(episode: &Episode, from: u32, to: u32, version: TextForms) -> String {
     let mut text = task_text(episode);
     let steps = (from..=to.min(episode.steps.len() as u32)).filter_map(|n| episode.step(n));
     for step in steps.filter(|s| is_shown(s, to)) {
-        for (_, line) in step_lines(step) {
+        for (_, line) in step_lines(step, version) {
             text.push_str(&line);
         }
     }
@@ -90,7 +90,7 @@ pub fn is_shown(step: &Step, newest: u32) -> bool {
 }
 
 /// Returns the labelled lines of an answered step: thought, action (or a person's edit), observation.
-pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
+pub fn step_lines(step: &Step, version: TextForms) -> Vec<(SegmentLabel, String)> {
     let mut lines = Vec::with_capacity(3);
     let action = step.action();
     let repeats_thought = |action: &str| {
@@ -114,9 +114,9 @@ pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
             .as_ref()
             .is_some_and(|e| e.decided_by == DecidedBy::Person && e.shown_as == ShownAs::HumanEdit);
         lines.push(match think_text(action) {
-            _ if edited => (SegmentLabel::HumanEdit, marked_line("[human edit]: ", action)),
+            _ if edited => (SegmentLabel::HumanEdit, action_lines("[human edit]: ", action, version)),
             Some(_) => (SegmentLabel::Thought, marked_line("> ", action)),
-            None => (SegmentLabel::Action, marked_line("> ", action)),
+            None => (SegmentLabel::Action, action_lines("> ", action, version)),
         });
     }
     if let Some(observation) = step.observation() {
@@ -150,6 +150,14 @@ fn marked_line(mark: &str, text: &str) -> String {
     push_words(&mut line, text);
     line.push('\n');
     line
+}
+
+/// Formats an action after its mark: on one line, or from version 3 on with the line breaks and blanks that it has.
+fn action_lines(mark: &str, action: &str, version: TextForms) -> String {
+    if version == TextForms::V3 && action.trim().contains('\n') {
+        return format!("{mark}{}\n", action.trim());
+    }
+    marked_line(mark, action)
 }
 
 /// Appends the words of a text, separated by single spaces.

@@ -22,11 +22,13 @@ mod prose;
 mod quoted;
 mod truncated;
 mod value;
+mod whole;
 
 pub use actor::{can_be_reasoning, is_cut_short, read_reply};
 pub use list::read_items;
 pub use plan::{read_free_text, read_program};
 pub use truncated::{read_truncated_items, split_truncated_text};
+pub use whole::read_reply_as;
 
 use crate::domain::{LessonText, ReflectionItem};
 use std::ops::Range;

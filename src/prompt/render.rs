@@ -81,7 +81,7 @@ pub(super) fn render_with(
             SegmentOrigin::Attempt { episode, from, to } => {
                 let text = state
                     .episode_by_number(*episode)
-                    .map(|e| forms::attempt_text(e, *from, *to))
+                    .map(|e| forms::attempt_text(e, *from, *to, record.text_forms))
                     .unwrap_or_default();
                 push(part.label, part.origin.clone(), part.message_role, text.into());
             }

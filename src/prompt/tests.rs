@@ -4,7 +4,7 @@ use super::*;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonText, MessageRole, PromptRecord, ReflectionKind, Scope, SegmentLabel, SegmentOrigin, ShownAs,
-    StepResult, ThoughtDisposition,
+    StepResult, TextForms, ThoughtDisposition,
 };
 use crate::engine::{Command, LessonCommand, OutgoingAction, State};
 use proptest::prelude::*;
@@ -186,7 +186,7 @@ fn the_oldest_steps_are_dropped_first_and_lessons_are_kept() {
     let SegmentOrigin::Steps { from: 1, to } = dropped.origin else { panic!("steps are dropped") };
     assert!(record.segments.iter().any(|s| s.origin == SegmentOrigin::Steps { from: to + 1, to: 80 }));
     let expected: u32 = (1..=to)
-        .flat_map(|n| forms::step_lines(state.episode.as_ref().unwrap().step(n).unwrap()))
+        .flat_map(|n| forms::step_lines(state.episode.as_ref().unwrap().step(n).unwrap(), TextForms::CURRENT))
         .map(|(_, line)| forms::estimate_tokens(&line))
         .sum();
     assert_eq!(dropped.tokens, expected, "the total carried from prompt to prompt is the sum");

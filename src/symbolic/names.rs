@@ -142,6 +142,16 @@ pub(super) const QUESTION_DETECTORS: &[Detector] = &[
     Detector::described("wrong_answer", "gave a wrong answer"),
 ];
 
+/// Detectors of programs.
+pub(super) const PROGRAM_DETECTORS: &[Detector] = &[
+    Detector::described("hidden_test_failed", "failed only the hidden tests"),
+    Detector::described("no_tests", "wrote no tests"),
+    Detector::described("own_test_failed", "failed a test of their own"),
+    Detector::described("took_too_long", "wrote a program that took too long"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::named("wrote_tests"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +172,7 @@ mod tests {
             include_str!("planning.rs"),
             include_str!("planning/moves.rs"),
             include_str!("question.rs"),
+            include_str!("program.rs"),
             include_str!("science.rs"),
             include_str!("household/situation.rs"),
         ];
@@ -187,6 +198,7 @@ mod tests {
             PLANNING_DETECTORS,
             SCIENCE_DETECTORS,
             QUESTION_DETECTORS,
+            PROGRAM_DETECTORS,
         ];
         let listed: BTreeSet<String> =
             lists.iter().flat_map(|list| list.iter()).map(|d| d.name.to_owned()).collect();

@@ -33,7 +33,10 @@ const CODE_SAMPLING: &[(&str, DefaultValue)] = &[
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "After a lost trial the agent writes a plan for the next one, and reads its last plans before it acts.",
     settings: reflexion::settings::LIST,
-    published: &[include_str!("../../method/reflexion/published.toml")],
+    published: &[
+        include_str!("../../method/reflexion/published.toml"),
+        include_str!("../../method/reflexion/published-programming.toml"),
+    ],
     templates: &[
         ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
         ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),

@@ -37,7 +37,7 @@ mod tests {
     fn the_entries_of_the_catalog_explain_their_tasks() {
         let help = task_help("Task id. ");
         assert!(help.starts_with("Task id. For alfworld also a game.tw-pddl"), "{help}");
-        assert!(help.contains(", for pddl `gripper/3`, for miniwob a web page, with its seed, as in `click-color/7`, for scienceworld `boil/21`"), "{help}");
+        assert!(help.contains(", for pddl `gripper/3`, for hotpotqa the id of a question, for programming the id of an exercise, for miniwob a web page, with its seed, as in `click-color/7`, for scienceworld `boil/21`"), "{help}");
         assert_eq!(
             split_help(),
             "Split: train, valid_seen, valid_unseen (alfworld), test (babyai), train, dev, test (scienceworld)"

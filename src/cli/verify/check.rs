@@ -145,11 +145,10 @@ impl BranchCheck {
             }
             Event::Proposed { step, thought, action, complaints } => {
                 check_step("the proposal", *step, &mut problems);
-                match self
-                    .pending_reply
-                    .take()
-                    .map(|(text, truncated)| read::read_reply(&text).with_truncation_note(truncated))
-                {
+                match self.pending_reply.take().map(|(text, truncated)| {
+                    let form = self.state.settings().actor_reply;
+                    read::read_reply_as(form, &text).with_truncation_note(truncated)
+                }) {
                     // Only the number of complaints counts: their wording may improve from version to version.
                     Some(parsed)
                         if (&parsed.thought, &parsed.action, parsed.complaints.len())

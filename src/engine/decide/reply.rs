@@ -142,7 +142,7 @@ impl Engine {
                     },
                 )];
                 if prompt.role == ModelRole::Actor {
-                    let parsed = (self.policy.parse_reply)(text);
+                    let parsed = (self.policy.parse_reply)(self.state.settings().actor_reply, text);
                     let step = prompt.step;
                     let source = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
                     let unusable_reason = self.unusable_reason(step, text, &parsed, *truncated);

@@ -5,8 +5,14 @@ use crate::domain::common_settings::{EMPTY_ACTION, KEEP_ATTEMPTS, MEMORY, REFLEC
 use crate::domain::{SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
-pub const LIST: &[SettingSpec] =
-    &[STRATEGY.spec, MEMORY.spec, REFLECT_AFTER_LAST.spec, EMPTY_ACTION.spec, KEEP_ATTEMPTS.spec];
+pub const LIST: &[SettingSpec] = &[
+    STRATEGY.spec,
+    MEMORY.spec,
+    REFLECT_AFTER_LAST.spec,
+    EMPTY_ACTION.spec,
+    KEEP_ATTEMPTS.spec,
+    REPEAT_OPENING.spec,
+];
 
 setting_words! {
     /// What the prompts of a new trial include from earlier trials.
@@ -19,6 +25,14 @@ setting_words! {
         Both = "both",
     }
 }
+
+pub const REPEAT_OPENING: TypedSetting<bool> = TypedSetting::switch(
+    "repeat_opening",
+    "a new trial begins with the first action of the trial before, without asking the actor: in programming, with the same tests",
+    false,
+    Code,
+)
+.if_missing(false);
 
 pub const STRATEGY: TypedSetting<Strategy> = Strategy::setting(
     "strategy",

@@ -1,7 +1,7 @@
 //! Adds other episodes to a prompt: an earlier attempt, successful attempts at other tasks, examples.
 
 use super::DraftBuilder;
-use crate::domain::{DroppedSegment, SegmentOrigin, Task};
+use crate::domain::{DroppedSegment, SegmentOrigin, Task, TextForms};
 use crate::engine::{Episode, State};
 use crate::prompt::forms;
 use crate::prompt::interface::OtherWording;
@@ -112,7 +112,7 @@ impl DraftBuilder<'_> {
                 tokens: (1..from).map(|n| estimate_step_tokens(attempt, n)).sum(),
             });
         }
-        let tokens = forms::estimate_tokens(&forms::attempt_text(attempt, from, to));
+        let tokens = forms::estimate_tokens(&forms::attempt_text(attempt, from, to, TextForms::CURRENT));
         self.push_record(part, SegmentOrigin::Attempt { episode: number, from, to }, tokens);
     }
 }
@@ -148,7 +148,8 @@ fn goal_words(task: &Task) -> BTreeSet<String> {
 
 /// Estimates the tokens of a step.
 fn estimate_step_tokens(episode: &Episode, step: u32) -> u32 {
-    let lines = episode.step(step).map(forms::step_lines).unwrap_or_default();
+    let lines =
+        episode.step(step).map(|step| forms::step_lines(step, TextForms::CURRENT)).unwrap_or_default();
     lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 

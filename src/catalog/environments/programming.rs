@@ -1,0 +1,54 @@
+//! The environment `programming`.
+
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
+use crate::domain::DefaultValue;
+use crate::domain::common_settings::{ACTOR_REPLY, ActorReply, LOOP_DETECTOR, THOUGHTS_COUNT};
+use crate::env::programming::{self, ProgrammingTasks};
+use crate::method::reflexion::settings::REPEAT_OPENING;
+use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
+use crate::symbolic::PROGRAM_RULES;
+
+pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: programming::NAME,
+    tasks: &ProgrammingTasks,
+    rules: &PROGRAM_RULES,
+    settings: &[],
+    options: &[
+        programming::EXERCISES_OPTION,
+        programming::PYTHON_OPTION,
+        programming::SANDBOX_OPTION,
+        programming::MAX_TESTS_OPTION,
+        programming::JUDGE_OPTION,
+    ],
+    // Tests, then a program; one more step if one of them wasn't understood.
+    defaults: EnvironmentDefaults {
+        steps: Some(3),
+        settings: &[
+            (ACTOR_REPLY.spec.name, ActorReply::Whole.as_default()),
+            (REPEAT_OPENING.spec.name, DefaultValue::Switch(true)),
+            (THOUGHTS_COUNT.spec.name, DefaultValue::Switch(false)),
+            (LOOP_DETECTOR.spec.name, DefaultValue::Switch(false)),
+        ],
+    },
+    templates: &[
+        ("programming.toml", include_str!("../../env/programming/prompts/programming.toml")),
+        ("programs.txt", include_str!("../../env/programming/prompts/programs.txt")),
+    ],
+    has_public_examples: false,
+    suits_rule_based_actor: false,
+    texts: EnvironmentTexts {
+        has_wrapper: true,
+        own_words: &[OwnWords {
+            task_type: None,
+            words: &["python", "docstring", "tests failed:", "def ", "unit test"],
+        }],
+        ..PLAIN_TEXTS
+    },
+    task_facts: TaskFacts {
+        start_text: Some("programs in Python, judged by hidden tests; needs bubblewrap and python3"),
+        task_help: "the id of an exercise",
+        unsandboxed_option: Some((&programming::SANDBOX_OPTION, "none")),
+        ..TaskFacts::NONE
+    },
+    draw_picture: programming::draw_picture,
+};
