@@ -28,6 +28,7 @@ mod picture;
 #[cfg(test)]
 mod played_attempts;
 #[cfg(unix)]
+#[allow(clippy::disallowed_methods, reason = "waits until the system has removed killed processes")]
 pub mod programming;
 #[cfg(unix)]
 pub mod scienceworld;

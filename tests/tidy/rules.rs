@@ -27,6 +27,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env/stdio", &["env/external", "domain", "text"]),
     ("env/miniwob", &["env/external", "files", "domain", "text"]),
     ("env/scienceworld", &["env/external", "rooms", "domain", "text"]),
+    ("env/programming", &["env/external", "domain", "text"]),
     ("method", &["bayes", "prompt", "symbolic", "engine", "domain"]),
     (
         "catalog",
@@ -38,6 +39,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "env/stdio",
             "env/miniwob",
             "env/scienceworld",
+            "env/programming",
             "breakpoint",
             "engine",
             "domain",
@@ -172,6 +174,27 @@ pub(crate) const PARENT_ITEMS: &[(&str, &[&str])] = &[
             "time_limits",
         ],
     ),
+    (
+        "env/programming",
+        &[
+            "EnvError",
+            "Environment",
+            "EnvironmentOption",
+            "OptionValues",
+            "TaskAccess",
+            "TaskCheck",
+            "TaskError",
+            "TaskSource",
+            "TimeLimits",
+            "labelled_rng",
+            "parsed_file",
+            "picture",
+            "task_access",
+            "task_error",
+            "task_source",
+            "time_limits",
+        ],
+    ),
 ];
 
 /// Paths of other crates that every module may use, by prefix: none of them has side effects.
@@ -272,6 +295,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
         ],
     ),
     ("env/scienceworld", &["std::ffi::OsString", "std::path"]),
+    ("env/programming", &["rustix", "std::ffi::OsString", "std::path", "std::thread::sleep"]),
     ("report", &["unicode_width", "ratatui", "rand_chacha"]),
     (
         "journal",

@@ -2,7 +2,6 @@
 
 use super::sandbox::{REPLY_PREFIX, Sandbox};
 use crate::env::EnvError;
-use crate::env::external::ChildProcess;
 use crate::text;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -61,15 +60,11 @@ fn run_case(sandbox: &Sandbox, mut case: Value, limit: Duration) -> Result<Optio
         Err(EnvError::Died { .. } | EnvError::Protocol { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    end(child);
+    // The judge ends by itself, and so does the sandbox, which cleans up.
+    drop(child);
     let result = reply.strip_prefix(REPLY_PREFIX).and_then(|text| text.strip_prefix("result "));
     let result = result.and_then(|text| serde_json::from_str::<JudgeResult>(text).ok());
     Ok(result.filter(|result| result.key == key))
-}
-
-/// Ends the process at once: it has nothing to close, and a program may ignore that it is asked to end.
-fn end(mut child: ChildProcess) {
-    let _ = child.end_after_report(String::new());
 }
 
 /// Returns a key that a program doesn't know.

@@ -16,6 +16,9 @@ const JUDGE: &str = include_str!("judge.py");
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin"];
 /// How long Python may take to start.
 pub(super) const START_LIMIT: Duration = Duration::from_secs(20);
+/// How often, and at what intervals, to try again while there are too many processes.
+const MAX_ATTEMPTS: u32 = 20;
+const ATTEMPT_INTERVAL: Duration = Duration::from_millis(250);
 /// Bytes of memory, seconds of computing time, processes, bytes of a file, and open files of a tested program.
 const LIMITS: [&str; 6] =
     ["--as=536870912", "--cpu=11", "--nproc=32", "--fsize=1048576", "--nofile=64", "--core=0"];
@@ -100,9 +103,21 @@ impl Sandbox {
             reply_prefix: REPLY_PREFIX,
             has_events: false,
         };
-        let mut child = ChildProcess::start(&command)?;
-        child.wait_for_start(START_LIMIT)?;
-        Ok(child)
+        let mut attempts = 0;
+        loop {
+            let mut child = ChildProcess::start(&command)?;
+            match child.wait_for_start(START_LIMIT) {
+                Ok(_) => return Ok(child),
+                // The system may need a moment to remove killed processes, which count until then.
+                Err(EnvError::Died { what })
+                    if attempts < MAX_ATTEMPTS && what.contains("Resource temporarily unavailable") =>
+                {
+                    attempts += 1;
+                    std::thread::sleep(ATTEMPT_INTERVAL);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Checks once whether the sandbox works, such as whether user namespaces are allowed.

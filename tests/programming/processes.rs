@@ -1,0 +1,58 @@
+//! The processes that programs run in.
+
+use crate::episodes::Test;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub(crate) const TESTS: &[Test] = &[("nothing is left after kill -9 of this program", nothing_survives_kill)];
+
+/// Longer than anything takes to end.
+const LONG: Duration = Duration::from_secs(30);
+/// A part of the judge's text, which is an argument of its process.
+const MARK: &str = "retrospect-ready";
+
+/// Returns the number of judges that run, in a sandbox or not.
+fn running() -> usize {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let words = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    words.filter(|words| String::from_utf8_lossy(words).contains(MARK)).count()
+}
+
+fn wait_until(condition: impl Fn(usize) -> bool) -> usize {
+    let start = Instant::now();
+    loop {
+        let count = running();
+        if condition(count) || start.elapsed() > LONG {
+            return count;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits until none is left. Returns how many are.
+pub(crate) fn wait_until_none() -> usize {
+    wait_until(|count| count == 0)
+}
+
+fn nothing_survives_kill() {
+    assert_eq!(wait_until_none(), 0);
+    let home = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retrospect"))
+        .args(["play", "--env", "programming", "--task", "count-steps", "--json"])
+        .current_dir(home.path())
+        .env("RETROSPECT_CONFIG_DIR", home.path().join("config"))
+        .env("HOME", home.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "\"code\\nimport os\\nos.fork()\\nwhile True: pass\"").unwrap();
+    assert!(wait_until(|count| count > 0) > 0, "no program was started");
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    assert_eq!(wait_until_none(), 0);
+}
