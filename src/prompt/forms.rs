@@ -171,3 +171,18 @@ fn push_words(line: &mut String, text: &str) {
         first = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_of_several_lines_keep_them_from_version_3_on() {
+        let program = "def f(x):\n    return x\n";
+        assert_eq!(action_lines("> ", program, TextForms::V2), "> def f(x): return x\n");
+        assert_eq!(action_lines("> ", program, TextForms::V3), "> def f(x):\n    return x\n");
+        for version in [TextForms::V1, TextForms::V2, TextForms::V3] {
+            assert_eq!(action_lines("> ", "go  to shelf 1 \n", version), "> go to shelf 1\n");
+        }
+    }
+}

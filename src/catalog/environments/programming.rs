@@ -40,7 +40,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         has_wrapper: true,
         own_words: &[OwnWords {
             task_type: None,
-            words: &["python", "docstring", "tests failed:", "def ", "unit test"],
+            words: &["in python", "```python", "docstring", "tests failed:", "def ", "unit test"],
         }],
         ..PLAIN_TEXTS
     },

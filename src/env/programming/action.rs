@@ -100,7 +100,7 @@ mod tests {
             ("code\n```python\nx = 1\n```", program("x = 1\n")),
             ("So:\n```\nx\n```\n```python\ndef f(x):\n    return x\n```", program(function)),
             ("```js\nx\n```", program("x\n")),
-            ("```python\ndef f(x):\n    return x\n", program(function)),
+            ("```python\ndef f(x):\n    return x", program("def f(x):\n    return x")),
             (
                 "I return it.\nimport math\n\ndef f(x):\n    return x\n",
                 program("import math\n\ndef f(x):\n    return x"),

@@ -101,7 +101,8 @@ fn one_line(shown: &Value, is_unsandboxed: bool, glyphs: &PictureGlyphs) -> Vec<
     if shown.get("own_tests_passed").is_some() {
         parts.push(format!("{passed} of {} own tests passed", results.len()));
     } else if shown.get("tests").is_some() {
-        parts.push(format!("{} own tests", list_of(shown, "tests").len()));
+        let count = list_of(shown, "tests").len();
+        parts.push(format!("{count} own test{}", if count == 1 { "" } else { "s" }));
     } else {
         parts.push("no tests yet".to_owned());
     }

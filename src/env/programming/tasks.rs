@@ -148,6 +148,8 @@ impl TaskSource for ProgrammingTasks {
     fn find(&self, text: &str, access: TaskAccess) -> Result<Task, TaskError> {
         let text = text.strip_prefix("programming/").unwrap_or(text);
         let (exercise, file) = find_exercise(text, access)?;
+        // Where no program can be run, no session is created.
+        find_sandbox(access)?;
         Ok(task_of(&exercise, file.as_deref(), text.contains('#')))
     }
 
@@ -157,6 +159,11 @@ impl TaskSource for ProgrammingTasks {
         };
         let exercises = load_exercises(path, access)?;
         Ok(exercises.iter().map(|exercise| task_of(exercise, Some(path), false)).collect())
+    }
+
+    fn default_tasks(&self, access: TaskAccess) -> Result<Vec<Task>, TaskError> {
+        find_sandbox(access)?;
+        Ok(self.list(access)?.into_iter().take(1).collect())
     }
 
     fn tasks_of_file(
