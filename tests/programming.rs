@@ -30,6 +30,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// A test, which panics if it fails.
+#[cfg(unix)]
+type TestFn = Box<dyn Fn() + std::panic::UnwindSafe>;
+
 #[cfg(unix)]
 fn main() -> ExitCode {
     let skip = |why: &str, is_failure: bool| {
@@ -45,10 +49,10 @@ fn main() -> ExitCode {
     }
     let filter = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     let tests = episodes::TESTS.iter().chain(sessions::TESTS).chain(processes::TESTS);
-    let mut cases: Vec<(&str, Box<dyn Fn() + std::panic::UnwindSafe + std::panic::RefUnwindSafe>)> =
-        tests.map(|(name, test)| (*name, Box::new(*test) as Box<_>)).collect();
+    let mut cases: Vec<(&str, TestFn)> =
+        tests.map(|(name, test)| (*name, Box::new(*test) as TestFn)).collect();
     cases.extend(
-        hostile::CASES.iter().map(|case| (case.name, Box::new(move || hostile::check(case)) as Box<_>)),
+        hostile::CASES.iter().map(|case| (case.name, Box::new(move || hostile::check(case)) as TestFn)),
     );
     cases.retain(|(name, _)| filter.as_ref().is_none_or(|filter| name.contains(filter.as_str())));
     let (mut passed, mut failed) = (0, 0);

@@ -129,28 +129,25 @@ impl QuestionEnvironment {
         if is_react {
             (self.state.lookup_term, self.state.lookup_place) = (None, 0);
         }
-        let outcome = match found.and_then(|at| self.library.page(at)) {
-            Some(page) => {
-                let text = if is_react {
-                    let sentences = page.sentences().iter().take(SHOWN_SENTENCES);
-                    sentences.map(String::as_str).collect::<Vec<_>>().join(" ")
-                } else {
-                    page.first_paragraph()
-                };
-                let shown = json!({ "title": page.title, "paragraphs": page.paragraphs });
-                Outcome::new(text).with("page", shown)
-            }
-            None => {
-                let similar = python_list(&self.library.similar_titles(title));
-                let text = if is_react {
-                    format!("Could not find {title}. Similar: {similar}.")
-                } else {
-                    format!("Could not find [{title}]. Similar: {similar}")
-                };
-                let outcome = Outcome::new(text);
-                // ReAct's environment keeps the page that was found before.
-                if is_react { outcome } else { outcome.with("page", Value::Null) }
-            }
+        let outcome = if let Some(page) = found.and_then(|at| self.library.page(at)) {
+            let text = if is_react {
+                let sentences = page.sentences().iter().take(SHOWN_SENTENCES);
+                sentences.map(String::as_str).collect::<Vec<_>>().join(" ")
+            } else {
+                page.first_paragraph()
+            };
+            let shown = json!({ "title": page.title, "paragraphs": page.paragraphs });
+            Outcome::new(text).with("page", shown)
+        } else {
+            let similar = python_list(&self.library.similar_titles(title));
+            let text = if is_react {
+                format!("Could not find {title}. Similar: {similar}.")
+            } else {
+                format!("Could not find [{title}]. Similar: {similar}")
+            };
+            let outcome = Outcome::new(text);
+            // ReAct's environment keeps the page that was found before.
+            if is_react { outcome } else { outcome.with("page", Value::Null) }
         };
         if found.is_some() || !is_react {
             self.state.page = found;

@@ -214,12 +214,12 @@ mod tests {
                 assert!(titles.contains(title.as_str()), "{}: {title}", question.id);
             }
             let is_word = ["yes", "no"].contains(&question.answer.as_str());
-            let text = question
-                .pages
-                .iter()
-                .filter(|(title, _)| question.supporting_titles.contains(title))
-                .map(|(title, sentences)| format!("{title} {}", sentences.concat()))
-                .collect::<String>();
+            let is_needed = |page: &&(String, Vec<String>)| question.supporting_titles.contains(&page.0);
+            let mut text = String::new();
+            for (title, sentences) in question.pages.iter().filter(is_needed) {
+                text.push_str(title);
+                text.push_str(&sentences.concat());
+            }
             let answer = question.answer.trim_start_matches("a ").trim_start_matches("the ");
             assert!(is_word || text.contains(answer), "{}: {answer} is on no page", question.id);
         }

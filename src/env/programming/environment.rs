@@ -156,7 +156,7 @@ fn feedback(results: &[TestResult]) -> String {
     text.push_str("\n\nTests failed:");
     for result in results {
         if let Some(output) = &result.failure {
-            text.push_str(&format!("\n{} # output: {output}", result.test));
+            text.extend(["\n", &result.test, " # output: ", output]);
         }
     }
     text

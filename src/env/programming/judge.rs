@@ -74,7 +74,8 @@ fn new_key(case: &Value) -> String {
     let seed = std::collections::hash_map::RandomState::new();
     let random = std::hash::BuildHasher::hash_one(&seed, count);
     let digest = Sha256::digest(format!("{random} {count} {case}").as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let half = digest.iter().take(16).fold(0_u128, |key, byte| key << 8 | u128::from(*byte));
+    format!("{half:032x}")
 }
 
 /// Returns which lines are tests: a single `assert` each.

@@ -42,7 +42,7 @@ fn read_whole_reply(reply: &str) -> ParsedActorReply {
         if has_control_characters(action) {
             log.complain("control characters in the action were not used", text);
         }
-        *action = visible.trim().to_owned();
+        visible.trim().clone_into(action);
     }
     if parsed.thought.is_none() && parsed.action.is_none() {
         let problem = if reply.trim().is_empty() { "the reply is empty" } else { "the reply has no action" };
