@@ -54,6 +54,10 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("domain/common_settings.rs", "fcrf", "where a value comes from, and its name in journals"),
     ("domain/common_settings.rs", "expel", "what a setting is needed for"),
     ("domain/common_settings.rs", "reflexion", "where a value comes from"),
+    ("cli/args", "programming", "where an option has an effect"),
+    ("method/reflexion/settings.rs", "programming", "what a setting is needed for"),
+    ("env/hotpotqa", "react", "whose actions, answers and agents it has"),
+    ("env/hotpotqa", "reflexion", "whose actions, answers and agents it has"),
     ("ui/compositor.rs", "react", "the verb"),
     ("ui/fixture", "*", "sessions for tests and benchmarks"),
 ];

@@ -1,3 +1,5 @@
+//! Plays questions on made-up pages, in both styles and with all agents.
+
 use super::*;
 
 const MARIE: [&str; 2] = ["Marie is a baker.", "She was born in Hesk."];
