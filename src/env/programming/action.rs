@@ -50,17 +50,17 @@ fn block_of(text: &str) -> Option<&str> {
 
 /// Returns the text from the first line on that begins a function, or an import right before it.
 fn from_first_function(text: &str) -> Option<&str> {
-    let starts = ["def ", "import ", "from ", "class ", "@"];
     let mut at = 0;
     let mut start = None;
     for line in text.split_inclusive('\n') {
-        if starts.iter().any(|word| line.starts_with(word)) {
+        // An English sentence may begin with `from`.
+        let is_import = line.starts_with("import ") || line.starts_with("from ") && line.contains(" import ");
+        if is_import || ["def ", "class ", "@"].iter().any(|word| line.starts_with(word)) {
             start = start.or(Some(at));
             if line.starts_with("def ") || line.starts_with("class ") {
                 return start.and_then(|start| text.get(start..));
             }
         } else if !line.trim().is_empty() {
-            // An English sentence may begin with `from`.
             start = None;
         }
         at += line.len();
