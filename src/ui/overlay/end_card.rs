@@ -2,7 +2,7 @@
 
 mod facts;
 
-use crate::domain::{EpisodeSummary, RunSpec};
+use crate::domain::{EpisodeSummary, Lesson, RunSpec};
 use crate::engine::{Episode, State};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -20,15 +20,40 @@ use ratatui::layout::Rect;
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 76;
-/// The first choices only continue the run or look back, so that holding Enter down never restarts an episode.
-const CHOICES: [(Action, &str); 6] = [
-    (Action::NextTask, "continue with the next task"),
-    (Action::LastProgress, "go to the last step with progress"),
-    (Action::Compare, "compare both plays step by step"),
-    (Action::AddLesson, "add a lesson"),
-    (Action::Export, "export a report"),
-    (Action::PlayAgain, "play this task again"),
+/// Choices after a won episode, the preselected one first. The last one restarts an episode, so that holding Enter
+/// down never does.
+const AFTER_WIN: [Action; 7] = [
+    Action::NextTask,
+    Action::Compare,
+    Action::MeasureEffect,
+    Action::Export,
+    Action::LastProgress,
+    Action::AddLesson,
+    Action::PlayAgain,
 ];
+/// Choices after a lost episode: first those that help to find out why.
+const AFTER_LOSS: [Action; 7] = [
+    Action::LastProgress,
+    Action::AddLesson,
+    Action::MeasureEffect,
+    Action::Compare,
+    Action::NextTask,
+    Action::Export,
+    Action::PlayAgain,
+];
+
+/// Returns the label of a choice; that of `PlayAgain` has a number in it (`retry_label`).
+fn choice_label(action: Action) -> &'static str {
+    match action {
+        Action::NextTask => "continue with the next task",
+        Action::LastProgress => "go to the last step with progress",
+        Action::Compare => "compare both plays step by step",
+        Action::MeasureEffect => "measure whether a lesson helps",
+        Action::AddLesson => "add a lesson",
+        Action::Export => "export a report",
+        _ => "play this task again",
+    }
+}
 
 /// End card of the episode on screen.
 #[derive(Default)]
@@ -69,6 +94,7 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         | A::Branches
         | A::Compare
         | A::MeasureEffect
+        | A::LessonHealth
         | A::FilterMarks
         | A::ShowDetails
         | A::Remark
@@ -122,19 +148,25 @@ impl EndCard {
         Some((episode, episode.outcome.as_deref()?))
     }
 
-    /// Returns the available choices: a next task only if one is left, the last progress only if there was some, in
-    /// read-only sessions nothing that needs a driver, and at an earlier episode nothing that continues the run.
-    fn choices(context: &Context<'_>) -> Vec<(Action, &'static str)> {
+    /// Returns the available choices: a next task only if one is left, the last progress only if there was some, a
+    /// measurement only if there is a lesson, in read-only sessions nothing that needs a driver, and at an earlier
+    /// episode nothing that belongs to the run's present.
+    fn choices(context: &Context<'_>) -> Vec<Action> {
         let progress = context.episode().is_some_and(|e| e.progress_step > 0);
-        let can = |action| match action {
-            Action::PlayAgain | Action::NextTask if is_earlier_episode(context) => false,
+        let can = |action: &Action| match action {
+            Action::PlayAgain | Action::NextTask | Action::MeasureEffect if is_earlier_episode(context) => {
+                false
+            }
             Action::PlayAgain | Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,
             Action::Compare => Self::compare_request(context).is_some(),
+            Action::MeasureEffect => context.displayed_state().pool.all().any(Lesson::is_active),
             _ => true,
         };
-        CHOICES.into_iter().filter(|(a, _)| can(*a)).collect()
+        let won = Self::ended_episode(context).is_some_and(|(_, outcome)| outcome.won);
+        let choices = if won { AFTER_WIN } else { AFTER_LOSS };
+        choices.into_iter().filter(can).collect()
     }
 
     /// Returns the request that compares the episode with the play of its task before it.
@@ -144,10 +176,11 @@ impl EndCard {
         Some(Request::CompareWith(EpisodeRef { episode: Some(earlier.number), ..EpisodeRef::default() }))
     }
 
-    /// Performs one of the choices. The comparison opens above the card, which stays open; all others close it.
+    /// Performs one of the choices. Comparison and measurement open above the card, which stays open; all others close it.
     fn perform(action: Action, context: &Context<'_>) -> Response {
         match Self::compare_request(context).filter(|_| action == Action::Compare) {
             Some(request) => Response::request(request),
+            None if action == Action::MeasureEffect => Response::request(Request::RunAction(action)),
             None => Response::request_and_close(Request::RunAction(action)),
         }
     }
@@ -157,14 +190,14 @@ impl EndCard {
             .map_or_else(Vec::new, |(episode, outcome)| fact_lines(episode, outcome, context, columns))
     }
 
-    fn choice_row(&self, context: &Context<'_>, place: usize, (action, words): (Action, &str)) -> Line {
+    fn choice_row(&self, context: &Context<'_>, place: usize, action: Action) -> Line {
         let here = place == self.selected;
         let (mark, role) = if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
         let key = context.keymap.key_label_in(Mode::EndCard, action).unwrap_or_default();
         let head = &context.frame.head;
         let words = match context.episode().filter(|_| action == Action::PlayAgain) {
             Some(episode) => retry_label(head, episode),
-            None => words.to_owned(),
+            None => choice_label(action).to_owned(),
         };
         vec![(Role::Proposal, format!("{mark} ")), (Role::Key, format!("{key:<3}")), (role, words)]
     }
@@ -193,9 +226,9 @@ impl Component for EndCard {
             Action::PageUp => self.fact_scroll.scroll_pages(-1),
             Action::Open | Action::Accept => {
                 let chosen = choices.get(self.selected);
-                return chosen.map_or_else(Response::close, |(a, _)| Self::perform(*a, context));
+                return chosen.map_or_else(Response::close, |action| Self::perform(*action, context));
             }
-            _ if choices.iter().any(|(a, _)| *a == action) => return Self::perform(action, context),
+            _ if choices.contains(&action) => return Self::perform(action, context),
             other => match row_delta(other, 1) {
                 Some(by) => {
                     self.selected = clamped_index(self.selected, by, choices.len());

@@ -2,7 +2,7 @@
 
 use super::overlays::lost_episode;
 use super::{TestScreen, screen_text};
-use crate::domain::EndReason;
+use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind, Task};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
 use crate::ui::keymap::{Keymap, Mode};
@@ -25,6 +25,18 @@ fn lost_trials(played: u32) -> Fixture {
         f.end_episode(false, EndReason::StepLimit);
     }
     f
+}
+
+/// A run of two tasks.
+fn two_tasks(trials: u32) -> Fixture {
+    let single = Fixture::for_method("omnireflect", "symbolic", trials);
+    let mut spec = (**single.state().run.as_ref().unwrap()).clone();
+    let second = Task { id: "easy/heat/24".to_owned(), ..spec.tasks[0].clone() };
+    spec.tasks.push(second);
+    let mut fixture = Fixture::empty();
+    let session = single.state().session.clone();
+    fixture.write(Cause::Policy, Event::RunStarted { session, spec: Box::new(spec) });
+    fixture
 }
 
 /// Regression: `T`, `b`, `D` and others silently did nothing on the card.
@@ -86,9 +98,8 @@ fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not()
 fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
     let mut stage = end_card_screen(lost_trials(1));
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("▸ n  continue with the next task"), "{shown}");
+    assert!(shown.contains("▸ <  go to the last step with progress"), "{shown}");
     assert!(shown.contains("r  play this task again: trial 2 of 2"), "{shown}");
-    assert_eq!(stage.press("Enter"), [Request::Send(Command::Step)]);
     let mut stage = end_card_screen(lost_trials(2));
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("r  play this task again: trial 3 (the run has 2)"), "{shown}");
@@ -102,6 +113,71 @@ fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("trial 3 (the run has 2)"), "{shown}");
     assert!(!stage.press("Enter").iter().any(|w| matches!(w, Request::Send(_))));
+}
+
+/// What is preselected depends on the outcome: after a win the run goes on, or both plays are compared; after a loss the card
+/// leads to where progress ended, or else to teaching.
+#[test]
+fn what_makes_sense_is_preselected() {
+    // Tasks of the run, trials of each, those of the first one that were won, progress of the last one, and the preselected row.
+    let cases: [(u32, u32, &[bool], f64, &str); 6] = [
+        (2, 2, &[true], 1.0, "n  continue with the next task"),
+        (1, 2, &[false, true], 1.0, "D  compare both plays step by step"),
+        (2, 1, &[true], 1.0, "n  continue with the next task"),
+        (2, 2, &[false], 0.25, "<  go to the last step with progress"),
+        (2, 2, &[false], 0.0, "a  add a lesson"),
+        (2, 2, &[true, false], 0.0, "a  add a lesson"),
+    ];
+    for (tasks, trials, won, progress, preselected) in cases {
+        let mut f = if tasks == 1 {
+            Fixture::for_method("omnireflect", "symbolic", trials)
+        } else {
+            two_tasks(trials)
+        };
+        for won in won {
+            f.begin_episode();
+            f.actor_step("look", "A room.", progress, serde_json::Value::Null);
+            f.end_episode(*won, if *won { EndReason::Won } else { EndReason::StepLimit });
+        }
+        let shown = screen_text(&end_card_screen(f).draw());
+        assert!(shown.contains(&format!("▸ {preselected}")), "{trials} {won:?} {progress}: {shown}");
+        assert!(!shown.contains("measure whether"), "there is no lesson yet: {shown}");
+    }
+    // A run that is over has no next task.
+    let mut f = two_tasks(1);
+    f.begin_episode();
+    f.end_episode(true, EndReason::Won);
+    f.write(Cause::Policy, Event::RunEnded);
+    let shown = screen_text(&end_card_screen(f).draw());
+    assert!(shown.contains("▸ E  export a report"), "{shown}");
+    let mut stage = end_card_screen(lost_trials(1));
+    stage.press("j");
+    stage.press("j");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Step)]);
+}
+
+/// With a lesson in the pool, the card lists its measurement; that and the health of lessons open above the card.
+#[test]
+fn a_lesson_can_be_measured_and_checked_from_the_card() {
+    let mut stage = end_card_screen(lost_episode());
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("%  measure whether a lesson helps"), "{shown}");
+    for (key, over) in [("%", "effect"), ("W", "health")] {
+        let mut stage = end_card_screen(lost_episode());
+        stage.press(key);
+        let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
+        assert_eq!(names, ["end", over], "{key}");
+    }
+    // Not at the end of an earlier episode, where it can't be measured.
+    let mut f = lost_trials(1);
+    let text = LessonText::plain("Look at the shelf first.");
+    f.add_lesson(ReflectionKind::Error, text, LessonOrigin::Person);
+    f.begin_episode();
+    let mut stage = TestScreen::new(f, 80, 24);
+    stage.press("[");
+    stage.press("C");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Episode 1 ended") && !shown.contains("measure whether"), "{shown}");
 }
 
 /// Regression: in the past of an earlier episode, the card was that of the latest one.
