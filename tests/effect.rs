@@ -16,7 +16,8 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use household::{ANSWER, LESSON, Place, elsewhere, here, two_arms_elsewhere, two_arms_here, with_actor};
 use retrospect::driver::measure::{
-    Keep, LogFile, MeasureOptions, Measurement, MergeError, Wanted, measure, merge_logs, read_log,
+    Keep, LogFile, MeasureOptions, Measurement, MergeError, Wanted, continue_measurement, measure,
+    merge_logs, read_log,
 };
 use retrospect::driver::rule_based_actor;
 use retrospect::journal::{Session, fold_events, read_branch};
@@ -30,7 +31,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
-const IN_MEMORY: MeasureOptions = MeasureOptions { jobs: 1, keep: Keep::None, retry_delay: Duration::ZERO };
+const IN_MEMORY: MeasureOptions =
+    MeasureOptions { jobs: 1, keep: Keep::None, retry_delay: Duration::ZERO, turn: None };
 
 /// Runs a measurement in memory.
 fn run(measurement: &Measurement) -> EffectLog {
@@ -130,6 +132,56 @@ fn a_measurement_continues_where_it_stopped_and_writes_the_same_log() {
         let interrupted = if cut == lines[1] + 1 { ["1-with", "1-without"] } else { ["3-with", "3-without"] };
         for name in interrupted.iter().filter(|_| cut < lines[6]) {
             assert!(parts.path().join(name).join("meta.toml").is_file(), "{name}, cut at {cut}");
+        }
+    }
+}
+
+/// Two measurements that advance in turn, a pair at a time, have the logs that they would have one after the other.
+#[test]
+fn measurements_that_advance_in_turn_have_the_same_logs() {
+    let dir = tempfile::tempdir().unwrap();
+    let both = [two_arms_here(ANSWER, Place::Step(25), 3), two_arms_elsewhere(LESSON, 4)];
+    let alone = both.each_ref().map(|measurement| {
+        let folder = dir.path().join(format!("alone-{}", measurement.plan.effect));
+        run_in(&folder, measurement, IN_MEMORY);
+        std::fs::read(folder.join("log.jsonl")).unwrap()
+    });
+    for jobs in [1, 2] {
+        let paths = [1, 2].map(|n| dir.path().join(format!("{jobs}-{n}")).join("log.jsonl"));
+        let mut files = paths.each_ref().map(|path| LogFile::open(path).unwrap().0);
+        let mut logs = [None, None];
+        let options = MeasureOptions { jobs, turn: Some(Duration::ZERO), ..IN_MEMORY };
+        let (_sender, wanted) = watch::channel(Wanted::Running);
+        let mut turns = 0;
+        while logs
+            .iter()
+            .any(|log: &Option<EffectLog>| log.as_ref().is_none_or(|log| log.stopped().is_none()))
+        {
+            for ((measurement, file), log) in both.iter().zip(&mut files).zip(&mut logs) {
+                if log.as_ref().is_some_and(|log| log.stopped().is_some()) {
+                    continue;
+                }
+                turns += 1;
+                let known = (Some(file), log.take());
+                let done = continue_measurement(measurement, known, options, wanted.clone(), &mut |_, _| {});
+                *log = Some(done.unwrap());
+            }
+        }
+        if jobs == 1 {
+            assert!(turns >= 7, "one pair a turn: {turns}");
+            for (path, alone) in paths.iter().zip(&alone) {
+                assert!(std::fs::read(path).unwrap() == *alone, "{}", path.display());
+            }
+        }
+        for (log, alone) in logs.iter().flatten().zip(&alone) {
+            let lines = alone.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            let alone = EffectLog::fold(lines.map(|line| serde_json::from_slice(line).unwrap())).unwrap();
+            let counts = |log: &EffectLog| format!("{:?}", log.contrasts()[0].counts());
+            assert_eq!(
+                (counts(log), log.settled_pairs()),
+                (counts(&alone), alone.settled_pairs()),
+                "{jobs} jobs"
+            );
         }
     }
 }

@@ -106,6 +106,7 @@ fn run(
             KeepWord::None => Keep::None,
         },
         retry_delay: RETRY_DELAY,
+        turn: None,
     };
     let (mut file, records) = LogFile::open(&column.log).map_err(|error| log_error(&error))?;
     let mut printed = Ok(());

@@ -2,10 +2,11 @@
 
 use super::args::{self, ExportFormat};
 use super::config::Config;
-use super::error::CliError;
+use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::{locate, screen};
 use crate::domain::pluralize;
+use crate::driver::measure::{measurements_folder, read_results};
 use crate::engine::Envelope;
 use crate::files;
 use crate::journal::embed_session;
@@ -39,6 +40,11 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     })?;
     let mut record = recording.finish();
     record.branch = Some(opened.shown_branch()?);
+    if let Some(dir) = &opened.dir {
+        let results = read_results(&measurements_folder(dir), &|_, _| Ok(()));
+        record.logged_measurements =
+            results.map_err(|error| CliError::new(CliErrorKind::File, error, "try again"))?;
+    }
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let chosen = parse_step("--at", args.at.as_deref())?;
     let at = chosen.or(opened.position).or(bookmark).unwrap_or_else(|| record.default_step());

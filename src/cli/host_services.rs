@@ -6,7 +6,8 @@ use super::config::Config;
 use super::effect::ScreenMeasurement;
 use super::shipped_demos::ShippedDemo;
 use super::{opener, saved_pools, seen_hints};
-use crate::domain::{BranchId, ModelRole, Prompt, RunSpec, Seq, pluralize};
+use crate::domain::{BranchId, LessonId, MeasuredEffect, ModelRole, Prompt, RunSpec, Seq, pluralize};
+use crate::driver::measure::{measurements_folder, read_results};
 use crate::driver::{Store, build_request};
 use crate::engine::State;
 use crate::files;
@@ -334,14 +335,20 @@ pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Res
         }
         super::locate::session_files(dir, &|_, _| progress.report(1, 2)).map_err(|e| e.message)
     };
-    write_report(dir, name, find_files, store, progress)
+    let measured = if dir.as_os_str().is_empty() {
+        Vec::new()
+    } else {
+        read_results(&measurements_folder(dir), &|_, _| progress.report(0, 1))?
+    };
+    write_report(dir, (name, measured), find_files, store, progress)
 }
 
 /// Writes the session of a store to an HTML report in a folder, together with the session's files, if it has any. Returns
-/// the report's path. `branch_name` is the name that a person gave the store's branch.
+/// the report's path. `branch_name` is the name that a person gave the store's branch,
+/// `measured` what only the logs beside the session say about its lessons.
 pub(super) fn write_report<'f>(
     dir: &Path,
-    branch_name: Option<String>,
+    (branch_name, measured): (Option<String>, Vec<(LessonId, MeasuredEffect)>),
     find_files: impl FnOnce() -> Result<SessionFiles<'f, std::io::Error>, String>,
     store: &Store,
     progress: &WorkProgress,
@@ -357,6 +364,7 @@ pub(super) fn write_report<'f>(
     }
     let mut record = recorder.finish();
     record.branch = Some(ShownBranch { name: branch_name, id: id.clone() });
+    record.logged_measurements = measured;
     let session_files = find_files()?;
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);

@@ -12,6 +12,7 @@ mod log_file;
 mod merge;
 mod moment;
 mod player;
+mod results;
 mod runner;
 mod session_design;
 mod starting_point;
@@ -25,7 +26,8 @@ pub use log_file::{LogFile, LogFileError, read_log};
 pub use merge::{MergeError, merge_logs};
 pub use moment::{MomentError, moment_before_step};
 pub use player::Wanted;
-pub use runner::{Keep, MeasureError, MeasureOptions, OnRecord, measure};
+pub use results::{day_of, measurements_folder, modified, read_results};
+pub use runner::{Keep, MeasureError, MeasureOptions, OnRecord, continue_measurement, measure};
 pub use session_design::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, PlaceboKind,
     measure_each, measure_over_tasks,

@@ -107,7 +107,7 @@ impl<'a> Document<'a> {
             scope: enum_name(&lesson.scope),
             status: enum_name(&lesson.status),
             parents: format_parents(&self.0.parent_numbers(lesson)),
-            measured: MeasuredEffect::latest(lesson.measured.iter()).into_iter().map(measured_line).collect(),
+            measured: self.0.measured(lesson).into_iter().map(measured_line).collect(),
         };
         self.0.lessons().into_iter().map(entry).collect()
     }

@@ -3,8 +3,8 @@
 use super::SessionRecord;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
-    EpisodeSummary, ExecutedAction, Intervention, JSON_EXPORT_FORMAT, Lesson, Note, Observation,
-    PartialReply, Reflection, RunSpec, Seq, Step, Usage,
+    EpisodeSummary, ExecutedAction, Intervention, JSON_EXPORT_FORMAT, Lesson, MeasuredEffect, Note,
+    Observation, PartialReply, Reflection, RunSpec, Seq, Step, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -24,7 +24,7 @@ struct Document<'a> {
     run: Option<&'a RunSpec>,
     settings_changed: Vec<SettingChange<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
-    lessons: Vec<&'a Lesson>,
+    lessons: Vec<Cow<'a, Lesson>>,
     /// Calls, tokens and cost, by role.
     spent: &'a crate::engine::UsageTotals,
     /// Totals and rates of the run's episodes.
@@ -134,13 +134,26 @@ pub fn render_json(record: &SessionRecord) -> String {
             .map(|(seq, name, value)| SettingChange { seq: *seq, name, value })
             .collect(),
         episodes: record.episodes.iter().map(|e| episode_json(record, e)).collect(),
-        lessons: record.lessons(),
+        lessons: record.lessons().into_iter().map(|lesson| with_measurements(record, lesson)).collect(),
         spent: &record.final_state.usage,
         tally: super::Tally::from_states([&*record.final_state]),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     crate::text::escape_json(&text).into_owned()
+}
+
+/// Returns the lesson with the measurements that only their logs have.
+fn with_measurements<'a>(record: &SessionRecord, lesson: &'a Lesson) -> Cow<'a, Lesson> {
+    let is_known = |result: &MeasuredEffect| lesson.measured.iter().any(|known| known.is_same_result(result));
+    let logged: Vec<MeasuredEffect> =
+        record.measured(lesson).into_iter().filter(|result| !is_known(result)).cloned().collect();
+    if logged.is_empty() {
+        return Cow::Borrowed(lesson);
+    }
+    let mut lesson = lesson.clone();
+    lesson.measured = lesson.measured.iter().cloned().chain(logged).collect();
+    Cow::Owned(lesson)
 }
 
 fn episode_json<'a>(record: &'a SessionRecord, entry: &'a EpisodeRecord) -> EpisodeJson<'a> {

@@ -1,6 +1,6 @@
 //! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
-use crate::domain::{BranchId, CallId, Lesson, Question, RunSpec, Seq, Step};
+use crate::domain::{BranchId, CallId, Lesson, LessonId, MeasuredEffect, Question, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -79,6 +79,8 @@ pub struct SessionRecord {
     pub final_state: Arc<State>,
     /// Timestamp of the first event.
     pub started_at: Option<Timestamp>,
+    /// What was measured of its lessons, as far as only the logs beside the session say so, because it was closed.
+    pub logged_measurements: Vec<(LessonId, MeasuredEffect)>,
 }
 
 /// Builds a [`SessionRecord`] from the events of a branch, one at a time, without holding them.
@@ -148,6 +150,7 @@ impl SessionRecorder {
             episodes,
             final_state: Arc::new(state),
             started_at,
+            logged_measurements: Vec::new(),
         }
     }
 }
@@ -179,6 +182,13 @@ impl SessionRecord {
     /// Returns all lessons that ever existed, including retired ones.
     pub fn lessons(&self) -> Vec<&Lesson> {
         self.final_state.pool.all().collect()
+    }
+
+    /// Returns what was measured of a lesson, each measurement once: from the session, and from the logs beside it.
+    pub fn measured<'a>(&'a self, lesson: &'a Lesson) -> Vec<&'a MeasuredEffect> {
+        let logged =
+            self.logged_measurements.iter().filter(|(id, _)| *id == lesson.id).map(|(_, result)| result);
+        MeasuredEffect::latest(lesson.measured.iter().chain(logged))
     }
 
     /// Returns the numbers of a lesson's parents. Parents that left the pool with their episode are omitted.

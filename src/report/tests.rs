@@ -3,6 +3,7 @@
 mod played;
 
 use super::*;
+use crate::domain::{LessonId, MeasuredEffect};
 use crate::engine::{Envelope, State};
 use crate::journal::import::ImportedSession;
 use crate::journal::{embed_session, extract_session};
@@ -493,4 +494,44 @@ fn exports_say_what_was_measured_of_a_lesson() {
     assert!(transcript.contains(&format!("lesson 1 measured: {result}, helped")), "{transcript}");
     let json: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
     assert_eq!(json["lessons"][0]["measured"][0]["pairs"], 120);
+}
+
+/// What only the log of a measurement says is in the exports of a closed session as well, once.
+#[test]
+fn exports_say_what_the_logs_of_measurements_say() {
+    let mut record = record_of(&events_of(SESSION));
+    let lesson = record.lessons()[0].id.clone();
+    let result = MeasuredEffect {
+        date: "2026-11-20".to_owned(),
+        effect: "0a".to_owned(),
+        version: 1,
+        scope: "tasks".to_owned(),
+        column: Some("elsewhere".to_owned()),
+        arms: ("with".to_owned(), "without".to_owned()),
+        outcome: "success".to_owned(),
+        pairs: 60,
+        b: 12,
+        c: 0,
+        difference: Some(0.2),
+        low: 0.1,
+        high: 0.3,
+        alpha: 0.025,
+        margin: 0.1,
+        verdict: "helped".to_owned(),
+        live: false,
+        model: "rules".to_owned(),
+        profile: String::new(),
+    };
+    let longer = MeasuredEffect { pairs: 120, b: 24, ..result.clone() };
+    let of_another = (LessonId("not-here".into()), result.clone());
+    record.logged_measurements = vec![(lesson.clone(), result), (lesson, longer), of_another];
+    let html = html_page(&record, StepRef { episode: 1, step: 1 }, &files());
+    let markdown = render_markdown(&record).replace('\\', "");
+    for page in [html, markdown] {
+        assert_eq!(page.matches("measured +20 %").count(), 1, "{page}");
+        assert!(page.contains("120 pairs: helped"), "{page}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
+    let measured = json["lessons"][0]["measured"].as_array().unwrap();
+    assert_eq!((measured.len(), &measured[0]["pairs"]), (1, &120.into()));
 }

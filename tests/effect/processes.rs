@@ -208,3 +208,45 @@ fn a_result_stays_with_the_lesson_in_the_pool() {
     );
     assert!(in_pool(&["list"]).contains("2 pairs"), "{}", in_pool(&["list"]));
 }
+
+/// A session that has ended isn't written any more; its exports have what was measured of its lessons all the same.
+#[test]
+fn exports_of_a_closed_session_have_what_was_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let retrospect = |arguments: &[&str]| {
+        let mut program = Command::new(PROGRAM);
+        program.args(arguments).current_dir(dir.path()).stdin(Stdio::null());
+        let output = program.env_clear().env("HOME", dir.path()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    std::fs::create_dir(dir.path().join("sessions")).unwrap();
+    retrospect(&["lessons", "add", "Do not repeat an action that did nothing.", "--pool", "pool.jsonl"]);
+    let run = [
+        "run",
+        "--env",
+        "household",
+        "--task",
+        "easy/put/1",
+        "--method",
+        "omnireflect",
+        "--pool",
+        "pool.jsonl",
+    ];
+    retrospect(&[&run[..], &["--headless"]].concat());
+    std::fs::remove_file(dir.path().join("pool.jsonl")).unwrap();
+    let session = std::fs::read_dir(dir.path().join("sessions")).unwrap().next().unwrap().unwrap().path();
+    let session = session.to_str().unwrap();
+    let journal = || std::fs::read(Path::new(session).join("branches/trunk.jsonl")).unwrap();
+    let before = journal();
+    let measure = ["lessons", "effect", "--session", session, "--lesson", "1", "--only", "elsewhere"];
+    retrospect(&[&measure[..], &["--pairs", "2", "--keep-going", "--placebo", "none"]].concat());
+    assert!(journal() == before, "the session is closed");
+    let exported = |format: &str| retrospect(&["export", session, "--format", format]);
+    for format in ["markdown", "html"] {
+        let page = exported(format).replace('\\', "");
+        assert!(page.contains("elsewhere") && page.contains("2 pairs"), "{format}: {page}");
+    }
+    let json: Value = serde_json::from_str(&exported("json")).unwrap();
+    assert_eq!(json["lessons"][0]["measured"][0]["pairs"].as_u64(), Some(2), "{}", json["lessons"]);
+}

@@ -12,7 +12,7 @@ use crate::cli::{lesson_environments, locate};
 use crate::domain::{Lesson, LessonText, RunSpec, Task};
 use crate::driver::measure::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
-    PlaceboKind, measure_each, measure_over_tasks,
+    PlaceboKind, measure_each, measure_over_tasks, measurements_folder,
 };
 use crate::driver::{DriverError, RunFactory, worlds};
 use crate::engine::{LessonCommand, State};
@@ -72,7 +72,7 @@ fn prepare_panel(
     }
     let lesson = session_lesson(pool, args, &head)?;
     let root = match &opened.dir {
-        Some(dir) => dir.join("effects"),
+        Some(dir) => measurements_folder(dir),
         None => effects_beside(pool),
     };
     let session =

@@ -1,21 +1,21 @@
 //! Measurements for the screen.
 
 use super::design::{describe_estimate, design_panel};
-use super::store::{day, store_quietly};
+use super::store::store_quietly;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::locate;
 use crate::cli::pool::pool_path;
 use crate::domain::{LessonId, MeasuredEffect};
 use crate::driver::measure::{
-    LogFile, MeasureChoices, MeasureOptions, MeasuredSession, Measurement, Wanted, measure, read_log,
+    LogFile, MeasureChoices, MeasureOptions, MeasuredSession, Measurement, Wanted, continue_measurement,
+    day_of, measurements_folder, modified, read_log, read_results,
 };
 use crate::driver::{Store, wall_clock_now};
-use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, kept_results};
+use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
-use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ use tokio::sync::{oneshot, watch};
 
 /// How often the pairs so far are shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
-/// The maximum number of measurements that are listed.
-const MAX_LISTED: usize = 500;
+/// How long a column advances before the other one does.
+const TURN: Duration = Duration::from_millis(250);
 /// How long to wait before an episode that couldn't be played is tried again.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
@@ -49,7 +49,7 @@ impl ScreenMeasurement {
     pub(in crate::cli) fn new(config: &Config, dir: &Path, is_demo: bool) -> Self {
         let has_folder = !is_demo && !dir.as_os_str().is_empty();
         let parent = if has_folder { dir.to_owned() } else { locate::sessions_folder(config) };
-        Self { config: config.clone(), root: parent.join("effects") }
+        Self { config: config.clone(), root: measurements_folder(&parent) }
     }
 
     /// Plans the measurement of a lesson, with the pairs that are in its logs.
@@ -62,7 +62,7 @@ impl ScreenMeasurement {
         Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), missing.as_deref()))
     }
 
-    /// Plays the episodes of both columns, one column after the other.
+    /// Plays the episodes of both columns, which advance in turn. The order doesn't change their numbers: each has its own log.
     pub(in crate::cli) fn run(
         &self,
         (store, query): &(Arc<Store>, EffectQuery),
@@ -76,16 +76,10 @@ impl ScreenMeasurement {
         let (sender, wanted) = watch::channel(Wanted::Running);
         let (done, is_done) = oneshot::channel::<()>();
         let watcher = stop_when_cancelled(progress.clone(), sender, is_done)?;
-        let mut outcome = Ok(());
-        for index in 0..columns.len() {
-            if *wanted.borrow() == Wanted::Stopped || outcome.is_err() {
-                break;
-            }
-            let send_columns = |columns: &[EffectColumn]| {
-                send(in_phase(query, EffectPhase::Running, columns.iter(), missing.as_deref()));
-            };
-            outcome = run_column(&mut columns, index, wanted.clone(), &send_columns);
-        }
+        let send_columns = |columns: &[EffectColumn]| {
+            send(in_phase(query, EffectPhase::Running, columns.iter(), missing.as_deref()));
+        };
+        let outcome = run_columns(&mut columns, &wanted, &send_columns);
         // The watcher ends, whether or not it still listens.
         drop(done);
         let _ = watcher.join();
@@ -117,24 +111,7 @@ impl ScreenMeasurement {
 
     /// Reads the results of all measurements in the folder, those of deleted lessons too.
     pub(in crate::cli) fn list(&self, progress: &WorkProgress) -> Result<MeasuredResults, String> {
-        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten().take(MAX_LISTED);
-        let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path().join("log.jsonl")).collect();
-        logs.sort();
-        let mut results = Vec::new();
-        for (number, log) in (0..).zip(&logs) {
-            progress.report(number, logs.len() as u64)?;
-            // A folder without a log, or with one that can't be read, has no result; measuring again says what is wrong.
-            let Some(records) = log.is_file().then(|| read_log(log).ok()).flatten() else { continue };
-            let Some(known) = EffectLog::fold(records) else { continue };
-            let date = day(modified(log));
-            results.extend(
-                kept_results(known.plan(), &EffectResult::without_bootstrap(&known), &date)
-                    .into_iter()
-                    .map(|(id, kept)| (date.clone(), id, kept)),
-            );
-        }
-        results.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(results.into_iter().map(|(_, id, kept)| (id, kept)).collect())
+        read_results(&self.root, &|done, all| progress.report(done, all)).map(Into::into)
     }
 
     fn columns(
@@ -162,7 +139,7 @@ impl ScreenMeasurement {
             let (cost, detectable) = describe_estimate(&measurement, Some(&head));
             let result = EffectResult::from_log(&known);
             let shown = EffectColumn {
-                kept: kept_result(&known, &result, &day(modified(&log))),
+                kept: kept_result(&known, &result, &day_of(modified(&log))),
                 result,
                 log: known,
                 cost,
@@ -188,48 +165,72 @@ fn is_pool_name(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "jsonl")
 }
 
-/// Returns when a file was written last; now if that isn't known.
-fn modified(file: &Path) -> Timestamp {
-    let time = std::fs::metadata(file).and_then(|metadata| metadata.modified());
-    time.ok().and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(wall_clock_now)
-}
-
-/// Plays one column, and shows its pairs beside the others.
-fn run_column(
+/// Plays the columns in turn until each is finished, or until a person stops them.
+fn run_columns(
     columns: &mut [Column],
-    index: usize,
-    wanted: watch::Receiver<Wanted>,
+    wanted: &watch::Receiver<Wanted>,
     send: &dyn Fn(&[EffectColumn]),
 ) -> Result<(), String> {
-    let Some(column) = columns.get(index) else { return Ok(()) };
     // What is finished stays as it is.
-    if column.shown.log.stopped().is_some_and(|reason| !reason.can_go_on()) {
-        return Ok(());
+    let is_open = |column: &Column| column.shown.log.stopped().is_none_or(StopReason::can_go_on);
+    let mut files = Vec::new();
+    for index in (0..columns.len()).filter(|index| columns.get(*index).is_some_and(is_open)) {
+        let Some(column) = columns.get(index) else { continue };
+        let (file, records) = LogFile::open(&column.log).map_err(|error| error.to_string())?;
+        files.push((index, file, EffectLog::fold(records)));
     }
-    let measurement = column.measurement.clone();
-    let (mut file, records) = LogFile::open(&column.log).map_err(|error| error.to_string())?;
-    let options = MeasureOptions { retry_delay: RETRY_DELAY, ..MeasureOptions::default() };
-    let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
     let mut last_shown = Instant::now();
+    while !files.is_empty() {
+        let mut unfinished = Vec::new();
+        for (index, mut file, log) in files {
+            let log = run_turn(columns, index, (&mut file, log), wanted, (&mut last_shown, send))?;
+            if log.stopped().is_none() {
+                unfinished.push((index, file, Some(log)));
+            }
+        }
+        files = unfinished;
+    }
+    Ok(())
+}
+
+/// Plays one column for a while, and shows its pairs beside the others.
+fn run_turn(
+    columns: &mut [Column],
+    index: usize,
+    (file, known): (&mut LogFile, Option<EffectLog>),
+    wanted: &watch::Receiver<Wanted>,
+    (last_shown, send): (&mut Instant, &dyn Fn(&[EffectColumn])),
+) -> Result<EffectLog, String> {
+    let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
+    let Some(column) = columns.get_mut(index) else { return Err("no such column".to_owned()) };
+    let options = MeasureOptions { retry_delay: RETRY_DELAY, turn: Some(TURN), ..MeasureOptions::default() };
     let mut on_record = |log: &EffectLog, _: &EffectRecord| {
         if last_shown.elapsed() < SHOW_INTERVAL {
             return;
         }
-        last_shown = Instant::now();
+        *last_shown = Instant::now();
         if let Some(column) = shown.get_mut(index) {
             column.log = log.clone();
             column.result = EffectResult::without_bootstrap(log);
         }
         send(&shown);
     };
-    let log = measure(&measurement, (Some(&mut file), records), options, wanted, &mut on_record)
-        .map_err(|error| error.to_string())?;
-    if let Some(column) = columns.get_mut(index) {
-        column.shown.result = EffectResult::from_log(&log);
-        column.shown.kept = kept_result(&log, &column.shown.result, &day(wall_clock_now()));
-        column.shown.log = log;
-    }
-    Ok(())
+    let log = continue_measurement(
+        &column.measurement,
+        (Some(file), known),
+        options,
+        wanted.clone(),
+        &mut on_record,
+    )
+    .map_err(|error| error.to_string())?;
+    // The bootstrap takes long, so only the end has it.
+    column.shown.result = match log.stopped() {
+        Some(_) => EffectResult::from_log(&log),
+        None => EffectResult::without_bootstrap(&log),
+    };
+    column.shown.kept = kept_result(&log, &column.shown.result, &day_of(wall_clock_now()));
+    column.shown.log = log.clone();
+    Ok(log)
 }
 
 fn in_phase<'a>(

@@ -10,9 +10,9 @@ use crate::cli::lessons::append_and_report;
 use crate::cli::output::Output;
 use crate::cli::pool::{PoolFile, PoolLine};
 use crate::domain::{LessonId, LessonOp, MeasuredEffect};
+use crate::driver::measure::day_of;
 use crate::driver::wall_clock_now;
 use crate::timeline::effect::kept_results;
-use jiff::Timestamp;
 use std::path::Path;
 
 /// Appends what was measured to the lessons of the pool. Lessons that the pool doesn't have keep their log only.
@@ -23,7 +23,7 @@ pub(super) fn store_result(
     done: &Measured,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let results = kept_results(&done.plan, &done.result, &day(wall_clock_now()));
+    let results = kept_results(&done.plan, &done.result, &day_of(wall_clock_now()));
     if column.measurement.plan.shard.is_some() || results.is_empty() || !path.exists() {
         return Ok(());
     }
@@ -53,9 +53,4 @@ fn new_lines(path: &Path, results: Vec<(LessonId, MeasuredEffect)>) -> Result<Ve
     let mut lines: Vec<PoolLine> = results.into_iter().map(line).collect();
     lines.retain(|line| pool.merge_line(line.clone()));
     Ok(lines)
-}
-
-/// Formats the day of a time, as `2026-11-20`.
-pub(super) fn day(time: Timestamp) -> String {
-    time.to_string().chars().take(10).collect()
 }

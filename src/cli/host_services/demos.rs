@@ -64,6 +64,6 @@ impl ShippedDemo {
     ) -> Result<String, String> {
         files::create_folder(folder).map_err(|error| write_error(folder, &error))?;
         let session = self.session();
-        write_report(folder, None, || Ok(session.session_files()), store, progress)
+        write_report(folder, (None, Vec::new()), || Ok(session.session_files()), store, progress)
     }
 }

@@ -36,11 +36,14 @@ pub struct MeasureOptions {
     pub keep: Keep,
     /// How long to wait before an episode that couldn't be played is tried again.
     pub retry_delay: Duration,
+    /// Return after this time and at least one pair, at the end of a pair, so that another measurement can advance; [`continue_measurement`] goes
+    /// on. Nothing of it is recorded. `None`: only when the measurement stops.
+    pub turn: Option<Duration>,
 }
 
 impl Default for MeasureOptions {
     fn default() -> Self {
-        Self { jobs: 1, keep: Keep::Differing, retry_delay: Duration::from_secs(1) }
+        Self { jobs: 1, keep: Keep::Differing, retry_delay: Duration::from_secs(1), turn: None }
     }
 }
 
@@ -74,6 +77,10 @@ struct Runner<'a> {
     /// The events of episodes whose pairs are not complete yet.
     events: HashMap<EpisodeSlot, Vec<Envelope>>,
     deadline: Option<Instant>,
+    /// When no further pair is begun.
+    turn_end: Option<Instant>,
+    /// Whether a pair was begun since the measurement was started or continued.
+    has_begun_pair: bool,
     wanted: watch::Receiver<Wanted>,
     last_sync: Instant,
 }
@@ -90,9 +97,23 @@ pub fn measure<'a>(
     wanted: watch::Receiver<Wanted>,
     on_record: &'a mut OnRecord<'a>,
 ) -> Result<EffectLog, MeasureError> {
+    continue_measurement(measurement, (file, EffectLog::fold(records)), options, wanted, on_record)
+}
+
+/// Goes on with a measurement whose log is known, or begins it. `file` has the records of the log. A limit in minutes counts
+/// from here.
+///
+/// # Errors
+/// Returns [`MeasureError`] if something can't be written, or if the log belongs to another measurement.
+pub fn continue_measurement<'a>(
+    measurement: &'a Measurement,
+    (file, known): (Option<&'a mut LogFile>, Option<EffectLog>),
+    options: MeasureOptions,
+    wanted: watch::Receiver<Wanted>,
+    on_record: &'a mut OnRecord<'a>,
+) -> Result<EffectLog, MeasureError> {
     let plan = &measurement.plan;
     let minutes = plan.budget.minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60)));
-    let known = EffectLog::fold(records);
     if let Some(known) = known.as_ref().filter(|known| !known.plan().is_same_measurement(plan)) {
         return Err(MeasureError::OtherMeasurement {
             path: file.map_or_else(String::new, |file| file.folder().display().to_string()),
@@ -112,6 +133,8 @@ pub fn measure<'a>(
         in_progress: Vec::new(),
         events: HashMap::new(),
         deadline: minutes.and_then(|minutes| Instant::now().checked_add(minutes)),
+        turn_end: options.turn.and_then(|turn| Instant::now().checked_add(turn)),
+        has_begun_pair: false,
         wanted,
         last_sync: Instant::now(),
     };
@@ -167,7 +190,21 @@ impl Runner<'_> {
                     }
                 }
                 NextRecord::Play(next) => {
+                    let begun = |slot: &EpisodeSlot| self.log.pairs().contains_key(&slot.pair);
+                    let next: Vec<EpisodeSlot> = match self.turn_end {
+                        Some(end) if self.has_begun_pair && Instant::now() >= end => {
+                            next.into_iter().filter(begun).collect()
+                        }
+                        _ => next,
+                    };
+                    if next.is_empty() {
+                        if self.in_progress.is_empty() {
+                            return Ok(());
+                        }
+                        self.receive(played)?;
+                    }
                     for slot in next {
+                        self.has_begun_pair |= !self.log.pairs().contains_key(&slot.pair);
                         self.in_progress.push(slot.clone());
                         // The workers live as long as this function.
                         let _ = slots.send(slot);
