@@ -218,6 +218,7 @@ impl Rig {
         let call = self.call().call();
         let text = format!("go to cabinet {}", self.step % 20);
         self.feed(&Input::Reply(Reply::Model {
+            tool_calls: Vec::new(),
             truncated: None,
             call,
             text,

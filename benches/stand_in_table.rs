@@ -298,7 +298,14 @@ fn reply_to(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: E
         Effect::Ask { call, prompt } => {
             let seed = prompt.seed;
             let text = answer(&render(&engine.state, &prompt), seed);
-            Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
+            Reply::Model {
+                tool_calls: Vec::new(),
+                truncated: None,
+                call,
+                text,
+                reasoning: String::new(),
+                usage: Usage::default(),
+            }
         }
         other @ (Effect::Compute { .. } | Effect::Cancel { .. }) => unreachable!("{other:?}"),
     }

@@ -32,6 +32,7 @@ mod settings;
 mod step;
 mod step_result;
 mod task;
+mod tool_call;
 mod truncation;
 mod usage;
 
@@ -80,5 +81,6 @@ pub use settings::Settings;
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};
+pub use tool_call::ToolCall;
 pub use truncation::Truncation;
 pub use usage::{EarlierUsage, TokenCounts, Usage, format_price};

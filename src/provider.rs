@@ -14,7 +14,7 @@ pub use recorded::RecordedProvider;
 pub use request_preview::RequestPreview;
 pub use scripted::{Script, ScriptedProvider};
 
-use crate::domain::{CallId, ModelRole, Prompt, Question, Truncation, Usage};
+use crate::domain::{CallId, ModelRole, Prompt, Question, ToolCall, Truncation, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -112,6 +112,8 @@ pub enum Delta {
     Notice(String),
     /// Data without content arrived: the server is alive.
     KeepAlive,
+    /// All tools that the model called, sent after the reply's text; nothing runs them.
+    ToolCalls(Vec<ToolCall>),
     /// The reply ended early, for this reason; sent after its last piece. A reply without it is complete.
     Truncated(Truncation),
     /// Usage so far, earlier attempts included: sent at the end, and after each attempt that is discarded. The latest

@@ -202,6 +202,9 @@ fn a_reasoning_model_plays_as_documented_and_raises_its_limit_once() {
 #[test]
 fn an_empty_reply_is_a_failed_call_and_not_an_empty_action() {
     let reasoning = format!("{}{}", reasoning_event("reasoning", "hm hm"), end_event("length"));
+    let call = serde_json::json!([{"index": 0, "function": {"name": "look", "arguments": "{}"}}]);
+    let called = format!("data: {}\n\n", serde_json::json!({"choices": [{"delta": {"tool_calls": call}}]}));
+    let called = called + &end_event("tool_calls");
     let empty = complete_reply("");
     let cases = [
         (empty.clone(), &REACT_ARGS[..], "the model returned an empty reply, 3 times"),
@@ -214,6 +217,11 @@ fn an_empty_reply_is_a_failed_call_and_not_an_empty_action() {
             complete_reply("{\"action\": {\"name\": \"look\"}}"),
             &REACT_ARGS[..],
             "the model's reply has no action, 3 times",
+        ),
+        (
+            chunked(&[called.as_bytes()], true),
+            &REACT_ARGS[..],
+            "the model called a tool instead of writing a reply, 3 times",
         ),
         (
             empty.clone(),

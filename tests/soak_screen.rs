@@ -172,6 +172,7 @@ impl ScreenSession {
         let (call, hostile_text) = (effect.call(), hostile::text(rng, 500));
         let reply = if matches!(effect, Effect::Ask { .. }) {
             Reply::Model {
+                tool_calls: Vec::new(),
                 truncated: None,
                 call,
                 text: hostile_text,

@@ -224,7 +224,14 @@ fn reply_with_text(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
     if matches!(call, Effect::Ask { .. }) {
         let (text, reasoning) =
             (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
-        Reply::Model { truncated: None, call: id, text, reasoning, usage: Usage::default() }
+        Reply::Model {
+            tool_calls: Vec::new(),
+            truncated: None,
+            call: id,
+            text,
+            reasoning,
+            usage: Usage::default(),
+        }
     } else {
         let result = StepResult {
             observation: words.to_owned(),

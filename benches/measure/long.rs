@@ -90,7 +90,14 @@ impl Rig {
                 "I look further. ".repeat(40),
                 (self.cabinet_of)(self.step)
             );
-            Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
+            Reply::Model {
+                tool_calls: Vec::new(),
+                truncated: None,
+                call,
+                text,
+                reasoning: String::new(),
+                usage: Usage::default(),
+            }
         } else {
             let seen = "a apple 1, a bowl 2, a cup 3, ".repeat(60);
             let result = StepResult {

@@ -339,7 +339,14 @@ fn model_reply(call: CallId, mut text: String) -> Reply {
     if truncated.is_some() {
         text.pop();
     }
-    Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
+    Reply::Model {
+        tool_calls: Vec::new(),
+        call,
+        text,
+        reasoning: String::new(),
+        usage: Usage::default(),
+        truncated,
+    }
 }
 
 fn environment_reply(call: CallId, result: StepResult) -> Reply {

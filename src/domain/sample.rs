@@ -1,7 +1,7 @@
 //! Samples: further replies to the prompt of a step, requested by a person to see what else the actor would propose. They
 //! are recorded and counted beside the run; nothing is executed and no prompt ever shows them.
 
-use super::{LessonId, PromptRecord, TokenCounts, Truncation, Usage, pluralize};
+use super::{LessonId, PromptRecord, TokenCounts, ToolCall, Truncation, Usage, pluralize};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -82,6 +82,9 @@ pub struct Sample {
     /// The model's reasoning.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
+    /// The tools that the model called; none of them ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
     /// What cut the reply off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncation>,

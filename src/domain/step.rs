@@ -1,7 +1,7 @@
 //! Steps of a trajectory and their parts.
 
 use super::setting_words;
-use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, SampleGroup, Seq, Usage};
+use super::{BreakpointMark, CallId, Intervention, Note, PartialReply, SampleGroup, Seq, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -121,6 +121,9 @@ pub struct Step {
     /// The reasoning that the model showed before its last reply; empty if none.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub reasoning: Arc<str>,
+    /// The tools that the model called in its last reply; none of them ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
     /// The actor's thought, without its label.
     #[serde(default)]
     pub thought: Option<String>,

@@ -3,7 +3,7 @@
 use super::call_thread::CallThread;
 use super::prefetch::PrefetchCall;
 use super::{Message, Store};
-use crate::domain::{CallId, FailureKind, ModelRole, PromptRecord, Truncation, Usage};
+use crate::domain::{CallId, FailureKind, ModelRole, PromptRecord, ToolCall, Truncation, Usage};
 use crate::driver::{LiveCall, StreamedText};
 use crate::engine::{Failure, Reply, RunStatus};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
@@ -142,9 +142,9 @@ async fn reply_of(
     let began = Instant::now();
     let collecting = AssertUnwindSafe(collect_reply(provider.as_ref(), request, prefetched, sink, estimate));
     match collecting.catch_unwind().await {
-        Ok(Ok(CollectedReply { text, reasoning, mut usage, truncated })) => {
+        Ok(Ok(CollectedReply { text, reasoning, tool_calls, mut usage, truncated })) => {
             usage.millis = began.elapsed().as_millis() as u64;
-            Reply::Model { call, text, reasoning, usage, truncated }
+            Reply::Model { call, text, reasoning, tool_calls, usage, truncated }
         }
         Ok(Err((error, usage))) => {
             Reply::Failed { call, failure: to_failure(&error, usage, provider_name(provider)) }
@@ -158,6 +158,7 @@ async fn reply_of(
 pub(super) struct CollectedReply {
     pub(super) text: String,
     pub(super) reasoning: String,
+    pub(super) tool_calls: Vec<ToolCall>,
     pub(super) usage: Usage,
     pub(super) truncated: Option<Truncation>,
 }
@@ -176,6 +177,7 @@ pub(super) async fn collect_reply(
         None => provider.stream(request.clone()),
     };
     let (mut text, mut reasoning, mut usage, mut truncated) = (String::new(), String::new(), None, None);
+    let mut tool_calls = Vec::new();
     while let Some(delta) = stream.next().await {
         let delta = match delta {
             // Starts over as if nothing had been prefetched: the partial reply is discarded.
@@ -185,6 +187,7 @@ pub(super) async fn collect_reply(
                 let notice = format!("the prefetch failed ({}); retrying", error.message);
                 send(Delta::Notice(notice), None);
                 (text, reasoning, usage, truncated) = (String::new(), String::new(), None, None);
+                tool_calls.clear();
                 stream = provider.stream(request.clone());
                 continue;
             }
@@ -200,8 +203,10 @@ pub(super) async fn collect_reply(
             Delta::Restarted => {
                 text.clear();
                 reasoning.clear();
+                tool_calls.clear();
                 truncated = None;
             }
+            Delta::ToolCalls(calls) => tool_calls.clone_from(calls),
             Delta::Truncated(reason) => truncated = Some(*reason),
             Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive => {}
         }
@@ -214,7 +219,7 @@ pub(super) async fn collect_reply(
         estimated: true,
         ..Usage::default()
     });
-    Ok(CollectedReply { text, reasoning, usage, truncated })
+    Ok(CollectedReply { text, reasoning, tool_calls, usage, truncated })
 }
 
 /// Returns the name of a provider, or a placeholder if even that panics.

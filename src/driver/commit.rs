@@ -419,7 +419,7 @@ impl Driver {
                     live_call.reasoning = StreamedText::default();
                 }
                 Delta::Usage(usage) => live_call.usage = Some(usage),
-                Delta::Truncated(_) | Delta::Notice(_) | Delta::KeepAlive => {}
+                Delta::Truncated(_) | Delta::ToolCalls(_) | Delta::Notice(_) | Delta::KeepAlive => {}
             }
         });
     }

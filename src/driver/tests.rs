@@ -218,6 +218,7 @@ fn comparable_events(events: &[Arc<Envelope>]) -> Vec<Event> {
                 let _ = again;
             }
             Event::ReplyReceived { call, text, reasoning, .. } => seen.push(Event::ReplyReceived {
+                tool_calls: Vec::new(),
                 truncated: None,
                 call: *call,
                 text: text.clone(),

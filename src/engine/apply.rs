@@ -94,7 +94,7 @@ impl State {
             Event::SettingDeviationsChanged { call, role, settings } => {
                 self.record_setting_deviations(seq, *call, *role, settings);
             }
-            Event::ReplyReceived { call, reasoning, usage, truncated, reply_source, .. } => {
+            Event::ReplyReceived { call, reasoning, tool_calls, usage, truncated, reply_source, .. } => {
                 // An actor's call stays in `calls` until the next event uses the reply: `Proposed`, `AskedAgain`, or
                 // `CallFailed`, which moves the call to the failed calls. No later event needs a mentor's call.
                 let role = match self.calls.get(call) {
@@ -113,6 +113,7 @@ impl State {
                     self.actor_replies.truncated = truncated.is_some();
                     self.edit_step(seq, |s| {
                         s.reasoning = reasoning.trim().into();
+                        s.tool_calls.clone_from(tool_calls);
                         s.usage = *usage;
                         s.reply_source.clone_from(reply_source);
                     });

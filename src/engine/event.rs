@@ -5,7 +5,7 @@ use super::{Prefetch, ReplayStart};
 use crate::domain::{
     Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, Job, LessonOp,
     ManualEdit, ModelRole, Note, PartialReply, PoolSummary, PromptRecord, Reflection, RunSpec, Sample,
-    SampleRequest, Seq, ShownAs, StepResult, Task, ThoughtDisposition, Truncation, Usage,
+    SampleRequest, Seq, ShownAs, StepResult, Task, ThoughtDisposition, ToolCall, Truncation, Usage,
 };
 pub use failure::{Failure, PauseReason};
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,9 @@ pub enum Event {
         /// The model's reasoning.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reasoning: String,
+        /// What the model called instead of writing text, or beside it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<ToolCall>,
         usage: Usage,
         /// What cut the reply off; `None` if it is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Replies to the engine's effects.
 
 use super::{Failure, Prefetch};
-use crate::domain::{CallId, Sample, SampleRequest, StepResult, Truncation, Usage};
+use crate::domain::{CallId, Sample, SampleRequest, StepResult, ToolCall, Truncation, Usage};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub enum Reply {
         text: String,
         /// The model's reasoning, if the server reports it separately.
         reasoning: String,
+        /// The tools that it called; none of them is run.
+        tool_calls: Vec<ToolCall>,
         usage: Usage,
         /// What cut the reply off; `None` if it is complete.
         truncated: Option<Truncation>,

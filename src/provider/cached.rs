@@ -4,7 +4,7 @@
 //! with their roles, the seed, the stop sequences and the sampling overrides. Each reply is one file, written atomically.
 
 use super::{Delta, Phase, Provider, ProviderError, Request, RequestPreview};
-use crate::domain::{Truncation, Usage, hex};
+use crate::domain::{ToolCall, Truncation, Usage, hex};
 use crate::files;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -44,6 +44,8 @@ struct CacheEntry {
     text: String,
     #[serde(default)]
     reasoning: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncation>,
     usage: Usage,
@@ -176,6 +178,7 @@ impl CacheEntry {
             Some(Delta::Phase(Phase::Answering)),
             (!self.reasoning.is_empty()).then_some(Delta::Reasoning(self.reasoning)),
             Some(Delta::Text(self.text)),
+            (!self.tool_calls.is_empty()).then_some(Delta::ToolCalls(self.tool_calls)),
             self.truncated.map(Delta::Truncated),
             Some(Delta::Usage(usage)),
         ];
@@ -223,8 +226,10 @@ impl CachedProvider {
                 Ok(Delta::Restarted) => {
                     entry.text.clear();
                     entry.reasoning.clear();
+                    entry.tool_calls.clear();
                     entry.truncated = None;
                 }
+                Ok(Delta::ToolCalls(calls)) => entry.tool_calls.clone_from(calls),
                 Ok(Delta::Truncated(reason)) => entry.truncated = Some(*reason),
                 Ok(Delta::Usage(usage)) => entry.usage = *usage,
                 Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive) => {}

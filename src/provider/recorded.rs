@@ -265,6 +265,7 @@ mod tests {
                 let usage = Usage { prompt_tokens: 90, reply_tokens: 3, cost_nano: 7, ..Usage::default() };
                 let (text, reasoning) = (text.to_owned(), String::new());
                 write(Event::ReplyReceived {
+                    tool_calls: Vec::new(),
                     truncated: None,
                     call,
                     text,

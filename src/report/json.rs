@@ -4,7 +4,7 @@ use super::SessionRecord;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
     EpisodeSummary, ExecutedAction, Intervention, JSON_EXPORT_FORMAT, Lesson, MeasuredEffect, Note,
-    Observation, PartialReply, Reflection, RunSpec, Seq, Step, Usage,
+    Observation, PartialReply, Reflection, RunSpec, Seq, Step, ToolCall, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -76,6 +76,9 @@ struct StepJson<'a> {
     step: u32,
     #[serde(skip_serializing_if = "str::is_empty")]
     reasoning: &'a str,
+    /// The tools that the model called; none of them ran.
+    #[serde(skip_serializing_if = "<[ToolCall]>::is_empty")]
+    tool_calls: &'a [ToolCall],
     thought: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     thought_edited: bool,
@@ -190,6 +193,7 @@ fn step_json(s: &Step) -> StepJson<'_> {
     StepJson {
         step: s.number,
         reasoning: &s.reasoning,
+        tool_calls: &s.tool_calls,
         thought: s.thought.as_deref(),
         thought_edited: s.thought_edited,
         // If a person's action replaced the reply, show the original reply, even if it was only a thought.

@@ -115,6 +115,7 @@ impl Fixture {
     /// Writes the reply of a call.
     pub fn receive_reply(&mut self, call: CallId, text: String, usage: Usage) {
         let event = Event::ReplyReceived {
+            tool_calls: Vec::new(),
             truncated: None,
             call,
             text,

@@ -4,16 +4,21 @@ use crate::block_on;
 use crate::client::{Answer, ask, endpoint, provider, request};
 use crate::cut::NEWLINE_STOP_CHECK;
 use crate::server::{ScriptStep, Server, complete_reply, end_event, plain_response, stream, text_event};
-use retrospect::domain::{ModelRole, Truncation};
+use retrospect::domain::{ModelRole, ToolCall, Truncation};
 use retrospect::provider::{FailureKind, Request};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Returns a stream of this text with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
 fn text_script(text: &str, finish: &str, tokens: u32) -> Vec<ScriptStep> {
-    let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
     let text = if text.is_empty() { String::new() } else { text_event(text) };
-    stream(format!("{text}{}data: {usage}\n\ndata: [DONE]\n\n", end_event(finish)).as_bytes())
+    events_script(&text, finish, tokens)
+}
+
+/// The same for these events.
+fn events_script(events: &str, finish: &str, tokens: u32) -> Vec<ScriptStep> {
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
+    stream(format!("{events}{}data: {usage}\n\ndata: [DONE]\n\n", end_event(finish)).as_bytes())
 }
 
 fn error_script(message: &str) -> Vec<ScriptStep> {
@@ -147,6 +152,36 @@ fn a_tool_call_is_not_reported_as_a_prompt_that_is_too_long() {
             "{answer:?}"
         );
         assert_eq!((notice_count(&answer, "context"), server.requests().len()), (0, 1));
+    });
+}
+
+/// A call arrives in pieces, another one between them; a server that reports `stop` has called a tool all the same.
+#[test]
+fn tool_calls_are_collected_from_their_pieces() {
+    let piece = |index: u32, function: Value| {
+        let delta = json!({"tool_calls": [{"index": index, "function": function}]});
+        format!("data: {}\n\n", json!({"choices": [{"delta": delta}]}))
+    };
+    let pieces = [
+        piece(0, json!({"name": "look", "arguments": ""})),
+        piece(0, json!({"arguments": "{\"at\": "})),
+        piece(1, json!({"name": "take", "arguments": "{}"})),
+        piece(0, json!({"arguments": "\"desk 1\"}"})),
+    ];
+    block_on(async {
+        for (text, reason, notices) in [("", "tool_calls", 1), ("", "stop", 1), ("look", "tool_calls", 0)] {
+            let words = if text.is_empty() { String::new() } else { text_event(text) };
+            let server = Server::start(vec![events_script(&(pieces.concat() + &words), reason, 9)]).await;
+            let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
+            let calls: Vec<String> = answer.tool_calls.iter().map(ToolCall::describe).collect();
+            assert_eq!(calls, [r#"look({"at": "desk 1"})"#, "take({})"], "{reason}: {answer:?}");
+            assert_eq!(
+                notice_count(&answer, "the model replied with a tool call"),
+                notices,
+                "{reason}: {answer:?}"
+            );
+            assert_eq!(answer.text, text, "{reason}");
+        }
     });
 }
 

@@ -106,7 +106,7 @@ fn replies_with_text(text: &str, padding: usize) -> Vec<(&'static str, Vec<Scrip
                 format!(
                     "{}{}{end}",
                     data(json!({"id": text, "model": text, "system_fingerprint": text, "usage": {text: text}})),
-                    choice(json!({"delta": {"role": text, "content": "go", "tool_calls": [{"function": {"name": text}}]}})),
+                    choice(json!({"delta": {"role": text, "content": "go", "tool_calls": [{"function": {"name": text, "arguments": {"key": text}}}]}})),
                 )
                 .as_bytes(),
             ),
@@ -135,8 +135,10 @@ fn no_part_of_a_key_is_shown_however_a_server_echoes_it() {
                 endpoint.timeouts.tail = Duration::from_millis(20);
                 let answer = ask(&provider(endpoint), request()).await;
                 let error = answer.error.unwrap_or_default();
+                let called = answer.tool_calls.into_iter().flat_map(|call| [call.name, call.arguments]);
                 let texts = [
                     answer.notices,
+                    called.collect(),
                     vec![answer.text, answer.reasoning, error.message, error.hint, error.partial_reply],
                 ];
                 for text in texts.concat() {

@@ -4,7 +4,7 @@
 
 use futures_util::StreamExt as _;
 use retrospect::domain::{
-    MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin, Truncation, Usage,
+    MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin, ToolCall, Truncation, Usage,
 };
 use retrospect::provider::openai::{Endpoint, OpenAi, QuirkStore, Retry, Secret, Timeouts};
 use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
@@ -18,6 +18,7 @@ pub(crate) const KEY: &str = "sk-test-0123456789-never-to-be-seen";
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) reasoning: String,
+    pub(crate) tool_calls: Vec<ToolCall>,
     pub(crate) usage: Option<Usage>,
     pub(crate) truncated: Option<Truncation>,
     pub(crate) notices: Vec<String>,
@@ -93,6 +94,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
             Ok(Delta::Restarted) => {
                 answer.text.clear();
                 answer.reasoning.clear();
+                answer.tool_calls.clear();
                 answer.truncated = None;
             }
             Ok(Delta::Usage(usage)) => {
@@ -102,6 +104,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.usage = Some(usage);
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),
+            Ok(Delta::ToolCalls(calls)) => answer.tool_calls = calls,
             Ok(Delta::Truncated(reason)) => answer.truncated = Some(reason),
             Ok(Delta::KeepAlive) => {}
             Ok(Delta::Phase(phase)) => answer.phases.push(phase),

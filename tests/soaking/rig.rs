@@ -115,6 +115,7 @@ impl Rig {
                 let prompt = retrospect::prompt::render(&self.engine.state, prompt);
                 let text = retrospect::provider::rules::answer(&prompt, seed);
                 return Reply::Model {
+                    tool_calls: Vec::new(),
                     truncated: None,
                     call,
                     text,

@@ -136,6 +136,7 @@ impl PrefetchProgress {
                 | Delta::KeepAlive
                 | Delta::WasReasoning
                 | Delta::Restarted
+                | Delta::ToolCalls(_)
                 | Delta::Truncated(_),
             ) => {}
             Err(_) => self.has_failed = true,

@@ -59,6 +59,7 @@ impl SampleCalls {
                     status: SampleStatus::Replied,
                     text: reply.text,
                     reasoning: reply.reasoning,
+                    tool_calls: reply.tool_calls,
                     truncated: reply.truncated,
                     usage: reply.usage,
                     ..sample

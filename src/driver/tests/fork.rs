@@ -231,6 +231,7 @@ fn a_reply_of_the_old_epoch_is_ignored_though_its_call_is_in_flight_again() {
     wait_for_count(&calls, 4);
     assert_eq!(handle.store.head().calls.keys().next(), Some(&call), "it is made again on the new branch");
     let stale = crate::engine::Reply::Model {
+        tool_calls: Vec::new(),
         truncated: None,
         call,
         text: "stale".to_owned(),

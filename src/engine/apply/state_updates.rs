@@ -349,6 +349,7 @@ impl Step {
     /// Discards the proposal and sets the step back to the prompt stage for another try.
     pub(super) fn clear_proposal(&mut self) {
         self.reasoning = "".into();
+        self.tool_calls.clear();
         self.thought = None;
         self.thought_edited = false;
         self.proposed = None;

@@ -1,7 +1,7 @@
 //! Turns the replies of models, environments and timers into events. A reply to a call that is no longer in flight
 //! yields no events.
 
-use crate::domain::{Author, EndReason, FailureKind, ModelRole, Purpose, Stage, Truncation, Usage};
+use crate::domain::{Author, EndReason, FailureKind, ModelRole, Purpose, Stage, ToolCall, Truncation, Usage};
 use crate::engine::advance::episode_end;
 use crate::engine::{
     Cause, Computed, Effect, Engine, Event, Failure, MentorReply, ParsedActorReply, PauseReason,
@@ -52,13 +52,13 @@ impl Engine {
         is_too_short.then(|| format!("the reply has {length} characters, fewer than least_reply={minimum}"))
     }
 
-    /// Returns the failure for an actor's unusable reply that is not requested again; `reply` is (text, reasoning).
+    /// Returns the failure for an actor's unusable reply that is not requested again; `reply` is (text, reasoning, tool calls).
     /// Returns `None` if the reply is usable. An empty reply is usable, as an empty action, if the setting
     /// `empty_action` is on (as in the public code of ReAct and Reflexion) and no person is present to decide.
     fn unusable_failure(
         &self,
         step: u32,
-        reply: (&str, &str),
+        reply: (&str, &str, &[ToolCall]),
         parsed: &ParsedActorReply,
         truncated: Option<Truncation>,
         source: &str,
@@ -70,7 +70,7 @@ impl Engine {
         if accepted_as_empty || (!empty && rejected.is_none()) {
             return None;
         }
-        let (text, reasoning) = reply;
+        let (text, reasoning, tool_calls) = reply;
         let repeats =
             match self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies) {
                 0 => String::new(),
@@ -81,6 +81,8 @@ impl Engine {
         // Raising `max_tokens` wouldn't help: the provider has already retried with a higher limit and without one.
         const REDUCE_REASONING_HINT: &str =
             "reduce reasoning or switch it off, or change the prompt or the model";
+        const NO_TOOLS_HINT: &str =
+            "turn off tool calling in the server or its chat template, change the model";
         const CHANGE_PROMPT_HINT: &str = "change the prompt or the model";
         let with_hint = |message: &str, hint| (message.to_owned(), hint);
         let (message, hint) = match (rejected, text.trim().is_empty(), reasoning.trim().is_empty()) {
@@ -89,11 +91,18 @@ impl Engine {
                 (incomplete_message(Truncation::Length), RAISE_TOKEN_LIMIT_HINT)
             }
             (Some(other), ..) => (incomplete_message(other), CHANGE_PROMPT_HINT),
+            (None, true, _) if !tool_calls.is_empty() => {
+                with_hint("the model called a tool instead of writing a reply", NO_TOOLS_HINT)
+            }
             (None, true, true) => with_hint("the model returned an empty reply", CHANGE_PROMPT_HINT),
             (None, true, false) => with_hint("the model returned only reasoning", REDUCE_REASONING_HINT),
             (None, false, _) => with_hint("the model's reply has no action", CHANGE_PROMPT_HINT),
         };
-        let partial = if text.trim().is_empty() { reasoning } else { text };
+        let called = || tool_calls.iter().map(ToolCall::describe).collect::<Vec<_>>().join("; ");
+        let partial = match [text, reasoning].into_iter().find(|part| !part.trim().is_empty()) {
+            Some(part) => part.to_owned(),
+            None => called(),
+        };
         Some(Failure {
             message: format!("{message}{repeats}"),
             source: source.to_owned(),
@@ -127,7 +136,7 @@ impl Engine {
     /// Returns the events that follow from a reply.
     pub(super) fn decide_reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {
         match reply {
-            Reply::Model { call, text, reasoning, usage, truncated } => {
+            Reply::Model { call, text, reasoning, tool_calls, usage, truncated } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
                 let reply_source = self.state.reply_override(*call).map(str::to_owned);
                 let mut events = vec![(
@@ -137,6 +146,7 @@ impl Engine {
                         call: *call,
                         text: text.clone(),
                         reasoning: reasoning.clone(),
+                        tool_calls: tool_calls.clone(),
                         usage: Usage { recorded: usage.recorded || reply_source.is_some(), ..*usage },
                         reply_source: reply_source.clone(),
                     },
@@ -148,9 +158,13 @@ impl Engine {
                     let unusable_reason = self.unusable_reason(step, text, &parsed, *truncated);
                     if unusable_reason.is_some() {
                         events.push((Cause::Model, Event::AskedAgain { step, unusable_reason }));
-                    } else if let Some(failure) =
-                        self.unusable_failure(step, (text, reasoning), &parsed, *truncated, source)
-                    {
+                    } else if let Some(failure) = self.unusable_failure(
+                        step,
+                        (text, reasoning, tool_calls),
+                        &parsed,
+                        *truncated,
+                        source,
+                    ) {
                         events.push((Cause::Model, Event::CallFailed { call: *call, failure }));
                         events.push((Cause::Model, Event::Paused { reason: PauseReason::Failure }));
                     } else {

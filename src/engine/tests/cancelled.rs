@@ -230,7 +230,14 @@ fn retrying_an_edited_prompt_keeps_cancelled_questions() {
     let answer: Action = |harness| {
         let (call, text, reasoning) =
             (question_call(harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
-        Ok(harness.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() }))
+        Ok(harness.reply(Reply::Model {
+            tool_calls: Vec::new(),
+            truncated: None,
+            call,
+            text,
+            reasoning,
+            usage: Usage::default(),
+        }))
     };
     let cancelled = "a model call was cancelled";
     // (actions, call counts after them, what the error of an undo then says, or `None` if the undo succeeds)
@@ -302,7 +309,14 @@ fn a_reflection_records_that_its_prompt_was_edited() {
     harness.command(Command::Retry).unwrap();
     let (call, text, reasoning) =
         (question_call(&harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
-    harness.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() });
+    harness.reply(Reply::Model {
+        tool_calls: Vec::new(),
+        truncated: None,
+        call,
+        text,
+        reasoning,
+        usage: Usage::default(),
+    });
     assert!(harness.state().reflections.last().unwrap().prompt_edited);
     assert!(harness.state().open_episode().unwrap().assisted);
 }

@@ -148,6 +148,7 @@ fn asking_again_cancels_the_call_and_its_late_reply_is_ignored() {
     let events = harness.command(Command::AskAgain).unwrap();
     assert_eq!(event_names(&events), ["call_cancelled", "prompt_sent"]);
     let late_reply = Reply::Model {
+        tool_calls: Vec::new(),
         truncated: None,
         call: cancelled,
         text: "look".to_owned(),

@@ -113,6 +113,7 @@ fn asking_the_mentor_keeps_the_edit_of_the_actors_prompt() {
         assert!(sent.len() == 1 && sent[0].role == ModelRole::Mentor && sent[0].call > waiting.call);
         let (call, text, reasoning) = (sent[0].call, "Beds.".to_owned(), String::new());
         harness.reply(Reply::Model {
+            tool_calls: Vec::new(),
             truncated: None,
             call,
             text,
@@ -173,6 +174,7 @@ fn each_cancelled_question_keeps_its_own_edit() {
         if !at_once {
             let (call, text, reasoning) = (sent[0].call, "Beds.".to_owned(), String::new());
             harness.reply(Reply::Model {
+                tool_calls: Vec::new(),
                 truncated: None,
                 call,
                 text,

@@ -351,6 +351,7 @@ impl Harness {
             call,
             text: text.to_owned(),
             reasoning: String::new(),
+            tool_calls: Vec::new(),
             usage: Usage {
                 prompt_tokens: 3,
                 reply_tokens: 1,

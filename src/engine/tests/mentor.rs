@@ -29,6 +29,7 @@ fn questions_in_flight(harness: &Harness) -> Vec<(CallId, ReflectionKind)> {
 fn answer_call(harness: &mut Harness, call: CallId, text: &str) -> Vec<Event> {
     let usage = Usage { prompt_tokens: 9, reply_tokens: 2, ..Usage::default() };
     harness.reply(Reply::Model {
+        tool_calls: Vec::new(),
         truncated: None,
         call,
         text: text.to_owned(),

@@ -125,6 +125,7 @@ pub(super) fn apply_input(harness: &mut Harness, input: &TestInput) {
             } else if matches!(effect, Effect::Ask { .. }) {
                 let text = ["look", "think: hm", "", "go"][usize::from(variant % 4)].to_owned();
                 Reply::Model {
+                    tool_calls: Vec::new(),
                     truncated: None,
                     call: *call,
                     text,

@@ -1010,6 +1010,9 @@ impl Call {
     /// Sends everything about a reply besides its text: truncation, notices, and usage including `before`, that of
     /// the discarded replies.
     fn report_reply(&self, completion: &Completion, before: &Usage) {
+        if !completion.tool_calls.is_empty() {
+            let _ = self.delta_sender.send(Delta::ToolCalls(completion.tool_calls.clone()));
+        }
         let truncated = self.truncation(completion);
         let _ = truncated.map(|by| self.delta_sender.send(Delta::Truncated(by)));
         let _ = self.delta_sender.send(Delta::Usage(self.usage(completion).with_earlier(before)));
@@ -1039,7 +1042,7 @@ impl Call {
                 self.send_notice(format!("the model refused to answer: {}", text::truncate(&completion.text, 200, "…")));
             }
             (Some(Finish::Length), true) => self.send_notice(self.empty_reply_notice(completion)),
-            (Some(Finish::ToolCall), true) => self.send_notice(format!(
+            (finish, true) if finish == Some(Finish::ToolCall) || !completion.tool_calls.is_empty() => self.send_notice(format!(
                 "the model replied with a tool call (finish_reason {reason}), but no tools are offered: turn off tool calling \
                  in the server or its chat template, or choose another model"
             )),

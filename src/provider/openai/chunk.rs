@@ -28,8 +28,28 @@ pub(super) struct Chunk {
     pub(super) error: Option<(String, Option<u16>)>,
     /// The text is a refusal.
     pub(super) refused: bool,
+    /// Pieces of the tool calls, by their number in the reply.
+    pub(super) tool_calls: Vec<(u64, ToolCallPiece)>,
     /// The value has a known field of a reply.
     pub(super) is_recognized: bool,
+}
+
+/// A piece of a tool call: what is added to its name and to its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ToolCallPiece {
+    pub(super) name: UnredactedText,
+    pub(super) arguments: UnredactedText,
+}
+
+impl ToolCallPiece {
+    pub(super) fn push(&mut self, other: &Self) {
+        self.name.push(&other.name);
+        self.arguments.push(&other.arguments);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.name.len() + self.arguments.len()
+    }
 }
 
 /// Parses a value: a piece of a stream, a whole reply or an error. `fields` are the names of fields that contain
@@ -66,6 +86,7 @@ pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
             read_refusal(message.get("refusal"), &mut chunk);
             let reasoning = fields.iter().filter_map(|f| message.get(f)?.text()).find(|r| !r.is_empty());
             chunk.reasoning.push(&reasoning.unwrap_or_default());
+            read_tool_calls(message, &mut chunk);
         }
     }
     chunk
@@ -95,6 +116,22 @@ fn read_content(content: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
         let Some(thinking) = part.get("thinking") else { continue };
         let inner = thinking.elements().filter_map(|p| p.get("text")?.text());
         thinking.text().into_iter().chain(inner).for_each(|text| chunk.reasoning.push(&text));
+    }
+}
+
+/// Reads tool calls, and the single `function_call` of older servers. Calls without a number are numbered by their place.
+fn read_tool_calls(message: UnredactedJson<'_>, chunk: &mut Chunk) {
+    let calls = message.get("tool_calls").into_iter().flat_map(UnredactedJson::elements);
+    let numbered = (0..).zip(calls).map(|(place, call)| {
+        let number = call.get("index").and_then(UnredactedJson::index).unwrap_or(place);
+        (number, call.get("function"))
+    });
+    let all = numbered.chain([(0, message.get("function_call"))]);
+    for (number, function) in all.filter_map(|(number, function)| Some((number, function?))) {
+        let name = function.get("name").and_then(UnredactedJson::text).unwrap_or_default();
+        let arguments = function.get("arguments").and_then(UnredactedJson::text_or_json).unwrap_or_default();
+        let piece = ToolCallPiece { name, arguments };
+        chunk.tool_calls.extend((piece.len() > 0).then_some((number, piece)));
     }
 }
 
@@ -253,6 +290,38 @@ mod tests {
             );
             assert_eq!(got.error, None, "{value}");
             assert_eq!(got.refused, text == "I will not.", "{value}");
+        }
+    }
+
+    #[test]
+    fn tool_calls_are_found_in_every_shape() {
+        let call = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
+        let cases = [
+            (
+                json!({"delta": {"tool_calls": [{"index": 1, "id": "a", "function": call("look", json!("{\"at\":"))}]}}),
+                vec![(1, "look", "{\"at\":")],
+            ),
+            (
+                json!({"delta": {"tool_calls": [{"index": 1, "function": {"arguments": "1}"}}]}}),
+                vec![(1, "", "1}")],
+            ),
+            (
+                json!({"message": {"content": null, "tool_calls": [
+                    {"function": call("look", json!("{}"))}, {"function": call("take", json!({"object": "mug"}))}
+                ]}}),
+                vec![(0, "look", "{}"), (1, "take", "{\"object\":\"mug\"}")],
+            ),
+            (json!({"message": {"function_call": call("go", json!(null))}}), vec![(0, "go", "")]),
+            (json!({"delta": {"tool_calls": null, "function_call": null}}), vec![]),
+            (json!({"delta": {"tool_calls": [{"index": 0}, 7], "function_call": 7}}), vec![]),
+        ];
+        for (choice, want) in cases {
+            let got = parse(&json!({"choices": [choice]}), &[]).tool_calls;
+            let text = |text: &str| UnredactedText::new(text);
+            let piece = |name, arguments| ToolCallPiece { name: text(name), arguments: text(arguments) };
+            let want: Vec<_> =
+                want.into_iter().map(|(number, name, args)| (number, piece(name, args))).collect();
+            assert_eq!(got, want, "{choice}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads a single reply as it arrives: separates reasoning from text, and decides whether the end of the body is the
 //! end of the reply.
 
-use super::chunk::{self, Chunk, TokenCounts};
+use super::chunk::{self, Chunk, TokenCounts, ToolCallPiece};
 use super::client;
 use super::endpoint::Endpoint;
 use super::error;
@@ -10,13 +10,15 @@ use super::frame_parser::{Frame, FrameParser};
 use super::learned_quirks::LearnedQuirks;
 use super::reasoning_parser::{ReasoningParser, ReplyPart, StopMatcher};
 use super::redactor::Redactor;
-use super::server_data::RedactedText;
+use super::server_data::{RedactedText, UnredactedText};
 use super::stream_redactor::StreamRedactor;
+use crate::domain::ToolCall;
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
 use crate::text;
 use futures_util::FutureExt as _;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -59,7 +61,11 @@ pub(super) struct ReplyReader<'a> {
     /// Number of characters in the reasoning.
     reasoning_chars: usize,
     reasoning: String,
-    /// Maximum length of text and reasoning together; a longer reply is an error.
+    /// The tool calls so far, by their numbers.
+    tool_calls: BTreeMap<u64, ToolCallPiece>,
+    /// Number of bytes in them.
+    tool_call_bytes: usize,
+    /// Maximum length of text, reasoning and tool calls together; a longer reply is an error.
     max_len: usize,
     /// The token limit that was sent.
     max_tokens: Option<u32>,
@@ -92,6 +98,7 @@ pub(super) struct Completion {
     pub(super) text: String,
     pub(super) reasoning_chars: usize,
     pub(super) reasoning: String,
+    pub(super) tool_calls: Vec<ToolCall>,
     pub(super) token_counts: Option<TokenCounts>,
     /// The server sent impossible token counts.
     pub(super) impossible_counts: bool,
@@ -197,6 +204,8 @@ impl<'a> ReplyReader<'a> {
             text: String::new(),
             reasoning_chars: 0,
             reasoning: String::new(),
+            tool_calls: BTreeMap::new(),
+            tool_call_bytes: 0,
             // A token is rarely longer than a word, so a server that sends far more ignores the limit.
             max_len: (max_tokens.unwrap_or(ASSUMED_MAX_TOKENS) as usize)
                 .saturating_mul(64)
@@ -283,7 +292,7 @@ impl<'a> ReplyReader<'a> {
                 }
                 if pushed.is_err()
                     || self.bytes_read > MAX_BODY_BYTES
-                    || self.text.len() + self.reasoning_chars > self.max_len
+                    || self.text.len() + self.reasoning_chars + self.tool_call_bytes > self.max_len
                 {
                     return self.finish(Err(self.endless_reply_error()));
                 }
@@ -406,6 +415,7 @@ impl<'a> ReplyReader<'a> {
             impossible_counts,
             error: server_error,
             refused,
+            tool_calls,
             is_recognized,
         } = chunk::parse_chunk(&value, &self.endpoint.reasoning.fields);
         self.token_counts = counts.or(self.token_counts);
@@ -415,7 +425,12 @@ impl<'a> ReplyReader<'a> {
         {
             return Err(self.server_error(&message, status));
         }
-        self.content_bytes += text.len() + reasoning.len();
+        let tool_call_bytes: usize = tool_calls.iter().map(|(_, piece)| piece.len()).sum();
+        self.content_bytes += text.len() + reasoning.len() + tool_call_bytes;
+        self.tool_call_bytes += tool_call_bytes;
+        for (number, piece) in tool_calls {
+            self.tool_calls.entry(number).or_default().push(&piece);
+        }
         self.is_recognized |= is_recognized;
         self.refused |= refused;
         if !is_recognized && self.first_unrecognized.is_empty() {
@@ -518,6 +533,7 @@ impl<'a> ReplyReader<'a> {
             text: std::mem::take(&mut self.text),
             reasoning_chars: self.reasoning_chars,
             reasoning: std::mem::take(&mut self.reasoning),
+            tool_calls: self.redacted_tool_calls(),
             token_counts: self.token_counts,
             impossible_counts: self.impossible_counts,
             finish_reason: self.finish_reason.clone(),
@@ -537,6 +553,19 @@ impl<'a> ReplyReader<'a> {
             streamed: false,
             stream_error: None,
         })
+    }
+
+    /// Returns the tool calls with a name or arguments.
+    fn redacted_tool_calls(&self) -> Vec<ToolCall> {
+        let redacted = |text: &UnredactedText| {
+            let mut redactor = StreamRedactor::new(self.redactor.clone());
+            let shown = redactor.push(text);
+            shown + &redactor.finish()
+        };
+        let calls = self.tool_calls.values().filter(|piece| piece.len() > 0);
+        calls
+            .map(|piece| ToolCall { name: redacted(&piece.name), arguments: redacted(&piece.arguments) })
+            .collect()
     }
 
     /// Returns the partial reply of a failed call, so that its usage is counted. Returns `None` if nothing arrived.

@@ -45,6 +45,16 @@ impl<'a> UnredactedJson<'a> {
         self.0.as_array().into_iter().flatten().map(Self)
     }
 
+    /// Returns the text of a string, or any other value but null as JSON.
+    pub(super) fn text_or_json(self) -> Option<UnredactedText> {
+        self.text().or_else(|| (!self.0.is_null()).then(|| UnredactedText(self.0.to_string())))
+    }
+
+    /// Returns a number that counts or numbers something.
+    pub(super) fn index(self) -> Option<u64> {
+        self.0.as_u64()
+    }
+
     /// Returns the text of a string.
     pub(super) fn text(self) -> Option<UnredactedText> {
         self.0.as_str().map(UnredactedText::new)

@@ -5,7 +5,7 @@ use super::super::record::enum_name;
 use super::samples::SampleFacts;
 use crate::domain::{
     Author, EpisodeRole, LessonOp, LessonStatus, LessonText, ModelRole, Note, NoteKind, PartialReply,
-    PersonAct, Question, Reflection, describe_setting_value, pluralize,
+    PersonAct, Question, Reflection, ToolCall, describe_setting_value, pluralize,
 };
 use crate::engine::{Episode, Failure};
 use std::borrow::Cow;
@@ -64,6 +64,8 @@ pub enum Block<'a> {
     RequestChanged(ModelRole, &'a str),
     /// The reasoning that a model showed before its reply.
     Reasoning(&'a str),
+    /// A tool that a model called; it didn't run.
+    ToolCall(&'a ToolCall),
     Thought {
         text: &'a str,
         /// Set if a person chose to only think: who decided, and instead of what.
@@ -167,6 +169,9 @@ impl<'a> Block<'a> {
             Block::RequestChanged(role, change) => {
                 vec![words(format!("request to the {}'s server changed: ", role.name())), quote(*change)]
             }
+            Block::ToolCall(call) => {
+                vec![words("tool call (not run): "), code(call.describe())]
+            }
             Block::ThoughtDropped(None) => vec![words("thought dropped from later prompts")],
             Block::ThoughtDropped(Some(from)) => {
                 vec![words(format!("thoughts since step {from} dropped from later prompts"))]
@@ -249,6 +254,7 @@ impl<'a> Block<'a> {
             | Block::AskedAgain(_)
             | Block::Warning(_)
             | Block::RequestChanged(..)
+            | Block::ToolCall(_)
             | Block::Complaint(_) => Tone::Warning,
             Block::Progress { before, after } if after > before => Tone::Good,
             Block::Finding(Note { kind: NoteKind::Progress, .. }) => Tone::Good,

@@ -56,6 +56,7 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));
     decision.extend(acts(false).map(intervention));
     decision.extend((!step.reasoning.is_empty()).then_some(Block::Reasoning(&step.reasoning)));
+    decision.extend(step.tool_calls.iter().map(Block::ToolCall));
     decision.extend(samples_of(step).into_iter().map(Block::Samples));
     push_decision(&mut decision, step, episode);
     let mut outcome = observed(step, episode);

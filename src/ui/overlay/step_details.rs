@@ -1,7 +1,7 @@
 //! The details of one step, with the full texts that the panes shorten.
 
 use crate::catalog::advice_kind;
-use crate::domain::{FailureKind, Note, PromptRecord, Reflection, Seq, Step, Usage, format_price};
+use crate::domain::{FailureKind, Note, PromptRecord, Reflection, Seq, Step, ToolCall, Usage, format_price};
 use crate::engine::{Effect, Event};
 use crate::report::{
     Block, Section, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
@@ -127,7 +127,11 @@ impl Details<'_> {
                     | Block::Proposal(_)
             );
             if is_made_of_reply && let Some(reply) = read.take() {
-                self.write("reply", Role::Muted, &reply.text);
+                self.write_reply(&reply);
+            }
+            // Written with the reply that has it.
+            if matches!(block, Block::ToolCall(_)) {
+                continue;
             }
             self.write_block(block);
             match block {
@@ -136,6 +140,10 @@ impl Details<'_> {
                 _ => {}
             }
         }
+        // Nothing was made of it.
+        if let Some(reply) = read.filter(|reply| !reply.tool_calls.is_empty()) {
+            self.write_reply(&reply);
+        }
         let is_written =
             |note: &&Note| section.blocks().any(|b| matches!(b, Block::Finding(n) if *n == *note));
         for note in step.notes.iter().filter(|note| !is_written(note)) {
@@ -143,10 +151,20 @@ impl Details<'_> {
         }
     }
 
+    /// Writes the text of a reply as it arrived, and its tool calls.
+    fn write_reply(&mut self, reply: &ActorReply) {
+        if !reply.text.is_empty() || reply.tool_calls.is_empty() {
+            self.write("reply", Role::Muted, &reply.text);
+        }
+        for call in &reply.tool_calls {
+            self.write_block(&Block::ToolCall(call));
+        }
+    }
+
     fn write_unusable(&mut self, replies: &[ActorReply]) {
-        for ActorReply { text, unusable_reason } in replies {
-            let Some(reason) = unusable_reason else { continue };
-            self.write("reply", Role::Muted, text);
+        for reply in replies {
+            let Some(reason) = &reply.unusable_reason else { continue };
+            self.write_reply(reply);
             self.write_block(&Block::AskedAgain(reason));
         }
     }
@@ -267,6 +285,7 @@ const MAX_EVENTS: u64 = 1000;
 /// A journaled reply of the actor.
 struct ActorReply {
     text: String,
+    tool_calls: Vec<ToolCall>,
     /// Set if another one was requested because this one could not be used.
     unusable_reason: Option<String>,
 }
@@ -280,8 +299,9 @@ fn actor_replies(step: &Step, context: &Context<'_>) -> Vec<ActorReply> {
     for envelope in context.frame.timeline.events_between(before, last).unwrap_or_default() {
         match &envelope.event {
             Event::PromptSent { prompt } if prompt.question.is_none() => actors.push(prompt.call),
-            Event::ReplyReceived { call, text, .. } if actors.contains(call) => {
-                replies.push(ActorReply { text: text.clone(), unusable_reason: None });
+            Event::ReplyReceived { call, text, tool_calls, .. } if actors.contains(call) => {
+                let (text, tool_calls) = (text.clone(), tool_calls.clone());
+                replies.push(ActorReply { text, tool_calls, unusable_reason: None });
             }
             Event::AskedAgain { unusable_reason: Some(why), .. } => {
                 if let Some(last) = replies.last_mut() {

@@ -50,6 +50,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::Samples(_) => "samples",
         Block::RequestChanged(..) => "changed request",
         Block::Reasoning(_) => "reasoning",
+        Block::ToolCall(_) => "tool call",
         Block::Thought { .. } => "thought",
         Block::ThoughtDropped(_) => "dropped thought",
         Block::ThoughtRewritten(_) => "rewritten thought",
@@ -109,6 +110,7 @@ const FACTS: &[(&str, &str, u8)] = &[
     ("changed request", "request to the actor's server changed: stop: it cut off", ALL),
     // A transcript is read while the run goes on; the reply says what counts.
     ("reasoning", "Heat needs a stove.", PAGES | STORY | DETAILS),
+    ("tool call", "tool call (not run): look(at desk 1)", PAGES | STORY | DETAILS),
     ("thought", "The stove is hot.", ALL),
     ("dropped thought", "thought dropped from later prompts", ALL),
     ("rewritten thought", "thought in later prompts: I look at the shelf.", ALL),

@@ -255,6 +255,7 @@ fn recorded_replies_and_unsent_parameters_are_reported() {
     f.write(
         Cause::Model,
         Event::ReplyReceived {
+            tool_calls: Vec::new(),
             truncated: None,
             call,
             text,

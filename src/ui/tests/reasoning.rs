@@ -1,7 +1,7 @@
 //! A model's reasoning and raw reply, kept with the step for good.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{DecidedBy, Usage};
+use crate::domain::{DecidedBy, ToolCall, Usage};
 use crate::engine::{Cause, Event};
 use crate::ui::fixture::Fixture;
 use serde_json::json;
@@ -25,6 +25,7 @@ fn with_reasoning() -> Fixture {
         fixture.write(
             Cause::Model,
             Event::ReplyReceived {
+                tool_calls: Vec::new(),
                 call,
                 text: format!("think: I'll use the sink.\n> {action}"),
                 reasoning: format!(" {REASONING} ({step})\n"),
@@ -92,4 +93,45 @@ fn the_reasoning_of_a_discarded_proposal_is_gone() {
     assert_eq!(reply(&fixture), format!("{REASONING} (2)"), "without the blanks around it");
     fixture.write(Cause::Person, Event::AskedAgain { step: 2, unusable_reason: None });
     assert_eq!(reply(&fixture), "");
+}
+
+/// A reply that only calls a tool can't be used. What it called stays visible: in the Story, in the details, in the exports.
+#[test]
+fn a_tool_call_is_shown_where_a_reply_is_missing() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let write_reply = |fixture: &mut Fixture, text: &str, arguments: &str| {
+        let call = fixture.send_prompt();
+        let tool_calls = vec![ToolCall { name: "look".to_owned(), arguments: arguments.to_owned() }];
+        let (text, usage) = (text.to_owned(), Usage::default());
+        let reply = Event::ReplyReceived {
+            call,
+            text,
+            reasoning: String::new(),
+            tool_calls,
+            usage,
+            truncated: None,
+            reply_source: None,
+        };
+        fixture.write(Cause::Model, reply);
+    };
+    write_reply(&mut fixture, "", r#"{"at": "desk 1"}"#);
+    let unusable_reason = Some("it has no text".to_owned());
+    fixture.write(Cause::Model, Event::AskedAgain { step: 1, unusable_reason });
+    write_reply(&mut fixture, "> look", r#"{"at": "desk 2"}"#);
+    let proposed =
+        Event::Proposed { step: 1, thought: None, action: Some("look".to_owned()), complaints: Vec::new() };
+    fixture.write(Cause::Model, proposed);
+    fixture.pause();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let story = screen_text(&stage.draw());
+    let (first, second) = (r#"look({"at": "desk 1"})"#, r#"look({"at": "desk 2"})"#);
+    assert!(story.contains(&format!("tool call (not run): {second}")), "{story}");
+    assert!(!story.contains(first), "a step keeps its last reply: {story}");
+    stage.press("i");
+    let details = screen_text(&stage.draw());
+    let place = |words: &str| details.find(words).unwrap_or_else(|| panic!("{words}: {details}"));
+    assert!(place(first) < place("asked again"), "{details}");
+    assert!(place("asked again") < place(second) && place("> look") < place(second), "{details}");
+    assert_eq!(details.matches("tool call").count(), 2, "{details}");
 }

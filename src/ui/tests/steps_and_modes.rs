@@ -215,7 +215,15 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     assert!(shown.contains("you edited its prompt: a retry sends your text"), "{shown}");
     stage.fixture.write(Cause::Person, Event::PromptSent { prompt: changed.into() });
     let (text, reasoning, usage) = ("look".to_owned(), String::new(), Usage::default());
-    let answer = Event::ReplyReceived { truncated: None, call, text, reasoning, usage, reply_source: None };
+    let answer = Event::ReplyReceived {
+        tool_calls: Vec::new(),
+        truncated: None,
+        call,
+        text,
+        reasoning,
+        usage,
+        reply_source: None,
+    };
     stage.fixture.write(Cause::Model, answer);
     let (step, action) = (stage.fixture.state().last_step().unwrap().number, Some("look".to_owned()));
     let proposed = Event::Proposed { step, thought: None, action, complaints: Vec::new() };
