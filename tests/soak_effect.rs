@@ -10,6 +10,8 @@
     reason = "a failing test may panic, and this one prints its counts"
 )]
 
+#[path = "soaking/calibration.rs"]
+mod calibration;
 #[path = "soaking/cases.rs"]
 mod cases;
 
