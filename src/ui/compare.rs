@@ -35,7 +35,9 @@ pub fn compare_episodes(
     let comparing = stage(4);
     // Ordering reads the journal, so work that was cancelled while the sides were loaded ends here.
     comparing.report(0, 1)?;
-    let is_swapped = play_order(&y, &right) < play_order(&x, &left);
+    // Two other sessions are a pair of a measurement, whose baseline comes first already.
+    let is_ordered = a.session.is_some() && b.session.is_some();
+    let is_swapped = !is_ordered && play_order(&y, &right) < play_order(&x, &left);
     let (left, right) = if is_swapped { (right, left) } else { (left, right) };
     let comparison = Comparison::new(left, right, render, &|done, all| comparing.report(done, all));
     comparison.map(|c| PtrEqArc(Arc::new(c)))

@@ -93,6 +93,8 @@ modes! {
     BreakpointInput = "breaks.input", "Typing a condition", Some(Mode::Global), true;
     /// Two episodes side by side.
     Compare = "compare", "Comparison", Some(Mode::Overlay), false;
+    /// The two episodes of a measured pair, stepped together.
+    ComparePair = "compare.pair", "Pair of a measurement", Some(Mode::Compare), false;
     /// The list of what to compare with.
     CompareWith = "compare.with", "Choosing what to compare with", Some(Mode::Global), true;
     /// The tree of branches.

@@ -95,8 +95,8 @@ pub enum Request {
     },
     /// Compare the episode on the screen with another one.
     CompareWith(EpisodeRef),
-    /// Compare two other episodes.
-    CompareEpisodes {
+    /// Step through the two episodes of a measured pair, the baseline first.
+    ComparePair {
         a: EpisodeRef,
         b: EpisodeRef,
     },

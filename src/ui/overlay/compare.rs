@@ -25,6 +25,8 @@ use target_list::TargetList;
 pub(super) struct CompareDialog {
     left: EpisodeRef,
     right: Option<EpisodeRef>,
+    /// The episodes are a pair of a measurement, which are stepped together.
+    is_pair: bool,
     stage: Stage,
 }
 
@@ -39,6 +41,8 @@ enum Stage {
 /// A loaded comparison.
 struct ComparisonView {
     found: PtrEqArc<Comparison>,
+    /// The episodes are stepped together: later rows are hidden until both have got there.
+    is_pair: bool,
     rows: AlignedRows,
     selected: usize,
     scroll: Scroll,
@@ -60,7 +64,7 @@ impl CompareDialog {
     pub(super) fn with_shown_episode(context: &Context<'_>) -> Self {
         let left = Self::shown_episode(context);
         let chooser = TargetList::new(context, left.episode);
-        Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
+        Self { left, right: None, is_pair: false, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
     /// Returns the episode on screen.
@@ -71,7 +75,13 @@ impl CompareDialog {
     /// Creates the overlay for two known episodes, with the request that loads the comparison.
     pub(super) fn between(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
         let request = Request::Compare { a: a.clone(), b: b.clone() };
-        (Self { left: a, right: Some(b), stage: Stage::Loading }, request)
+        (Self { left: a, right: Some(b), is_pair: false, stage: Stage::Loading }, request)
+    }
+
+    /// Creates the overlay for a pair of a measurement, the baseline first, with the request that loads it.
+    pub(super) fn for_pair(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
+        let (dialog, request) = Self::between(a, b);
+        (Self { is_pair: true, ..dialog }, request)
     }
 
     fn compare_with(&mut self, right: EpisodeRef) -> Response {
@@ -88,14 +98,44 @@ impl ComparisonView {
         Self {
             rows: AlignedRows::new(&found.0),
             found,
+            is_pair: false,
             selected: chosen,
             scroll: Scroll::default(),
             details: None,
         }
     }
 
+    /// Creates the view of a pair, at the last row before the first difference.
+    fn for_pair(found: PtrEqArc<Comparison>) -> Self {
+        let start = found.0.first_difference.unwrap_or(0).saturating_sub(1);
+        Self { rows: AlignedRows::until(start), is_pair: true, selected: start, ..Self::new(found) }
+    }
+
     fn move_selection(&mut self, by: isize) {
+        if self.is_pair && by > 0 && self.selected >= self.rows.last_row() {
+            let last = self.found.0.rows.len().saturating_sub(1);
+            return self.select(self.selected.saturating_add_signed(by).min(last));
+        }
         self.selected = self.rows.offset_row(self.selected, by);
+    }
+
+    /// Selects a row. In a pair, shows the rows up to it.
+    fn select(&mut self, row: usize) {
+        if self.is_pair {
+            self.rows.show_until(row);
+        }
+        self.selected = row;
+    }
+
+    /// Steps both episodes of a pair.
+    fn step_both(&mut self) -> Response {
+        if self.selected + 1 >= self.found.0.rows.len() {
+            let (a, b) = &self.found.0.outcomes;
+            let words = format!("both have ended: A {}, B {}", a.verdict(), b.verdict());
+            return Response::request(Request::ShowNotice(words));
+        }
+        self.select(self.selected + 1);
+        Response::default()
     }
 
     fn jump_to_difference(&mut self, backwards: bool) -> Response {
@@ -104,7 +144,7 @@ impl ComparisonView {
                 if backwards { "no difference before this one" } else { "no difference after this one" };
             return Response::request(Request::ShowNotice(words.to_owned()));
         };
-        self.selected = row;
+        self.select(row);
         self.rows.centre_on_next_draw();
         Response::default()
     }
@@ -135,7 +175,11 @@ impl ComparisonView {
             Action::Close => return Response::close(),
             Action::NextMatch => return self.jump_to_difference(false),
             Action::PreviousMatch => return self.jump_to_difference(true),
+            Action::Step => return self.step_both(),
+            Action::Back => self.move_selection(-1),
             Action::ToggleDifference => {
+                // All rows of a pair are shown from now on.
+                self.is_pair = false;
                 self.selected = self.rows.toggle_folds(&self.found.0, self.selected);
                 self.rows.centre_on_next_draw();
             }
@@ -168,6 +212,16 @@ impl ComparisonView {
 
     fn title(&self) -> String {
         let found = &self.found.0;
+        if self.is_pair {
+            let all = found.rows.len().saturating_sub(1);
+            return match found.first_difference {
+                None => format!("Pair: row {} of {all}, no difference", self.selected),
+                Some(row) if row > self.selected => {
+                    format!("Pair: row {} of {all}, no difference yet", self.selected)
+                }
+                Some(row) => format!("Pair: row {} of {all}, different since row {row}", self.selected),
+            };
+        }
         let [_, changed, only_a, only_b] = found.counts();
         let waiting = match found.count_pending() {
             0 => String::new(),
@@ -193,6 +247,7 @@ impl Component for CompareDialog {
     fn mode(&self, _: &Context<'_>) -> Mode {
         match &self.stage {
             Stage::Choosing(_) => Mode::CompareWith,
+            Stage::Shown(shown) if shown.is_pair && shown.details.is_none() => Mode::ComparePair,
             _ => Mode::Compare,
         }
     }
@@ -239,6 +294,7 @@ impl Component for CompareDialog {
                 if *a == self.left && Some(&*b) == self.right.as_ref() =>
             {
                 self.stage = match found {
+                    Ok(found) if self.is_pair => Stage::Shown(Box::new(ComparisonView::for_pair(found))),
                     Ok(found) => Stage::Shown(Box::new(ComparisonView::new(found))),
                     Err(why) => Stage::Failed(why),
                 };
@@ -265,7 +321,7 @@ impl Component for CompareDialog {
                 None => match shown.scroll.mouse_target(event) {
                     Some(MouseTarget::Row(at)) => match shown.rows.row_at_line(at) {
                         Some(row) if row == shown.selected => return shown.open_row(),
-                        Some(row) => shown.selected = row,
+                        Some(row) => shown.select(row),
                         None => {}
                     },
                     Some(MouseTarget::Wheel(by)) => shown.move_selection(by * 3),

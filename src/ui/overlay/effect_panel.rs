@@ -134,7 +134,7 @@ impl EffectPanel {
             ..EpisodeRef::default()
         };
         let Some(contrast) = column.plan().contrasts.first() else { return Response::default() };
-        Response::request(Request::CompareEpisodes { a: side(&contrast.first), b: side(&contrast.second) })
+        Response::request(Request::ComparePair { a: side(&contrast.second), b: side(&contrast.first) })
     }
 
     /// Plans the measurement of the query as it is now.

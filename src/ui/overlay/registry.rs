@@ -82,8 +82,8 @@ pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<R
                 CompareDialog::between(CompareDialog::shown_episode(context), other.clone());
             return Some(Ok((Box::new(dialog), vec![request])));
         }
-        Request::CompareEpisodes { a, b } => {
-            let (dialog, request) = CompareDialog::between(a.clone(), b.clone());
+        Request::ComparePair { a, b } => {
+            let (dialog, request) = CompareDialog::for_pair(a.clone(), b.clone());
             return Some(Ok((Box::new(dialog), vec![request])));
         }
         Request::AddLessonOnFork { fork, lesson } => {

@@ -319,8 +319,8 @@ fn a_kept_pair_opens_as_twins() {
     );
     let requests = screen.press("Enter");
     let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
-    assert_eq!(a.session.as_deref(), Some("effects/here/2-with"));
-    assert_eq!(b.session.as_deref(), Some("effects/here/2-without"));
+    assert_eq!(a.session.as_deref(), Some("effects/here/2-without"), "the baseline is on the left");
+    assert_eq!(b.session.as_deref(), Some("effects/here/2-with"));
     screen.press("Esc");
     assert_eq!(screen.overlay_mode(), Mode::Effect, "the panel is still there");
 }

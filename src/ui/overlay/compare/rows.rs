@@ -84,6 +84,31 @@ impl AlignedRows {
         rows
     }
 
+    /// Creates the list of the rows up to one, in which those before it are folded.
+    pub(super) fn until(row: usize) -> Self {
+        let mut rows = Self::default();
+        let before = row as u32;
+        if row >= MIN_FOLDED_ROWS {
+            rows.items.push(Item { first: 0, rows: before });
+        } else {
+            rows.items.extend((0..before).map(|first| Item { first, rows: 1 }));
+        }
+        rows.items.push(Item { first: before, rows: 1 });
+        rows
+    }
+
+    /// Returns the last row that is listed.
+    pub(super) fn last_row(&self) -> usize {
+        self.items.last().map_or(0, |item| (item.first + item.rows).saturating_sub(1) as usize)
+    }
+
+    /// Lists the rows up to one as well, if they aren't listed yet.
+    pub(super) fn show_until(&mut self, row: usize) {
+        let next = self.items.last().map_or(0, |item| item.first + item.rows);
+        self.items.extend((next..=row as u32).map(|first| Item { first, rows: 1 }));
+        *self.cached_lines.borrow_mut() = None;
+    }
+
     fn list_items(&mut self, comparison: &Comparison, shows_all: bool) {
         let is_same = |row: &Row| row.kind() == RowKind::Same && !row.pending;
         let mut items = Vec::new();

@@ -180,6 +180,54 @@ fn the_baseline_is_on_the_left_and_the_outcomes_come_first() {
     }
 }
 
+/// A pair opens where both episodes are still equal. `n` steps both, later rows stay hidden, the first difference is marked.
+#[test]
+fn the_episodes_of_a_pair_are_stepped_together() {
+    for (w, h) in SIZES {
+        let mut stage = open_pair(w, h);
+        press(&mut stage, "n");
+        insta::assert_snapshot!(format!("pair_{w}x{h}"), screen_text(&stage.draw()));
+    }
+    let mut stage = open_pair(120, 36);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Pair: row 2 of 27, no difference yet"), "{shown}");
+    let (left, right) = ("go to fridge 1", "go to countertop 2");
+    assert!(!shown.contains(left) && !shown.contains(right), "what comes next is hidden: {shown}");
+    press(&mut stage, "n");
+    let shown = screen_text(&stage.draw());
+    let row = shown.lines().find(|line| line.contains(left) && line.contains('▸'));
+    assert!(row.is_some(), "the first difference is marked: {shown}");
+    assert!(shown.contains("Pair: row 3 of 27, different since row 3"), "{shown}");
+    assert!(!shown.contains("heat apple 1"), "{shown}");
+    // Back and forth: what was seen stays.
+    press(&mut stage, "N");
+    assert!(screen_text(&stage.draw()).contains("Pair: row 2 of 27"));
+    assert!(screen_text(&stage.draw()).contains(left));
+    for _ in 0..40 {
+        press(&mut stage, "n");
+    }
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+    assert!(notice.starts_with("both have ended: A lost (step limit), B won"), "{notice}");
+    // `>` skips what is equal, and everything can be shown at once.
+    let mut stage = open_pair(120, 36);
+    press(&mut stage, ">");
+    assert!(screen_text(&stage.draw()).contains("different since row 3"));
+    press(&mut stage, "d");
+    press(&mut stage, "End");
+    assert!(screen_text(&stage.draw()).contains("put apple 1"));
+    press(&mut stage, "Esc");
+    assert!(stage.compositor.overlays().is_empty());
+}
+
+fn open_pair(w: u16, h: u16) -> TestScreen {
+    let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
+    let (pair, request) = CompareDialog::for_pair(episode_ref(1), episode_ref(2));
+    let mut stage = TestScreen::new(two_trials(), w, h);
+    stage.compositor.push(Box::new(pair));
+    answer_requests(&mut stage, vec![request]);
+    stage
+}
+
 #[test]
 fn entries_that_are_equal_are_counted_and_unfold() {
     let mut stage = open_comparison(120, 36);
