@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use retrospect::driver::worlds;
-use retrospect::engine::{Envelope, Event, State};
+use retrospect::engine::{Envelope, Episode, Event, State};
 use retrospect::env::Environment;
 use retrospect::env::TaskOptions;
 use retrospect::journal::{Session, fold_events, read_branch};
@@ -18,13 +18,17 @@ fn shipped_sessions() -> Vec<PathBuf> {
     found
 }
 
-/// Replays a journal; returns the numbers of prompts and observations compared.
-fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
+/// Replays a journal; returns the numbers of prompts and observations compared, and its episodes.
+fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32, Vec<Arc<Episode>>) {
     let mut state = State::default();
     let mut world: Option<Box<dyn Environment>> = None;
     let mut sent = None;
+    let mut episodes: Vec<Arc<Episode>> = Vec::new();
     let (mut prompts, mut observations) = (0, 0);
     for envelope in events {
+        if matches!(envelope.event, Event::EpisodeStarted { .. }) {
+            episodes.extend(state.episode.clone());
+        }
         state.apply(envelope);
         let location = format!("{name}, event {}", envelope.seq);
         match &envelope.event {
@@ -59,7 +63,9 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
             _ => {}
         }
     }
-    (prompts, observations)
+    // What a person did after an episode's end belongs to its last step, so an episode is complete when the next one starts.
+    episodes.extend(state.episode);
+    (prompts, observations, episodes)
 }
 
 #[test]
@@ -73,18 +79,19 @@ fn shipped_sessions_verify_and_replay() {
         let read = read_branch(&session.trunk()).unwrap();
         assert!(read.torn_tail.is_none(), "{name}: {:?}", read.torn_tail);
         assert!(matches!(read.events.last().unwrap().event, Event::Closed), "{name} was closed properly");
-        let (prompts, observations) = replay(&name, &read.events);
+        let (prompts, observations, episodes) = replay(&name, &read.events);
         let timeline = fold_events(read.events);
-        let episode = timeline.head().episode.clone().unwrap();
         assert!(timeline.head().run_over, "{name} was played to its end");
-        assert_eq!(observations as usize, episode.steps.len() + 1, "{name}");
-        assert_eq!(prompts as usize, episode.steps.len(), "{name}");
+        let steps: usize = episodes.iter().map(|episode| episode.steps.len()).sum();
+        assert_eq!(observations as usize, steps + episodes.len(), "{name}");
+        assert_eq!(prompts as usize, steps, "{name}");
         let bookmark = session.meta.bookmark.unwrap();
         let (number, step) = bookmark.split_once('.').unwrap();
-        assert_eq!(number.parse::<u32>().unwrap(), episode.number, "{name}");
+        let number: u32 = number.parse().unwrap();
+        let episode = episodes.iter().find(|episode| episode.number == number).unwrap();
         let marked = episode.step(step.parse().unwrap()).unwrap();
         assert!(
-            !marked.reflections.is_empty() || marked.is_person_action(),
+            !marked.reflections.is_empty() || marked.is_person_action() || !marked.interventions.is_empty(),
             "{name}: nothing happens at its bookmark {bookmark}"
         );
     }
@@ -102,6 +109,27 @@ fn the_two_mug_sessions_differ_only_by_the_lesson() {
     assert_eq!(untaught.task.id, taught.task.id);
     assert!(!untaught.won && !untaught.assisted);
     assert!(taught.won && taught.assisted);
+}
+
+/// The measured session tells what a person does with a lesson: a lost trial, a taught lesson that is only an answer, other
+/// words that are a lesson, and a won trial.
+#[test]
+fn the_measured_session_goes_from_an_answer_to_a_lesson() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples/measured-lesson");
+    let read = read_branch(&Session::open(&dir).unwrap().trunk()).unwrap();
+    let timeline = fold_events(read.events);
+    let head = timeline.head();
+    let won: Vec<bool> = head.ended_episodes.iter().map(|episode| episode.won).collect();
+    assert_eq!(won, [false, true]);
+    let lesson = head.pool.all().next().unwrap();
+    let verdict = |version: u32, column: &str| {
+        let of = |result: &&retrospect::domain::MeasuredEffect| {
+            result.version == version && result.column.as_deref() == Some(column)
+        };
+        lesson.measured.iter().rfind(of).map(|result| result.verdict.as_str())
+    };
+    assert_eq!((verdict(1, "here"), verdict(1, "elsewhere")), (Some("helped"), Some("no effect seen")));
+    assert_eq!((verdict(2, "here"), verdict(2, "elsewhere")), (Some("helped"), Some("helped")));
 }
 
 /// No shipped file contains a path of the machine it was recorded on.

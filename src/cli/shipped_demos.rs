@@ -28,7 +28,8 @@ macro_rules! shipped {
 }
 
 /// The shipped sessions; `demo` without a name opens the first.
-pub(in crate::cli) static DEMOS: [ShippedDemo; 3] = shipped!["hot-mug-taught", "hot-mug-untaught", "lamp"];
+pub(in crate::cli) static DEMOS: [ShippedDemo; 4] =
+    shipped!["hot-mug-taught", "hot-mug-untaught", "measured-lesson", "lamp"];
 
 /// What `chapters.toml` says about a demo.
 #[derive(Debug, Deserialize)]
