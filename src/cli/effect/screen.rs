@@ -36,6 +36,9 @@ pub(in crate::cli) struct ScreenMeasurement {
     root: PathBuf,
 }
 
+/// Shows the columns as they are now.
+type ShowColumns<'a> = dyn Fn(&[EffectColumn]) + 'a;
+
 /// A column with its log.
 struct Column {
     measurement: Measurement,
@@ -169,7 +172,7 @@ fn is_pool_name(file: &Path) -> bool {
 fn run_columns(
     columns: &mut [Column],
     wanted: &watch::Receiver<Wanted>,
-    send: &dyn Fn(&[EffectColumn]),
+    send: &ShowColumns<'_>,
 ) -> Result<(), String> {
     // What is finished stays as it is.
     let is_open = |column: &Column| column.shown.log.stopped().is_none_or(StopReason::can_go_on);
@@ -199,7 +202,7 @@ fn run_turn(
     index: usize,
     (file, known): (&mut LogFile, Option<EffectLog>),
     wanted: &watch::Receiver<Wanted>,
-    (last_shown, send): (&mut Instant, &dyn Fn(&[EffectColumn])),
+    (last_shown, send): (&mut Instant, &ShowColumns<'_>),
 ) -> Result<EffectLog, String> {
     let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
     let Some(column) = columns.get_mut(index) else { return Err("no such column".to_owned()) };
