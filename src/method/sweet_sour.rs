@@ -116,14 +116,16 @@ fn carried_reward(state: &State) -> Option<serde_json::Value> {
     serde_json::to_value(CarriedReward::after(carried, episode.number, of_episode)).ok()
 }
 
-/// Returns whether the last step reached a subgoal: the progress rate, or the reward, is higher than before it.
+/// Returns whether the last step reached a subgoal: the progress rate is higher than before it, or the step was rewarded.
 fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
     let Some(current) = step.answer.as_ref() else { return false };
-    let previous = previous_observation(episode, step);
     match state.setting(SUBGOAL) {
-        Subgoal::Progress => current.progress > previous.map_or(0.0, |p| p.progress),
-        Subgoal::Reward => current.reward > previous.map_or(0.0, |p| p.reward),
+        Subgoal::Progress => {
+            current.progress > previous_observation(episode, step).map_or(0.0, |previous| previous.progress)
+        }
+        // A reward is that of its step alone, so two rewards in a row are two subgoals.
+        Subgoal::Reward => current.reward > 0.0,
     }
 }
 

@@ -144,6 +144,19 @@ fn the_reward_of_a_memory_is_that_of_its_subgoal() {
     }
 }
 
+/// Regression: a reward counted only if it was higher than that of the step before. ScienceWorld rewards each subgoal, and two in
+/// a row may be worth the same.
+#[test]
+fn every_rewarded_step_is_a_subgoal_where_the_reward_marks_them() {
+    let mut run = run(1);
+    run.settings.set("subgoal", "reward", SettingOrigin::Flag);
+    let mut play = play(run);
+    play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
+    let memories = memories_before_prompts(&play);
+    let short: Vec<usize> = memories.iter().map(|(_, short, _)| short.len()).collect();
+    assert_eq!(short, [0, 1, 2, 3], "steps 1, 2 and 3 are rewarded alike");
+}
+
 #[test]
 fn a_memory_is_stored_and_shown_as_a_tuple() {
     let mut play = play(run(1));

@@ -47,16 +47,18 @@ pub const TRANSFER: TypedSetting<Transfer> = Transfer::setting(
 );
 
 setting_words! {
-    /// What rises when a subgoal is reached.
+    /// How a step that reaches a subgoal is recognised.
     pub enum Subgoal {
+        /// The progress rate rises.
         Progress = "progress",
+        /// The reward is positive, as in ScienceWorld (section 2.1).
         Reward = "reward",
     }
 }
 
 pub const SUBGOAL: TypedSetting<Subgoal> = Subgoal::setting(
     "subgoal",
-    "what counts as a subgoal: a rise in the progress rate, or in the reward",
+    "what counts as a subgoal: a rise in the progress rate, or a positive reward",
     Subgoal::Progress,
     BuiltIn,
 );
