@@ -16,7 +16,7 @@ mod tasks;
 
 pub use installation::{JAR_OPTION, JAVA_OPTION, PY4J_OPTION, PYTHON_OPTION};
 pub use picture::draw_picture;
-pub use tasks::{ENUMERATE_OPTION, SIMPLIFICATIONS_OPTION, ScienceWorldTasks, short_goal};
+pub use tasks::{ENUMERATE_OPTION, SIMPLIFICATIONS_OPTION, ScienceWorldTasks, published_keys, short_goal};
 
 /// The name of the environment.
 pub const NAME: &str = "scienceworld";

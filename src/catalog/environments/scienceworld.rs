@@ -1,6 +1,6 @@
 //! The environment `scienceworld`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::domain::Task;
 use crate::env::scienceworld::{self, ScienceWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
@@ -43,6 +43,10 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         short_goal: scienceworld::short_goal,
         task_help: "`boil/21` (a task and its variation)",
         splits: &["train", "dev", "test"],
+        published: Some(PublishedTasks {
+            keys: scienceworld::published_keys,
+            key: |task| Some(task.id.clone()),
+        }),
         ..TaskFacts::NONE
     },
     draw_picture: scienceworld::draw_picture,

@@ -114,6 +114,11 @@ fn expand_pattern(text: &str) -> Option<Vec<Task>> {
     Some(tasks)
 }
 
+/// Returns the ids of Sweet&Sour's tasks, of which there are published figures.
+pub fn published_keys() -> Vec<String> {
+    tasks_in_rounds(Split::Test, PAPER_SET_VARIATIONS).into_iter().map(|task| task.id).collect()
+}
+
 /// Returns a goal without the words with which every goal begins.
 pub fn short_goal(goal: &str) -> &str {
     goal.strip_prefix("Your task is to ").unwrap_or(goal)
@@ -274,6 +279,7 @@ mod tests {
             assert_eq!(ids(text), None, "{text}");
         }
         let all: usize = Split::NAMES
+        assert_eq!(ids("sweet-and-sour"), Some(published_keys()));
             .iter()
             .filter_map(|name| Split::from_name(name))
             .map(|split| tasks_in_rounds(split, u32::MAX).len())

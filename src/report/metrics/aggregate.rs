@@ -71,6 +71,28 @@ impl Aggregate {
     }
 }
 
+/// Returns the mean score of the tasks of a type, or the mean over types if none is named, with the number of tasks. `None` if
+/// there are none.
+pub(super) fn mean_score(attempts: &[TaskAttempts], task_type: Option<&str>) -> Option<(Interval, usize)> {
+    let mut table = score_table([attempts]);
+    table.retain(|task| task_type.is_none_or(|wanted| task.task_type == wanted));
+    if table.is_empty() {
+        return None;
+    }
+    let point: Vec<&TaskScores<1>> = table.iter().collect();
+    let resampled = ResamplingPlan::for_table(&table).resample(&table, mean_over_types);
+    Some((percentiles(mean_over_types(&point), resampled), table.len()))
+}
+
+/// Returns the mean over types of the mean score of their tasks.
+fn mean_over_types(table: &[&TaskScores<1>]) -> f64 {
+    let mut types: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for task in table {
+        types.entry(&task.task_type).or_default().push(mean(task.runs[0].iter().copied()));
+    }
+    mean(types.into_values().map(mean))
+}
+
 /// The probability that one configuration does better than another on a task that both played.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Improvement {
@@ -188,7 +210,7 @@ impl ResamplingPlan {
                 let drawn: Vec<TaskScores<N>> = table
                     .iter()
                     .map(|task| TaskScores {
-                        task_type: String::new(),
+                        task_type: task.task_type.clone(),
                         runs: std::array::from_fn(|side| {
                             let runs = &task.runs[side];
                             runs.iter().filter_map(|_| runs.get(random_below(runs.len())).copied()).collect()

@@ -2,6 +2,7 @@
 
 mod differences;
 
+use super::aggregate::mean_score;
 use super::{Interval, Metrics};
 use crate::catalog::{PaperRow, PublishedFigure, published_results};
 use crate::domain::PRESET_SETTING;
@@ -15,7 +16,7 @@ pub struct PaperComparison {
     pub source: String,
     /// The paper's name for the row.
     pub row: String,
-    /// `success`, `words`, `words_deviation`, `recall` or `precision`; shares in per cent.
+    /// `success`, `score`, `words`, `words_deviation`, `recall` or `precision`; shares and scores in per cent.
     pub measure: String,
     /// The type of task, or `all`.
     #[serde(rename = "kind")]
@@ -94,6 +95,11 @@ fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -
     let reflection_count = || reflections.map_or(0, |r| r.count);
     let (ours, sample) = match measure.as_str() {
         "success" => (per_cent(rates.success?), (rates.tasks, "tasks")),
+        "score" => {
+            let only_type = (task_type != "all").then_some(task_type.as_str());
+            let (score, tasks) = mean_score(&metrics.attempts, only_type)?;
+            (per_cent(score), (tasks, "tasks"))
+        }
         "words" => (reflections?.words_interval, (reflection_count(), "reflections")),
         "words_deviation" => (reflections?.deviation_interval, (reflection_count(), "reflections")),
         "recall" => {
@@ -112,6 +118,10 @@ fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -
             "not a share of {total} tasks: the number of tasks differs, or the paper has an error"
         )),
         None if measure == "success" => Some("the paper doesn't state the number of tasks".to_owned()),
+        None if measure == "score" && task_type == "all" => {
+            Some("both are means over the types of tasks".to_owned())
+        }
+        None if measure == "score" => None,
         None if measure != "words" && measure != "words_deviation" => {
             Some("the paper doesn't say how actions were labelled; METRICS.md describes ours".to_owned())
         }

@@ -307,6 +307,61 @@ fn published_beside(session: SessionMetrics) -> (Vec<f64>, String) {
     }
 }
 
+/// Table 1 of Sweet&Sour prints the mean of its 30 rows, not that of its 271 tasks; ours is computed alike.
+#[test]
+fn the_score_of_all_tasks_is_the_mean_over_their_types() {
+    let rows =
+        published_results().iter().filter(|row| row.paper.title == "Sweet&Sour" && row.table == "Table 1");
+    let mut averages = 0;
+    for row in rows {
+        let of_model = |model: &str| {
+            let figures = row.figures.iter().filter(|figure| figure.3 == model).map(|figure| figure.4);
+            figures.collect::<Vec<f64>>()
+        };
+        for model in ["Llama 8B", "Mistral Large 2", "GPT-4o"] {
+            let figures = of_model(model);
+            let (average, types) = figures.split_first().unwrap();
+            assert_eq!(types.len(), 30, "{} {model}", row.preset);
+            assert!((types.iter().sum::<f64>() / 30.0 - average).abs() < 0.08, "{} {model}", row.preset);
+            averages += 1;
+        }
+    }
+    assert_eq!(averages, 9);
+
+    let find = crate::catalog::find_environment("scienceworld").unwrap();
+    let ids = (find.task_facts.published.unwrap().keys)();
+    let (paper, mut run) = (crate::method::PaperOrCode::Paper, spec());
+    run.settings = crate::catalog::defaults("sweet_sour", paper).1;
+    run.settings.set("subgoal", "reward", SettingOrigin::Paper);
+    (run.method, run.trials, run.limits.steps) = ("sweet_sour".to_owned(), 4, 150);
+    let episodes = ids.iter().enumerate().map(|(index, id)| {
+        let kind = id.split('/').next().unwrap();
+        let task = Task { env: "scienceworld".to_owned(), ..task(id, kind) };
+        // All nine tasks of one type are solved, half of another one.
+        let progress = if kind == "boil" {
+            1.0
+        } else if kind == "find-plant" {
+            0.5
+        } else {
+            0.0
+        };
+        episode(index as u32 + 1, &task, 1, kind == "boil", progress)
+    });
+    let mut session = session("s", episodes.collect());
+    session.spec = Some(Arc::new(run));
+    let rows = compare_with_papers(&single_group(vec![session])).unwrap();
+    let row = rows.iter().find(|row| row.source == "Sweet&Sour, Table 1").unwrap();
+    assert_eq!(row.differences, Vec::<String>::new());
+    let ours = |task_type: &str| {
+        let figure = row.figures.iter().find(|figure| figure.task_type == task_type).unwrap();
+        (figure.ours.value, figure.sample.0)
+    };
+    assert_eq!((ours("boil"), ours("find-plant"), ours("melt")), ((100.0, 9), (50.0, 10), (0.0, 9)));
+    let (all, tasks) = ours("all");
+    assert!((all - 5.0).abs() < 1e-9 && tasks == 271, "{all} {tasks}");
+    assert_eq!(row.figures.len(), 3 * 31);
+}
+
 /// Regression: a preset's sampling counted as nobody's choice, so rows of papers that don't name it had figures beside it.
 #[test]
 fn the_sampling_of_a_papers_preset_is_a_difference_from_other_papers() {
