@@ -17,7 +17,7 @@ use super::setup::{
 use super::shipped_demos::{Guide, ShippedDemo};
 use super::{args, bounded, headless, seen_hints};
 use crate::domain::Seq;
-use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY};
+use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::StepRef;
@@ -39,10 +39,13 @@ pub(super) fn start_run(
     breaks: Vec<String>,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    // Check the screen and the first task before a session is created.
+    // Check the screen and the first task before a session is created. A program that takes seconds to start does so behind the
+    // screen, which shows what is awaited.
     load_theme(config, screen_args.theme.as_deref())?;
     load_keymap(config)?;
-    check_first_task_playable(&plan)?;
+    if !plan.spec.tasks.first().is_some_and(worlds::starts_slowly) {
+        check_first_task_playable(&plan)?;
+    }
     let root = locate::sessions_folder(config);
     // A person is watching, so the rule-based actor types its replies.
     let mut run_config = build_run_config(&plan.spec, config, &plan.world_options, TYPING_DELAY)?;

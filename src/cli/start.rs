@@ -193,9 +193,7 @@ fn task_row(task: &Task) -> TaskRow {
 fn first_observation((env, id): &PreviewKey, options: &TaskOptions) -> Result<String, String> {
     let task = worlds::find(env, id, options)
         .map_err(|error| with_program_name(&format!("{error}; {}", error.hint())).into_owned())?;
-    let mut world = worlds::open_guarded(&task, options).map_err(|error| error.to_string())?;
-    let start = world.reset().map_err(|error| error.to_string())?;
-    Ok(start.observation)
+    worlds::first_observation(&task, options).map_err(|error| error.to_string())
 }
 
 /// Reads tasks and sessions, which can take a while, and sends them piece by piece.

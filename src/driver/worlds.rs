@@ -14,6 +14,7 @@ use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, find_environment};
 use crate::domain::Task;
 use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource, TimeLimits};
 use disk_files::access;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long an environment may take for one answer if it keeps no limits by itself.
@@ -21,6 +22,10 @@ pub(super) const DEFAULT_DEADLINE: Duration = Duration::from_secs(60);
 /// What is added to the limits that an environment keeps by itself, so that it reports the timeout and ends what it has
 /// started. Closing the environment before it, which is part of opening one, takes at most 4 s.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(10);
+
+/// Locked while a person looks at the start of a task that is played in another program. Such a program is slow to start: a run
+/// that begins meanwhile waits for it and takes it over, instead of starting another one.
+static PREVIEW: Mutex<()> = Mutex::new(());
 
 /// Returns the tasks of an environment.
 fn task_source(env: &str) -> Result<&'static dyn TaskSource, TaskError> {
@@ -34,6 +39,13 @@ fn task_source(env: &str) -> Result<&'static dyn TaskSource, TaskError> {
 /// # Errors
 /// Returns [`EnvError::Broken`] for a damaged game, and [`EnvError::Refused`] for a task that is not found.
 pub fn open(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
+    if is_external(&task.env) {
+        drop(PREVIEW.lock());
+    }
+    open_at_once(task, options)
+}
+
+fn open_at_once(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
     if let Some(opened) = labels::open(task, access(options)) {
         return opened;
     }
@@ -48,6 +60,28 @@ pub fn open(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, 
 pub fn open_guarded(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
     let (limits, task, options) = (answer_deadlines(task, options), task.clone(), options.clone());
     Ok(Box::new(GuardedWorld::open(limits, move || open(&task, &options))?))
+}
+
+/// Returns what the environment of a task says at its start. A program that was started for that is kept for a run that follows.
+/// Each answer takes no longer than the driver's time limits.
+///
+/// # Errors
+/// The same as [`open`], and of an environment that doesn't answer.
+pub fn first_observation(task: &Task, options: &TaskOptions) -> Result<String, EnvError> {
+    let _preview = is_external(&task.env).then(|| PREVIEW.lock().unwrap_or_else(PoisonError::into_inner));
+    let (limits, task, options) = (answer_deadlines(task, options), task.clone(), options.clone());
+    let mut world = GuardedWorld::open(limits, move || open_at_once(&task, &options))?;
+    Ok(world.reset()?.observation)
+}
+
+/// Returns whether an environment is another program.
+fn is_external(env: &str) -> bool {
+    find_environment(env).is_some_and(|entry| entry.tasks.is_external())
+}
+
+/// Returns whether opening a task may take seconds, so that a person should see the session meanwhile.
+pub fn starts_slowly(task: &Task) -> bool {
+    find_environment(&task.env).is_some_and(|entry| entry.tasks.starts_slowly())
 }
 
 /// Returns how long the driver waits for an answer of a task's environment before it abandons it.

@@ -160,6 +160,12 @@ pub trait TaskSource: Sync {
         false
     }
 
+    /// Returns whether opening a task may take seconds, because a large program is started. Then the screen opens before the first
+    /// task is, and a task that can't be opened is a failed call of the session.
+    fn starts_slowly(&self) -> bool {
+        false
+    }
+
     /// Ends the processes that wait for their next episode. Called before this program ends.
     fn end_idle_processes(&self) {}
 

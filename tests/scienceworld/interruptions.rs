@@ -124,6 +124,19 @@ pub(crate) fn a_killed_program_leaves_no_simulator() {
     wait_until("the simulator is still running", || simulators.iter().all(|pid| is_gone(*pid)));
 }
 
+/// The run takes over the simulator that was started for a look at the task, also while it is being started.
+pub(crate) fn a_preview_leaves_its_simulator_to_the_run() {
+    worlds::end_idle_programs();
+    std::thread::scope(|scope| {
+        let preview = scope.spawn(|| worlds::first_observation(&task(), &options(false)).unwrap());
+        wait_until("no simulator is started", || own_simulators().len() == 1);
+        let mut world = worlds::open(&task(), &options(false)).unwrap();
+        assert_eq!(own_simulators().len(), 1, "the run has started another one");
+        assert_eq!(world.reset().unwrap().observation, preview.join().unwrap());
+    });
+    worlds::end_idle_programs();
+}
+
 pub(crate) fn simulators_end_with_the_program() {
     let mut world = worlds::open(&task(), &options(false)).unwrap();
     world.reset().unwrap();

@@ -221,6 +221,10 @@ impl TaskSource for MiniWobTasks {
     }
 
     fn check(&self, access: TaskAccess) -> Option<TaskCheck> {
+    fn starts_slowly(&self) -> bool {
+        true
+    }
+
         let missing =
             |error: TaskError, hint: &'static str| TaskCheck::Missing { detail: error.to_string(), hint };
         let launch = match launch(access) {

@@ -209,6 +209,10 @@ impl TaskSource for ScienceWorldTasks {
         true
     }
 
+    fn starts_slowly(&self) -> bool {
+        true
+    }
+
     fn end_idle_processes(&self) {
         end_idle_simulators();
     }
