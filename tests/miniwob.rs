@@ -17,6 +17,9 @@ mod goldens;
 #[path = "miniwob/processes.rs"]
 mod processes;
 #[cfg(unix)]
+#[path = "rig/rewind.rs"]
+mod rewind;
+#[cfg(unix)]
 #[path = "rig/run.rs"]
 mod run;
 #[cfg(unix)]

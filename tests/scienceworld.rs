@@ -22,6 +22,9 @@ mod processes;
 #[path = "scienceworld/questions.rs"]
 mod questions;
 #[cfg(unix)]
+#[path = "rig/rewind.rs"]
+mod rewind;
+#[cfg(unix)]
 #[path = "rig/run.rs"]
 mod run;
 
@@ -92,11 +95,17 @@ mod unix {
         // The options of the usual harness: it is also asked for a list.
         let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
         let is_wanted = |name: &str| wanted.as_ref().is_none_or(|part| name.contains(part.as_str()));
-        let cases: [(&str, fn()); 8] = [
+        let cases: [(&str, fn()); 11] = [
             ("goldens_without_lists", goldens::without_lists),
             ("goldens_with_lists", goldens::with_lists),
             ("a_label_is_played", questions::a_label_is_played),
             ("lists_and_hints_leave_the_episode_alone", questions::lists_and_hints_leave_the_episode_alone),
+            (
+                "the_forms_of_actions_are_listed_in_every_task",
+                questions::the_forms_of_actions_are_listed_in_every_task,
+            ),
+            ("going_back_thirty_steps", questions::going_back_thirty_steps),
+            ("a_preview_leaves_its_simulator", interruptions::a_preview_leaves_its_simulator_to_the_run),
             ("tasks_that_do_not_exist_are_refused", questions::tasks_that_do_not_exist_are_refused),
             ("a_killed_simulator_is_replaced", interruptions::a_killed_simulator_is_replaced),
             ("a_killed_program_leaves_no_simulator", interruptions::a_killed_program_leaves_no_simulator),

@@ -2,6 +2,7 @@
 
 use crate::episodes::{Test, options, task};
 use crate::processes::{kill_browsers, of_drivers, wait_until_gone};
+use crate::rewind::PlayedSession;
 use crate::run;
 use retrospect::catalog;
 use retrospect::domain::{Autonomy, Interface, Limits, Observation, RunSpec};
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub(crate) const TESTS: &[Test] = &[
     ("a browser that is killed in a step is replaced", a_killed_browser_is_replaced),
     ("nothing is left of a killed program", nothing_is_left_of_a_killed_program),
+    ("going back thirty steps", going_back_thirty_steps),
 ];
 
 /// The solution of a task whose sections open slowly, so that a step can be interrupted.
@@ -105,4 +107,23 @@ fn nothing_is_left_of_a_killed_program() {
     let left: Vec<_> =
         std::fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Goes thirty steps back and continues with another action. Boxes can be ticked and unticked for ever.
+fn going_back_thirty_steps() {
+    const STEPS_BACK: usize = 30;
+    let (task, options) = (task("click-checkboxes-soft/2"), options(&[("miniwob.pause", "1")]));
+    let root = tempfile::tempdir().unwrap();
+    let mut played = PlayedSession::begin_in(root.path(), task.clone(), &options);
+    let page = played.answers()[0].raw.clone();
+    let number = |line: &str| line.split_once(']').unwrap().0.trim_start_matches('[').to_owned();
+    let boxes: Vec<String> =
+        page.lines().filter(|line| line.contains("<input_checkbox")).map(number).collect();
+    assert!(boxes.len() > 2, "{page}");
+    for number in boxes.iter().cycle().take(STEPS_BACK + 4) {
+        played.act(&format!("click_element {number}"));
+    }
+    let mut reference = worlds::open(&task, &options).unwrap();
+    played.check_fork(4, "click_coords 1 1", reference.as_mut());
+    played.end();
 }

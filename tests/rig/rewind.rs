@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used)]
 
 use super::run;
-use retrospect::domain::{Autonomy, BranchId, Interface, Limits, RunSpec};
+use retrospect::domain::{Autonomy, BranchId, Interface, Limits, Observation, RunSpec, Task};
 use retrospect::driver::worlds;
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::Command;
-use retrospect::env::TaskOptions;
+use retrospect::env::{Environment, TaskOptions};
 use retrospect::journal::Session;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,19 @@ impl PlayedSession {
     /// Like [`PlayedSession::begin`], with a function that opens the environment.
     pub(crate) fn begin_with(root: &Path, env: &str, id: &str, open: OpenWorld) -> Self {
         let task = worlds::find(env, id, &TaskOptions::default()).unwrap();
+        Self::begin_task(root, task, |spec| run_config(spec, open))
+    }
+
+    /// Like [`PlayedSession::begin`], for a task that is opened with options.
+    pub(crate) fn begin_in(root: &Path, task: Task, options: &TaskOptions) -> Self {
+        let (opened, limited) = (options.clone(), options.clone());
+        let open: OpenWorld = Arc::new(move |task| worlds::open(task, &opened));
+        let answer_deadlines = Arc::new(move |task: &_| worlds::answer_deadlines(task, &limited));
+        Self::begin_task(root, task, |spec| RunConfig { answer_deadlines, ..run_config(spec, open) })
+    }
+
+    fn begin_task(root: &Path, task: Task, configure: impl FnOnce(&RunSpec) -> RunConfig) -> Self {
+        let env = task.env.clone();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
             interface: Interface::Raw,
@@ -68,8 +81,8 @@ impl PlayedSession {
             limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
             ..run::spec("react", vec![task])
         };
-        let run_config = run_config(&spec, open);
-        let meta = run::meta(env, &spec);
+        let run_config = configure(&spec);
+        let meta = run::meta(&env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), run_config).unwrap();
         handle.send(Command::Step);
         run::until(&handle, |s| {
@@ -91,26 +104,65 @@ impl PlayedSession {
             }
             // A person's line has no spaces at its ends.
             let action = actions[(n as usize * 7) % actions.len()].trim().to_owned();
-            self.handle.send(Command::Act(action.clone()));
-            self.actions.push(action);
-            run::until(&self.handle, |s| {
-                s.episode.as_ref().is_some_and(|e| e.answered_steps() >= n) && s.is_waiting()
-            });
-            let head = self.handle.store.head();
-            assert!(
-                head.open_episode().is_some(),
-                "the episode ended after {n} steps: {:?}",
-                self.actions.last()
-            );
+            self.act(&action);
         }
+    }
+
+    /// Executes an action that doesn't end the episode.
+    pub(crate) fn act(&mut self, action: &str) {
+        self.handle.send(Command::Act(action.to_owned()));
+        self.actions.push(action.to_owned());
+        let n = self.actions.len() as u32;
+        run::until(&self.handle, |s| {
+            assert_eq!((&s.failed_call, &s.divergence), (&None, &None), "at {action}");
+            s.episode.as_ref().is_some_and(|e| e.answered_steps() >= n) && s.is_waiting()
+        });
+        let is_open = self.handle.store.head().open_episode().is_some();
+        assert!(is_open, "the episode ended after {n} steps: {action}");
+    }
+
+    /// Returns the answers of the episode: the first observation, and that of each step.
+    pub(crate) fn answers(&self) -> Vec<Observation> {
+        let head = self.handle.store.head();
+        let episode = head.episode.as_ref().unwrap();
+        let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
+        episode.first_observation.clone().into_iter().chain(steps).collect()
+    }
+
+    /// Goes back to a step, takes another action there, and then those that the old branch has after that step. Checks that the
+    /// old branch has lost nothing, and that every answer is that of an environment in which only the new actions were taken.
+    pub(crate) fn check_fork(&mut self, step: u32, other: &str, reference: &mut dyn Environment) {
+        let (old, before) = (self.answers(), std::fs::read(self.session.trunk()).unwrap());
+        let (kept, later) = (step as usize - 1, self.actions.split_off(step as usize));
+        let replaced = self.actions.pop().unwrap();
+        assert_ne!(replaced, other);
+        self.fork_at(step, Some(other));
+        run::until(&self.handle, |s| {
+            assert_eq!((&s.failed_call, &s.divergence), (&None, &None), "while going back");
+            s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step) && s.is_waiting()
+        });
+        self.actions.push(other.to_owned());
+        for action in &later {
+            self.act(action);
+        }
+        let answers = self.answers();
+        assert_eq!(answers.len(), self.actions.len() + 1);
+        assert_eq!(answers[..=kept], old[..=kept], "the steps before the fork are the same");
+        let mut expected = vec![reference.reset().unwrap()];
+        expected.extend(self.actions.iter().map(|action| reference.step(action).unwrap()));
+        for (index, (answer, expected)) in answers.iter().zip(&expected).enumerate() {
+            assert_eq!(answer.raw, expected.observation, "step {index}");
+            let numbers = (answer.reward, answer.progress, answer.valid);
+            assert_eq!(numbers, (expected.reward, expected.progress, expected.valid), "step {index}");
+        }
+        assert_ne!(answers[step as usize].raw, old[step as usize].raw, "the new action has another answer");
+        assert!(std::fs::read(self.session.trunk()).unwrap().starts_with(&before), "the old branch is whole");
     }
 
     /// Opens a branch at the proposal of a step and executes another action there. The environment is restored when
     /// this returns.
     pub(crate) fn go_back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
-        let at = retrospect::driver::decision_seq(&self.handle.store.timeline(), step).unwrap();
-        let commands = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
-        let branch = block_on(self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() })).unwrap();
+        let branch = self.fork_at(step, action);
         // The reply arrives once the environment has been restored.
         block_on(self.handle.hint());
         if action.is_some() {
@@ -119,6 +171,12 @@ impl PlayedSession {
             });
         }
         branch
+    }
+
+    fn fork_at(&self, step: u32, action: Option<&str>) -> BranchId {
+        let at = retrospect::driver::decision_seq(&self.handle.store.timeline(), step).unwrap();
+        let commands = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
+        block_on(self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() })).unwrap()
     }
 
     /// Resumes the session as another program would.

@@ -1,6 +1,7 @@
 //! Labels, lists, hints, and what is refused.
 
 use crate::goldens;
+use crate::rewind::PlayedSession;
 use crate::unix::{options, recordings};
 use retrospect::domain::{ListingCost, Task};
 use retrospect::driver::worlds;
@@ -41,6 +42,17 @@ pub(crate) fn a_label_is_played() {
         assert!(last.progress <= 1.0 && last.done == last.won, "{last:?}");
     }
     assert!((last.progress - 1.0).abs() < 1e-12 && last.won, "{last:?}");
+}
+
+/// The prompts of the interface `agentboard` offer the request, so tasks without a label answer it too. It costs no move.
+pub(crate) fn the_forms_of_actions_are_listed_in_every_task() {
+    let task = worlds::find("scienceworld", "power-component/15", &options(false)).unwrap();
+    let mut world = worlds::open(&task, &options(false)).unwrap();
+    world.reset().unwrap();
+    let forms = world.step("check valid actions").unwrap();
+    assert!(forms.valid && !forms.done && forms.observation.contains(" connect OBJ to OBJ, "), "{forms:?}");
+    assert!(forms.observation.ends_with(", wait1, check valid actions"), "{forms:?}");
+    assert_eq!(world.world_summary()["moves"], 0);
 }
 
 pub(crate) fn lists_and_hints_leave_the_episode_alone() {
@@ -93,4 +105,25 @@ pub(crate) fn tasks_that_do_not_exist_are_refused() {
     let power = worlds::find("scienceworld", "power-component/3", &hard).unwrap();
     let error = worlds::open(&power, &hard).err().unwrap();
     assert!(error.to_string().contains("can't be solved with noElectricalAction"), "{error}");
+}
+
+/// Goes thirty steps back and continues with another action, in a world with things that move by themselves.
+pub(crate) fn going_back_thirty_steps() {
+    const STEPS_BACK: usize = 30;
+    let task = worlds::find("scienceworld", "grow-fruit/93", &options(false)).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let mut played = PlayedSession::begin_in(root.path(), task.clone(), &options(false));
+    let moves = ["open door to greenhouse", "go to greenhouse", "open door to hallway", "go to hallway"];
+    let actions: Vec<&str> = ["look around", "open door to hallway", "go to hallway"]
+        .into_iter()
+        .chain(moves.into_iter().chain(["look around", "go to greenhouse", "look around", "wait1"]))
+        .chain(["look around", "inventory", "wait1", "sing a song", "wait1"].into_iter().cycle())
+        .take(STEPS_BACK + 12)
+        .collect();
+    for action in &actions {
+        played.act(action);
+    }
+    let mut reference = worlds::open(&task, &options(false)).unwrap();
+    played.check_fork((actions.len() - STEPS_BACK) as u32, "look at inventory", reference.as_mut());
+    played.end();
 }

@@ -23,7 +23,7 @@ const FIRST_ACTION: &str = "look around";
 /// What the prompts' rule sends in place of a thought. The simulator would take it for the answer to its question.
 const THOUGHT: &str = "think";
 const THOUGHT_ANSWER: &str = "OK.";
-/// AgentBoard's request for the forms of actions.
+/// AgentBoard's request for the forms of actions, which its prompts offer. The simulator doesn't know it.
 const CHECK_ACTION: &str = "check valid actions";
 /// The forms of actions, as the simulator lists them for every task without simplifications. `reset task` is left out, as in
 /// AgentBoard's list: it is no action in the world.
@@ -249,7 +249,7 @@ impl Environment for ScienceWorld {
                 Answer { observation, reward: 0, is_over: false, shown: Map::new(), truth: Value::Null };
             return Ok(self.result(answer, false));
         }
-        if self.label.is_some() && !self.has_question && action.trim() == CHECK_ACTION {
+        if !self.has_question && action.trim() == CHECK_ACTION {
             let observation = list_action_forms(&self.setup.simplifications);
             let answer =
                 Answer { observation, reward: 0, is_over: false, shown: Map::new(), truth: Value::Null };

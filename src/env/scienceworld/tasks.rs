@@ -279,11 +279,11 @@ mod tests {
         assert_eq!(ids("test/1").unwrap().len(), 30);
         assert_eq!(ids("sweet-and-sour").unwrap().len(), 271);
         assert_eq!(ids("sweet-and-sour"), ids("test/10"));
+        assert_eq!(ids("sweet-and-sour"), Some(published_keys()));
         for text in ["boil", "boil/3", "fly/1-2", "*/x-2", "test/x", "1-5"] {
             assert_eq!(ids(text), None, "{text}");
         }
         let all: usize = Split::NAMES
-        assert_eq!(ids("sweet-and-sour"), Some(published_keys()));
             .iter()
             .filter_map(|name| Split::from_name(name))
             .map(|split| tasks_in_rounds(split, u32::MAX).len())
