@@ -84,6 +84,12 @@ pub struct TaskFacts {
     /// The option with which programs of the agent run without a sandbox (`--unsandboxed`), and the value for that. `None` if it
     /// runs none.
     pub unsandboxed_option: Option<(&'static EnvironmentOption, &'static str)>,
+    /// Returns what a person may read about a step beside its observation, as pairs of a label and a text, from the ground truth
+    /// after it.
+    pub step_texts: fn(&Value) -> Vec<(&'static str, String)>,
+    /// Returns a picture of the environment at the end of an episode, as an address that contains it (`data:image/...`) and
+    /// nothing else, from the ground truth.
+    pub screenshot_url: fn(&Value) -> Option<&str>,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
 }
@@ -125,6 +131,8 @@ impl TaskFacts {
         problem_task: None,
         show_option: None,
         unsandboxed_option: None,
+        step_texts: |_| Vec::new(),
+        screenshot_url: |_| None,
         export_task: None,
     };
 }

@@ -4,6 +4,7 @@
 //! over WebDriver; the browser has an empty profile and no network.
 
 mod action;
+mod boxes;
 mod browser;
 mod by_xpath;
 mod dom;
@@ -14,9 +15,11 @@ mod keys;
 mod options;
 mod pages;
 mod picture;
+mod screenshot;
 mod tasks;
 mod web_driver;
 
 pub use options::{NAME, OPTIONS, RELOAD_OPTION, WINDOW_OPTION};
 pub use picture::draw_picture;
+pub use screenshot::{page_html, screenshot_url};
 pub use tasks::MiniWobTasks;

@@ -4,6 +4,7 @@
 use super::SessionRecord;
 use super::StepRef;
 use super::document::{Block, Document, LessonEntry, Section, Span, Tone, lesson_line, reflection_notes};
+use crate::catalog::find_environment;
 use crate::domain::{LessonStatus, ReflectionKind, pluralize};
 use crate::engine::Episode;
 use crate::text::program_name;
@@ -33,7 +34,7 @@ pub fn write_html<E>(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} · retrospect</title>\n<style>\n{}</style>\n\
          </head>\n<body>\n<h1>{title}</h1>\n",
         include_str!("html/page.css")
@@ -52,6 +53,7 @@ pub fn write_html<E>(
             pass_on(&mut out, write)?;
         }
         document.closing(entry).iter().for_each(|block| write_block(&mut out, block));
+        write_screenshot(&mut out, &entry.episode);
         out.push_str("</details>\n");
     }
     write_settings(&mut out, &document);
@@ -139,6 +141,19 @@ fn write_heading(out: &mut String, e: &Episode, is_open: bool) {
         inline(&Block::Heading(e).line()),
         inline(&Block::Outcome(e).line())
     );
+}
+
+/// Writes the picture of the environment at the end of an episode, if it has one.
+fn write_screenshot(out: &mut String, e: &Episode) {
+    let url = find_environment(&e.task.env).and_then(|entry| (entry.task_facts.screenshot_url)(&e.truth));
+    if let Some(url) = url {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">At the end of the episode:</p>\n<img class=\"shot\" alt=\"screenshot at the end of episode {}\" src=\"{}\">",
+            e.number,
+            escape(url)
+        );
+    }
 }
 
 fn write_section(out: &mut String, section: &Section<'_>, episode: u32, at: StepRef) {

@@ -14,7 +14,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     defaults: EnvironmentDefaults::NONE,
     templates: &[("miniwob.toml", include_str!("../../env/miniwob/prompts/miniwob.toml"))],
     has_public_examples: false,
-    suits_rule_based_actor: false,
+    suits_rule_based_actor: true,
     texts: EnvironmentTexts {
         has_wrapper: true,
         own_words: &[OwnWords {
@@ -37,6 +37,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         start_text: Some("web pages in a real Chromium; needs Chromium, its driver and the package miniwob"),
         task_help: "a web page, with its seed, as in `click-color/7`",
+        step_texts: miniwob::page_html,
+        screenshot_url: miniwob::screenshot_url,
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
         ..TaskFacts::NONE
     },

@@ -140,6 +140,7 @@ impl Element {
                     row[name] = value.into();
                 }
             }
+            row["box"] = element.place().into();
             if element.focused {
                 row["focused"] = true.into();
             }
@@ -214,12 +215,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_depth_value_and_focus() {
+    fn rows_have_depth_value_place_and_focus() {
         let rows = page().rows();
-        assert_eq!(rows[1], json!({"ref": 2, "depth": 1, "tag": "p", "id": "p", "text": "one two"}));
+        assert_eq!(
+            rows[1],
+            json!({"ref": 2, "depth": 1, "tag": "p", "id": "p", "text": "one two", "box": [8, 50, 20, 11]})
+        );
         assert_eq!(
             rows[3],
-            json!({"ref": 4, "depth": 2, "tag": "input_checkbox", "id": "ch0", "value": "True"})
+            json!({"ref": 4, "depth": 2, "tag": "input_checkbox", "id": "ch0", "value": "True", "box": [8, 50, 20, 11]})
         );
         assert_eq!(rows[6]["focused"], json!(true));
     }

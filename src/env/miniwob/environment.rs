@@ -6,6 +6,7 @@ use super::by_xpath::{Outcome, click_first, hover_all, outcome};
 use super::dom::Element;
 use super::fields::fields_of_text;
 use super::html;
+use super::screenshot::data_url;
 use super::web_driver::{Failure, Target, WebDriver};
 use crate::domain::{EnvInfo, ListingCost, StepResult};
 use crate::env::{EnvError, Environment};
@@ -29,20 +30,20 @@ const READY_CHECKS: u32 = 20;
 const READY_INTERVAL: Duration = Duration::from_millis(50);
 /// How many dialogs of the page are closed before the page is read.
 const MAX_ALERTS: u32 = 3;
-/// Reads the state of the episode, and while it lasts the elements, and the HTML if it is asked for: of the page's own part,
-/// and of what some pages show beside it. It is read after the elements, whose numbers it then has.
+/// Reads the state of the episode, and while it lasts the elements and the HTML: of the page's own part, and of what some pages
+/// show beside it. It is read after the elements, whose numbers it then has.
 const READ_PAGE: &str = "\
 const page = { done: WOB_DONE_GLOBAL, raw_reward: WOB_RAW_REWARD_GLOBAL, reason: WOB_REWARD_REASON };
 if (!page.done) {
   page.elements = core.getDOMInfo();
-  if (arguments[0]) {
-    const left_out = ['wrap', 'reward-display', 'click-canvas', 'sync-task-cover'];
-    const wrap = document.getElementById('wrap');
-    const beside = arguments[1] ? Array.from(document.body.children).filter(e => !left_out.includes(e.id)) : [];
-    page.html = (wrap ? [wrap] : []).concat(beside).map(e => e.outerHTML).join('\\n');
-  }
+  const left_out = ['wrap', 'reward-display', 'click-canvas', 'sync-task-cover'];
+  const wrap = document.getElementById('wrap');
+  const beside = arguments[0] ? Array.from(document.body.children).filter(e => !left_out.includes(e.id)) : [];
+  page.html = (wrap ? [wrap] : []).concat(beside).map(e => e.outerHTML).join('\\n');
 }
 return page;";
+/// Shows or hides what covers the page when the episode is over.
+const SET_COVER: &str = "if (core.cover_div) { core.cover_div.style.display = arguments[0]; }";
 /// The pages of which RCI's prompts have more than their own part.
 const PAGES_WITH_PARTS_BESIDE: &[&str] =
     &["click-dialog", "click-dialog-2", "use-autocomplete", "choose-date"];
@@ -79,6 +80,8 @@ pub(super) struct PlayOptions {
     pub(super) view: View,
     /// How long to wait after each action, until what it has started has ended.
     pub(super) pause: Duration,
+    /// Whether a picture of the page is taken when the episode is over.
+    pub(super) has_screenshot: bool,
     /// Whether the page is loaded before each episode. Otherwise later ones find what earlier ones have left in it.
     pub(super) reloads: bool,
 }
@@ -109,6 +112,8 @@ pub(super) struct PageEnvironment {
     numbers: Vec<i64>,
     /// The rows of the picture that were shown last.
     rows: Value,
+    /// The HTML that was read last, shortened.
+    html: String,
     /// The reward without the deduction for time; 0 until the end.
     raw_reward: f64,
     is_over: bool,
@@ -126,6 +131,7 @@ impl PageEnvironment {
             observation: String::new(),
             numbers: Vec::new(),
             rows: Value::Null,
+            html: String::new(),
             raw_reward: 0.0,
             is_over: false,
         }
@@ -180,12 +186,10 @@ impl PageEnvironment {
 
     /// Reads the page. A dialog that it has opened is closed by the driver, which rejects one command for it.
     fn read_page(&mut self) -> Result<PageState, EnvError> {
-        let has_html = self.options.view == View::Html;
         let has_parts_beside = PAGES_WITH_PARTS_BESIDE.contains(&self.page.as_str());
         let mut alerts = 0;
         let value = loop {
-            let answer =
-                self.browser.ask(|web| web.run(READ_PAGE, &[has_html.into(), has_parts_beside.into()]))?;
+            let answer = self.browser.ask(|web| web.run(READ_PAGE, &[has_parts_beside.into()]))?;
             match answer {
                 Ok(value) => break value,
                 Err(Rejected { code, .. }) if code == "unexpected alert open" && alerts < MAX_ALERTS => {
@@ -206,9 +210,12 @@ impl PageEnvironment {
     fn observe(&mut self, complaint: Option<String>) -> Result<StepResult, EnvError> {
         let state = self.read_page()?;
         let valid = complaint.is_none();
-        let mut shown = json!({});
+        let (mut shown, mut truth) = (json!({}), json!({}));
         self.is_over = state.done;
         if state.done {
+            if let Some(url) = self.take_screenshot() {
+                truth["screenshot"] = url.into();
+            }
             self.raw_reward = state.raw_reward;
             (self.observation, self.numbers) = (String::new(), Vec::new());
             if let Value::String(reason) = state.reason {
@@ -216,10 +223,15 @@ impl PageEnvironment {
             }
         }
         if let Some(elements) = state.elements {
-            self.observation = match state.html {
-                Some(html) => html::shorten(&html),
-                None => elements.describe(self.options.view == View::Detailed),
+            let html = html::shorten(state.html.as_deref().unwrap_or_default());
+            self.observation = match self.options.view {
+                View::Html => html.clone(),
+                view => elements.describe(view == View::Detailed),
             };
+            if html != self.html {
+                truth["html"] = html.clone().into();
+                self.html = html;
+            }
             self.numbers = elements.numbers();
             let rows = elements.rows();
             if rows != self.rows {
@@ -227,8 +239,23 @@ impl PageEnvironment {
                 self.rows = rows;
             }
         }
-        let result = self.result(valid, shown);
+        let result = StepResult { truth: object_or_null(truth), ..self.result(valid, shown) };
         Ok(complain(result, complaint))
+    }
+
+    /// Takes a picture of the page as it was when the episode ended. An episode without one is whole, so what goes wrong is not
+    /// reported.
+    fn take_screenshot(&mut self) -> Option<String> {
+        if !self.options.has_screenshot {
+            return None;
+        }
+        let picture = self.browser.ask(|web| {
+            web.run(SET_COVER, &["none".into()])?;
+            let picture = web.screenshot();
+            web.run(SET_COVER, &["block".into()])?;
+            picture
+        });
+        data_url(&picture.ok()?.ok()?)
     }
 
     fn result(&self, valid: bool, shown: Value) -> StepResult {
@@ -241,7 +268,7 @@ impl PageEnvironment {
             done: self.is_over,
             won,
             valid,
-            shown: if shown.as_object().is_none_or(serde_json::Map::is_empty) { Value::Null } else { shown },
+            shown: object_or_null(shown),
             truth: Value::Null,
         }
     }
@@ -331,6 +358,7 @@ impl Environment for PageEnvironment {
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.browser.begin(RESET_LIMIT);
         (self.raw_reward, self.is_over, self.rows) = (0.0, false, Value::Null);
+        self.html.clear();
         self.start_episode()?;
         // A text, or an object with the text and its fields.
         let task = self.require(|web| web.run("return core.getUtterance();", &[]))?;
@@ -377,6 +405,11 @@ impl Environment for PageEnvironment {
     fn world_summary(&self) -> Value {
         json!({ "utterance": self.utterance, "raw_reward": self.raw_reward, "seed": self.seed })
     }
+}
+
+/// Returns an object with fields as it is, and an empty one as null.
+fn object_or_null(value: Value) -> Value {
+    if value.as_object().is_none_or(serde_json::Map::is_empty) { Value::Null } else { value }
 }
 
 /// Puts the reason why an action was not carried out before the observation.

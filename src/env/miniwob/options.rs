@@ -44,6 +44,12 @@ pub(super) const PAUSE_OPTION: EnvironmentOption = EnvironmentOption {
     values: OptionValues::Number { minimum: 0, default: 0 },
     variable: "RETROSPECT_MINIWOB_PAUSE",
 };
+pub(super) const SCREENSHOT_OPTION: EnvironmentOption = EnvironmentOption {
+    name: "miniwob.screenshot",
+    meaning: "whether the session keeps a picture of the page at the `end` of each episode, which HTML exports show, or `never`",
+    values: OptionValues::LocalWords(&["end", "never"]),
+    variable: "RETROSPECT_MINIWOB_SCREENSHOT",
+};
 pub const RELOAD_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.reload",
     meaning: "when the page is loaded anew: before each `episode`, or only for another `task`, as the pages' package does; then an episode may depend on those before it",
@@ -67,4 +73,5 @@ pub const OPTIONS: &[EnvironmentOption] = &[
     ACTIONS_OPTION,
     PAUSE_OPTION,
     RELOAD_OPTION,
+    SCREENSHOT_OPTION,
 ];

@@ -1,5 +1,6 @@
-//! A page as text: the tree of its elements, with their numbers, values and focus.
+//! A page as text: its elements where they are (`boxes`), or else their tree, with their numbers, values and focus.
 
+use super::boxes::draw_boxes;
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
 use crate::env::picture::labelled_rows;
 use serde_json::Value;
@@ -12,18 +13,20 @@ const MAX_TEXT_BYTES: usize = 400;
 const CONTROLS: &[&str] = &["a", "button", "input", "option", "select", "textarea"];
 
 /// One element, as `shown` has it.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     number: i64,
-    depth: usize,
-    tag: &'a str,
+    pub(super) depth: usize,
+    pub(super) tag: &'a str,
     id: &'a str,
     value: &'a str,
-    text: &'a str,
-    is_focused: bool,
+    pub(super) text: &'a str,
+    pub(super) is_focused: bool,
+    /// Left edge, upper edge, width and height in pixels; `None` in sessions of earlier versions.
+    pub(super) place: Option<[i64; 4]>,
 }
 
 impl<'a> Row<'a> {
-    fn from_value(value: &'a Value) -> Self {
+    pub(super) fn from_value(value: &'a Value) -> Self {
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
         Self {
             number: value.get("ref").and_then(Value::as_i64).unwrap_or_default(),
@@ -33,10 +36,16 @@ impl<'a> Row<'a> {
             value: text("value"),
             text: crate::text::prefix(text("text"), MAX_TEXT_BYTES),
             is_focused: value.get("focused") == Some(&Value::Bool(true)),
+            place: value.get("box").and_then(|place| serde_json::from_value(place.clone()).ok()),
         }
     }
 
-    fn is_control(&self) -> bool {
+    /// Returns whether this is a box to tick, which is drawn as a mark.
+    pub(super) fn is_mark(&self) -> bool {
+        ["input_checkbox", "input_radio"].contains(&self.tag)
+    }
+
+    pub(super) fn is_control(&self) -> bool {
         let kind = self.tag.split('_').next().unwrap_or_default();
         CONTROLS.contains(&kind)
     }
@@ -61,6 +70,35 @@ impl<'a> Row<'a> {
     fn name(&self) -> String {
         let kind = self.tag.strip_prefix("input_").unwrap_or(self.tag);
         if self.id.is_empty() { kind.to_owned() } else { format!("{kind} #{}", self.id) }
+    }
+
+    /// Returns number, state and text as characters with their roles, for a map of the page.
+    pub(super) fn label(&self, goal: &str, glyphs: &PictureGlyphs) -> Vec<(PictureRole, char)> {
+        let mut pieces = Vec::new();
+        if self.is_focused && self.depth > 0 {
+            pieces.push((PictureRole::Agent, glyphs.pointer.to_owned()));
+        }
+        if self.number > 0 {
+            pieces.push((PictureRole::Muted, self.number.to_string()));
+        }
+        pieces.extend(self.state().map(|state| (PictureRole::Accent, state)));
+        if !self.text.is_empty() {
+            let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let role = if names(goal, self.text) { PictureRole::Goal } else { PictureRole::Observation };
+            pieces.push((role, text));
+        }
+        let mut label = Vec::new();
+        for (role, text) in pieces.iter().filter(|(_, text)| !text.is_empty()) {
+            if !label.is_empty() {
+                label.push((PictureRole::Text, ' '));
+            }
+            // One character is one cell here; what would be wider, or nothing, is replaced.
+            let cells = text
+                .chars()
+                .map(|c| if crate::text::width(c.encode_utf8(&mut [0; 4])) == 1 { c } else { '?' });
+            label.extend(cells.map(|character| (*role, character)));
+        }
+        label
     }
 
     fn draw(&self, goal: &str, indent: usize, glyphs: &PictureGlyphs) -> PictureRow {
@@ -122,6 +160,12 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
     if let Some(Value::String(reason)) = request.shown.get("reason") {
         rows.extend(labelled_rows("end  ", PictureRole::Accent, reason, columns));
     }
+    let area = (columns, request.rows.saturating_sub(rows.len() + 1));
+    if let Some(map) = draw_boxes(&elements, request.goal, area, glyphs) {
+        rows.push(Vec::new());
+        rows.extend(map);
+        return with_summary(&elements, rows, glyphs);
+    }
     // Deep trees leave room for their texts.
     let step = if columns < 50 { 1 } else { 2 };
     let drawn = elements.iter().take(MAX_ELEMENTS);
@@ -133,6 +177,10 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
     if elements.is_empty() {
         rows.push(vec![(PictureRole::Muted, "no page is known yet".to_owned())]);
     }
+    with_summary(&elements, rows, glyphs)
+}
+
+fn with_summary(elements: &[Row<'_>], rows: Vec<PictureRow>, glyphs: &PictureGlyphs) -> Picture {
     let numbered = elements.iter().filter(|row| row.number > 0).count();
     let summary = if elements.is_empty() { String::new() } else { format!("{numbered} elements") };
     let focus = elements.iter().find(|row| row.is_focused && row.depth > 0);

@@ -5,7 +5,7 @@ use super::browser::{Browser, Launch, START_LIMIT};
 use super::environment::{PageEnvironment, PlayOptions, RESET_LIMIT, STEP_LIMIT, View};
 use super::options::{
     ACTIONS_OPTION, BROWSER_OPTION, DRIVER_OPTION, NAME, PAGES_OPTION, PAUSE_OPTION, RELOAD_OPTION,
-    VIEW_OPTION, WINDOW_OPTION,
+    SCREENSHOT_OPTION, VIEW_OPTION, WINDOW_OPTION,
 };
 use super::pages::Pages;
 use crate::domain::Task;
@@ -139,6 +139,7 @@ impl TaskSource for MiniWobTasks {
             actions: ActionSet::from_word(access.options.word(&ACTIONS_OPTION)),
             view: View::from_word(access.options.word(&VIEW_OPTION)),
             pause: pause(page, access),
+            has_screenshot: access.options.word(&SCREENSHOT_OPTION) == "end",
             reloads: access.options.word(&RELOAD_OPTION) == "episode",
         };
         Ok(Box::new(PageEnvironment::new(open_browser(access)?, page, seed, options)))
@@ -220,11 +221,11 @@ impl TaskSource for MiniWobTasks {
         true
     }
 
-    fn check(&self, access: TaskAccess) -> Option<TaskCheck> {
     fn starts_slowly(&self) -> bool {
         true
     }
 
+    fn check(&self, access: TaskAccess) -> Option<TaskCheck> {
         let missing =
             |error: TaskError, hint: &'static str| TaskCheck::Missing { detail: error.to_string(), hint };
         let launch = match launch(access) {

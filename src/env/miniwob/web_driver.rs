@@ -118,6 +118,14 @@ impl WebDriver {
         self.run(script, &[element.to_value()])
     }
 
+    /// Returns a picture of the visible part of the page, a PNG file in base64.
+    pub(super) fn screenshot(&self) -> Result<String, Failure> {
+        match self.send(&Method::GET, "/screenshot", None)? {
+            Value::String(picture) => Ok(picture),
+            other => Err(invalid("a picture", &other)),
+        }
+    }
+
     /// Moves the pointer, and then does more.
     pub(super) fn point(&self, target: Target<'_>, then: Pointer) -> Result<(), Failure> {
         let (x, y, origin) = match target {

@@ -1,8 +1,8 @@
 //! The details of one step, with the full texts that the panes shorten.
 
-use crate::catalog::advice_kind;
+use crate::catalog::{advice_kind, find_environment};
 use crate::domain::{FailureKind, Note, PromptRecord, Reflection, Seq, Step, ToolCall, Usage, format_price};
-use crate::engine::{Effect, Event};
+use crate::engine::{Effect, Episode, Event};
 use crate::report::{
     Block, Section, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
 };
@@ -64,10 +64,12 @@ pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u
         for block in start_section(episode, state).blocks() {
             details.write_block(block);
         }
+        details.write_environment_texts(episode);
         details.write_failures(number);
         return details.lines;
     };
     details.write_step(step, &step_section(step, episode, state));
+    details.write_environment_texts(episode);
     details.write_failures(number);
     details.write("cost", Role::Muted, &cost_text(&step.usage));
     if let Some(other) = step_with_open_texts(number, context).filter(|other| *other != number) {
@@ -158,6 +160,15 @@ impl Details<'_> {
         }
         for call in &reply.tool_calls {
             self.write_block(&Block::ToolCall(call));
+        }
+    }
+
+    /// Writes what the environment keeps for a person about a step, such as the source of a page.
+    fn write_environment_texts(&mut self, episode: &Episode) {
+        let texts =
+            find_environment(&episode.task.env).map(|entry| (entry.task_facts.step_texts)(&episode.truth));
+        for (label, text) in texts.into_iter().flatten() {
+            self.write(label, Role::Muted, &text);
         }
     }
 
