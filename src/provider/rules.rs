@@ -7,8 +7,8 @@
 //!
 //! The core is one pure function, [`answer`]: `prompt_parser` parses the prompt, `belief` replays the history, `forms`
 //! finds the lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data,
-//! and `seeded_random` derives random numbers from the task and the seed. `grid`, `planning`, `science` and `questions` answer
-//! prompts about other environments.
+//! and `seeded_random` derives random numbers from the task and the seed. `grid`, `planning`, `science`, `questions` and `web`
+//! answer prompts about other environments.
 
 mod belief;
 mod forms;
@@ -25,6 +25,7 @@ mod science;
 mod search;
 mod seeded_random;
 mod vocabulary;
+mod web;
 
 #[cfg(test)]
 mod tests;
@@ -69,6 +70,9 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
         return line;
     }
     if let Some(line) = questions::reply(prompt, &parsed, &random) {
+        return line;
+    }
+    if let Some(line) = web::reply(prompt, &parsed, &random) {
         return line;
     }
     let belief = belief::Belief::from_prompt(&parsed);
