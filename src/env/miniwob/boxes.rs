@@ -77,11 +77,17 @@ struct Canvas {
     cells: Vec<Vec<Option<(PictureRole, char)>>>,
     /// Which cells belong to a label; lines of frames may be covered.
     is_label: Vec<Vec<bool>>,
+    /// The row of the last label, so that a box and the text beside it are in one.
+    last_row: usize,
 }
 
 impl Canvas {
     fn new(columns: usize, rows: usize) -> Self {
-        Self { cells: vec![vec![None; columns]; rows], is_label: vec![vec![false; columns]; rows] }
+        Self {
+            cells: vec![vec![None; columns]; rows],
+            is_label: vec![vec![false; columns]; rows],
+            last_row: 0,
+        }
     }
 
     fn put(&mut self, row: usize, column: usize, role: PictureRole, text: &str) {
@@ -128,17 +134,19 @@ impl Canvas {
         }
     }
 
-    /// Writes a label in one line at a free place within some cells, the nearest to their middle row. It may be wider than they
+    /// Writes a label in one line at a free place within some cells, the nearest to the row of the last label, or to their middle. It may be wider than they
     /// are.
     fn write_in_line(&mut self, cells: Cells, label: &[(PictureRole, char)]) -> bool {
-        let middle = usize::midpoint(cells.top, cells.bottom);
+        let is_beside = (cells.top..=cells.bottom).contains(&self.last_row);
+        let wanted = if is_beside { self.last_row } else { usize::midpoint(cells.top, cells.bottom) };
         let mut rows: Vec<usize> = (cells.top..=cells.bottom).collect();
-        rows.sort_by_key(|row| row.abs_diff(middle));
+        rows.sort_by_key(|row| row.abs_diff(wanted));
         let columns = cells.left..=cells.left.max((cells.right + 1).saturating_sub(label.len()));
         let places = rows.into_iter().flat_map(|row| columns.clone().map(move |column| (row, column)));
         let free = places.into_iter().find(|(row, column)| self.is_free(*row, *column, label.len()));
         if let Some((row, column)) = free {
             self.write(row, column, label);
+            self.last_row = row;
         }
         free.is_some()
     }

@@ -99,7 +99,7 @@ impl Decision<'_> {
     }
 
     fn has_boxes(&self) -> bool {
-        self.page.iter().any(|element| element.is_box())
+        self.page.iter().any(Element::is_box)
     }
 
     /// Fills in the first empty field with what the goal tells to type.
