@@ -8,6 +8,7 @@ mod boxes;
 mod browser;
 mod by_xpath;
 mod dom;
+mod element_row;
 mod environment;
 mod fields;
 mod html;

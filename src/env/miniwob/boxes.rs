@@ -1,6 +1,6 @@
 //! A page as a map: each element where its rectangle is, scaled to the area of the picture.
 
-use super::picture::Row;
+use super::element_row::Row;
 use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 
 /// The smallest area in which a map is tried. Below, numbers and texts don't find their places.
