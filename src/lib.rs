@@ -41,6 +41,12 @@ pub mod prompt;
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    reason = "reads the folder of a local model, which is too large to be given as bytes"
+)]
+pub mod prompter;
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "reads recordings and cached replies, and connects to model servers"
 )]
 pub mod provider;
