@@ -2,7 +2,8 @@
 //! many: with a fit after each evaluation, and with one after each ten at most, as DORA does.
 //!
 //! `RETROSPECT_SOAK=full` runs 20 seeds of each, otherwise 3 with rare fits in two dimensions; `RETROSPECT_SOAK_SEED` selects
-//! other seeds.
+//! other seeds. The whole test with the usual seeds also compares the regret with botorch's from the same first points
+//! (`tests/data/regret/record_botorch.py`).
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -12,6 +13,8 @@
 use retrospect::bayes::{
     KernelVariant, NextPointsInputs, RandomNumbers, SearchVariant, latin_hypercube, mix_seed, next_points,
 };
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::f64::consts::{E, PI, TAU};
 
 /// A function on `[-1, 1]^dimension` to maximise, whose largest value is 0.
@@ -29,6 +32,28 @@ const PROBLEMS: [Problem; 3] = [
 
 const BOX: [f64; 2] = [-1.0, 1.0];
 const EVALUATIONS: usize = 46;
+const FIRST_POINTS: usize = 4;
+/// The largest allowed ratio of our median regret to botorch's.
+const LARGEST_RATIO: f64 = 1.1;
+
+/// What `tests/data/regret/record_botorch.py` recorded.
+#[derive(Deserialize)]
+struct Recorded {
+    evaluations: usize,
+    problems: BTreeMap<String, RecordedProblem>,
+}
+
+#[derive(Deserialize)]
+struct RecordedProblem {
+    /// Regret by seed, from 0 on.
+    botorch: Vec<f64>,
+    random: Vec<f64>,
+    first_points: Vec<Vec<Vec<f64>>>,
+}
+
+fn recorded() -> Recorded {
+    serde_json::from_str(include_str!("data/regret/botorch.json")).unwrap()
+}
 
 #[test]
 fn regret_is_smaller_than_that_of_random_search() {
@@ -45,6 +70,21 @@ fn regret_is_smaller_than_that_of_random_search() {
                 "{}, at most {batch} evaluations a fit: median regret {searched:.4}, random search {random:.4}, {seeds} seeds",
                 problem.name
             );
+            if batch == 1 && first == 0 && is_full {
+                let recorded = &recorded().problems[problem.name];
+                let botorch = median(recorded.botorch.iter().copied());
+                println!(
+                    "{}: botorch {botorch:.4}, ratio {:.2}; its random search {:.4}",
+                    problem.name,
+                    searched / botorch,
+                    median(recorded.random.iter().copied())
+                );
+                assert!(
+                    searched <= LARGEST_RATIO * botorch,
+                    "{}: {searched}, botorch {botorch}",
+                    problem.name
+                );
+            }
             // Ten searches of one model begin near each other: in more than two dimensions that is a local search, which
             // random search may beat from a bad start.
             if batch > 1 && problem.dimension > 2 {
@@ -55,8 +95,33 @@ fn regret_is_smaller_than_that_of_random_search() {
     }
 }
 
+fn first_points(problem: &Problem, seed: u64) -> Vec<Vec<f64>> {
+    latin_hypercube(FIRST_POINTS, problem.dimension, BOX, mix_seed(seed, "dora.init"))
+}
+
+/// With `RETROSPECT_WRITE_FIRST_POINTS=FILE` they are also written for a new recording.
+#[test]
+fn first_points_are_those_of_the_recording() {
+    if let Ok(file) = std::env::var("RETROSPECT_WRITE_FIRST_POINTS") {
+        let of_problem = |problem: &Problem| (0..20).map(|seed| first_points(problem, seed)).collect();
+        let all: BTreeMap<&str, Vec<Vec<Vec<f64>>>> =
+            PROBLEMS.iter().map(|problem| (problem.name, of_problem(problem))).collect();
+        std::fs::write(file, serde_json::to_string(&all).unwrap()).unwrap();
+        return;
+    }
+    let recorded = recorded();
+    assert_eq!(recorded.evaluations, EVALUATIONS);
+    for problem in &PROBLEMS {
+        let of_problem = &recorded.problems[problem.name];
+        assert_eq!((of_problem.botorch.len(), of_problem.random.len()), (20, 20));
+        for (seed, points) in of_problem.first_points.iter().enumerate() {
+            assert_eq!(*points, first_points(problem, seed as u64), "{} {seed}", problem.name);
+        }
+    }
+}
+
 fn search_regret(problem: &Problem, batch: usize, seed: u64) -> f64 {
-    let mut points = latin_hypercube(4, problem.dimension, BOX, mix_seed(seed, "dora.init"));
+    let mut points = first_points(problem, seed);
     let mut rewards: Vec<f64> = points.iter().map(|point| (problem.value)(point)).collect();
     while points.len() < EVALUATIONS {
         let inputs = NextPointsInputs {
