@@ -587,7 +587,8 @@ fn has_path_prefix(path: &str, prefix: &str) -> bool {
 }
 
 fn can_use(group: &str, path: &str) -> bool {
-    let path = path.replacen("core::", "std::", 1).replacen("alloc::", "std::", 1);
+    let inside = path.strip_prefix("core::").or_else(|| path.strip_prefix("alloc::"));
+    let path = inside.map_or_else(|| path.to_owned(), |inside| format!("std::{inside}"));
     let clock = CLOCKS.iter().find(|(end, _)| path.ends_with(end));
     let extra = EXTRA_PATHS.iter().find(|(name, _)| *name == group).map_or(&[][..], |(_, list)| list);
     // `use std::{fs, process}` also names `std`: a crate or a module alone is harmless.
