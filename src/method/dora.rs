@@ -2,10 +2,10 @@
 //! tuned. A vector becomes an instruction, the instruction is evaluated on all tasks of a type, and the reward decides by
 //! Bayesian optimisation which vectors are tried next.
 //!
-//! Here a vector chooses among candidate sentences (text steering), which is not the paper's soft prompt and is named so. The
-//! search is the run's memory; instruction, advice and the results of evaluations are lessons, so that a person can change
-//! them: changed advice is part of what the evaluation measures, and an evaluation whose instruction was changed isn't
-//! given to the optimiser.
+//! A vector becomes words through the soft prompt of a model on this machine, as in the paper, or it chooses among candidate
+//! sentences (text steering), which is ours and named so. The search is the run's memory; instruction, advice and the
+//! results of evaluations are lessons, so that a person can change them: changed advice is part of what the evaluation
+//! measures, and an evaluation whose instruction was changed isn't given to the optimiser.
 
 pub mod jobs;
 pub mod settings;
@@ -13,6 +13,8 @@ pub mod settings;
 mod reward;
 mod search;
 mod text_steering;
+
+pub use text_steering::read_advice;
 
 use super::{mentor, schedule};
 use crate::bayes::NextPoints;
@@ -22,7 +24,7 @@ use crate::domain::{
 };
 use crate::engine::{Computed, Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
-use jobs::{INSTRUCT, Instructed, NEXT_POINTS};
+use jobs::{INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
 use reward::Reward;
 use search::{Evaluation, Search, active_instruction};
 use serde::Deserialize;
@@ -168,18 +170,19 @@ fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent>
             100.0 * fit.blind
         );
     }
-    add_lesson(state, ReflectionKind::Progress, text, OBJECTIVE, String::new())
+    add_lesson(state, (ReflectionKind::Progress, Author::Symbolic), text, OBJECTIVE, String::new())
 }
 
 /// Puts an instruction in force and begins its evaluation. Without a result the last one stays in force.
 fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed>) -> Vec<Intent> {
     let old = || state.pool.active_of_kind(ReflectionKind::Instruction);
-    let Some(Instructed { text, chosen }) = instructed else {
+    let kind = ReflectionKind::Instruction;
+    let Some(Instructed { text, chosen, by_model }) = instructed else {
         let text = active_instruction(state).map_or(PLAIN_INSTRUCTION, |lesson| lesson.text().text.as_str());
         let mut intents = Vec::new();
         if old().next().is_none() {
-            intents =
-                add_lesson(state, ReflectionKind::Instruction, text.to_owned(), INSTRUCT, String::new());
+            let kind = (kind, Author::Symbolic);
+            intents = add_lesson(state, kind, text.to_owned(), INSTRUCT, String::new());
         }
         intents.push(search.with_instruction(state, text.to_owned(), Vec::new(), true).store());
         return intents;
@@ -192,8 +195,12 @@ fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed
                 expected.mean, expected.deviation, expected.ei
             )
         });
-        format!("v = ({}){expected}; {}", numbers.join(", "), text_steering::NAME)
+        let source = by_model.as_ref().map_or_else(|| text_steering::NAME.to_owned(), describe_answer);
+        format!("v = ({}){expected}; {source}", numbers.join(", "))
     });
+    let author = if by_model.is_some() { Author::Mentor } else { Author::Symbolic };
+    // A model may end its answer at once. The vector then stands for this instruction.
+    let text = if text.trim().is_empty() { PLAIN_INSTRUCTION.to_owned() } else { text };
     let mut intents: Vec<Intent> = old()
         // Only a person removes what a person has pinned; then the instruction isn't the vector's alone.
         .filter(|lesson| lesson.status != LessonStatus::Pinned)
@@ -201,15 +208,32 @@ fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed
             Intent::Lesson(LessonCommand::Status { id: lesson.id.clone(), status: LessonStatus::Retired })
         })
         .collect();
-    intents.extend(add_lesson(state, ReflectionKind::Instruction, text.clone(), INSTRUCT, evidence));
+    intents.extend(add_lesson(state, (kind, author), text.clone(), INSTRUCT, evidence));
     intents.push(search.with_instruction(state, text, chosen, false).store());
     intents
+}
+
+/// Says which model wrote an instruction, and how.
+fn describe_answer(answer: &ModelAnswer) -> String {
+    let mut text = format!(
+        "local model {}, soft prompt of length {:.2} (embeddings: deviation {:.3}), {}, {} tokens",
+        answer.model_name, answer.p_norm, answer.embed_std, answer.decoding, answer.tokens_out
+    );
+    if answer.tokens_out == 0 {
+        text.push_str("; it wrote nothing, so the plain instruction is used");
+    } else if !answer.is_whole {
+        text.push_str("; cut off at the limit");
+    }
+    if answer.demos_dropped > 0 {
+        let _ = write!(text, "; {} demonstrations left out, the prompt was too long", answer.demos_dropped);
+    }
+    text
 }
 
 /// Records a text of the method's own as a reflection, and adds it as a lesson of the environment.
 fn add_lesson(
     state: &State,
-    kind: ReflectionKind,
+    (kind, author): (ReflectionKind, Author),
     text: String,
     rule: &str,
     evidence: String,
@@ -224,7 +248,7 @@ fn add_lesson(
         evidence: evidence.clone(),
         transition: None,
     };
-    let reflection = Reflection::new(kind, Author::Symbolic, position, vec![item]);
+    let reflection = Reflection::new(kind, author, position, vec![item]);
     let scope = Scope::Environment;
     let add = LessonCommand::Add {
         kind,

@@ -1,3 +1,5 @@
+//! Names, folders and what is refused; the computation itself is tested in `tests/local_model.rs`.
+
 use super::*;
 use std::fs;
 

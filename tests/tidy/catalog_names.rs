@@ -42,6 +42,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/args", "omnireflect", "an example of a command"),
     ("cli/args", "react", "an example of a command"),
     ("cli/args", "pddl", "the language"),
+    ("cli/setup/prompter.rs", "dora", "records the settings of its prompter"),
     ("cli/config/reference.rs", "omnireflect", "the source of values"),
     ("provider/openai/profile.rs", "omnireflect", "the source of values"),
     ("cli/config/keys.rs", "alfworld", "the variable that its own tools read too"),

@@ -1,5 +1,7 @@
 //! DORA.
 
+mod instruct;
+
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
 use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
@@ -7,7 +9,7 @@ use crate::catalog::rules::RULES;
 use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::dora::jobs;
-use crate::method::dora::settings::{ATTEMPTS, N_INIT, ROUNDS};
+use crate::method::dora::settings::{ATTEMPTS, N_INIT, PROMPTER, Prompter, ROUNDS};
 use crate::method::{Dora, dora};
 use crate::prompt::ReplyForm;
 use std::sync::Arc;
@@ -37,7 +39,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         JobEntry {
             name: jobs::INSTRUCT,
             label: "turning the vector into an instruction",
-            compute: jobs::compute_instruction,
+            compute: instruct::compute_instruction,
         },
     ],
     code_sampling: &[
@@ -52,11 +54,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Advice", &[ReflectionKind::Advice]),
         Lane::plain("Objective", &[ReflectionKind::Progress]),
     ],
-    empty_lane_text: |_, lane| {
+    empty_lane_text: |run, lane| {
         let text = match lane.kinds {
-            [ReflectionKind::Instruction] => {
-                "text steering, not the paper's soft prompt: chosen before the first attempt"
-            }
+            [ReflectionKind::Instruction] => match run.settings.get(PROMPTER) {
+                Prompter::Text => {
+                    "text steering, not the paper's soft prompt: chosen before the first attempt"
+                }
+                Prompter::Local => "written by a local model before the first attempt",
+            },
             [ReflectionKind::Advice] => "written after a lost attempt",
             [ReflectionKind::Progress] => "the reward of each evaluation, after its last task",
             _ => return None,

@@ -166,7 +166,7 @@ key_sets! {
     /// The keys of `play`.
     PlayKeys(None): ENV, INTERFACE;
     /// The keys of the method.
-    MethodKeys(Some("Method")): METHOD, ACTOR, MENTOR, SEED, TRIALS, EXEMPLARS, AS, INTERFACE, PROMPTS;
+    MethodKeys(Some("Method")): METHOD, ACTOR, MENTOR, SEED, TRIALS, EXEMPLARS, AS, INTERFACE, PROMPTS, PROMPTER, PROMPTER_TEMPLATE, ADVICE;
     /// The keys that choose the models whose servers are checked.
     RoleKeys(None): ACTOR, MENTOR;
     /// The key of the actor alone.

@@ -1,10 +1,11 @@
 //! The search as the run's memory holds it: what was evaluated, what is being evaluated, what comes next.
 
-use super::jobs::{INSTRUCT, InstructInputs, NEXT_POINTS};
+use super::jobs::{INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs};
 use super::reward::{Outcome, Reward, RewardRules};
 use super::settings::{
-    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel, N_INIT,
-    OPTIMISE, Optimise, PROMPTER, REWARD, ROUNDS, SEARCH, SearchSteps,
+    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel, MODEL_SETTING,
+    N_INIT, OPTIMISE, Optimise, PROJECTION, PROMPTER, PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter,
+    REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
 };
 use super::text_steering;
 use crate::bayes::{
@@ -13,6 +14,7 @@ use crate::bayes::{
 };
 use crate::domain::{Job, ReflectionKind, Task};
 use crate::engine::{Intent, State};
+use crate::prompt::text_hash;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -212,34 +214,63 @@ impl Search {
             seed: self.seed(state, &format!("dora.ei.{}", self.round)),
             version: 1,
         };
-        compute(NEXT_POINTS, &inputs)
+        compute(NEXT_POINTS, &inputs, Vec::new())
     }
 
     /// Has the instruction of a vector made.
     fn instruct(&self, state: &State, candidate: &Candidate) -> Intent {
         let demos = self.draw_demonstrations(state);
-        let inputs = InstructInputs {
-            prompter: state.setting(PROMPTER).word().to_owned(),
+        let prompter = state.setting(PROMPTER);
+        let mut inputs = InstructInputs {
+            prompter: prompter.word().to_owned(),
             v: candidate.v.clone(),
-            advice: text_steering::candidates(),
-            seed: anchor_seed(state),
+            advice: Vec::new(),
+            seed: 0,
             demos,
+            by_model: None,
             version: 1,
         };
-        compute(INSTRUCT, &inputs)
+        let mut texts = Vec::new();
+        match prompter {
+            Prompter::Text => {
+                (inputs.advice, inputs.seed) = (text_steering::candidates(state), anchor_seed(state));
+            }
+            Prompter::Local => {
+                let recorded = |name| state.run.as_ref().map_or("", |run| run.settings.text(name, ""));
+                let template = Some(recorded(TEMPLATE_SETTING)).filter(|text| !text.is_empty());
+                texts.extend(template.map(|text| (text_hash(text), text.to_owned())));
+                inputs.by_model = Some(ModelInputs {
+                    model: recorded(MODEL_SETTING).to_owned(),
+                    projection: ProjectionInputs {
+                        kind: state.setting(PROJECTION).word().to_owned(),
+                        seed: mix_seed(run_seed(state), "dora.projection"),
+                        tokens: state.setting(SOFT_TOKENS),
+                    },
+                    template: texts.first().map_or_else(String::new, |(hash, _)| hash.clone()),
+                    max_new: state.setting(PROMPTER_TOKENS),
+                    temperature: state.setting(PROMPTER_TEMPERATURE),
+                    sampling_seed: self.seed(state, &format!("dora.prompter.{}", self.done.len())),
+                });
+            }
+        }
+        compute(INSTRUCT, &inputs, texts)
     }
 
-    /// Draws pairs of an earlier instruction and the advice that was written with it.
+    /// Draws pairs of an earlier instruction and the advice that was written with it, oldest first.
     fn draw_demonstrations(&self, state: &State) -> Vec<[String; 2]> {
         let count = state.setting(DEMOS) as usize;
-        let mut pairs = if count == 0 { Vec::new() } else { demonstration_pairs(state) };
+        let pairs = if count == 0 { Vec::new() } else { demonstration_pairs(state) };
+        let mut drawn: Vec<usize> = (0..pairs.len()).collect();
         RandomNumbers::from_seed(self.seed(state, &format!("dora.demos.{}", self.done.len())))
-            .shuffle(&mut pairs);
-        pairs.truncate(count);
-        pairs
+            .shuffle(&mut drawn);
+        drawn.truncate(count);
+        // The oldest are left out first where a prompt is too long.
+        drawn.sort_unstable();
+        drawn.into_iter().map(|index| pairs[index].clone()).collect()
     }
 
-    /// Takes in the vectors that a fit has chosen. Those with a text that was evaluated already are left out, unless all are.
+    /// Takes in the vectors that a fit has chosen. With text steering, those with a text that was evaluated already are left
+    /// out, unless all are.
     pub(super) fn with_chosen(mut self, state: &State, found: Option<NextPoints>) -> Self {
         self.round += 1;
         let Some(found) = found else {
@@ -248,14 +279,19 @@ impl Search {
         };
         let (round, hyper) = (self.round, found.hyper);
         self.fits.push(FitNote { round, hyper, objective: found.objective, blind: found.blind });
-        let groups = text_steering::candidates();
+        let groups = match state.setting(PROMPTER) {
+            Prompter::Text => text_steering::candidates(state),
+            // What a model will write isn't known yet.
+            Prompter::Local => Vec::new(),
+        };
         let mut seen: Vec<Vec<usize>> = self.done.iter().map(|evaluated| evaluated.chosen.clone()).collect();
         let (mut new, mut repeated) = (Vec::new(), Vec::new());
         for point in found.points {
             let expected =
                 Expected { mean: point.mean, deviation: point.deviation, ei: point.improvement.ei };
             let chosen = text_steering::choose(&point.v, &groups, anchor_seed(state));
-            let list = if seen.contains(&chosen) { &mut repeated } else { &mut new };
+            let is_known = !chosen.is_empty() && seen.contains(&chosen);
+            let list = if is_known { &mut repeated } else { &mut new };
             list.push(Candidate { v: point.v, expected: Some(expected) });
             seen.push(chosen);
         }
@@ -337,9 +373,9 @@ impl Search {
     }
 }
 
-fn compute(name: &str, inputs: &impl Serialize) -> Intent {
+fn compute(name: &str, inputs: &impl Serialize, texts: Vec<(String, String)>) -> Intent {
     let inputs = serde_json::to_value(inputs).unwrap_or(Value::Null);
-    Intent::Compute { job: Box::new(Job { name: name.to_owned(), inputs }), texts: Vec::new() }
+    Intent::Compute { job: Box::new(Job { name: name.to_owned(), inputs }), texts }
 }
 
 fn run_seed(state: &State) -> u64 {

@@ -7,6 +7,10 @@ use crate::domain::{DefaultValue, SettingSpec, TypedSetting, setting_words};
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] = &[
     PROMPTER.spec,
+    SOFT_TOKENS.spec,
+    PROJECTION.spec,
+    PROMPTER_TOKENS.spec,
+    PROMPTER_TEMPERATURE.spec,
     OPTIMISE.spec,
     INTRINSIC_DIM.spec,
     N_INIT.spec,
@@ -24,19 +28,70 @@ pub const LIST: &[SettingSpec] = &[
     MEMORY.spec,
 ];
 
+/// The recorded folder of the model that is the prompter; a run with [`Prompter::Local`] has it.
+pub const MODEL_SETTING: &str = "prompter.model";
+/// The recorded text of the model's template.
+pub const TEMPLATE_SETTING: &str = "prompter.template";
+/// The recorded sentences of `--advice`, one list for each group; without it the built-in ones are chosen from.
+pub const ADVICE_SETTING: &str = "prompter.advice";
+
 setting_words! {
     /// What turns a vector into the mentor's instruction.
     pub enum Prompter {
         /// The vector chooses among sentences: ours, not the paper's soft prompt.
         Text = "text",
+        /// A model on this machine writes it after a soft prompt, as in the paper.
+        Local = "local",
     }
 }
 
 pub const PROMPTER: TypedSetting<Prompter> = Prompter::setting(
     "prompter",
-    "what turns a searched vector into the mentor's instruction: `text` chooses among candidate sentences (ours, not the paper's soft prompt)",
+    "what turns a searched vector into the mentor's instruction: `text` chooses among candidate sentences (ours, not the paper's soft prompt); `local` is a model on this machine, which `--prompter local:DIR` names",
     Prompter::Text,
     BuiltIn,
+);
+
+pub const SOFT_TOKENS: TypedSetting<u64> = TypedSetting::number(
+    "soft_tokens",
+    "how many made-up tokens the soft prompt of a model as prompter has",
+    5,
+    (1, 100),
+    Code,
+);
+
+setting_words! {
+    /// The distribution of the matrix that makes a soft prompt of a vector.
+    pub enum ProjectionEntries {
+        /// Normal, as large as the model's embeddings.
+        Embedding = "embedding",
+        Uniform = "uniform",
+        Normal = "normal",
+    }
+}
+
+pub const PROJECTION: TypedSetting<ProjectionEntries> = ProjectionEntries::setting(
+    "projection",
+    "entries of the random matrix that makes a soft prompt of a vector: normal and as large as the model's embeddings (embedding), uniform from -1 to 1 (the public code), or normal with variance 1 (the paper's equation 2)",
+    ProjectionEntries::Embedding,
+    BuiltIn,
+)
+.with_code_default(ProjectionEntries::Uniform.as_default());
+
+pub const PROMPTER_TOKENS: TypedSetting<u64> = TypedSetting::number(
+    "prompter_tokens",
+    "the most tokens that a model as prompter writes",
+    128,
+    (1, 4096),
+    Code,
+);
+
+pub const PROMPTER_TEMPERATURE: TypedSetting<u64> = TypedSetting::number(
+    "prompter_temperature",
+    "the temperature of a model as prompter, in percent; 0: always the most likely token",
+    0,
+    (0, 1000),
+    Code,
 );
 
 setting_words! {

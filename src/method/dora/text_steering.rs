@@ -1,14 +1,41 @@
 //! Text steering: a vector chooses among candidate sentences. Ours; it stands in for the paper's soft prompt, which needs a
 //! model, and is always named as what it is.
 
+use super::settings::ADVICE_SETTING;
 use crate::bayes::RandomNumbers;
+use crate::engine::State;
+use serde::Deserialize;
 
 /// What the screen and the journal call the instruction's source.
 pub(super) const NAME: &str = "text steering, not the paper's soft prompt";
 
-/// Returns the candidate sentences, in groups.
-pub(super) fn candidates() -> Vec<Vec<String>> {
+/// The longest file of candidate sentences, in bytes: each request for an instruction records them.
+const MAX_FILE_BYTES: usize = 32 * 1024;
+
+/// Returns the candidate sentences of a run, in groups: those it was started with, else the built-in ones.
+pub(super) fn candidates(state: &State) -> Vec<Vec<String>> {
+    let recorded = state.run.as_ref().and_then(|run| run.settings.value(ADVICE_SETTING));
+    recorded.and_then(|groups| Deserialize::deserialize(groups).ok()).unwrap_or_else(built_in)
+}
+
+fn built_in() -> Vec<Vec<String>> {
     parse(include_str!("prompts/advice.txt"))
+}
+
+/// Reads the candidate sentences of a file (`--advice`), one a line; a line that begins with `#` begins a group.
+///
+/// # Errors
+/// Returns what is wrong with a file that has no choice to offer, or that is too long.
+pub fn read_advice(file: &str) -> Result<Vec<Vec<String>>, String> {
+    if file.len() > MAX_FILE_BYTES {
+        return Err(format!("it is longer than {MAX_FILE_BYTES} bytes"));
+    }
+    let groups = parse(file);
+    if groups.iter().all(|group| group.len() < 2) {
+        return Err("a group of at least two sentences is needed, one a line; a line with # begins a group"
+            .to_owned());
+    }
+    Ok(groups)
 }
 
 /// Reads candidate sentences, one a line; a line that begins with `#` begins a group.
@@ -59,14 +86,14 @@ mod tests {
 
     #[test]
     fn there_are_three_groups_of_eight_different_sentences() {
-        let groups = candidates();
+        let groups = built_in();
         assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 8]);
         assert_eq!(groups.iter().flatten().collect::<BTreeSet<_>>().len(), 24);
     }
 
     #[test]
     fn every_sentence_can_be_chosen_and_equal_vectors_choose_the_same() {
-        let groups = candidates();
+        let groups = built_in();
         let mut numbers = RandomNumbers::from_seed(1);
         let mut seen = BTreeSet::new();
         for _ in 0..2000 {
@@ -80,9 +107,17 @@ mod tests {
 
     #[test]
     fn a_zero_vector_chooses_the_first_of_each_group() {
-        let groups = candidates();
+        let groups = built_in();
         assert_eq!(choose(&[0.0; 4], &groups, 7), [0, 0, 0]);
         assert!(compose(&groups, &[0, 0, 0]).starts_with(&groups[0][0]));
+    }
+
+    #[test]
+    fn a_file_without_a_choice_is_refused() {
+        assert_eq!(read_advice("# a\none\ntwo\n# b\nthree").unwrap(), [vec!["one", "two"], vec!["three"]]);
+        assert!(read_advice("# a\none\n# b\nthree").unwrap_err().contains("at least two sentences"));
+        assert!(read_advice("").is_err());
+        assert!(read_advice(&"a\n".repeat(20_000)).unwrap_err().contains("longer than"));
     }
 
     #[test]
