@@ -1,7 +1,6 @@
 //! The environment `scienceworld`.
 
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
-use crate::domain::Task;
 use crate::env::scienceworld::{self, ScienceWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::SCIENCE_RULES;
