@@ -10,13 +10,14 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 /// A task of each environment, of each type that has texts of its own, that ends without success when the rules play it for six steps.
-const TASKS: [(&str, &str); 6] = [
+const TASKS: [(&str, &str); 7] = [
     ("household", "normal/heat/900005"),
     ("babyai", "UnlockPickupDist/900005"),
     ("pddl", "gripper/hard/900005"),
     ("pddl", "blockworld/hard/900005"),
     ("pddl", "barman/hard/900005"),
     ("pddl", "tyreworld/hard/900005"),
+    ("hotpotqa", "salt-road-director"),
 ];
 
 /// Returns the words that prompts about a task should contain, and those that they must not.

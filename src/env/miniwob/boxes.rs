@@ -78,7 +78,7 @@ struct Canvas {
     /// Which cells belong to a label; lines of frames may be covered.
     is_label: Vec<Vec<bool>>,
     /// The row of the last label, so that a box and the text beside it are in one.
-    last_row: usize,
+    last_row: Option<usize>,
 }
 
 impl Canvas {
@@ -86,7 +86,7 @@ impl Canvas {
         Self {
             cells: vec![vec![None; columns]; rows],
             is_label: vec![vec![false; columns]; rows],
-            last_row: 0,
+            last_row: None,
         }
     }
 
@@ -137,8 +137,8 @@ impl Canvas {
     /// Writes a label in one line at a free place within some cells, the nearest to the row of the last label, or to their middle. It may be wider than they
     /// are.
     fn write_in_line(&mut self, cells: Cells, label: &[(PictureRole, char)]) -> bool {
-        let is_beside = (cells.top..=cells.bottom).contains(&self.last_row);
-        let wanted = if is_beside { self.last_row } else { usize::midpoint(cells.top, cells.bottom) };
+        let beside = self.last_row.filter(|row| (cells.top..=cells.bottom).contains(row));
+        let wanted = beside.unwrap_or(usize::midpoint(cells.top, cells.bottom));
         let mut rows: Vec<usize> = (cells.top..=cells.bottom).collect();
         rows.sort_by_key(|row| row.abs_diff(wanted));
         let columns = cells.left..=cells.left.max((cells.right + 1).saturating_sub(label.len()));
@@ -146,7 +146,7 @@ impl Canvas {
         let free = places.into_iter().find(|(row, column)| self.is_free(*row, *column, label.len()));
         if let Some((row, column)) = free {
             self.write(row, column, label);
-            self.last_row = row;
+            self.last_row = Some(row);
         }
         free.is_some()
     }

@@ -55,6 +55,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/breakpoint.rs"),
     include_bytes!("../../domain/task.rs"),
+    include_bytes!("../../domain/tool_call.rs"),
     include_bytes!("../../domain/truncation.rs"),
     include_bytes!("../../domain/step_result.rs"),
     include_bytes!("../../domain/usage.rs"),
