@@ -41,9 +41,10 @@ fn a_screen_shows_the_world_and_the_plan_and_forks_and_exports_them() {
     window.wait_for("▸ 3  add 3");
     window.press("E");
     window.wait_for("report written to");
-    let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
-    let mut files = std::fs::read_dir(session).unwrap().map(|entry| entry.unwrap().path());
-    let report = files.find(|path| path.extension().is_some_and(|extension| extension == "html")).unwrap();
+    // Beside the session is the program's `state`.
+    let mut entries = std::fs::read_dir(window.sessions.path()).unwrap().map(|entry| entry.unwrap().path());
+    let report =
+        entries.find_map(|path| Some(path.join("report.html")).filter(|report| report.exists())).unwrap();
     let report = std::fs::read_to_string(report).unwrap();
     assert_contains(&report, &["reach 14", "shortest", "The sum is 10.", "add 3"]);
     window.press("q");
