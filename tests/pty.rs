@@ -367,3 +367,20 @@ fn the_theme_follows_the_background_that_the_terminal_reports() {
         );
     }
 }
+
+/// Regression: a change during a frame was drawn, but never acted on, if the next thing to wake the screen was no tick. The
+/// dialog for a person's first action stayed closed where the terminal reported its background at that moment.
+#[test]
+fn a_change_is_acted_on_whatever_wakes_the_screen_next() {
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["run", "--env", "household", "--actor", "human"]);
+    command.env("COLORTERM", "truecolor");
+    let mut window = Terminal::start(command, 100, 30, None);
+    let start = Instant::now();
+    while !window.text().contains("YOU PLAY") {
+        assert!(start.elapsed() < TIMEOUT, "{}", window.text());
+        window.press("\x1b]11;rgb:0000/0000/0000\x1b\\");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    window.wait_for("You play: your action");
+}

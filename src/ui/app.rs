@@ -160,7 +160,7 @@ impl App {
                 }
             };
             let mut now = true;
-            let requests = match wake {
+            let mut requests = match wake {
                 LoopEvent::Terminated => return Ok(Exit::Terminated),
                 LoopEvent::Terminal(Event::Key(key)) if self.defer_key(key) => continue,
                 LoopEvent::Terminal(event) => match to_message(event) {
@@ -199,6 +199,10 @@ impl App {
                     if now { self.handle_message(UiMessage::StoreChanged) } else { Vec::new() }
                 }
             };
+            // Whatever woke the loop, the next frame shows the changes that waited for it.
+            if now && stale {
+                requests.extend(self.handle_message(UiMessage::StoreChanged));
+            }
             for request in requests {
                 match request {
                     Request::Quit if self.keeps_for_export() => continue,
