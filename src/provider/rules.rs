@@ -76,7 +76,7 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
         return line;
     }
     let belief = belief::Belief::from_prompt(&parsed);
-    let lessons = forms::forms().find_lessons(prompt, knowledge);
+    let lessons = forms::forms().find_lessons(prompt);
     let line = rule_context::RuleContext {
         knowledge,
         prompt: &parsed,

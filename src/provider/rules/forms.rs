@@ -10,7 +10,11 @@ use pattern::{Captures, Pattern, first_words, match_words, parse_slot};
 use sentences::{MAX_WORDS, split_sentences, split_words, teaching_texts};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// How many texts' lessons are remembered, and the length in bytes up to which a text is.
+const MAX_REMEMBERED: usize = 1024;
+const MAX_REMEMBERED_LENGTH: usize = 2048;
 
 /// What a form tells the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
@@ -45,6 +49,8 @@ pub(super) struct Forms {
     by_first_word: HashMap<String, Vec<usize>>,
     /// The indices of the forms that may begin with a word that no form spells out.
     open_first_word: Vec<usize>,
+    /// The lessons in texts that were searched before: from step to step, prompts repeat nearly all of them.
+    remembered: Mutex<HashMap<String, Lessons>>,
 }
 
 /// One compiled pattern of a form.
@@ -102,7 +108,12 @@ impl Forms {
         let words = firsts.iter().flatten().flatten();
         let by_first = words.map(|word| ((*word).to_owned(), indices_for(Some(word)))).collect();
         let others = indices_for(None);
-        Self { sentence_forms: sentences, by_first_word: by_first, open_first_word: others }
+        Self {
+            sentence_forms: sentences,
+            by_first_word: by_first,
+            open_first_word: others,
+            remembered: Mutex::default(),
+        }
     }
 
     /// Returns the same forms without their index: each is tried on each sentence.
@@ -115,12 +126,30 @@ impl Forms {
     }
 
     /// Returns every lesson in the prompt's reflections, memory and guidance, and in a person's reasons for rejections.
-    pub(super) fn find_lessons(&self, prompt: &Prompt, knowledge: &Knowledge) -> Lessons {
+    pub(super) fn find_lessons(&self, prompt: &Prompt) -> Lessons {
         let mut lessons = Lessons::default();
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         for text in teaching_texts(prompt) {
-            for sentence in split_sentences(&text) {
-                self.add_lesson(sentence, knowledge, &mut lessons);
+            if let Some(known) = remembered.get(text) {
+                lessons.extend(known);
+                continue;
             }
+            let found = self.lessons_of(text);
+            lessons.extend(&found);
+            if text.len() <= MAX_REMEMBERED_LENGTH {
+                if remembered.len() >= MAX_REMEMBERED {
+                    remembered.clear();
+                }
+                remembered.insert(text.to_owned(), found);
+            }
+        }
+        lessons
+    }
+
+    fn lessons_of(&self, text: &str) -> Lessons {
+        let (text, mut lessons) = (text.to_lowercase(), Lessons::default());
+        for sentence in split_sentences(&text) {
+            self.add_lesson(sentence, knowledge(), &mut lessons);
         }
         lessons
     }
@@ -168,6 +197,14 @@ impl Lessons {
     /// Returns whether a lesson says that this verb does not work at this place.
     pub(super) fn is_forbidden(&self, verb: &str, place: &str) -> bool {
         self.not_at.iter().any(|(v, p)| v == verb && p == place)
+    }
+
+    fn extend(&mut self, more: &Self) {
+        self.found_forms |= more.found_forms;
+        self.look_for.extend_from_slice(&more.look_for);
+        self.not_at.extend_from_slice(&more.not_at);
+        self.places.extend_from_slice(&more.places);
+        self.verbs.extend_from_slice(&more.verbs);
     }
 
     fn add(&mut self, form: LessonForm, captures: Captures<'_>) {
@@ -218,7 +255,7 @@ impl Phrase {
                 !words.is_empty() && match_words(&phrase.0, words, knowledge(), &mut Captures::default())
             })
         };
-        teaching_texts(prompt).any(|text| split_sentences(&text).any(fits))
+        teaching_texts(prompt).any(|text| split_sentences(&text.to_lowercase()).any(fits))
     }
 }
 

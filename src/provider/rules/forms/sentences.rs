@@ -5,8 +5,8 @@ use crate::domain::{Prompt, SegmentLabel};
 /// Maximum number of words in a lesson.
 pub(super) const MAX_WORDS: usize = 24;
 
-/// Returns the texts of a prompt that may contain lessons, in lower case.
-pub(super) fn teaching_texts(prompt: &Prompt) -> impl Iterator<Item = String> {
+/// Returns the texts of a prompt that may contain lessons.
+pub(super) fn teaching_texts(prompt: &Prompt) -> impl Iterator<Item = &str> {
     let teaching = prompt.segments.iter().filter(|segment| {
         matches!(
             segment.label,
@@ -18,7 +18,7 @@ pub(super) fn teaching_texts(prompt: &Prompt) -> impl Iterator<Item = String> {
                 | SegmentLabel::Rejection
         )
     });
-    teaching.map(|segment| segment.text.to_lowercase())
+    teaching.map(|segment| &*segment.text)
 }
 
 /// Returns the words of a sentence without punctuation. Returns `None` if the sentence is longer than any lesson.

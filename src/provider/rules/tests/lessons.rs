@@ -3,13 +3,28 @@
 use super::*;
 use crate::provider::rules::forms::{Forms, LessonForm, Lessons, Phrase, forms};
 use crate::provider::rules::habits::{GRID_HABITS, planning_habits};
-use crate::provider::rules::knowledge::knowledge;
 use crate::provider::rules::seeded_random;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn lessons_in(sentence: &str) -> Lessons {
     let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, sentence)] };
-    forms().find_lessons(&prompt, knowledge())
+    forms().find_lessons(&prompt)
+}
+
+/// A text is searched once and then remembered, unless it is long; both must find the same.
+#[test]
+fn a_text_that_comes_again_teaches_the_same() {
+    let lesson = "Look for a mug in/on a shelf first.";
+    let long = format!("{}\n{lesson}", "Nothing to learn here. ".repeat(200));
+    for text in [lesson, &long] {
+        let first = lessons_in(text);
+        assert_eq!(first.look_for.len(), 1, "{text}");
+        assert_eq!(first, lessons_in(text));
+    }
+    let both = Prompt {
+        segments: vec![segment(SegmentLabel::Error, lesson), segment(SegmentLabel::Memory, lesson)],
+    };
+    assert_eq!(forms().find_lessons(&both).look_for.len(), 2);
 }
 
 #[test]
@@ -49,7 +64,7 @@ fn the_first_word_index_finds_the_same_forms_as_a_full_scan() {
         let sentence = words.join(" ");
         let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, &sentence)] };
         let found = lessons_in(&sentence);
-        assert_eq!(found, all.find_lessons(&prompt, knowledge()), "{sentence}");
+        assert_eq!(found, all.find_lessons(&prompt), "{sentence}");
         understood += u32::from(found != Lessons::default());
     }
     assert!(understood > 1000, "only {understood} sentences are lessons");
