@@ -6,7 +6,7 @@ use super::{Event, State};
 const NO_ACTION_THRESHOLD: u32 = 3;
 
 /// The warning that is given after [`NO_ACTION_THRESHOLD`] replies.
-const NO_ACTION_WARNING: &str = "no reply so far was an action; check the model's chat template (doctor)";
+const NO_ACTION_WARNING: &str = "no reply so far was an action: the actor doesn't suit this environment, or its chat template is wrong (doctor)";
 
 impl State {
     /// Returns the warning that no reply of the actor was an action, if it is due. It is given only once for each

@@ -189,7 +189,7 @@ fn three_replies_without_an_action_give_one_warning() {
         });
         all.collect::<Vec<_>>()
     };
-    let warning = "no reply so far was an action; check the model's chat template (doctor)".to_owned();
+    let warning = "no reply so far was an action: the actor doesn't suit this environment, or its chat template is wrong (doctor)".to_owned();
     assert_eq!(warnings(&["", "", ""], 9), [(1, warning.clone())], "empty replies");
     assert_eq!(
         warnings(&["<|im_start|>", "foo", "bar", "baz", "x", "y", "z"], 5),
