@@ -43,6 +43,8 @@ pub fn list_values(request: &PictureRequest<'_>) -> Picture {
     let is_cut = values.len() > MAX_VALUES;
     values.truncate(MAX_VALUES);
     if !request.goal.is_empty() {
+        // An environment that tells the goal with each answer doesn't need it twice.
+        values.retain(|value| value.depth > 0 || value.name != "goal" || value.text != request.goal);
         values.insert(0, ListedValue { depth: 0, name: "goal".into(), text: request.goal.into() });
     }
     let columns = request.columns.max(8);

@@ -41,6 +41,9 @@ fn known_values_are_listed_by_name() {
             "  2       none",
         ]
     );
+    // What an environment tells of the goal isn't repeated, unless it is something else.
+    assert_eq!(listed(&json!({"goal": "reach 10"}), "reach 10", 40), ["goal  reach 10"]);
+    assert_eq!(listed(&json!({"goal": "now 4"}), "reach 10", 40), ["goal  reach 10", "goal  now 4"]);
     assert_eq!(listed(&Value::Null, "", 40), ["nothing is known yet"]);
     assert_eq!(listed(&json!([1, "two"]), "", 40), ["value  1, two"]);
 }
