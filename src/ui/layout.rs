@@ -153,7 +153,10 @@ fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
     let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
     plan.push_pane(Pane::Story, left, true);
-    let world_rows = (right.height * 2 / 5).max(3).min(right.height);
+    // The world has the rows that the lanes don't need, within bounds that keep both in sight.
+    let used = |sum: u16, rows: &u16| sum.saturating_add(rows.saturating_add(1).max(MIN_LANE_ROWS));
+    let spare = right.height.saturating_sub(lanes.iter().fold(0, used));
+    let world_rows = spare.clamp(right.height * 2 / 5, right.height * 3 / 5).max(3).min(right.height);
     let (world, lane_area) = cut_top(right, world_rows);
     plan.push_pane(Pane::World, world, true);
     stack_lanes(plan, lane_area, lanes);
