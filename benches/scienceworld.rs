@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         chosen: [(ENUMERATE_OPTION.name, lists.to_owned())].into(),
         ..TaskOptions::default()
     };
-    let mut python = std::env::var_os("SCIENCEWORLD_PYTHON").map(|program| start_python(&program)).transpose()?;
+    let mut python =
+        std::env::var_os("SCIENCEWORLD_PYTHON").map(|program| start_python(&program)).transpose()?;
     let episodes = read_episodes(&recordings)?;
     // The first episode is played unmeasured, for the simulators to start and to be compiled.
     let mut seconds = [0.0; 3];
@@ -73,7 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn read_episodes(folder: &Path) -> Result<Vec<Episode>, Box<dyn Error>> {
-    let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
+    let mut paths =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
     paths.retain(|path| path.to_string_lossy().ends_with(".gold.jsonl.gz"));
     paths.sort();
     paths
@@ -83,7 +85,8 @@ fn read_episodes(folder: &Path) -> Result<Vec<Episode>, Box<dyn Error>> {
             let mut text = String::new();
             GzDecoder::new(File::open(path)?).read_to_string(&mut text)?;
             let rows: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-            let actions = rows.iter().filter_map(|row| row["action"].as_str()).take(MAX_STEPS).map(str::to_owned);
+            let actions =
+                rows.iter().filter_map(|row| row["action"].as_str()).take(MAX_STEPS).map(str::to_owned);
             Ok(Episode {
                 task: rows[0]["task"].as_str().ok_or("a recording without a task")?.to_owned(),
                 variation: rows[0]["variation"].as_u64().ok_or("a recording without a variation")?,
@@ -106,14 +109,15 @@ fn play(episode: &Episode, options: &TaskOptions) -> Result<f64, Box<dyn Error>>
 }
 
 fn start_python(program: &std::ffi::OsStr) -> Result<Child, std::io::Error> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/compare/scienceworld.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/compare/scienceworld_steps.py");
     Command::new(program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
 }
 
 /// Plays an episode with the Python package. Returns the seconds of its steps.
 fn play_in_python(python: &mut Child, episode: &Episode) -> Result<f64, Box<dyn Error>> {
     let request = json!({"task": episode.task, "variation": episode.variation, "actions": episode.actions});
-    let (input, output) = (python.stdin.as_mut().ok_or("no input")?, python.stdout.as_mut().ok_or("no output")?);
+    let (input, output) =
+        (python.stdin.as_mut().ok_or("no input")?, python.stdout.as_mut().ok_or("no output")?);
     writeln!(input, "{request}")?;
     let mut answer = String::new();
     // The program answers each line with one line, so nothing is left in the buffer.
