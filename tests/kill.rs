@@ -12,9 +12,12 @@
 
 #[path = "soaking/cases.rs"]
 mod cases;
+#[path = "killing/search.rs"]
+mod search;
 
 use cases::Rng;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use retrospect::engine::Envelope;
 use retrospect::journal::{Session, read_branch};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -56,13 +59,13 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
         _ => (3, 0),
     };
     let dir = tempfile::tempdir().unwrap();
-    let printed = play_headless(dir.path(), None);
+    let printed = play_headless(RUN_ARGS, dir.path(), None);
     assert!(printed.len() > 20, "an uninterrupted run prints more than {} lines", printed.len());
     let uninterrupted = normalized_events(&find_session(dir.path()).unwrap());
     // The duration with a warm file cache and an idle processor.
     let time_run = || {
         let start = Instant::now();
-        play_headless(tempfile::tempdir().unwrap().path(), None);
+        play_headless(RUN_ARGS, tempfile::tempdir().unwrap().path(), None);
         start.elapsed()
     };
     let duration = (0..3).map(|_| time_run()).min().unwrap();
@@ -78,7 +81,7 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
         } else {
             let kill =
                 if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(printed.len())) };
-            play_headless(dir.path(), Some(&kill))
+            play_headless(RUN_ARGS, dir.path(), Some(&kill))
         };
         let kill_name = format!(
             "kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines",
@@ -90,17 +93,8 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
             before_start += 1;
             continue;
         };
-        // Everything printed is in the journal, with the same number.
         let events = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
-        let head = events.last().map_or(0, |e| e.seq.0);
-        for line in &printed {
-            let seq = line["seq"].as_u64().unwrap();
-            assert!(seq <= head, "{kill_name}: event {seq} was printed, but the journal ends at {head}");
-            if let Some(observation) = line["observation"].as_str() {
-                let event = serde_json::to_value(&events[seq as usize - 1].event).unwrap();
-                assert_eq!(event["turn"]["observation"], observation, "{kill_name}: event {seq}");
-            }
-        }
+        assert_journaled(&printed, &events, &kill_name);
         after_end += u32::from(events.iter().any(|e| matches!(e.event, retrospect::engine::Event::RunEnded)));
         // The resumed program may be killed as well.
         if rng.once_in(4) {
@@ -108,11 +102,7 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
             while_resuming += 1;
         }
         resume(dir.path(), &path, None);
-        let resumed = normalized_events(&path);
-        for (n, (resumed, uninterrupted)) in resumed.iter().zip(&uninterrupted).enumerate() {
-            assert_eq!(resumed, uninterrupted, "{kill_name}: event {n}, without resume marks");
-        }
-        assert_eq!(resumed.len(), uninterrupted.len(), "{kill_name}");
+        assert_same_events(&normalized_events(&path), &uninterrupted, &kill_name);
     }
     println!(
         "kill: {kills} kills of seed {seed} ({} with a screen, {while_resuming} killed again while resuming), {before_start} before the run was \
@@ -120,6 +110,26 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
         kills / 3,
         uninterrupted.len()
     );
+}
+
+/// Everything printed is in the journal, with the same number.
+fn assert_journaled(printed: &[Value], events: &[Arc<Envelope>], kill_name: &str) {
+    let head = events.last().map_or(0, |e| e.seq.0);
+    for line in printed {
+        let seq = line["seq"].as_u64().unwrap();
+        assert!(seq <= head, "{kill_name}: event {seq} was printed, but the journal ends at {head}");
+        if let Some(observation) = line["observation"].as_str() {
+            let event = serde_json::to_value(&events[seq as usize - 1].event).unwrap();
+            assert_eq!(event["turn"]["observation"], observation, "{kill_name}: event {seq}");
+        }
+    }
+}
+
+fn assert_same_events(resumed: &[Value], uninterrupted: &[Value], kill_name: &str) {
+    for (n, (resumed, uninterrupted)) in resumed.iter().zip(uninterrupted).enumerate() {
+        assert_eq!(resumed, uninterrupted, "{kill_name}: event {n}, without resume marks");
+    }
+    assert_eq!(resumed.len(), uninterrupted.len(), "{kill_name}");
 }
 
 /// The input: repeated forks at earlier steps with another action, and switches between branches.
@@ -259,8 +269,8 @@ fn run_command(sessions: &Path) -> Command {
 }
 
 /// Plays without a screen; returns the lines printed until the end or the kill.
-fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
-    let mut child = run_command(sessions).args(RUN_ARGS).args(["--headless", "--json"]).spawn().unwrap();
+fn play_headless(run_args: &[&str], sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
+    let mut child = run_command(sessions).args(run_args).args(["--headless", "--json"]).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
     let child = Arc::new(Mutex::new(child));
     let mut max_lines = usize::MAX;
@@ -412,6 +422,7 @@ fn normalized_events(path: &Path) -> Vec<Value> {
                 }
             }
             "episode_ended" => event["summary"]["span"] = Value::Null,
+            "computed" => event["millis"] = Value::Null,
             "run_started" => event["session"] = Value::Null,
             "lesson_changed" if event["op"] == "add" => names.push(event["id"].as_str().unwrap().to_owned()),
             _ => {}
