@@ -13,6 +13,7 @@ mod outline;
 mod pages;
 mod paper;
 mod prepared;
+mod prompter;
 mod stand_in;
 mod worlds;
 

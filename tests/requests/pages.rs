@@ -2,6 +2,7 @@
 //! `UPDATE=1 cargo test --test requests pages` writes them again.
 
 use crate::Home;
+use crate::prompter::prompter_requests;
 use crate::stand_in::{Exchange, StandIn};
 use retrospect::catalog::METHODS;
 use std::fmt::Write as _;
@@ -126,8 +127,8 @@ const PAGES: [Page; 9] = [
         file: "dora.md",
         method: "dora",
         runs: &[Run::whole(
-            &["--method", "dora", "--set", "n_init=1", "--set", "rounds=0"],
-            &[LOST, LOST_AGAIN, WON],
+            &["--method", "dora", "--set", "n_init=2", "--set", "rounds=0"],
+            &[LOST, LOST_AGAIN, WON, WON],
         )],
     },
     Page {
@@ -276,7 +277,8 @@ fn question(prompt: &str) -> &'static Asked {
 
 const TASK: [&str; 4] = ["--env", "household", "--task", "normal/put/3"];
 
-fn exchanges(run: &'static Run) -> Vec<Exchange> {
+/// Returns the exchanges of a run, and what its prompter was given (see [`prompter_requests`]).
+fn exchanges(run: &'static Run) -> (Vec<Exchange>, Vec<String>) {
     let server = StandIn::start(move |model, prompt, earlier| {
         if model == "mentor" {
             return question(prompt).reply.to_owned();
@@ -291,13 +293,14 @@ fn exchanges(run: &'static Run) -> Vec<Exchange> {
     args.extend(["--actor", "openai:actor", "--mentor", "openai:mentor", "--set", "mentor_at_once=false"]);
     args.extend(run.args);
     home.run(&server, &args);
-    server.take()
+    (server.take(), prompter_requests(&home))
 }
 
 /// Writes the last exchange of each kind, in the order in which the kinds were asked first.
 fn section(run: &'static Run) -> String {
     let mut kinds: Vec<(String, Exchange)> = Vec::new();
-    for exchange in exchanges(run) {
+    let (exchanges, to_prompter) = exchanges(run);
+    for exchange in exchanges {
         let name = if exchange.is_actor() { "" } else { question(&exchange.text()).name };
         if !run.shown.is_empty() && !run.shown.contains(&name) {
             continue;
@@ -321,6 +324,13 @@ fn section(run: &'static Run) -> String {
             let _ = writeln!(out, "---- {role}\n{}", content.trim_end());
         }
         let _ = writeln!(out, "---- reply\n{}\n~~~", exchange.reply);
+    }
+    if let Some(text) = to_prompter.last() {
+        let _ = write!(
+            out,
+            "\n{level} Prompter\n\nWhat a model is given after its soft prompt, with `--prompter local:DIR` and Vicuna's form. \
+             Text steering records the same pairs\nand doesn't read them.\n\n~~~text\n{text}\n~~~\n"
+        );
     }
     out
 }
