@@ -203,7 +203,6 @@ fn the_best_instruction_helps_the_rule_based_actor() {
 #[cfg(feature = "local-model")]
 #[test]
 fn good_advice_is_found_with_a_model_of_random_weights() {
-    // The other one is as blind, and twice the time.
     let models: &[&str] = if is_full() { &["llama"] } else { &["llama", "mistral"] };
     for model in models {
         let thresholds = scripted::model_thresholds(model);
