@@ -11,6 +11,10 @@ use retrospect::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, g
 use std::sync::OnceLock;
 use std::time::Instant;
 
+/// The program's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     divan::main();
 }
