@@ -204,3 +204,13 @@ fn mistakes_in_the_configuration_name_the_line() {
         assert!(!output.status.success() && errors.contains(part), "{errors}");
     }
 }
+
+/// Regression: a prompt that was only to be shown went to the terminal with the program's control sequences.
+#[test]
+fn a_dry_run_prints_no_control_sequences() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "control_sequences");
+    let arguments = ["run", "--dry-run", "--env", "mine", "--mentor", "none", "--method", "react"];
+    let text = stdout(&output(folder.path(), &arguments));
+    assert!(text.contains("You are in cell") && !text.contains('\u{1b}'), "{text:?}");
+}

@@ -99,7 +99,7 @@ impl SituatedPrompt {
         }
         for (role, text) in messages(&self.prompt) {
             out.print_line(&format!("---- {role}"))?;
-            out.print_document(&text)?;
+            out.print_text(&text)?;
             out.print_line("")?;
         }
         Ok(())
