@@ -203,6 +203,14 @@ fn tasks_are_listed_in_pages_and_by_split() {
     assert!(none.hint().contains("--env stdio -- python3 bridge.py"), "{}", none.hint());
 }
 
+/// Regression: pages without a task, each with a later `next`, were asked for without end.
+#[test]
+fn a_list_of_tasks_without_an_end_is_refused() {
+    let options = options("endless_tasks", None, long_limits());
+    let error = worlds::list_tasks("stdio", &worlds::Selection::default(), &options).unwrap_err();
+    assert!(error.to_string().contains("`next` after an empty page"), "{error}");
+}
+
 /// A program is used for the next episode, and is asked to close when nobody needs it.
 #[test]
 fn a_program_plays_the_next_episode_and_is_closed_at_last() {

@@ -169,6 +169,9 @@ fn answer(
                 .collect();
             let first = request["offset"].as_u64().unwrap_or(0) as usize;
             let last = (first + request["limit"].as_u64().unwrap_or(100) as usize).min(all.len());
+            if faults.kind == "endless_tasks" {
+                return json!({"tasks": [], "next": first + 1});
+            }
             let mut reply = json!({"tasks": all[first..last], "total": all.len()});
             if last < all.len() {
                 reply["next"] = last.into();
@@ -184,7 +187,11 @@ fn answer(
             let Some(goal) = goal else { return error("bad_task", "there are cells 0 to 4") };
             *corridor = Some(Corridor { cell: 0, goal, moves: 0 });
             println!("{}", json!({"event": "log", "level": "info", "text": "a corridor of 5 cells"}));
-            let title = if faults.kind == "paragraphs" { "The corridor\n\nIt is dark.\n\n" } else { "" };
+            let title = match faults.kind.as_str() {
+                "paragraphs" => "The corridor\n\nIt is dark.\n\n",
+                "control_sequences" => "\u{1b}]0;title\u{7}",
+                _ => "",
+            };
             json!({
                 "observation": format!("{title}You are in cell 0. A sign says: {goal}."), "reward": 0.0, "done": false,
                 "goal": format!("reach cell {goal}"), "score": 0, "max_score": goal, "moves": 0, "shown": {"cell": 0},

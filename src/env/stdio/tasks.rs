@@ -73,7 +73,14 @@ impl StdioTasks {
                 if next.is_some_and(|next| next <= offset) {
                     return Err(wrong_type("next", fields.get("next"), "a later offset"));
                 }
-                Ok((read_tasks(&fields, |id| self.task(id, access))?, next))
+                let page = read_tasks(&fields, |id| self.task(id, access))?;
+                if page.is_empty() && next.is_some() {
+                    return Err(
+                        "`next` after an empty page: a page that isn't the last has at least one task"
+                            .to_owned(),
+                    );
+                }
+                Ok((page, next))
             })?;
             tasks.extend(page);
             match next {
