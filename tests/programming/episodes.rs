@@ -48,13 +48,14 @@ fn open(id: &str, values: &[(&'static str, &str)]) -> Result<Box<dyn Environment
 }
 
 /// Plays actions and returns the last result.
-fn play(id: &str, values: &[(&'static str, &str)], actions: &[&str]) -> StepResult {
+pub(crate) fn play(id: &str, values: &[(&'static str, &str)], actions: &[&str]) -> StepResult {
     let mut environment = open(id, values).unwrap();
     let results: Vec<StepResult> = actions.iter().map(|action| environment.step(action).unwrap()).collect();
     results.into_iter().next_back().unwrap()
 }
 
-const RIGHT: &str =
+/// A program that wins `count-steps`.
+pub(crate) const RIGHT: &str =
     "```python\ndef count_steps(heights):\n    return sum(b > a for a, b in zip(heights, heights[1:]))\n```";
 const WRONG: &str = "code\ndef count_steps(heights):\n    return len(heights)";
 

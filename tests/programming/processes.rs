@@ -1,13 +1,16 @@
 //! The processes that programs run in.
 
-use crate::episodes::Test;
+use crate::episodes::{RIGHT, Test, play};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-pub(crate) const TESTS: &[Test] = &[("nothing is left after kill -9 of this program", nothing_survives_kill)];
+pub(crate) const TESTS: &[Test] = &[
+    ("nothing is left after kill -9 of this program", nothing_survives_kill),
+    ("other processes of the same user are no obstacle", other_processes_do_not_count),
+];
 
 /// Longer than anything takes to end.
 const LONG: Duration = Duration::from_secs(30);
@@ -55,4 +58,24 @@ fn nothing_survives_kill() {
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
     assert_eq!(wait_until_none(), 0);
+}
+
+/// Regression: the limit of 32 processes was set outside of the sandbox, where all processes of the user count, so that nothing could
+/// be run on a usual desktop.
+fn other_processes_do_not_count() {
+    let is_root = rustix::process::geteuid().is_root();
+    let words: &[&str] = if is_root {
+        &["setpriv", "--reuid=65534", "--clear-groups", "sleep", "100"]
+    } else {
+        &["sleep", "100"]
+    };
+    let mut others: Vec<_> = (0..40)
+        .map(|_| Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).spawn().unwrap())
+        .collect();
+    let result = std::panic::catch_unwind(|| play("count-steps", &[], &[RIGHT]));
+    for other in &mut others {
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+    assert!(result.unwrap().won);
 }

@@ -19,9 +19,11 @@ pub(super) const START_LIMIT: Duration = Duration::from_secs(20);
 /// How often, and at what intervals, to try again while there are too many processes.
 const MAX_ATTEMPTS: u32 = 20;
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(250);
-/// Bytes of memory, seconds of computing time, processes, bytes of a file, and open files of a tested program.
-const LIMITS: [&str; 6] =
-    ["--as=536870912", "--cpu=11", "--nproc=32", "--fsize=1048576", "--nofile=64", "--core=0"];
+/// Bytes of memory, seconds of computing time, bytes of a file, and open files of a tested program.
+const LIMITS: [&str; 5] = ["--as=536870912", "--cpu=11", "--fsize=1048576", "--nofile=64", "--core=0"];
+/// Processes of a tested program. All processes of its user count, so it can only be set where the program has a user of its own: in
+/// the sandbox's user namespace, or as the user without rights.
+const PROCESS_LIMIT: &str = "--nproc=32";
 /// The user without rights, which a tested program is if this program runs as root: the limit of processes doesn't hold for root.
 const NOBODY: [&str; 4] = ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 const BUBBLEWRAP_HINT: &str = "install bubblewrap (Debian: `apt-get install bubblewrap`), or allow programs to run without a sandbox with --unsandboxed";
@@ -74,15 +76,20 @@ impl Sandbox {
             None => require("python3", PYTHON_HINT, access)?,
         };
         let mut words: Vec<OsString> = Vec::new();
-        if geteuid().is_root() {
+        let is_root = geteuid().is_root();
+        if is_root {
             words.push(require("setpriv", TOOLS_HINT, access)?.into());
             words.extend(NOBODY.map(OsString::from));
         }
-        words.push(require("prlimit", TOOLS_HINT, access)?.into());
+        let prlimit = require("prlimit", TOOLS_HINT, access)?;
+        words.push(prlimit.clone().into());
         words.extend(LIMITS.map(OsString::from));
         if is_closed {
             words.push(require("bwrap", BUBBLEWRAP_HINT, access)?.into());
             words.extend(bubblewrap_arguments(&python));
+            words.extend([prlimit.into(), PROCESS_LIMIT.into()]);
+        } else if is_root {
+            words.push(PROCESS_LIMIT.into());
         }
         words.push(python.into());
         words.extend(["-I", "-B", "-c", JUDGE].map(OsString::from));
