@@ -19,7 +19,7 @@ mod unused_mentor;
 
 pub use cause::main_cause;
 pub use environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, ExportTask, PublishedTasks, TaskFacts, difficulty_in_id,
+    EnvironmentDefaults, EnvironmentEntry, ExportTask, Measure, PublishedTasks, TaskFacts, difficulty_in_id,
 };
 pub use environments::{
     DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, PROGRAM_ENVIRONMENT, add_programs,

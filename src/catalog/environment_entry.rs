@@ -90,8 +90,21 @@ pub struct TaskFacts {
     /// Returns a picture of the environment at the end of an episode, as an address that contains it (`data:image/...`) and
     /// nothing else, from the ground truth.
     pub screenshot_url: fn(&Value) -> Option<&str>,
+    /// What reports measure in its episodes besides success, progress and steps.
+    pub measures: &'static [Measure],
+    /// What a solved task is called in the field, such as `pass@1`. Empty if nothing else than solved.
+    pub solved_name: &'static str,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
+}
+
+/// A measure of an episode besides success, progress and steps.
+#[derive(Clone, Copy)]
+pub struct Measure {
+    /// Its name in reports, such as `F1`.
+    pub name: &'static str,
+    /// Returns its value, from what the environment shows at the end of the episode. An episode without one counts as 0.
+    pub value: fn(&Value) -> Option<f64>,
 }
 
 /// The tasks behind published figures, and how they are recognised.
@@ -133,6 +146,8 @@ impl TaskFacts {
         unsandboxed_option: None,
         step_texts: |_| Vec::new(),
         screenshot_url: |_| None,
+        measures: &[],
+        solved_name: "",
         export_task: None,
     };
 }

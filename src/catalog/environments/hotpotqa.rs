@@ -1,6 +1,6 @@
 //! The environment `hotpotqa`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, Measure, TaskFacts};
 use crate::domain::common_settings::{LOOP_DETECTOR, THOUGHTS_COUNT};
 use crate::domain::{DefaultValue, Task};
 use crate::env::hotpotqa::{self, HotpotTasks};
@@ -45,6 +45,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         start_text: Some("questions answered from pages; a data set, or a few of our own"),
         difficulty: |task: &Task| task.difficulty.as_deref(),
         task_help: "the id of a question",
+        measures: &[Measure { name: "F1", value: |shown| shown.pointer("/answer/f1")?.as_f64() }],
+        solved_name: "exact match",
         ..TaskFacts::NONE
     },
     draw_picture: hotpotqa::draw_picture,

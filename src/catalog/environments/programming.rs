@@ -47,6 +47,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         start_text: Some("programs in Python, judged by hidden tests; needs bubblewrap and python3"),
         task_help: "the id of an exercise",
+        solved_name: "pass@1",
         unsandboxed_option: Some((&programming::SANDBOX_OPTION, "none")),
         ..TaskFacts::NONE
     },

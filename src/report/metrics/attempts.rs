@@ -18,6 +18,8 @@ pub struct TaskAttempts {
     pub solved_in: Option<u32>,
     /// Rounds of reflection about its episodes before or during the one that solved it; `None` if it was not solved.
     pub rounds_before_success: Option<u32>,
+    /// The values of the environment's own measures in the last trial.
+    pub measures: Vec<(&'static str, f64)>,
     /// At least one of the episodes is assisted.
     pub assisted: bool,
 }
@@ -54,6 +56,7 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
                     episodes: Vec::new(),
                     solved_in: None,
                     rounds_before_success: None,
+                    measures: Vec::new(),
                     assisted: false,
                 });
                 latest_index.insert(key, all_attempts.len() - 1);
@@ -62,6 +65,7 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
         };
         let Some(attempts) = all_attempts.get_mut(index) else { continue };
         attempts.assisted |= episode.assisted;
+        attempts.measures = session.measures.get(&episode.number).cloned().unwrap_or_default();
         attempts.episodes.push(episode.clone());
         if episode.won && attempts.solved_in.is_none() {
             attempts.solved_in = Some(episode.trial);

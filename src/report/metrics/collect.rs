@@ -1,6 +1,7 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
 use super::revision::{AttemptActions, RevisionCounts};
+use crate::catalog::{Measure, find_environment};
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats,
     Task,
@@ -35,6 +36,8 @@ pub struct SessionMetrics {
     pub spec: Option<Arc<RunSpec>>,
     /// Ended episodes in order.
     pub episodes: Vec<Arc<EpisodeSummary>>,
+    /// By the number of an episode: the values of its environment's own measures, in their order.
+    pub measures: BTreeMap<u32, Vec<(&'static str, f64)>>,
     /// Reflections in order.
     pub reflections: Vec<Arc<Reflection>>,
     /// How attempts changed from one trial to the next.
@@ -59,6 +62,7 @@ pub struct MetricsCollector {
     state: State,
     /// The last attempt at each task that was not won, by [`Task::key`].
     last_failed_attempts: BTreeMap<String, AttemptActions>,
+    measures: BTreeMap<u32, Vec<(&'static str, f64)>>,
     revision: RevisionCounts,
     /// For each failed attempt with a plan, by its episode: the trial, and what its newest plan changed.
     plan_revisions: BTreeMap<u32, (u32, RevisionCounts)>,
@@ -78,6 +82,13 @@ impl MetricsCollector {
     }
 
     fn on_episode_end(&mut self) {
+        if let Some(episode) = self.state.episode.as_deref() {
+            let all = find_environment(&episode.task.env).map_or(&[][..], |entry| entry.task_facts.measures);
+            let value = |measure: &Measure| (measure.name, (measure.value)(&episode.shown).unwrap_or(0.0));
+            if !all.is_empty() {
+                self.measures.insert(episode.number, all.iter().map(value).collect());
+            }
+        }
         let has_several_trials = self.state.run.as_ref().is_some_and(|r| r.trials > 1);
         let Some(episode) = self.state.episode.as_deref().filter(|_| has_several_trials) else { return };
         let Some(outcome) = episode.outcome.as_deref() else { return };
@@ -119,6 +130,7 @@ impl MetricsCollector {
             session: state.session.clone(),
             spec: state.run.clone(),
             episodes: state.ended_episodes.iter().cloned().collect(),
+            measures: self.measures,
             reflections: state.reflections.iter().cloned().collect(),
             revision: self.revision,
             plan_revisions,

@@ -3,7 +3,7 @@
 use super::interval::mean;
 use super::{Interval, TaskAttempts, wilson};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rates of a set of tasks; means are `None` if there is nothing to average.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,6 +30,9 @@ pub struct Rates {
     /// Mean tokens per task, over all its trials.
     #[serde(rename = "tokens_a_task")]
     pub tokens_per_task: Option<f64>,
+    /// By name: the mean of an environment's own measure in each task's last trial, such as F1.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<&'static str, f64>,
 }
 
 impl Rates {
@@ -52,8 +55,17 @@ impl Rates {
             steps_per_task: mean_task_total(&|e| f64::from(e.steps)),
             calls_per_task: mean_task_total(&|e| f64::from(e.calls)),
             tokens_per_task: mean_task_total(&|e| e.tokens as f64),
+            measures: mean_measures(tasks),
         }
     }
+}
+
+fn mean_measures(tasks: &[&TaskAttempts]) -> BTreeMap<&'static str, f64> {
+    let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (name, value) in tasks.iter().flat_map(|task| &task.measures) {
+        all.entry(name).or_default().push(*value);
+    }
+    all.into_iter().filter_map(|(name, values)| Some((name, mean(values.into_iter())?))).collect()
 }
 
 /// The results of a trial.

@@ -4,6 +4,7 @@ use super::{
     ConstitutionStats, Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RowComparison,
     TrialTotals, compare_with_papers, improvement,
 };
+use crate::catalog::find_environment;
 use crate::domain::pluralize;
 use crate::text::{escape_markdown, one_line, width};
 use serde_json::{Value, json};
@@ -131,6 +132,10 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
     if metrics.open_sessions > 0 {
         lines.push(format!("Sessions in progress, counted as far as played: {}.", metrics.open_sessions));
     }
+    lines.extend(solved_note(metrics));
+    for (name, value) in &metrics.all.measures {
+        lines.push(format!("{name}: {value:.3}, the mean over tasks of their last trials."));
+    }
     if metrics.assisted > 0 {
         lines.push(format!("Assisted tasks, excluded from rates: {}.", metrics.assisted));
     }
@@ -149,6 +154,12 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
         lines.push(format!("Calibration episodes, excluded from rates: {}.", metrics.calibration));
     }
     lines
+}
+
+/// Returns what the field calls the success of these tasks, if it has a name of its own.
+fn solved_note(metrics: &Metrics) -> Option<String> {
+    let name = find_environment(&metrics.attempts.first()?.task.env)?.task_facts.solved_name;
+    (!name.is_empty()).then(|| format!("A task is solved by the measure {name}."))
 }
 
 fn rates_table(metrics: &Metrics) -> Table {
