@@ -106,13 +106,14 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
         return Picture { rows, shows_truth: request.truth.is_some(), ..Picture::default() };
     };
     rows.extend(labelled_rows(ROOM, known.role(location, PictureRole::Title), location, columns));
-    match known.room(location) {
-        Some(room) => add_room(&mut rows, room, &known, columns, glyphs),
-        None => rows.extend(labelled_rows(HERE, PictureRole::Muted, "not looked around yet", columns)),
-    }
+    // Few words that matter, before the many things of a room.
     add_list(&mut rows, CARRIES, &known.carried, &known, columns);
     if let Some(focus) = known.focus {
         rows.extend(labelled_rows(FOCUS, PictureRole::Accent, focus, columns));
+    }
+    match known.room(location) {
+        Some(room) => add_room(&mut rows, room, &known, columns, glyphs),
+        None => rows.extend(labelled_rows(HERE, PictureRole::Muted, "not looked around yet", columns)),
     }
     add_other_rooms(&mut rows, location, &known, columns, glyphs);
     if let Some(goals) = request.truth.and_then(|truth| truth.get("goals")) {
@@ -290,11 +291,11 @@ mod tests {
         goal      find an animal. Move it to the orange box in the
                   kitchen.
         room      hallway
+        carrying  an orange
+        focus     dove egg
         doors     art studio closed · greenhouse closed
                   kitchen open
         here      a picture
-        carrying  an orange
-        focus     dove egg
 
         kitchen  orange box, sink
         not seen  art studio, greenhouse
