@@ -35,16 +35,32 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
     }
     // Deep trees leave room for their texts.
     let step = if columns < 50 { 1 } else { 2 };
-    let drawn = elements.iter().take(MAX_ELEMENTS);
-    rows.extend(drawn.map(|row| row.draw(request.goal, (step * row.depth).min(columns / 3), glyphs)));
-    if elements.len() > MAX_ELEMENTS {
-        let more = elements.len() - MAX_ELEMENTS;
+    let outer = count_outer_containers(&elements);
+    let outermost = elements.get(outer).map_or(0, |row| row.depth);
+    let drawn = elements.iter().skip(outer).take(MAX_ELEMENTS);
+    let indent = |row: &Row<'_>| (step * row.depth.saturating_sub(outermost)).min(columns / 3);
+    rows.extend(drawn.map(|row| row.draw(request.goal, indent(row), glyphs)));
+    if elements.len() > outer + MAX_ELEMENTS {
+        let more = elements.len() - outer - MAX_ELEMENTS;
         rows.push(vec![(PictureRole::Muted, format!("{} {more} more elements", glyphs.ellipsis))]);
     }
     if elements.is_empty() {
         rows.push(vec![(PictureRole::Muted, "no page is known yet".to_owned())]);
     }
     with_summary(&elements, rows, glyphs)
+}
+
+/// Returns how many of the first elements only contain all others, such as the page's body. They say nothing and aren't drawn.
+fn count_outer_containers(elements: &[Row<'_>]) -> usize {
+    // The depth of the outermost element from each place on.
+    let mut outermost = vec![usize::MAX; elements.len()];
+    for (place, row) in elements.iter().enumerate().rev() {
+        outermost[place] = row.depth.min(outermost.get(place + 1).copied().unwrap_or(usize::MAX));
+    }
+    let contains_rest = |(row, rest): &(&Row<'_>, &usize)| {
+        **rest > row.depth && **rest != usize::MAX && row.text.is_empty() && !row.is_control()
+    };
+    elements.iter().zip(outermost.iter().skip(1)).take_while(contains_rest).count()
 }
 
 fn with_summary(elements: &[Row<'_>], rows: Vec<PictureRow>, glyphs: &PictureGlyphs) -> Picture {
@@ -86,12 +102,11 @@ mod tests {
         let picture = draw(&shown, "Select red and click Submit.", 60);
         let expected = [
             "task Select red and click Submit.",
-            "  1 body",
-            "  2   label",
-            "  3     input_checkbox #ch0 [x]",
-            "        red",
-            "  4   input_text #tt \"ab\" - focus",
-            "  5   button Submit",
+            "  2 label",
+            "  3   input_checkbox #ch0 [x]",
+            "      red",
+            "  4 input_text #tt \"ab\" - focus",
+            "  5 button Submit",
         ];
         assert_eq!(lines(&picture), expected);
         let role_of = |text: &str| {
