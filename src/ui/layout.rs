@@ -83,12 +83,12 @@ impl Arrangement {
     }
 }
 
-/// Computes the layout. `lanes` has for each of the method's lanes the rows that its content could use; `zoom` gives the
-/// whole area to one pane.
+/// Computes the layout. `world` and `lanes` are the rows that the World pane, title included, and the content of each of the
+/// method's lanes could use; `zoom` gives the whole area to one pane.
 pub fn compute_layout(
     area: Rect,
     arrangement: Arrangement,
-    lanes: &[u16],
+    (world, lanes): (u16, &[u16]),
     zoom: Option<Pane>,
 ) -> ScreenLayout {
     let mut plan = ScreenLayout::default();
@@ -105,7 +105,7 @@ pub fn compute_layout(
     }
     match arrangement {
         Arrangement::OneColumn => lay_out_one_column(&mut plan, rest),
-        Arrangement::TwoColumns => lay_out_two_columns(&mut plan, rest, lanes),
+        Arrangement::TwoColumns => lay_out_two_columns(&mut plan, rest, (world, lanes)),
         Arrangement::ThreeColumns => lay_out_three_columns(&mut plan, rest, lanes),
     }
     plan
@@ -147,16 +147,17 @@ const fn time_rows(height: u16) -> u16 {
     }
 }
 
-fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
+fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16, &[u16])) {
     let (area, time) = cut_bottom(area, time_rows(area.height));
     let right_width = (area.width * 2 / 5).clamp(30.min(area.width / 2), 64);
     let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
     plan.push_pane(Pane::Story, left, true);
-    // The world has the rows that the lanes don't need, within bounds that keep both in sight.
+    // The world has two fifths, and more if it needs that and the lanes don't.
     let used = |sum: u16, rows: &u16| sum.saturating_add(rows.saturating_add(1).max(MIN_LANE_ROWS));
     let spare = right.height.saturating_sub(lanes.iter().fold(0, used));
-    let world_rows = spare.clamp(right.height * 2 / 5, right.height * 3 / 5).max(3).min(right.height);
+    let world_rows =
+        world.min(spare).clamp(right.height * 2 / 5, right.height * 3 / 5).max(3).min(right.height);
     let (world, lane_area) = cut_top(right, world_rows);
     plan.push_pane(Pane::World, world, true);
     stack_lanes(plan, lane_area, lanes);

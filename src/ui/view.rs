@@ -39,12 +39,15 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
         return stage::draw(model, context, covered, cache, &mut canvas);
     }
     let caption_rows = caption::rows_needed(model, screen);
-    let mut layout = compute_layout(
-        Rect { height: screen.height - caption_rows, ..screen },
-        model.arrangement(),
-        &lanes::wanted_rows(context),
-        model.zoomed_pane(context.lanes()),
-    );
+    let lanes = lanes::wanted_rows(context);
+    let lay_out = |world: u16| {
+        let area = Rect { height: screen.height - caption_rows, ..screen };
+        compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context.lanes()))
+    };
+    let mut layout = lay_out(0);
+    if let Some(rows) = world::rows_of_cut_picture(model, context, &layout, cache) {
+        layout = lay_out(rows);
+    }
     status::draw(model, context, layout.status, &mut canvas);
     let role = if context.frame.is_in_past() { Role::FramePast } else { Role::Frame };
     pane_frame::draw(&layout, screen, role, &mut canvas);

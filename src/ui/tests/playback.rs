@@ -196,8 +196,9 @@ fn captions_take_the_same_rows_at_every_step() {
         let mut footers = Vec::new();
         for _ in 0..12 {
             screen.draw();
-            // The lanes share their column by what they hold.
-            let areas = screen.cache.layout.areas.iter().filter(|area| !matches!(area.pane, Pane::Lane(_)));
+            // The lanes and the world share their column by what they hold.
+            let shares = |pane| matches!(pane, Pane::Lane(_) | Pane::World);
+            let areas = screen.cache.layout.areas.iter().filter(|area| !shares(area.pane));
             footers.push((screen.cache.layout.footer, areas.copied().collect::<Vec<_>>()));
             screen.press("n");
         }

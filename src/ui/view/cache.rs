@@ -15,8 +15,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct ViewCache {
     step_rows: HashMap<RowKey, CachedRows>,
-    /// The last picture of the environment.
-    picture: Option<CachedPicture>,
+    /// The last pictures of the environment, newest first.
+    pictures: Vec<CachedPicture>,
     /// The layout of the last draw, for the mouse and for page scrolling.
     pub layout: ScreenLayout,
     /// How far each step pane can scroll from its default position: rows towards the past, rows towards the end.
@@ -85,6 +85,8 @@ impl CachedPicture {
 
 /// Maximum number of steps whose rows are cached; a screen shows far fewer.
 const MAX_CACHED_STEPS: usize = 1024;
+/// A picture is asked for with two areas: to see whether it is cut off, and with the rows it has got then.
+const MAX_CACHED_PICTURES: usize = 2;
 
 impl ViewCache {
     /// Returns the picture of an episode's environment, drawn again only if what it shows or its area has changed.
@@ -94,9 +96,15 @@ impl ViewCache {
         shows_truth: bool,
         area: PictureArea,
     ) -> Arc<Picture> {
-        let cached = self.picture.take().filter(|cached| cached.is_of(episode, shows_truth, area));
-        let cached = cached.unwrap_or_else(|| CachedPicture::new(episode, shows_truth, area));
-        self.picture.insert(cached).picture.clone()
+        let known = self.pictures.iter().position(|cached| cached.is_of(episode, shows_truth, area));
+        let cached = match known {
+            Some(place) => self.pictures.remove(place),
+            None => CachedPicture::new(episode, shows_truth, area),
+        };
+        let picture = cached.picture.clone();
+        self.pictures.insert(0, cached);
+        self.pictures.truncate(MAX_CACHED_PICTURES);
+        picture
     }
 
     /// Returns the rows of a step, cached as long as the step stays the same.

@@ -5,7 +5,7 @@ use crate::domain::{Picture, PictureRole};
 use crate::text::{fits, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
-use crate::ui::layout::PaneArea;
+use crate::ui::layout::{Pane, PaneArea, ScreenLayout};
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use crate::ui::types::Focus;
@@ -20,18 +20,37 @@ pub(super) fn draw(
     cache: &mut ViewCache,
     canvas: &mut Canvas<'_>,
 ) {
-    let picture = match &context.displayed_state().episode {
-        Some(episode) => {
-            let area = PictureArea {
-                columns: usize::from(area.body.width.saturating_sub(2)),
-                rows: usize::from(area.body.height),
-                is_ascii: context.glyphs.ellipsis.is_ascii(),
-            };
-            cache.cached_picture(episode, model.show_truth, area)
-        }
-        None => Arc::new(Picture { shows_truth: model.show_truth, ..Picture::default() }),
-    };
+    let picture = picture_for(model, context, area, cache)
+        .unwrap_or_else(|| Arc::new(Picture { shows_truth: model.show_truth, ..Picture::default() }));
     place_picture(&picture, model, area, cache, canvas);
+}
+
+/// Returns the picture for an area. `None` if no episode has begun.
+fn picture_for(
+    model: &Model,
+    context: &Context<'_>,
+    area: &PaneArea,
+    cache: &mut ViewCache,
+) -> Option<Arc<Picture>> {
+    let episode = context.displayed_state().episode.as_ref()?;
+    let area = PictureArea {
+        columns: usize::from(area.body.width.saturating_sub(2)),
+        rows: usize::from(area.body.height),
+        is_ascii: context.glyphs.ellipsis.is_ascii(),
+    };
+    Some(cache.cached_picture(episode, model.show_truth, area))
+}
+
+/// Returns the rows, title included, that the picture needs if its pane in a layout is too low for it.
+pub(super) fn rows_of_cut_picture(
+    model: &Model,
+    context: &Context<'_>,
+    layout: &ScreenLayout,
+    cache: &mut ViewCache,
+) -> Option<u16> {
+    let area = layout.areas.iter().find(|area| area.pane == Pane::World && area.body.height > 0)?;
+    let rows = picture_for(model, context, area, cache)?.rows.len();
+    (rows > usize::from(area.body.height)).then(|| u16::try_from(rows + 1).unwrap_or(u16::MAX))
 }
 
 /// Places a picture in the pane: its title, and its rows from the scroll offset.
