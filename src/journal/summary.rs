@@ -50,11 +50,12 @@ pub struct Summary {
     pub episodes: u32,
     /// The number of episodes won.
     pub won: u32,
-    /// Progress rate of the open or last episode.
+    /// Mean progress rate at the end of its episodes, or that of the open one if none has ended.
+    #[serde(rename = "mean_progress")]
     pub progress: f64,
     /// Steps of the open or last episode.
     pub steps: u32,
-    /// Whether the last episode has ended, so that `steps` and `progress` are those of `last`.
+    /// Whether the last episode has ended, so that `steps` are those of `last`.
     pub ended: bool,
     /// Tokens of all model calls so far.
     pub tokens: u64,
@@ -82,7 +83,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         tasks: task_hashes(state),
         episodes: state.ended_episodes.len() as u32,
         won: state.ended_episodes.iter().filter(|e| e.won).count() as u32,
-        progress: episode.map_or(0.0, |e| e.progress),
+        progress: mean_progress(state),
         steps: episode.map_or(0, crate::engine::Episode::answered_steps),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
         tokens: state.usage.tokens(),
@@ -91,6 +92,14 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         closed: state.closed,
         last: state.ended_episodes.last().map(|e| (**e).clone()),
     }
+}
+
+fn mean_progress(state: &State) -> f64 {
+    let ended = state.ended_episodes.len();
+    if ended == 0 {
+        return state.episode.as_deref().map_or(0.0, |episode| episode.progress);
+    }
+    state.ended_episodes.iter().map(|episode| episode.progress).sum::<f64>() / ended as f64
 }
 
 /// The maximum number of tasks in a summary, which keeps it small.
