@@ -11,7 +11,10 @@ use crate::ui::start::types::{
     EnvironmentRow, PreviewKey, SettingGroup, SettingRow, StartChoice, StartModel, StartUpdate,
 };
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
+
+/// The answer to `?`.
+const KEYS_NOTE: &str = "typing searches the tasks; \u{2190} \u{2192} fold them and change values; Tab goes to the other pages; Enter starts; in a run, ? lists all keys";
 
 /// A page of the start screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -315,6 +318,10 @@ impl Chooser {
             Some(Action::PreviousField) => self.move_section(-1),
             Some(Action::Forward) => self.move_sideways(1),
             Some(Action::Back) => self.move_sideways(-1),
+            // No task and no value begins with it, and people try it.
+            None if key.code == KeyCode::Char('?') && !self.is_typing && self.tasks.query().is_empty() => {
+                self.note = Some(KEYS_NOTE.to_owned());
+            }
             // Where no value takes the text, typing searches for a task.
             _ => {
                 if !self.type_value(key) && self.tasks.on_key(key) {

@@ -457,3 +457,18 @@ fn stage_mode_covers_the_start_screen() {
     }
     assert!(hidden.contains("no such file"), "{hidden}");
 }
+
+/// Regression: `?` searched the tasks, and on a page of settings it became the value of the selected one.
+#[test]
+fn a_question_mark_explains_the_keys() {
+    let mut chooser = Chooser::new(model());
+    for _ in 0..chooser.sections().count() {
+        press(&mut chooser, KeyCode::Char('?'));
+        assert!(render(&chooser, 120, 36).contains("typing searches the tasks"));
+        assert_eq!(chooser.tasks.query(), "");
+        press(&mut chooser, KeyCode::Tab);
+    }
+    // In a search it is a letter like any other.
+    type_text(&mut chooser, "why?");
+    assert_eq!(chooser.tasks.query(), "why?");
+}
