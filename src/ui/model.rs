@@ -71,8 +71,10 @@ pub struct Model {
     pub arrangement: Option<Arrangement>,
     /// Whether the focused pane fills the screen.
     pub zoomed: bool,
-    /// The selected lane, by its index among the method's lanes. `None` means the first.
+    /// The selected lane, by its index among the method's lanes. `None` means the one with the newest lesson.
     pub selected_lane: Option<usize>,
+    /// The lane with the newest lesson, by the same index.
+    pub newest_lane: Option<usize>,
     /// The lane at which cycling through tabbed lanes began.
     pub first_visited_lane: usize,
     /// The selected lesson, or `None` for the first row.
@@ -166,7 +168,7 @@ impl Model {
 
     /// Returns the index of the selected lane.
     pub fn selected_lane_index(&self, lanes: &[Lane]) -> usize {
-        self.selected_lane.unwrap_or(0).min(lanes.len().saturating_sub(1))
+        self.selected_lane.or(self.newest_lane).unwrap_or(0).min(lanes.len().saturating_sub(1))
     }
 
     /// Returns the pane that fills the screen, if one is zoomed.

@@ -53,6 +53,21 @@ fn a_mistake_is_wrapped_where_there_is_room() {
     }
 }
 
+/// On a narrow screen, the lane that was shown stayed the empty first one when another one had got the first lesson.
+#[test]
+fn a_narrow_screen_shows_the_lane_with_the_newest_lesson() {
+    for (width, height) in [(80, 24), (60, 16)] {
+        let mut fixture = Fixture::new();
+        fixture.begin_episode();
+        let text = LessonText::plain("An object must be held first.");
+        fixture.add_lesson(ReflectionKind::Error, text, LessonOrigin::Symbolic);
+        let mut stage = TestScreen::new(fixture, width, height);
+        stage.send(UiMessage::StoreChanged);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("[Error 1]") && shown.contains("An object must be held"), "{shown}");
+    }
+}
+
 /// The first Tab went to the first lane, even if another one was shown. At the start the first one is: it was the Error
 /// lane, wherever that was among the lanes.
 #[test]
