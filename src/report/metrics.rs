@@ -195,7 +195,7 @@ fn configuration(session: &SessionMetrics) -> Configuration {
 }
 
 /// Returns whether rules or a recording take the place of a model. A symbolic mentor doesn't: it is part of its method.
-fn is_stand_in(role: &str) -> bool {
+pub fn is_stand_in(role: &str) -> bool {
     role == "rules" || role.starts_with("recorded:")
 }
 

@@ -193,7 +193,11 @@ impl PromptView {
     fn title(&self, context: &Context<'_>) -> String {
         self.with_shown_prompt(context, |state, shown| {
             let Ok((now, _, sent)) = shown else { return "Prompt".to_owned() };
+            // The built-in rules read the prompt that a model would be sent.
+            let is_read =
+                now.question.is_none() && state.run.as_ref().is_some_and(|run| run.actor == "rules");
             let words = match (sent, self.shows_difference) {
+                (SendState::Sent, false) if is_read => ": read by the rules, no model is called",
                 (SendState::Sent, false) => ", as sent",
                 (SendState::Drafted, false) => ": drafted, not sent",
                 (SendState::Failed, false) if state.is_edited_since_sent(now) => ", unsent",

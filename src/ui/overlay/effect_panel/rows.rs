@@ -4,6 +4,7 @@ use super::EffectPanel;
 use crate::report::effect::{
     describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict, percent,
 };
+use crate::report::metrics::is_stand_in;
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress};
@@ -22,6 +23,11 @@ const NAME_CELLS: usize = 9;
 const WINS_CELLS: usize = 11;
 /// The most rows of dots in a column; of more pairs, the last ones are shown.
 const MAX_DOT_ROWS: usize = 6;
+
+/// What the numbers mean if no model plays.
+const STAND_IN_NOTE: &str = "the actor is a stand-in: these numbers say nothing about a model. The built-in rules understand a lesson only in one of their own forms (docs/LESSON_FORMS.md)";
+/// From how many pairs without a single win on it is said that nothing can be seen here.
+const FLOOR_PAIRS: u32 = 10;
 
 /// Returns the rows of the panel.
 pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u16) -> Vec<Line> {
@@ -66,6 +72,9 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     }
     if let Some(first) = progress.columns.first() {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
+    }
+    if context.frame.head.run.as_ref().is_some_and(|run| is_stand_in(&run.actor)) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, STAND_IN_NOTE, columns));
     }
     if progress.columns.iter().any(|column| column.log.settled_pairs() > 0) {
         lines.extend(legend(context, columns));
@@ -154,6 +163,10 @@ fn column_lines(
     let played = result.contrasts.iter().filter(|contrast| contrast.judged.pairs > 0);
     for (place, contrast) in played.enumerate() {
         lines.extend(contrast_lines(contrast, place == 0, columns));
+    }
+    if settled >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
+        let text = "no play was won, with the lesson or without: no harm could be seen here, and help only if it had been enough to win";
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, text, columns));
     }
     match result.stopped {
         Some(reason) => lines.extend(paragraph((Role::Muted, ""), Role::Muted, reason.describe(), columns)),
