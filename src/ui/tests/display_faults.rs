@@ -64,7 +64,7 @@ fn a_narrow_screen_shows_the_lane_with_the_newest_lesson() {
         let mut stage = TestScreen::new(fixture, width, height);
         stage.send(UiMessage::StoreChanged);
         let shown = screen_text(&stage.draw());
-        assert!(shown.contains("[Error 1]") && shown.contains("An object must be held"), "{shown}");
+        assert!(shown.contains("[Error 1") && shown.contains("An object must be held"), "{shown}");
     }
 }
 

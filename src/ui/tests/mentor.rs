@@ -383,7 +383,7 @@ fn prompts_of_actor_and_mentor_are_chosen_by_tab() {
     stage.press("BackTab");
     stage.press("BackTab");
     stage.press("d");
-    assert!(screen_text(&stage.draw()).contains("Prompt of step 24, as sent"));
+    assert!(screen_text(&stage.draw()).contains("Prompt of step 24: read by the rules"));
 }
 
 #[test]

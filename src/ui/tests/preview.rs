@@ -28,7 +28,10 @@ fn the_next_prompt_can_be_previewed() {
     let before = fixture.state().clone();
     let mut stage = screen_with_templates(fixture, (120, 60));
     let sent = press_all(&mut stage, &["p"]);
-    assert!(sent.contains("Prompt of step 24, as sent") && !sent.contains("Took the stove"), "{sent}");
+    assert!(
+        sent.contains("Prompt of step 24: read by the rules") && !sent.contains("Took the stove"),
+        "{sent}"
+    );
     let ahead = press_all(&mut stage, &["v"]);
     assert!(ahead.contains("Prompt of step 24: preview, not sent"), "{ahead}");
     let rest = (0..12).map(|_| press_all(&mut stage, &["PageDown"]));
@@ -40,7 +43,7 @@ fn the_next_prompt_can_be_previewed() {
     assert!(differs.contains("+ error 11 v1"), "{differs}");
     // Back to the sent prompt.
     let sent = press_all(&mut stage, &["d", "v"]);
-    assert!(sent.contains("as sent"), "{sent}");
+    assert!(sent.contains("read by the rules"), "{sent}");
     assert_eq!(*stage.fixture.state(), before, "nothing was written");
 }
 
