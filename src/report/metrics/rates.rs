@@ -65,7 +65,7 @@ fn mean_measures(tasks: &[&TaskAttempts]) -> BTreeMap<&'static str, f64> {
     for (name, value) in tasks.iter().flat_map(|task| &task.measures) {
         all.entry(name).or_default().push(*value);
     }
-    all.into_iter().filter_map(|(name, values)| Some((name, mean(values.into_iter())?))).collect()
+    all.into_iter().filter_map(|(name, values)| Some((name, mean(values)?))).collect()
 }
 
 /// The results of a trial.
