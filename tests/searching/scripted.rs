@@ -28,7 +28,7 @@ fn outcome(won: bool) -> StepResult {
 fn newest_advice(prompt: &Prompt) -> Option<String> {
     let text = text_of(prompt);
     let (_, advice) = text.split_once("newest last:\n")?;
-    advice.lines().filter_map(|line| line.strip_prefix("- ")).last().map(str::to_owned)
+    advice.lines().filter_map(|line| line.strip_prefix("- ")).next_back().map(str::to_owned)
 }
 
 /// The sentences of the built-in groups that lead the mentor to useful advice, one of each group: a random choice has all three
