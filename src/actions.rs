@@ -174,6 +174,7 @@ actions! {
     Search = "search", Listed, "search all steps of the session", Instead("`story N` shows a step");
     Palette = "palette", Hidden, "run any action by name; :37 goes to step 37, :2.14 to step 14 of episode 2", ScreenOnly;
     Help = "help", Listed, "show keys and marks", Does(Verb::Help);
+    SearchPicture = "search-picture", Listed, "show the search of a method that tunes its advice: the reward of each evaluation, and the vectors that were tried", Instead("quit, then `retrospect export SESSION --format html`");
     EndCard = "result", Listed, "show how the episode ended", Instead("`story` and `world`");
     EpisodeList = "tasks", Listed, "list the run's episodes: outcome, reason, cost", Instead("quit, then `retrospect report`");
     Compare = "compare", Listed, "compare this episode with another trial, branch or session", Instead("quit, then `retrospect diff A B`");

@@ -12,6 +12,7 @@ mod fit;
 mod gaussian_process;
 mod kernel;
 mod next_points;
+mod plane;
 mod projection;
 mod random;
 
@@ -22,6 +23,7 @@ pub use gaussian_process::{GaussianProcess, Hyperparameters, Prediction, Standar
 pub use next_points::{
     FoundPoint, NextPoints, NextPointsInputs, SearchPlan, SearchVariant, maximise_improvement, next_points,
 };
+pub use plane::project_to_plane;
 pub use projection::{Projection, ProjectionKind};
 pub use random::{RandomNumbers, mix_seed};
 

@@ -44,7 +44,9 @@ pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
-use crate::domain::{Autonomy, Job, JobContext, LessonId, Question, RunSpec, Settings, StepResult};
+use crate::domain::{
+    Autonomy, Job, JobContext, LessonId, Question, RunSpec, SearchHistory, Settings, StepResult,
+};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -84,6 +86,12 @@ pub fn lanes_for_method(name: &str) -> &'static [Lane] {
 /// Returns where a method's actions come from. One that this program doesn't know has probably asked an actor.
 pub fn action_source(name: &str) -> ActionSource {
     find_method(name).map_or(ActionSource::Actor, |entry| entry.action_source)
+}
+
+/// Returns what the search of a run has tried; see [`MethodEntry::search_history`].
+pub fn search_history(state: &State) -> Option<SearchHistory> {
+    let method = find_method(&state.run.as_ref()?.method)?;
+    (method.search_history)(state)
 }
 
 /// Returns whether a method ever asks the actor.

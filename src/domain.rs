@@ -27,6 +27,7 @@ mod run_settings;
 mod sample;
 mod sampling;
 mod scope;
+mod search_history;
 mod setting;
 mod settings;
 mod step;
@@ -74,6 +75,7 @@ pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, role_setting, sampling_param,
 };
 pub use scope::Scope;
+pub use search_history::{SearchHistory, SearchedPoint};
 pub use setting::{
     DefaultValue, MAX_NUMBER, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting, setting_words,
 };

@@ -15,6 +15,7 @@ mod markdown;
 pub mod metrics;
 mod record;
 mod reflexion;
+mod search_picture;
 #[cfg(feature = "tui")]
 mod svg;
 mod tally;

@@ -4,7 +4,8 @@ use super::lane::Lane;
 use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::{
-    DefaultValue, JobContext, LessonId, RunSpec, SettingOrigin, SettingSpec, Settings, TypedSetting,
+    DefaultValue, JobContext, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec, Settings,
+    TypedSetting,
 };
 use crate::engine::{Method, State};
 use crate::method::{MethodError, PaperOrCode};
@@ -74,6 +75,8 @@ pub struct MethodEntry {
     /// the last step takes, counted as in [`numbered_plan_lines`](crate::method::numbered_plan_lines). Lanes of the format
     /// `Actions` mark it. `None` before the first step, and if the method takes no actions from a lesson.
     pub current_action: fn(&State) -> Option<(&LessonId, u32)>,
+    /// Returns what its search has tried, for pictures; `None` if it doesn't search, or has evaluated nothing yet.
+    pub search_history: fn(&State) -> Option<SearchHistory>,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
     /// Settings with which `run --dry-run` plays its prepared attempts, so that a long run is short. They must change no
@@ -115,6 +118,7 @@ impl MethodEntry {
             action_source: ActionSource::Actor,
             learns_from_calibration: false,
             current_action: |_| None,
+            search_history: |_| None,
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],
         }

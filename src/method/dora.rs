@@ -14,6 +14,7 @@ mod reward;
 mod search;
 mod text_steering;
 
+pub(crate) use search::history as search_history;
 pub use text_steering::read_advice;
 
 use super::{mentor, schedule};

@@ -4,7 +4,8 @@
 use super::SessionRecord;
 use super::StepRef;
 use super::document::{Block, Document, LessonEntry, Section, Span, Tone, lesson_line, reflection_notes};
-use crate::catalog::find_environment;
+use super::search_picture::search_picture;
+use crate::catalog::{find_environment, search_history};
 use crate::domain::{LessonStatus, ReflectionKind, pluralize};
 use crate::engine::Episode;
 use crate::text::program_name;
@@ -43,6 +44,9 @@ pub fn write_html<E>(
     let count = record.episodes.len();
     if count > 1 {
         write_contents(&mut out, record);
+    }
+    if let Some(history) = search_history(&record.final_state) {
+        out.push_str(&search_picture(&history));
     }
     write_lessons(&mut out, &document.lessons());
     for entry in &record.episodes {

@@ -26,6 +26,7 @@ mod runs;
 mod samples;
 mod saved_lessons;
 mod search;
+mod search_picture;
 pub(in crate::ui) mod step_details;
 mod summary_review;
 mod test_dialog;

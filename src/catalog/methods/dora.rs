@@ -69,6 +69,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Some(text.to_owned())
     },
     trial_labels,
+    search_history: dora::search_history,
     carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
     // One evaluation.
     dry_run_settings: &[

@@ -10,9 +10,9 @@ use super::settings::{
 use super::text_steering;
 use crate::bayes::{
     Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
-    latin_hypercube, mix_seed,
+    latin_hypercube, mix_seed, project_to_plane,
 };
-use crate::domain::{Job, ReflectionKind, Task};
+use crate::domain::{Job, ReflectionKind, SearchHistory, SearchedPoint, Task};
 use crate::engine::{Intent, State};
 use crate::prompt::text_hash;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,9 @@ pub(super) struct Evaluation {
 /// An evaluated vector.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Evaluated {
+    /// In which round the vector was chosen; 0: a first one.
+    #[serde(default)]
+    pub(super) round: u32,
     pub(super) v: Vec<f64>,
     pub(super) chosen: Vec<usize>,
     pub(super) reward: f64,
@@ -361,6 +364,7 @@ impl Search {
         let is_changed = in_force.peek().is_none() || in_force.any(|lesson| lesson.text().text != now.text);
         let assisted = now.assisted || is_changed;
         self.done.push(Evaluated {
+            round: self.round,
             v: now.candidate.v,
             chosen: now.chosen,
             reward: reward.value,
@@ -371,6 +375,25 @@ impl Search {
         });
         (self, Some(reward))
     }
+}
+
+/// Returns what the search of a run has evaluated; `None` before the first reward.
+pub(crate) fn history(state: &State) -> Option<SearchHistory> {
+    let search = Search::read(state).filter(|search| !search.done.is_empty())?;
+    let vectors: Vec<Vec<f64>> = search.done.iter().map(|evaluated| evaluated.v.clone()).collect();
+    let (places, shown_variance) = project_to_plane(&vectors);
+    let points = search.done.iter().zip(places).map(|(evaluated, place)| SearchedPoint {
+        round: evaluated.round,
+        reward: evaluated.reward,
+        assisted: evaluated.assisted,
+        place,
+    });
+    Some(SearchHistory {
+        points: points.collect(),
+        planned: Search::planned_evaluations(state),
+        dimension: dimension(state),
+        shown_variance,
+    })
 }
 
 fn compute(name: &str, inputs: &impl Serialize, texts: Vec<(String, String)>) -> Intent {

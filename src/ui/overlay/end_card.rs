@@ -95,6 +95,7 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         | A::Compare
         | A::MeasureEffect
         | A::LessonHealth
+        | A::SearchPicture
         | A::FilterMarks
         | A::ShowDetails
         | A::Remark

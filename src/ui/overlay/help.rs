@@ -62,6 +62,7 @@ const AREAS: [(&str, &[Action]); 4] = [
             Action::EditLesson,
             Action::MeasureEffect,
             Action::LessonHealth,
+            Action::SearchPicture,
             Action::ReflectNow,
             Action::Summary,
             Action::Undo,

@@ -22,6 +22,7 @@ use super::runs::EpisodeList;
 use super::samples::SampleList;
 use super::saved_lessons::SavedLessons;
 use super::search::Search;
+use super::search_picture::SearchPicture;
 use super::step_details::StepDetails;
 use super::summary_review::SummaryReview;
 use super::test_dialog::TestDialog;
@@ -144,6 +145,12 @@ fn open_for_action(
         Action::Compare => {
             context.episode().ok_or("no episode to compare yet")?;
             Box::new(CompareDialog::with_shown_episode(context))
+        }
+        Action::SearchPicture => {
+            let history = crate::catalog::search_history(context.displayed_state());
+            history.map(|_| Box::<SearchPicture>::default()).ok_or(
+                "no search to show: a method that tunes its advice (dora) has a reward after its first evaluation",
+            )?
         }
         Action::ProgramOutput if context.is_read_only() => return Err(model.read_only_message()),
         Action::ProgramOutput => Box::<ProgramOutput>::default(),

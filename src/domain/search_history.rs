@@ -1,0 +1,103 @@
+//! What a method that searches vectors has tried so far, for pictures of the search.
+
+/// The evaluations of one search, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchHistory {
+    pub points: Vec<SearchedPoint>,
+    /// How many evaluations are made at most.
+    pub planned: u64,
+    /// The length of the searched vectors.
+    pub dimension: usize,
+    /// The share of the vectors' variance that their places in the plane show, from 0 to 1.
+    pub shown_variance: f64,
+}
+
+/// An evaluated vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchedPoint {
+    /// In which round it was chosen; 0: a first vector.
+    pub round: u32,
+    pub reward: f64,
+    /// Whether a person changed the instruction, so that the optimiser doesn't get the reward.
+    pub assisted: bool,
+    /// Its place in a plane.
+    pub place: [f64; 2],
+}
+
+impl SearchHistory {
+    /// Returns the index of the best evaluation that the optimiser got, of equal ones the first.
+    pub fn best(&self) -> Option<usize> {
+        let usable = self.points.iter().enumerate().filter(|(_, point)| !point.assisted);
+        usable.rev().max_by(|(_, a), (_, b)| a.reward.total_cmp(&b.reward)).map(|(index, _)| index)
+    }
+
+    /// Returns the best reward up to each evaluation, without those that the optimiser didn't get.
+    pub fn best_so_far(&self) -> Vec<Option<f64>> {
+        let mut best: Option<f64> = None;
+        let mut take_in = |point: &SearchedPoint| {
+            if !point.assisted {
+                best = Some(best.map_or(point.reward, |best| best.max(point.reward)));
+            }
+            best
+        };
+        self.points.iter().map(&mut take_in).collect()
+    }
+
+    /// Returns the smallest and the largest reward.
+    pub fn reward_range(&self) -> Option<(f64, f64)> {
+        let rewards = || self.points.iter().map(|point| point.reward);
+        let (low, high) = (rewards().min_by(f64::total_cmp)?, rewards().max_by(f64::total_cmp)?);
+        Some((low, high))
+    }
+
+    /// Returns the third of the range of rewards that a point is in, from 0 to 2. If all are equal, it's the last one.
+    pub fn third(&self, point: &SearchedPoint) -> usize {
+        let Some((low, high)) = self.reward_range().filter(|(low, high)| high > low) else { return 2 };
+        ((3.0 * (point.reward - low) / (high - low)) as usize).min(2)
+    }
+
+    /// Returns the corners of the smallest rectangle around all places, with at least some extent.
+    pub fn bounds(&self) -> [[f64; 2]; 2] {
+        let range = |axis: usize| {
+            let values = || self.points.iter().map(|point| point.place[axis]);
+            let low = values().fold(f64::INFINITY, f64::min);
+            let high = values().fold(f64::NEG_INFINITY, f64::max);
+            if high - low > 1e-9 {
+                [low, high]
+            } else {
+                let middle = if low.is_finite() { low } else { 0.0 };
+                [middle - 1.0, middle + 1.0]
+            }
+        };
+        [range(0), range(1)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(reward: f64, assisted: bool) -> SearchedPoint {
+        SearchedPoint { round: 0, reward, assisted, place: [reward, 0.0] }
+    }
+
+    #[test]
+    fn assisted_rewards_are_left_out_of_the_best() {
+        let points = vec![point(0.2, false), point(0.9, true), point(0.5, false), point(0.5, false)];
+        let history = SearchHistory { points, ..SearchHistory::default() };
+        assert_eq!(history.best(), Some(2));
+        assert_eq!(history.best_so_far(), [Some(0.2), Some(0.2), Some(0.5), Some(0.5)]);
+        assert_eq!(history.reward_range(), Some((0.2, 0.9)));
+        let thirds: Vec<usize> = history.points.iter().map(|point| history.third(point)).collect();
+        assert_eq!(thirds, [0, 2, 1, 1]);
+        assert_eq!(history.bounds(), [[0.2, 0.9], [-1.0, 1.0]]);
+    }
+
+    #[test]
+    fn nothing_is_known_before_the_first_evaluation() {
+        let history = SearchHistory::default();
+        assert_eq!((history.best(), history.reward_range()), (None, None));
+        assert_eq!(history.bounds(), [[-1.0, 1.0], [-1.0, 1.0]]);
+        assert!(history.best_so_far().is_empty());
+    }
+}
