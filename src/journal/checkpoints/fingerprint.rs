@@ -54,6 +54,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/common_settings.rs"),
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/breakpoint.rs"),
+    include_bytes!("../../domain/search_history.rs"),
     include_bytes!("../../domain/task.rs"),
     include_bytes!("../../domain/tool_call.rs"),
     include_bytes!("../../domain/truncation.rs"),

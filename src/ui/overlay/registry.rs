@@ -149,7 +149,7 @@ fn open_for_action(
         Action::SearchPicture => {
             let history = crate::catalog::search_history(context.displayed_state());
             history.map(|_| Box::<SearchPicture>::default()).ok_or(
-                "no search to show: a method that tunes its advice (dora) has a reward after its first evaluation",
+                "no search to show: a method that searches for its advice has a reward after its first evaluation",
             )?
         }
         Action::ProgramOutput if context.is_read_only() => return Err(model.read_only_message()),
