@@ -242,8 +242,8 @@ fn dropping_the_stream_closes_the_connection() {
 #[test]
 fn a_closed_keep_alive_connection_is_reopened() {
     block_on(async {
-        let server =
-            Server::start(vec![complete_reply("one"), complete_reply("two"), complete_reply("three")]).await;
+        let closed = |text| [complete_reply(text), vec![ScriptStep::CloseUnannounced]].concat();
+        let server = Server::start(["one", "two", "three"].map(closed).to_vec()).await;
         let provider = provider(endpoint(&server.base));
         for expected in ["one", "two", "three"] {
             assert_eq!(ask(&provider, request()).await.text, expected);

@@ -23,6 +23,8 @@ pub(crate) enum ScriptStep {
     Hang,
     /// Resets the connection.
     Reset,
+    /// Ends, and with it the connection, although the response before it didn't say so.
+    CloseUnannounced,
     /// Reads the next request on the same connection. What precedes the first of these is sent without a request.
     Read,
 }
@@ -98,7 +100,8 @@ async fn run_script(
     if !script.iter().any(|a| matches!(a, ScriptStep::Read)) {
         script.insert(0, ScriptStep::Read);
     }
-    for step in script {
+    let mut steps = script.into_iter();
+    while let Some(step) = steps.next() {
         let continues = match step {
             ScriptStep::Read => match read_request(&mut stream).await {
                 Some(request) => {
@@ -111,7 +114,14 @@ async fn run_script(
                 }
                 None => false,
             },
-            ScriptStep::Send(bytes) => stream.write_all(&bytes).await.is_ok(),
+            ScriptStep::Send(bytes) => {
+                let says_nothing = |s: &ScriptStep| {
+                    matches!(s, ScriptStep::Read | ScriptStep::Reset | ScriptStep::CloseUnannounced)
+                };
+                let bytes =
+                    if steps.as_slice().iter().any(says_nothing) { bytes } else { announce_close(bytes) };
+                stream.write_all(&bytes).await.is_ok()
+            }
             ScriptStep::Forever(bytes, pause) => {
                 while stream.write_all(&bytes).await.is_ok() {
                     tokio::time::sleep(pause).await;
@@ -134,6 +144,7 @@ async fn run_script(
                 while matches!(stream.read(&mut rest).await, Ok(n) if n > 0) {}
                 false
             }
+            ScriptStep::CloseUnannounced => true,
             ScriptStep::Reset => {
                 let _ = stream.set_zero_linger();
                 return true;
@@ -146,6 +157,18 @@ async fn run_script(
     drop(answering);
     let _ = stream.shutdown().await;
     true
+}
+
+/// Says in a response's head that the connection ends with it. Otherwise the client may send its next request on a connection that the
+/// script is about to close, and loses it there.
+fn announce_close(bytes: Vec<u8>) -> Vec<u8> {
+    let line_end = bytes.windows(2).position(|w| w == b"\r\n");
+    let is_head = bytes.starts_with(b"HTTP/1.1 ")
+        && !bytes.to_ascii_lowercase().windows(11).any(|w| w == b"connection:");
+    match line_end {
+        Some(at) if is_head => [&bytes[..at], b"\r\nconnection: close", &bytes[at..]].concat(),
+        _ => bytes,
+    }
 }
 
 /// Reads a request with its body.
