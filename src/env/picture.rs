@@ -16,6 +16,16 @@ const MAX_DEPTH: usize = 4;
 /// Maximum number of values in the one-line summary.
 const MAX_SUMMARY_VALUES: usize = 4;
 
+/// Returns a text of an object; empty if it has none of this name.
+pub(super) fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns a list of an object; empty if it has none of this name.
+pub(super) fn list_of<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
 /// One row of the list: how deep it is nested, its name, and its text.
 struct ListedValue<'a> {
     depth: usize,

@@ -33,6 +33,8 @@ mod tests;
 use super::{Delta, Phase, Provider, ProviderError, Request};
 use crate::domain::{Prompt, Usage};
 use futures_util::stream::{self, BoxStream, StreamExt};
+use prompt_parser::ParsedPrompt;
+use seeded_random::SeededRandom;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -57,29 +59,24 @@ impl RuleBasedActor {
 
 /// Returns the actor's reply to a prompt, one line. The same prompt and seed give the same line.
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
-    let knowledge = knowledge::knowledge();
     let parsed = prompt_parser::parse_prompt(prompt);
-    if let Some(line) = grid::reply(prompt, &parsed, seed) {
-        return line;
-    }
-    let random = seeded_random::SeededRandom::new(parsed.task_text, seed, parsed.items.len());
-    if let Some(line) = planning::reply(prompt, &parsed, &random) {
-        return line;
-    }
-    if let Some(line) = science::reply(prompt, &parsed, &random) {
-        return line;
-    }
-    if let Some(line) = questions::reply(prompt, &parsed, &random) {
-        return line;
-    }
-    if let Some(line) = web::reply(prompt, &parsed, &random) {
-        return line;
-    }
-    let belief = belief::Belief::from_prompt(&parsed);
+    let random = SeededRandom::new(parsed.task_text, seed, parsed.items.len());
+    let of_their_own = OTHER_WORLDS.iter().find_map(|reply| reply(prompt, &parsed, &random));
+    of_their_own.unwrap_or_else(|| household_reply(prompt, &parsed, random))
+}
+
+/// Replies to a prompt about one kind of world; `None` if the prompt is about another.
+type Reply = fn(&Prompt, &ParsedPrompt<'_>, &SeededRandom) -> Option<String>;
+
+/// Worlds with an actor of their own. What none of them knows is read as a household.
+const OTHER_WORLDS: &[Reply] = &[grid::reply, planning::reply, science::reply, questions::reply, web::reply];
+
+fn household_reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: SeededRandom) -> String {
+    let belief = belief::Belief::from_prompt(parsed);
     let lessons = forms::forms().find_lessons(prompt);
     let line = rule_context::RuleContext {
-        knowledge,
-        prompt: &parsed,
+        knowledge: knowledge::knowledge(),
+        prompt: parsed,
         belief,
         lessons,
         random,

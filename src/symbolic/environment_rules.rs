@@ -35,6 +35,9 @@ pub struct Detector {
     pub cause: &'static str,
 }
 
+/// Detectors of every environment.
+pub const COMMON_DETECTORS: &[Detector] = &[Detector::described("only_thoughts", "only thought")];
+
 impl Detector {
     /// Creates a detector whose name, its underscores read as blanks, says what it found.
     pub const fn named(name: &'static str) -> Self {

@@ -4,9 +4,8 @@
 
 mod sentences;
 
-use super::environment_rules::EnvironmentRules;
+use super::environment_rules::{Detector, EnvironmentRules};
 use super::evidence::evidence_text;
-use super::names::GRID_DETECTORS;
 use crate::domain::{MAX_NUMBER, Note, NoteKind, Observation, SettingOrigin::BuiltIn, Step, TypedSetting};
 use crate::engine::{Episode, State};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
@@ -22,7 +21,7 @@ pub const CIRCLE_TURNS: TypedSetting<u64> = TypedSetting::number(
 
 /// The rules of grid worlds.
 pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
-    detectors: GRID_DETECTORS,
+    detectors: DETECTORS,
     detect,
     abstract_lessons: sentences::abstract_lessons,
     error_lessons: sentences::error_lessons,
@@ -31,6 +30,30 @@ pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
     missing_part: |_| None,
     is_move: |action| action.trim_start().starts_with("go "),
 };
+
+const DETECTORS: &[Detector] = &[
+    Detector::named("barrier"),
+    Detector::described("circling", "went in circles"),
+    Detector::named("door_closed"),
+    Detector::named("empty_hands"),
+    Detector::named("found_door"),
+    Detector::named("found_key"),
+    Detector::named("found_target"),
+    Detector::named("hands_full"),
+    Detector::named("must_drop"),
+    Detector::named("no_change"),
+    Detector::named("no_key"),
+    Detector::named("no_room"),
+    Detector::named("no_way"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::named("other_key"),
+    Detector::named("progress"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::named("took_key"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::named("unlocked"),
+    Detector::named("wrong_verb"),
+];
 
 /// Maximum number of steps to look back for the last view.
 const MAX_LOOKBACK: u32 = 8;

@@ -6,9 +6,8 @@ mod planner;
 mod sentences;
 mod situation;
 
-use super::environment_rules::EnvironmentRules;
+use super::environment_rules::{Detector, EnvironmentRules};
 use super::goal::{Goal, Subgoal, Treatment};
-use super::names::HOUSEHOLD_DETECTORS;
 use crate::domain::{MAX_NUMBER, SettingOrigin::BuiltIn, TypedSetting};
 use crate::engine::Episode;
 
@@ -32,7 +31,7 @@ pub const CIRCLE_WINDOW: TypedSetting<u64> = TypedSetting::number(
 
 /// The rules of the household environments.
 pub static HOUSEHOLD_RULES: EnvironmentRules = EnvironmentRules {
-    detectors: HOUSEHOLD_DETECTORS,
+    detectors: DETECTORS,
     detect: detect::detect,
     abstract_lessons: sentences::abstract_lessons,
     error_lessons: sentences::error_lessons,
@@ -41,6 +40,45 @@ pub static HOUSEHOLD_RULES: EnvironmentRules = EnvironmentRules {
     missing_part,
     is_move: |action| action.trim_start().starts_with("go "),
 };
+
+const DETECTORS: &[Detector] = &[
+    Detector::described("already_closed", "closed something already closed"),
+    Detector::described("already_open", "opened something already open"),
+    Detector::described("already_there", "went to the place where they already were"),
+    Detector::described("cannot_take", "tried to take something that cannot be taken"),
+    Detector::described("cannot_treat", "tried to heat, cool or clean an unsuitable object"),
+    Detector::described("circling", "went in circles"),
+    Detector::described("container_closed", "never opened the container"),
+    Detector::described("does_not_fit", "put an object where it does not fit"),
+    Detector::described("examined_without_lamp", "examined without the lamp"),
+    Detector::named("found"),
+    Detector::described("hand_full", "took with a full hand"),
+    Detector::named("lamp_in_hand"),
+    Detector::described("lamp_without_object", "used the lamp without the object"),
+    Detector::described("left_closed", "left a container closed"),
+    Detector::described("left_target", "left the place without using it"),
+    Detector::described("no_door", "tried to open something without a door"),
+    Detector::described("not_at_place", "acted on a place without being there"),
+    Detector::described("not_holding", "used an object without holding it"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::described("number_missing", "named things without their number"),
+    Detector::described("object_not_here", "tried to take an object that was not there"),
+    Detector::described("placed_untreated", "put the object down untreated"),
+    Detector::named("progress"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::described("searched_again", "searched the same places again"),
+    Detector::named("situation"),
+    Detector::named("subgoal"),
+    Detector::described("took_back", "took an object away from its destination"),
+    Detector::named("treated"),
+    Detector::described("unclear", "did what changes nothing"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::described("unknown_place", "tried to go to an unknown place"),
+    Detector::described("wrong_appliance", "used the wrong appliance"),
+    Detector::described("wrong_form", "worded the action wrongly"),
+    Detector::described("wrong_object", "took the wrong object"),
+    Detector::described("wrong_treatment", "treated the object wrongly"),
+];
 
 /// Describes the state of the search and what comes next; `None` once all sub-goals are reached.
 fn progress_text(episode: &Episode) -> Option<String> {

@@ -6,16 +6,15 @@
 mod moves;
 mod sentences;
 
-use super::environment_rules::EnvironmentRules;
+use super::environment_rules::{Detector, EnvironmentRules};
 use super::evidence::evidence_text;
-use super::names::PLANNING_DETECTORS;
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 
 /// The rules of planning problems.
 pub static PLANNING_RULES: EnvironmentRules = EnvironmentRules {
-    detectors: PLANNING_DETECTORS,
+    detectors: DETECTORS,
     detect,
     abstract_lessons: sentences::abstract_lessons,
     error_lessons: sentences::error_lessons,
@@ -24,6 +23,51 @@ pub static PLANNING_RULES: EnvironmentRules = EnvironmentRules {
     missing_part: |_| None,
     is_move: |_| false,
 };
+
+const DETECTORS: &[Detector] = &[
+    Detector::named("arm_full"),
+    Detector::named("ball_not_carried"),
+    Detector::named("ball_not_here"),
+    Detector::named("ball_not_wanted"),
+    Detector::named("block_below_another"),
+    Detector::named("block_not_held"),
+    Detector::named("boot_closed"),
+    Detector::named("both_hands_full"),
+    Detector::named("carried_two"),
+    Detector::named("did_not_leave"),
+    Detector::named("glass_not_empty"),
+    Detector::named("glass_not_held"),
+    Detector::named("hand_left_free"),
+    Detector::named("hand_not_free"),
+    Detector::named("hub_in_the_air"),
+    Detector::named("hub_on_the_ground"),
+    Detector::named("ingredients_missing"),
+    Detector::named("not_clean"),
+    Detector::named("not_in_the_room"),
+    Detector::named("not_needed"),
+    Detector::named("not_now"),
+    Detector::named("not_understood"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::named("nut_on"),
+    Detector::named("nut_tight"),
+    Detector::named("pickup_for_unstack"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::named("set_back"),
+    Detector::named("shook"),
+    Detector::named("stacked_back"),
+    Detector::named("standing"),
+    Detector::named("subgoal"),
+    Detector::described("took_back", "took an object away from its destination"),
+    Detector::named("tool_missing"),
+    Detector::named("two_towers"),
+    Detector::named("undid"),
+    Detector::named("undone"),
+    Detector::named("unstack_for_pickup"),
+    Detector::named("unstacked"),
+    Detector::named("wrong_drop"),
+    Detector::named("wrong_ingredient"),
+    Detector::named("wrong_stack"),
+];
 
 /// An action as the environment parses it: its name and its objects.
 pub(super) struct DomainAction<'a> {

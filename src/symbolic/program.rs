@@ -2,16 +2,15 @@
 //! own tests, never the hidden ones.
 
 use super::common_lessons;
-use super::environment_rules::{EnvironmentRules, LessonTemplate};
+use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate};
 use super::evidence::evidence_text;
-use super::names::PROGRAM_DETECTORS;
 use crate::domain::{LessonText, Note, NoteKind, Observation, Scope, Step};
 use crate::engine::{Episode, State};
 use std::collections::BTreeMap;
 
 /// The rules of programs.
 pub static PROGRAM_RULES: EnvironmentRules = EnvironmentRules {
-    detectors: PROGRAM_DETECTORS,
+    detectors: DETECTORS,
     detect,
     abstract_lessons,
     error_lessons,
@@ -20,6 +19,15 @@ pub static PROGRAM_RULES: EnvironmentRules = EnvironmentRules {
     missing_part: |_| None,
     is_move: |_| false,
 };
+
+const DETECTORS: &[Detector] = &[
+    Detector::described("hidden_test_failed", "failed only the hidden tests"),
+    Detector::described("no_tests", "wrote no tests"),
+    Detector::described("own_test_failed", "failed a test of their own"),
+    Detector::described("took_too_long", "wrote a program that took too long"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::named("wrote_tests"),
+];
 
 const FAILED: &str = "Tests failed:\n";
 

@@ -2,16 +2,15 @@
 //! the right answer.
 
 use super::common_lessons;
-use super::environment_rules::{EnvironmentRules, LessonTemplate};
+use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate};
 use super::evidence::evidence_text;
-use super::names::QUESTION_DETECTORS;
 use crate::domain::{LessonText, Note, NoteKind, Observation, Scope, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 
 /// The rules of questions.
 pub static QUESTION_RULES: EnvironmentRules = EnvironmentRules {
-    detectors: QUESTION_DETECTORS,
+    detectors: DETECTORS,
     detect,
     abstract_lessons,
     error_lessons,
@@ -20,6 +19,17 @@ pub static QUESTION_RULES: EnvironmentRules = EnvironmentRules {
     missing_part: |_| None,
     is_move: |_| false,
 };
+
+const DETECTORS: &[Detector] = &[
+    Detector::named("found_page"),
+    Detector::described("no_page", "looked for words without a page"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::described("page_not_found", "searched for a page that does not exist"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::described("term_not_found", "looked for words that are not on the page"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::described("wrong_answer", "gave a wrong answer"),
+];
 
 /// The maximum number of titles in a sentence.
 const MAX_TITLES: usize = 4;

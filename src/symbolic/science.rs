@@ -2,9 +2,8 @@
 //! of goals, which would name the solution.
 
 use super::common_lessons;
-use super::environment_rules::{EnvironmentRules, LessonTemplate};
+use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate};
 use super::evidence::evidence_text;
-use super::names::SCIENCE_DETECTORS;
 use crate::domain::{LessonText, Note, NoteKind, Observation, Scope, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use std::fmt::Write as _;
 
 /// The rules of ScienceWorld.
 pub static SCIENCE_RULES: EnvironmentRules = EnvironmentRules {
-    detectors: SCIENCE_DETECTORS,
+    detectors: DETECTORS,
     detect,
     abstract_lessons,
     error_lessons,
@@ -21,6 +20,19 @@ pub static SCIENCE_RULES: EnvironmentRules = EnvironmentRules {
     missing_part: |_| None,
     is_move: |action| action.trim_start().to_lowercase().starts_with("go "),
 };
+
+const DETECTORS: &[Detector] = &[
+    Detector::described("door_closed", "walked into a closed door"),
+    Detector::described("no_way", "tried to go to a room that is not next to theirs"),
+    Detector::described("nothing_happened", "did what changes nothing"),
+    Detector::named("opened_door"),
+    Detector::named("progress"),
+    Detector::described("repeat", "repeated an action that did nothing"),
+    Detector::named("several_meanings"),
+    Detector::described("unknown_action", "used an unknown action"),
+    Detector::described("wrong_focus", "focused on the wrong thing"),
+    Detector::described("wrong_place", "put something in the wrong place"),
+];
 
 /// The maximum number of names in a sentence.
 const MAX_NAMES: usize = 6;

@@ -6,6 +6,7 @@ use crate::domain::{LessonStatus, NoteKind, ReflectionKind, SettingOrigin};
 use crate::engine::{Command, LessonCommand, State};
 use proptest::prelude::*;
 
+mod detectors;
 mod failure;
 mod grid;
 

@@ -1,7 +1,7 @@
 //! What a person sees of a question: the page that was found, what was looked up, and what was searched.
 
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
-use crate::env::picture::{labelled_rows, wrap_words};
+use crate::env::picture::{labelled_rows, list_of, text_of, wrap_words};
 use crate::text::{prefix, truncate, width};
 use serde_json::Value;
 
@@ -9,14 +9,6 @@ use serde_json::Value;
 const MAX_PARAGRAPH_BYTES: usize = 2_000;
 const MAX_PARAGRAPHS: usize = 20;
 const MAX_SEARCHES: usize = 50;
-
-fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn list_of<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
 
 /// Draws question, answer, page and searches.
 pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {

@@ -1,21 +1,13 @@
 //! What a person sees of an exercise: the agent's tests with their results, and the program.
 
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
-use crate::env::picture::labelled_rows;
+use crate::env::picture::{labelled_rows, list_of, text_of};
 use crate::text::{prefix, truncate};
 use serde_json::Value;
 
 /// The maximum number of lines of a program or of hidden tests that are drawn, and the maximum length of a text in bytes.
 const MAX_LINES: usize = 200;
 const MAX_TEXT_BYTES: usize = 400;
-
-fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn list_of<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
 
 /// Draws tests, results and program, and a warning if nothing keeps the program in.
 pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {

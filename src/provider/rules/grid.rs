@@ -16,16 +16,15 @@ use decision::Decision;
 use replay::Replay;
 
 /// Returns the reply to a prompt about a grid world. Returns `None` for any other prompt.
-pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
+pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: &SeededRandom) -> Option<String> {
     let replay = Replay::from_prompt(parsed)?;
-    let random = SeededRandom::new(parsed.task_text, seed, parsed.items.len());
     if parsed.items.is_empty() {
         return Some(format!("think: I have to {}. First I'll look around from here.", replay.goal_text));
     }
     let count_refused =
         |start: &str| replay.refused_actions.iter().filter(|line| line.starts_with(start)).count();
     let shows_habit =
-        |habit: &str, times_shown: usize| habits::shows_grid_habit(habit, times_shown, prompt, &random);
+        |habit: &str, times_shown: usize| habits::shows_grid_habit(habit, times_shown, prompt, random);
     if let Some(failed) = replay.failed_action
         && shows_habit("repeats_failures", replay.repeated_failures)
     {
@@ -33,7 +32,7 @@ pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, seed: u64) -> Op
     }
     let grabs_with_full_hands = replay.current_view().carrying.is_some()
         && shows_habit("grabs_with_full_hands", replay.full_hand_grabs);
-    let action = Decision { replay: &replay, random: &random, grabs_with_full_hands }.next_action();
+    let action = Decision { replay: &replay, random: random, grabs_with_full_hands }.next_action();
     if let Some(turn) = replay.actions.last().filter(|last| last.starts_with("turn "))
         && !action.starts_with("turn ")
         && shows_habit("keeps_turning", replay.extra_turns)

