@@ -10,7 +10,7 @@ use retrospect::timeline::effect::special;
 use retrospect::timeline::effect::{
     AssumedEffect, BootstrapKind, Difference, DifferenceCounts, FixedPower, Interval, Monitor,
     MonitoredDesign, PairCounts, Side, SplitMix64, TestVariant, Verdict, WordCounts, benjamini_hochberg,
-    bootstrap_mean_with, cosine_similarity, e_bh, holm, rejected,
+    bootstrap_mean_with, e_bh, holm, rejected,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -324,7 +324,7 @@ fn compare_multiple(case: &Value, found: &mut Mismatches) {
 
 fn compare_similarity(case: &Value, found: &mut Mismatches) {
     let [first, second] = ["a", "b"].map(|key| case[key].as_str().unwrap_or_default());
-    let cosine = cosine_similarity(first, second);
+    let cosine = WordCounts::of(first).cosine(&WordCounts::of(second));
     found.equal("words_a", &count(&case["words_a"]), &WordCounts::of(first).total());
     found.number("cosine", &case["cosine"], cosine);
     found.number("rounded", &case["rounded"], (cosine * 100.0).round() / 100.0);

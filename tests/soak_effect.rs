@@ -17,8 +17,7 @@ mod cases;
 
 use cases::{Rng, Soak};
 use retrospect::timeline::effect::{
-    AssumedEffect, Difference, InOrder, Judgement, Monitor, MonitoredDesign, PairCounts, SplitMix64, Verdict,
-    e_bh,
+    AssumedEffect, Difference, Judgement, Monitor, MonitoredDesign, PairCounts, SplitMix64, Verdict, e_bh,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -304,48 +303,3 @@ fn peeking_at_a_fixed_test_is_seen_to_be_wrong() {
 
 /// The uncertainty of the shares that are known for peeking: three standard errors in 4,000 runs.
 const KNOWN_ERROR: f64 = 0.02;
-
-#[test]
-fn interrupted_shuffled_and_divided_measurements_give_the_same_bytes() {
-    Soak::new("soak_effect order", RUNS / 4).run(|rng, _| {
-        let mut random = generator(rng);
-        let rates = Rates::new(0.2, 0.5);
-        // `None` is a discarded pair.
-        let pairs: Vec<Option<Difference>> =
-            (0..80).map(|_| (random.unit() > 0.05).then(|| rates.draw(&mut random))).collect();
-        let judge = |reports: &[usize]| {
-            let (mut order, mut monitor) = (InOrder::default(), Monitor::new(ALPHA, MARGIN));
-            let mut lines = Vec::new();
-            for index in reports {
-                let pair = *index as u64 + 1;
-                let ready = match pairs[*index] {
-                    Some(difference) => order.finish(pair, difference),
-                    None => order.discard(pair),
-                };
-                for (_, difference) in ready {
-                    monitor.push(difference);
-                    lines.push(serde_json::to_string(&monitor.judgement()).unwrap());
-                }
-            }
-            lines
-        };
-        let in_order: Vec<usize> = (0..pairs.len()).collect();
-        let expected = judge(&in_order);
-
-        let mut shuffled = in_order.clone();
-        random.shuffle(&mut shuffled);
-        assert_eq!(judge(&shuffled), expected, "in any order of completion");
-
-        // A killed measurement reads its log and reports some pairs again.
-        let killed_at = random.index_below(pairs.len());
-        let mut resumed = shuffled[..killed_at].to_vec();
-        resumed.extend(&shuffled);
-        assert_eq!(judge(&resumed), expected, "after a restart");
-
-        let shards = 1 + random.index_below(8);
-        let merged: Vec<usize> = (0..shards)
-            .flat_map(|shard| in_order.iter().copied().filter(move |k| k % shards == shard))
-            .collect();
-        assert_eq!(judge(&merged), expected, "from {shards} shards");
-    });
-}

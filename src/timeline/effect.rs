@@ -9,6 +9,7 @@
 mod betting;
 mod bootstrap;
 mod detectable;
+mod discard_limit;
 mod fixed_power;
 mod interval;
 mod kept_result;
@@ -16,7 +17,6 @@ mod log;
 mod monitored_power;
 mod multiple;
 mod outcome;
-mod pair_order;
 mod paired;
 mod panel;
 mod placebo;
@@ -34,6 +34,7 @@ pub use bootstrap::{
     BootstrapInterval, BootstrapKind, RESAMPLES, RESAMPLING_SEED, bootstrap_mean, bootstrap_mean_with,
 };
 pub use detectable::{POWER, detectable_difference};
+pub use discard_limit::too_many_discarded;
 pub use fixed_power::{AssumedEffect, FixedPower, TestPower, TestVariant, estimated_rate};
 pub use interval::{Interval, wilson, wilson_at};
 pub use kept_result::kept_results;
@@ -41,7 +42,6 @@ pub use log::{ContrastLog, CountedPair, EffectLog, EpisodeSlot, NextRecord, Pair
 pub use monitored_power::{MonitoredDesign, MonitoredPower};
 pub use multiple::{benjamini_hochberg, e_bh, holm, rejected};
 pub use outcome::{EpisodeResult, Outcome, pairing_gain};
-pub use pair_order::{InOrder, too_many_discarded};
 pub use paired::{McNemar, PairCounts};
 pub use panel::{Column, PanelVerdict, column_alpha};
 pub use placebo::{placebo_sentences, placebo_text, shuffled_text};
@@ -51,5 +51,5 @@ pub use record::{
     EffectRecord, EffectScope, EffectStart, EffectStopped, MeasuredLesson, PlannedTask, Shard, StopReason,
 };
 pub use result::{ArmResult, ContrastResult, EffectResult, FixedResult};
-pub use similarity::{WordCounts, cosine_similarity, words};
+pub use similarity::{WordCounts, words};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

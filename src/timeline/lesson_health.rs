@@ -11,7 +11,6 @@ mod tests;
 mod usage;
 
 pub use advice::{AdviceEffect, Attempts, RepeatedAdvice, advice_effect, repeated_advice};
-pub use pairs::{is_contradiction, similar_groups};
 pub use usage::HealthCollector;
 
 use crate::domain::{Lesson, LessonId};

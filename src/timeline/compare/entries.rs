@@ -2,7 +2,7 @@
 
 use super::difference_labels::{fact_label, run_value_label, setting_label, value_label};
 use super::{ComparedLesson, Comparison, Difference, Outcome, PriorDifferences, Side, action_or_thought};
-use crate::domain::{DecidedBy, SegmentLabel, Step, pluralize};
+use crate::domain::{DecidedBy, ModelRole, RoleSource, SegmentLabel, Step, pluralize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -153,10 +153,11 @@ impl Comparison {
             all.push(entry("step", "saw", first_observation(&self.left), first_observation(&self.right)));
             return all;
         }
-        let actor = |side: &Side| match side.run().map_or("", |run| run.actor.as_str()) {
-            "" => "the actor".to_owned(),
-            "rules" => "the rule-based actor".to_owned(),
-            name => name.to_owned(),
+        let actor = |side: &Side| match side.run().map(|run| (run.role_source(ModelRole::Actor), &run.actor))
+        {
+            None => "the actor".to_owned(),
+            Some((rules @ RoleSource::Rules, _)) => rules.describe(),
+            Some((_, name)) => name.clone(),
         };
         let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| decided_by(s, &actor(side)));
         all.extend([

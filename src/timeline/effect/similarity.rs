@@ -2,18 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// Returns the cosine of the word counts of two texts: 1 for the same words equally often, 0 without a common word or if a
-/// text has none. Words are runs of the letters a to z, regardless of case, as in DORA's public code.
-pub fn cosine_similarity(first: &str, second: &str) -> f64 {
-    WordCounts::of(first).cosine(&WordCounts::of(second))
-}
-
 /// How often each word occurs in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordCounts(BTreeMap<String, u64>);
 
 impl WordCounts {
-    /// Counts the words of a text.
+    /// Counts the words of a text: runs of the letters a to z, regardless of case, as in DORA's public code.
     pub fn of(text: &str) -> Self {
         Self::of_words(words(text))
     }
@@ -32,7 +26,8 @@ impl WordCounts {
         self.0.values().sum()
     }
 
-    /// Returns the cosine of the angle between both counts, between 0 and 1.
+    /// Returns the cosine of the angle between both counts: 1 for the same words equally often, 0 without a common word or if a
+    /// text has none.
     pub fn cosine(&self, other: &Self) -> f64 {
         let product: u64 = self.0.iter().filter_map(|(word, n)| other.0.get(word).map(|m| n * m)).sum();
         let norm = (self.squares() as f64).sqrt() * (other.squares() as f64).sqrt();

@@ -109,14 +109,6 @@ fn columns_combine_into_a_panel() {
 }
 
 #[test]
-fn secondary_contrasts_get_a_verdict_only_after_the_primary_one_helped() {
-    assert_eq!(Verdict::Helped.allow_secondary(Verdict::Harmful), Some(Verdict::Harmful));
-    for primary in [Verdict::Harmful, Verdict::NoEffectSeen, Verdict::Inconsistent, Verdict::Undecided] {
-        assert_eq!(primary.allow_secondary(Verdict::Helped), None);
-    }
-}
-
-#[test]
 fn a_level_for_two_columns_needs_more_pairs() {
     let pairs_until_helped = |alpha: f64| {
         let mut monitor = Monitor::new(alpha, 0.1);
@@ -179,19 +171,6 @@ fn contradicting_pairs_are_inconsistent_and_leave_no_mean() {
     assert!(DifferenceRange { low: judgement.low, high: judgement.high }.is_empty());
     assert_eq!(judgement.held.above_zero, Some(8));
     assert!(judgement.held.below_zero > Some(30));
-}
-
-#[test]
-fn pairs_count_in_the_order_of_their_indices() {
-    let mut order = InOrder::default();
-    assert_eq!(order.finish(2, "b"), []);
-    assert_eq!(order.waiting(), 1);
-    assert_eq!(order.finish(2, "again"), [], "a pair is counted once");
-    assert_eq!(order.discard(3), []);
-    assert_eq!(order.finish(1, "a"), [(1, "a"), (2, "b")]);
-    assert_eq!(order.finish(1, "again"), []);
-    assert_eq!(order.finish(4, "d"), [(4, "d")]);
-    assert_eq!((order.next_pair(), order.discarded(), order.waiting()), (5, 1, 0));
 }
 
 #[test]
@@ -314,20 +293,6 @@ proptest! {
             other => other,
         };
         prop_assert_eq!(back.verdict, mirrored);
-    }
-
-    #[test]
-    fn any_order_of_completion_counts_the_same(count in 1_u64..40, seed: u64, discarded in prop::collection::vec(any::<bool>(), 40)) {
-        let mut reports: Vec<u64> = (1..=count).collect();
-        SplitMix64::new(seed).shuffle(&mut reports);
-        let mut order = InOrder::default();
-        let mut counted = Vec::new();
-        for pair in reports {
-            let ready = if discarded[pair as usize - 1] { order.discard(pair) } else { order.finish(pair, pair) };
-            counted.extend(ready.into_iter().map(|(index, _)| index));
-        }
-        let expected: Vec<u64> = (1..=count).filter(|pair| !discarded[*pair as usize - 1]).collect();
-        prop_assert_eq!(counted, expected);
     }
 
     #[test]

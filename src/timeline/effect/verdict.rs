@@ -25,15 +25,6 @@ pub enum Verdict {
     Undecided,
 }
 
-impl Verdict {
-    /// Returns the verdict that a secondary contrast gets, such as with a lesson against a placebo: its own one if the
-    /// primary contrast `self` is `helped`, else none. This fixed sequence keeps the level of all claims together (Maurer,
-    /// Hothorn, Lehmacher 1995).
-    pub fn allow_secondary(self, secondary: Self) -> Option<Self> {
-        (self == Self::Helped).then_some(secondary)
-    }
-}
-
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -144,7 +135,7 @@ impl Monitor {
     }
 
     /// Counts the next pair. Pairs are counted in the order of their indices, not of their completion
-    /// ([`InOrder`](super::InOrder)).
+    /// ([`EffectLog`](super::EffectLog)).
     pub fn push(&mut self, difference: Difference) {
         self.differences.add(difference);
         let pairs = self.differences.pairs();

@@ -11,7 +11,7 @@ const PLACE_PREPOSITIONS: [&str; 9] = ["in", "on", "in/on", "at", "with", "using
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
 /// A text prepared for comparisons.
-struct Prepared {
+pub(super) struct Prepared {
     counts: WordCounts,
     counts_without_negations: WordCounts,
     is_negated: bool,
@@ -19,7 +19,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let words = split_words(text);
         let is_negation = |word: &str| NEGATIONS.contains(&word);
         let mut positive = Vec::with_capacity(words.len());
@@ -37,7 +37,9 @@ impl Prepared {
         }
     }
 
-    fn contradicts(&self, other: &Self) -> bool {
+    /// Returns whether two texts ask for opposite things, by their words: one negates what the other says, or both are the same
+    /// sentence with different places. Most contradictions aren't found this way.
+    pub(super) fn contradicts(&self, other: &Self) -> bool {
         let is_opposite = self.is_negated != other.is_negated
             && self.counts_without_negations.cosine(&other.counts_without_negations) >= DUPLICATE_COSINE;
         is_opposite || self.names_another_place(other)
@@ -62,32 +64,6 @@ impl Prepared {
         let last = before.next().filter(|word| !is_article(word)).or_else(|| before.next());
         last.is_some_and(|word| PLACE_PREPOSITIONS.contains(&word))
     }
-}
-
-/// Returns whether two texts ask for opposite things, by their words: one negates what the other says, or both are the same
-/// sentence with different places. Most contradictions aren't found this way.
-pub fn is_contradiction(first: &str, second: &str) -> bool {
-    Prepared::new(first).contradicts(&Prepared::new(second))
-}
-
-/// Returns the groups of at least two texts that are similar, directly or through others of the group, as ascending positions.
-pub fn similar_groups(texts: &[&str], least_cosine: f64) -> Vec<Vec<usize>> {
-    let counts: Vec<WordCounts> = texts.iter().map(|text| WordCounts::of(text)).collect();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (position, count) in counts.iter().enumerate() {
-        let is_similar = |group: &Vec<usize>| {
-            group.iter().any(|m| counts.get(*m).is_some_and(|c| c.cosine(count) >= least_cosine))
-        };
-        let (joined, rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_similar);
-        groups = rest;
-        let mut group: Vec<usize> = joined.into_iter().flatten().collect();
-        group.push(position);
-        group.sort_unstable();
-        groups.push(group);
-    }
-    groups.retain(|group| group.len() > 1);
-    groups.sort_unstable();
-    groups
 }
 
 /// Returns the contradictions and duplicates among active lessons. Progress lessons describe one moment and aren't compared.

@@ -1,5 +1,6 @@
 //! What the checks find and what they leave alone.
 
+use super::pairs::Prepared;
 use super::*;
 use crate::domain::{
     Author, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, LessonOp, LessonOrigin, LessonStatus,
@@ -125,8 +126,8 @@ fn opposite_sentences_contradict_each_other() {
         ("", "", false),
     ];
     for (first, second, expected) in cases {
-        assert_eq!(is_contradiction(first, second), expected, "{first} / {second}");
-        assert_eq!(is_contradiction(second, first), expected, "{second} / {first}");
+        assert_eq!(Prepared::new(first).contradicts(&Prepared::new(second)), expected, "{first} / {second}");
+        assert_eq!(Prepared::new(second).contradicts(&Prepared::new(first)), expected, "{second} / {first}");
     }
     let state = lessons(&[cases[0].0, cases[0].1]);
     let health = check_lessons(state.pool.all(), |_| None);
@@ -149,13 +150,6 @@ fn inactive_and_momentary_lessons_and_other_tasks_are_not_compared() {
     let same_task = |_: &Lesson| Some("t".to_owned());
     let health = check_lessons(state.pool.all(), same_task);
     assert_eq!((names(&health), health.lessons), (vec![("duplicate", vec![3, 4])], 3));
-}
-
-#[test]
-fn similar_texts_form_groups() {
-    let texts = ["heat food in it", "open the door", "in it heat food", "heat food in it now", "look around"];
-    assert_eq!(similar_groups(&texts, DUPLICATE_COSINE), [vec![0, 2, 3]]);
-    assert_eq!(similar_groups(&["a b", "c d"], DUPLICATE_COSINE), Vec::<Vec<usize>>::new());
 }
 
 fn reflection(kind: ReflectionKind, author: Author, episode: u32, text: &str) -> Reflection {
