@@ -9,6 +9,7 @@ mod extension;
 mod lane;
 mod mentor_defaults;
 mod method_entry;
+mod method_option;
 mod methods;
 mod published;
 mod question_entry;
@@ -32,6 +33,7 @@ pub use mentor_defaults::{apply_mentor_defaults, mentor_default, switch_model};
 pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };
+pub use method_option::{GivenOptions, MethodOption, MethodOptionValue, OptionError, RecordOptions};
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, published_results};
 pub use question_entry::{PreparedAttempts, QuestionEntry};
@@ -45,7 +47,8 @@ pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
 use crate::domain::{
-    Autonomy, Job, JobContext, LessonId, Question, RunSpec, SearchHistory, Settings, StepResult,
+    Autonomy, Job, JobContext, LessonId, ModelRole, Question, RoleSource, RunSpec, SearchHistory, Settings,
+    StepResult,
 };
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
@@ -151,7 +154,7 @@ pub fn visible_lane_count(name: &str, state: &State) -> usize {
 /// or if there is no model to call.
 pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     let entry = find_method(&run.method)?;
-    if !crate::method::is_model(&run.mentor)
+    if !run.role_source(ModelRole::Mentor).replies_as_model()
         || has_other_calibration(run) && (CALIBRATION_METHOD.unused_mentor)(run).is_none()
     {
         return None;
@@ -183,7 +186,7 @@ pub fn check_texts(run: &RunSpec, templates: &Templates) -> Result<(), String> {
 /// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand: it
 /// would only look around until the step limit.
 pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
-    if run.actor != "rules" || !run_asks_actor(run) {
+    if run.role_source(ModelRole::Actor) != RoleSource::Rules || !run_asks_actor(run) {
         return None;
     }
     let is_unsuited = |name: &&str| find_environment(name).is_some_and(|entry| !entry.suits_rule_based_actor);

@@ -20,6 +20,7 @@ mod picture;
 mod plural;
 mod prompt;
 mod reflection;
+mod role_source;
 mod run;
 mod run_limit;
 mod run_sampling;
@@ -58,6 +59,7 @@ pub use prompt::{
     SegmentRecord, TextForms,
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
+pub use role_source::RoleSource;
 pub use run::{
     Autonomy, EndReason, EpisodeStats, EpisodeSummary, Interface, JSON_EXPORT_FORMAT, Limits, RunSpec,
 };
@@ -75,7 +77,7 @@ pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, role_setting, sampling_param,
 };
 pub use scope::Scope;
-pub use search_history::{SearchHistory, SearchedPoint};
+pub use search_history::{ASSISTED_MEANING, SearchHistory, SearchedPoint};
 pub use setting::{
     DefaultValue, MAX_NUMBER, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting, setting_words,
 };

@@ -66,6 +66,27 @@ fn assert_contains(text: &str, parts: &[&str]) {
     }
 }
 
+/// A method's own flag: it becomes a setting, its value is checked, and a run with another method rejects it.
+#[test]
+fn a_method_has_a_flag_of_its_own() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "6", "--headless", "--method"];
+    let with = |rest: &[&str]| home.try_run(&[&run[..], rest].concat(), "");
+    let (succeeded, printed, errors) = with(&["shortest", "--largest", "3"]);
+    assert!(succeeded && printed.contains(" 2 steps,"), "{printed}{errors}");
+    let (succeeded, printed, errors) = with(&["shortest", "--largest", "1"]);
+    assert!(succeeded && printed.contains(" 6 steps,"), "{printed}{errors}");
+    let (_, _, errors) = with(&["shortest", "--largest", "4"]);
+    assert_contains(&errors, &["--largest 4: no such addition", "use 1, 3 or 5"]);
+    let (_, _, errors) = with(&["greedy", "--largest", "3"]);
+    assert_contains(&errors, &["--largest is for the method shortest, not for greedy", "--method shortest"]);
+    assert_contains(
+        &home.run(&["run", "--help"], ""),
+        &["--largest <NUMBER>", "The largest number that may be added"],
+    );
+    assert_contains(&home.run(&["config", "show"], ""), &["run.largest"]);
+}
+
 #[test]
 fn tasks_are_listed_and_played() {
     let home = Home(tempfile::tempdir().unwrap());

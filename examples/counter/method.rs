@@ -2,9 +2,12 @@
 //! a person can edit, and proposes one of its lines in each step. It asks no model.
 
 use crate::environment::STEPS;
-use retrospect::catalog::{ActionSource, JobEntry, Lane, LaneFormat, MethodEntry, MethodPreset, ModelNeed};
+use retrospect::catalog::{
+    ActionSource, GivenOptions, JobEntry, Lane, LaneFormat, MethodEntry, MethodOption, MethodOptionValue,
+    MethodPreset, ModelNeed, OptionError,
+};
 use retrospect::domain::{
-    EndReason, Job, JobContext, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin,
+    EndReason, Job, JobContext, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin, Settings,
     TypedSetting, setting_words,
 };
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
@@ -15,6 +18,8 @@ use std::sync::Arc;
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
     summary: "Has the shortest way computed and remembers its length.",
     settings: &[ORDER.spec],
+    options: &[LARGEST_OPTION],
+    record_options,
     presets: &[MethodPreset {
         name: "shortest-ascending",
         meaning: "small numbers first, at most 20 additions",
@@ -52,6 +57,27 @@ const ORDER: TypedSetting<Order> = Order::setting(
     SettingOrigin::BuiltIn,
 );
 
+/// The setting that the option becomes.
+const LARGEST_SETTING: &str = "largest";
+
+const LARGEST_OPTION: MethodOption = MethodOption {
+    name: "run.largest",
+    meaning: "the largest number that may be added",
+    value: MethodOptionValue::Text { default: "5" },
+    variable: "COUNTER_LARGEST",
+    flag: "--largest",
+    value_name: "NUMBER",
+};
+
+fn record_options(given: &dyn GivenOptions, settings: &mut Settings) -> Result<Option<String>, OptionError> {
+    let text = given.text(&LARGEST_OPTION);
+    let Some(largest) = text.parse::<u64>().ok().filter(|number| STEPS.contains(number)) else {
+        return Err(OptionError::usage(format!("--largest {text}: no such addition"), "use 1, 3 or 5"));
+    };
+    settings.set(LARGEST_SETTING, largest, given.origin(&LARGEST_OPTION));
+    Ok(None)
+}
+
 struct Shortest;
 
 impl Method for Shortest {
@@ -74,8 +100,10 @@ impl Method for Shortest {
             // A person continues without the job.
             None if state.memory == json!(open.number) => vec![Intent::EndEpisode(EndReason::PlanEnd)],
             None => {
+                let largest = state.run.as_ref().and_then(|run| run.settings.value(LARGEST_SETTING));
                 let inputs = json!({
                     "goal": open.shown["goal"],
+                    "largest": largest,
                     "largest_first": state.setting(ORDER) == Order::LargestFirst,
                 });
                 vec![Intent::Compute {
@@ -128,11 +156,12 @@ fn current_action(state: &State) -> Option<(&LessonId, u32)> {
 /// Finds the fewest additions that reach the goal, one a line.
 fn find_shortest(inputs: &Value, context: &JobContext) -> Result<Value, String> {
     let goal = inputs["goal"].as_u64().ok_or("the environment shows no goal")?;
+    let largest = inputs["largest"].as_u64().unwrap_or(u64::MAX);
     // The last addition on the shortest way to each sum, and the number of additions.
     let mut ways: Vec<(u64, u64)> = vec![(0, 0)];
     for sum in 1..=goal {
         context.report(sum, goal)?;
-        let last = STEPS.into_iter().filter(|step| *step <= sum);
+        let last = STEPS.into_iter().filter(|step| *step <= sum.min(largest));
         let way = last.map(|step| (ways[(sum - step) as usize].1 + 1, step)).min();
         let (count, step) = way.ok_or("no way leads to the goal")?;
         ways.push((step, count));

@@ -34,7 +34,7 @@ pub enum ExtensionError {
     NoWords { option: &'static str },
     /// Two environments claim the public examples, which are about one.
     #[error(
-        "the environments {first} and {second} both have the public examples of ReAct and Reflexion; set has_public_examples to false"
+        "the environments {first} and {second} both claim the public examples; set has_public_examples to false in one of them"
     )]
     PublicExamples { first: &'static str, second: &'static str },
     /// The default of an option isn't allowed.

@@ -2,9 +2,9 @@
 
 use super::SETTINGS;
 use crate::domain::{
-    DefaultValue, ModelRole, PRESET_SETTING, RunSpec, SettingOrigin, SettingSpec, Settings, with_model,
+    DefaultValue, ModelRole, PRESET_SETTING, RoleSource, RunSpec, SettingOrigin, SettingSpec, Settings,
+    with_model,
 };
-use crate::method::is_model;
 
 /// Returns the value and origin that the mentor implies for a setting if nobody has set it, or `None` if it stays unchanged.
 /// `origin` is the origin of its current value, `has_preset` whether a preset was chosen.
@@ -21,7 +21,7 @@ pub fn mentor_default(
         SettingOrigin::Paper => !has_preset,
         _ => false,
     };
-    match (is_default, is_model(mentor)) {
+    match (is_default, RoleSource::parse(mentor).replies_as_model()) {
         (true, true) => Some((model_default, SettingOrigin::Mentor)),
         (true, false) if origin == SettingOrigin::Mentor => Some((spec.default, spec.origin)),
         _ => None,

@@ -1,6 +1,7 @@
 //! What the program needs to know about a method.
 
 use super::lane::Lane;
+use super::method_option::{MethodOption, RecordOptions};
 use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::{
@@ -23,6 +24,10 @@ pub struct MethodEntry {
     pub build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
     /// Its own settings.
     pub settings: &'static [SettingSpec],
+    /// Names and files that a run can give it, with a flag each.
+    pub options: &'static [MethodOption],
+    /// Makes settings of its options.
+    pub record_options: RecordOptions,
     /// Its presets (`--preset`). The rows of [`Self::published`] are presets, too.
     pub presets: &'static [MethodPreset],
     /// Tables of papers, one TOML text for each paper: what was measured with which settings
@@ -97,6 +102,8 @@ impl MethodEntry {
             summary: "",
             build,
             settings: &[],
+            options: &[],
+            record_options: |_, _| Ok(None),
             presets: &[],
             published: &[],
             templates: &[],

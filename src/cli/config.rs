@@ -15,7 +15,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use entries::{ENTRIES, check_entries, find_entry};
+pub use entries::{ENTRIES, check_entries, find_entry, method_entries};
 pub use key::{ConfigValue, Entry, FilePath, Key};
 pub use presets::help as preset_help;
 pub(super) use presets::{

@@ -6,7 +6,9 @@ use super::config::Config;
 use super::effect::ScreenMeasurement;
 use super::shipped_demos::ShippedDemo;
 use super::{opener, saved_pools, seen_hints};
-use crate::domain::{BranchId, LessonId, MeasuredEffect, ModelRole, Prompt, RunSpec, Seq, pluralize};
+use crate::domain::{
+    BranchId, LessonId, MeasuredEffect, ModelRole, Prompt, RoleSource, RunSpec, Seq, pluralize,
+};
 use crate::driver::measure::{measurements_folder, read_results};
 use crate::driver::{Store, build_request};
 use crate::engine::State;
@@ -183,12 +185,11 @@ fn list_role_models(
     role: ModelRole,
     progress: &WorkProgress,
 ) -> Result<ModelList, String> {
-    let actor = if role == ModelRole::Actor { &run.actor } else { &run.mentor };
-    let model = actor.strip_prefix("openai:").unwrap_or("");
+    let model = run.role_source(role).model().unwrap_or("");
     let endpoint = super::models::resolve_endpoint(config, role, model, Some(&run.settings));
     let endpoint = endpoint.map_err(|error| {
         // The user chose the model on the screen, not by a flag.
-        let flag = format!("--{} openai:{model}: ", role.name());
+        let flag = format!("--{} {}: ", role.name(), RoleSource::name_of_model(model));
         error.message.strip_prefix(&flag).unwrap_or(&error.message).to_owned()
     })?;
     let server = endpoint.host().to_owned();
@@ -210,7 +211,7 @@ fn format_request(config: &Config, query: &RequestQuery) -> Result<String, Strin
     let accept_truncated = run.settings.typed().accept_truncated;
     let request = build_request(record, Prompt::clone(prompt), accept_truncated);
     let name = run.provider_spec(record.role);
-    let preview = match name.strip_prefix("openai:") {
+    let preview = match RoleSource::parse(name).model() {
         Some(model) => {
             let endpoint = super::models::resolve_endpoint(config, record.role, model, Some(&run.settings));
             let openai = OpenAi::new(endpoint.map_err(|error| format!("{error}; {}", error.hint))?);

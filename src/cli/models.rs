@@ -14,7 +14,7 @@ use super::config::{Config, ValueOrigin, keys};
 use super::error::{CliError, CliErrorKind};
 use super::locate;
 use super::settings::setting_origin;
-use crate::domain::{ModelRole, RunSpec, Setting, SettingOrigin, Settings};
+use crate::domain::{ModelRole, RoleSource, RunSpec, Setting, SettingOrigin, Settings};
 use crate::driver::{DriverError, ReplyOverride, open_recording};
 use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};
 use crate::provider::{CacheMode, CachedProvider, Provider};
@@ -226,7 +226,7 @@ pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
     let (spec, config) = (spec.clone(), config.clone());
     Arc::new(move |role, source| {
         let driver_error = |error: CliError| DriverError::Refused(error.message, error.hint);
-        if let Some(name) = source.strip_prefix("recorded:") {
+        if let RoleSource::Recording(name) = RoleSource::parse(source) {
             let role_name = role.name();
             let find = &mut |name: &str| {
                 let opened = locate::open_session(&config, Some(name)).map_err(driver_error)?;

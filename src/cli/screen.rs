@@ -16,7 +16,7 @@ use super::setup::{
 };
 use super::shipped_demos::{Guide, ShippedDemo};
 use super::{args, bounded, headless, seen_hints};
-use crate::domain::Seq;
+use crate::domain::{RoleSource, Seq};
 use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
@@ -175,7 +175,7 @@ pub(super) fn screen_options(
         private_texts: private_texts(config, dir),
         configured_models: config
             .profiles_with_model()
-            .map(|(profile, model)| format!("openai:{model} profile {profile}"))
+            .map(|(profile, model)| format!("{} profile {profile}", RoleSource::name_of_model(model)))
             .collect(),
     };
     match (reported_background(), capabilities.background, &options.background_themes) {

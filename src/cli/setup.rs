@@ -1,6 +1,6 @@
 //! Builds everything that a run needs from flags and configuration.
 
-mod prompter;
+mod method_options;
 mod sampling;
 mod templates;
 
@@ -84,7 +84,7 @@ pub(super) fn plan_run_with_calibration(
         worlds::select_tasks(env, &task_selection(env, task_args), &worlds)?
     };
     let mut spec = build_spec(config, method_args, tasks, calibration)?;
-    let local_model = prompter::record(config, &mut spec)?;
+    let method_remark = method_options::record(config, &mut spec)?;
     sampling::apply_prescribed_sampling(config, row, &mut spec)?;
     if let Some(calibration) = calibration {
         calibration_setup::add_calibration_tasks(
@@ -135,7 +135,7 @@ pub(super) fn plan_run_with_calibration(
     if config.get(keys::AS) == PaperOrCode::Code {
         warnings.extend(catalog::no_public_code_warning(&spec.method));
     }
-    warnings.extend(local_model.map(|model| format!("the prompter is a local model: {}", model.describe())));
+    warnings.extend(method_remark);
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })

@@ -108,6 +108,8 @@ pub enum ModelRole {
 }
 
 impl ModelRole {
+    pub const ALL: [Self; 2] = [Self::Actor, Self::Mentor];
+
     /// Returns the role's name, which is also the prefix of its settings.
     pub fn name(self) -> &'static str {
         match self {

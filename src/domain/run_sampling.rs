@@ -1,7 +1,8 @@
 //! The sampling parameters of a run's requests: which its models support, which are in force, and who chose them.
 
 use super::{
-    ModelRole, PromptRecord, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, raised_temperature,
+    ModelRole, PromptRecord, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin,
+    raised_temperature,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,6 +15,11 @@ impl RunSpec {
         }
     }
 
+    /// Returns what is behind the name of a role's provider.
+    pub fn role_source(&self, role: ModelRole) -> RoleSource<'_> {
+        RoleSource::parse(self.provider_spec(role))
+    }
+
     /// Checks that the provider of a role supports a value of a parameter.
     ///
     /// # Errors
@@ -24,20 +30,20 @@ impl RunSpec {
         param: &SamplingParam,
         value: &Value,
     ) -> Result<(), String> {
-        Err(match self.provider_spec(role) {
-            model if model.starts_with("openai:") => return Ok(()),
-            "rules" if param.is_seed_number(value) => return Ok(()),
-            "rules" => {
+        Err(match self.role_source(role) {
+            RoleSource::Model(_) => return Ok(()),
+            RoleSource::Rules if param.is_seed_number(value) => return Ok(()),
+            RoleSource::Rules => {
                 "the rule-based actor has no sampling parameters; it uses only the prompt and the seed"
                     .to_owned()
             }
-            "symbolic" => "symbolic rules call no model, so nothing is sampled".to_owned(),
-            "none" => "there is no mentor".to_owned(),
-            "human" => "a person plays, so nothing is sampled".to_owned(),
-            recorded if recorded.starts_with("recorded:") => {
+            RoleSource::Symbolic => "symbolic rules call no model, so nothing is sampled".to_owned(),
+            RoleSource::Nobody => "there is no mentor".to_owned(),
+            RoleSource::Person => "a person plays, so nothing is sampled".to_owned(),
+            RoleSource::Recording(_) => {
                 "a recording replies as it was recorded; settings don't change it".to_owned()
             }
-            other => format!("{other} has no sampling parameters"),
+            RoleSource::Unknown(other) => format!("{other} has no sampling parameters"),
         })
     }
 
@@ -88,7 +94,7 @@ impl RunSpec {
     /// Returns the sampling parameters that a prompt's request sends, by the names of its fields: the overrides, the profile's
     /// values if they were recorded, and the prompt's own stops where neither has any. Empty if the role has no model.
     pub fn request_sampling(&self, record: &PromptRecord) -> Map<String, Value> {
-        if !self.provider_spec(record.role).starts_with("openai:") {
+        if !self.role_source(record.role).is_model() {
             return Map::new();
         }
         let profile = self.settings.recorded(&format!("{}.sampling", record.role.name()));

@@ -24,6 +24,9 @@ pub struct SearchedPoint {
     pub place: [f64; 2],
 }
 
+/// What is said of a point that is [`SearchedPoint::assisted`].
+pub const ASSISTED_MEANING: &str = "assisted: not given to the optimiser";
+
 impl SearchHistory {
     /// Returns the index of the best evaluation that the optimiser got, of equal ones the first.
     pub fn best(&self) -> Option<usize> {
@@ -54,6 +57,36 @@ impl SearchHistory {
     pub fn third(&self, point: &SearchedPoint) -> usize {
         let Some((low, high)) = self.reward_range().filter(|(low, high)| high > low) else { return 2 };
         ((3.0 * (point.reward - low) / (high - low)) as usize).min(2)
+    }
+
+    /// Returns the rewards at which the middle and the highest third begin; `None` if all rewards are equal.
+    pub fn third_limits(&self) -> Option<[f64; 2]> {
+        let (low, high) = self.reward_range().filter(|(low, high)| high > low)?;
+        let third = (high - low) / 3.0;
+        Some([low + third, low + 2.0 * third])
+    }
+
+    /// Returns whether a person changed an instruction that was evaluated.
+    pub fn has_assisted(&self) -> bool {
+        self.points.iter().any(|point| point.assisted)
+    }
+
+    /// Returns how far the search is, such as `12 of at most 46 evaluations in 10 dimensions`.
+    pub fn extent(&self) -> String {
+        format!(
+            "{} of at most {} evaluations in {} dimensions",
+            self.points.len(),
+            self.planned,
+            self.dimension
+        )
+    }
+
+    /// Returns the heading of a picture of the tried vectors in the plane.
+    pub fn plane_heading(&self) -> String {
+        if self.dimension <= 2 {
+            return "Tried vectors".to_owned();
+        }
+        format!("Tried vectors, in the plane of {:.0} % of their variance", 100.0 * self.shown_variance)
     }
 
     /// Returns the corners of the smallest rectangle around all places, with at least some extent.
@@ -90,13 +123,15 @@ mod tests {
         assert_eq!(history.reward_range(), Some((0.2, 0.9)));
         let thirds: Vec<usize> = history.points.iter().map(|point| history.third(point)).collect();
         assert_eq!(thirds, [0, 2, 1, 1]);
+        let limits = history.third_limits().unwrap();
+        assert!((limits[0] - 1.3 / 3.0).abs() < 1e-12 && (limits[1] - 2.0 / 3.0).abs() < 1e-12, "{limits:?}");
         assert_eq!(history.bounds(), [[0.2, 0.9], [-1.0, 1.0]]);
     }
 
     #[test]
     fn nothing_is_known_before_the_first_evaluation() {
         let history = SearchHistory::default();
-        assert_eq!((history.best(), history.reward_range()), (None, None));
+        assert_eq!((history.best(), history.reward_range(), history.third_limits()), (None, None, None));
         assert_eq!(history.bounds(), [[-1.0, 1.0], [-1.0, 1.0]]);
         assert!(history.best_so_far().is_empty());
     }

@@ -2,7 +2,7 @@
 
 use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only, worlds};
 use crate::catalog;
-use crate::domain::{ModelRole, RunSpec};
+use crate::domain::{ModelRole, RoleSource, RunSpec};
 use crate::env::TaskOptions;
 use crate::prompt::{self, PromptBuilder, Templates};
 use crate::provider::rules::RuleBasedActor;
@@ -67,25 +67,21 @@ impl RunConfig {
         mut find: impl FnMut(&str) -> Result<NamedTimeline, DriverError>,
         mut serve: impl FnMut(ModelRole, &str) -> Result<Arc<dyn Provider>, DriverError>,
     ) -> Result<Self, DriverError> {
-        let mentor: Option<Arc<dyn Provider>> = match spec.mentor.as_str() {
-            "symbolic" | "none" => None,
-            other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
-                (Some(model), _) => Some(serve(ModelRole::Mentor, model)?),
-                (None, Some(name)) => Some(Arc::new(open_recording("mentor", name, &mut find)?)),
-                (None, None) => return Err(unknown_role_error("mentor", other, MENTOR_NAMES)),
-            },
+        let mentor: Option<Arc<dyn Provider>> = match spec.role_source(ModelRole::Mentor) {
+            RoleSource::Symbolic | RoleSource::Nobody => None,
+            RoleSource::Model(model) => Some(serve(ModelRole::Mentor, model)?),
+            RoleSource::Recording(name) => Some(Arc::new(open_recording("mentor", name, &mut find)?)),
+            _ => return Err(unknown_role_error("mentor", &spec.mentor, MENTOR_NAMES)),
         };
         let prompt_builder = Arc::new(PromptBuilder::new(templates));
         let policy = catalog::build_policy_with(spec, prompt_builder.clone())
             .map_err(|error| DriverError::Refused(error.to_string(), error.hint()))?;
-        let actor: Arc<dyn Provider> = match spec.actor.as_str() {
+        let actor: Arc<dyn Provider> = match spec.role_source(ModelRole::Actor) {
             // When a person plays, the rules are ready to take over.
-            "rules" | "human" => Arc::new(RuleBasedActor::with_word_delay(typing)),
-            other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
-                (Some(model), _) => serve(ModelRole::Actor, model)?,
-                (None, Some(name)) => Arc::new(open_recording("actor", name, &mut find)?),
-                (None, None) => return Err(unknown_role_error("actor", other, ACTOR_NAMES)),
-            },
+            RoleSource::Rules | RoleSource::Person => Arc::new(RuleBasedActor::with_word_delay(typing)),
+            RoleSource::Model(model) => serve(ModelRole::Actor, model)?,
+            RoleSource::Recording(name) => Arc::new(open_recording("actor", name, &mut find)?),
+            _ => return Err(unknown_role_error("actor", &spec.actor, ACTOR_NAMES)),
         };
         let render_prompt = Arc::new(move |state: &_, record: &_| prompt_builder.render(state, record));
         Ok(Self {

@@ -10,10 +10,12 @@
 pub mod jobs;
 pub mod settings;
 
+mod instruct;
 mod reward;
 mod search;
 mod text_steering;
 
+pub(crate) use instruct::compute_instruction;
 pub(crate) use search::history as search_history;
 pub use text_steering::read_advice;
 

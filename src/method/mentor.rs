@@ -37,8 +37,3 @@ pub(super) fn ask_mentor(
         _ => vec![Intent::AskMentor(question)],
     }
 }
-
-/// Returns whether a mentor, as given on the command line, is a model or a recording of one.
-pub fn is_model(mentor: &str) -> bool {
-    mentor.starts_with("openai:") || mentor.starts_with("recorded:")
-}

@@ -47,9 +47,10 @@ impl LocalModel {
     /// Fails if the folder isn't a whole model of an offered kind, if it doesn't fit into memory, or with the error of
     /// `report`.
     pub fn load(
-        folder: &Path,
+        folder: impl AsRef<Path>,
         report: &mut dyn FnMut(u64, u64) -> Result<(), String>,
     ) -> Result<Self, ModelError> {
+        let folder = folder.as_ref();
         let files = ModelFolder::read(folder)?;
         files.check_memory()?;
         let tokenizer: Tokenizer = files

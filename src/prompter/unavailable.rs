@@ -11,7 +11,10 @@ impl LocalModel {
     ///
     /// # Errors
     /// Always fails, and says how to build a program that can load models.
-    pub fn load(_: &Path, _: &mut dyn FnMut(u64, u64) -> Result<(), String>) -> Result<Self, ModelError> {
+    pub fn load(
+        _: impl AsRef<Path>,
+        _: &mut dyn FnMut(u64, u64) -> Result<(), String>,
+    ) -> Result<Self, ModelError> {
         Err(error())
     }
 

@@ -10,8 +10,8 @@ mod section;
 
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef, Tally};
-use crate::catalog::run_roles;
-use crate::domain::{Lesson, MeasuredEffect};
+use crate::catalog::{run_roles, search_history};
+use crate::domain::{Lesson, MeasuredEffect, SearchHistory};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
@@ -93,6 +93,11 @@ impl<'a> Document<'a> {
             given_up: failed.given_up,
         });
         failures.chain(self.0.remarks(entry.episode.number).into_iter().map(Block::Remark)).collect()
+    }
+
+    /// Returns what a method that searches has evaluated; `None` if it doesn't search.
+    pub(super) fn search(&self) -> Option<SearchHistory> {
+        search_history(&self.0.final_state)
     }
 
     /// Returns all lessons that ever existed, including retired ones.

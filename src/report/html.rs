@@ -5,7 +5,7 @@ use super::SessionRecord;
 use super::StepRef;
 use super::document::{Block, Document, LessonEntry, Section, Span, Tone, lesson_line, reflection_notes};
 use super::search_picture::search_picture;
-use crate::catalog::{find_environment, search_history};
+use crate::catalog::find_environment;
 use crate::domain::{LessonStatus, ReflectionKind, pluralize};
 use crate::engine::Episode;
 use crate::text::program_name;
@@ -45,7 +45,7 @@ pub fn write_html<E>(
     if count > 1 {
         write_contents(&mut out, record);
     }
-    if let Some(history) = search_history(&record.final_state) {
+    if let Some(history) = document.search() {
         out.push_str(&search_picture(&history));
     }
     write_lessons(&mut out, &document.lessons());

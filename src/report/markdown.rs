@@ -3,7 +3,7 @@
 use super::document::{Block, Document, LessonEntry, Section, Span, lesson_line, reflection_notes};
 use super::record::enum_name;
 use super::{EpisodeRecord, SessionRecord};
-use crate::domain::pluralize;
+use crate::domain::{ASSISTED_MEANING, SearchHistory, pluralize};
 use crate::text::{escape_markdown as escape, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
@@ -19,6 +19,9 @@ pub fn render_markdown(record: &SessionRecord) -> String {
     let _ = writeln!(out, "- result: {}\n", document.result());
     if record.episodes.len() > 1 {
         write_contents(&mut out, record);
+    }
+    if let Some(history) = document.search() {
+        write_search(&mut out, &history);
     }
     for entry in &record.episodes {
         write_heading(&mut out, entry);
@@ -65,6 +68,21 @@ fn write_contents(out: &mut String, record: &SessionRecord) {
         let (goal, task) = (escape(&e.task.goal), cell_code(&e.task.id));
         let outcome = inline(&Block::Outcome(e).line());
         let _ = writeln!(out, "| {} | {goal} {task} | {} | {outcome} |", e.number, e.trial);
+    }
+    out.push('\n');
+}
+
+/// Writes the evaluations of a search; the HTML page has a picture of them.
+fn write_search(out: &mut String, history: &SearchHistory) {
+    let _ = writeln!(out, "## Search\n\n{}\n", history.extent());
+    out.push_str("| evaluation | round | reward | |\n|---|---|---|---|\n");
+    for (index, point) in history.points.iter().enumerate() {
+        let remark = match point.assisted {
+            true => ASSISTED_MEANING,
+            false if history.best() == Some(index) => "best",
+            false => "",
+        };
+        let _ = writeln!(out, "| {} | {} | {:.3} | {remark} |", index + 1, point.round, point.reward);
     }
     out.push('\n');
 }

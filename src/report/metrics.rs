@@ -31,7 +31,9 @@ pub use render::{Format, render_metrics};
 pub use revision::RevisionCounts;
 
 use crate::catalog::{run_asks_actor, run_roles};
-use crate::domain::{EpisodeRole, PLACE_PREFIX, PRESET_SETTING, RunSpec, SampleStats, TokenCounts};
+use crate::domain::{
+    EpisodeRole, ModelRole, PLACE_PREFIX, PRESET_SETTING, RoleSource, RunSpec, SampleStats, TokenCounts,
+};
 use crate::engine::PrefetchStats;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,8 +129,10 @@ impl Metrics {
             }
             groups.into_iter().map(|(k, g)| (k, Rates::from_tasks(&g))).collect()
         };
-        let actor_is_stand_in = |spec: &RunSpec| is_stand_in(&spec.actor) && run_asks_actor(spec);
-        let mentor_is_stand_in = spec.as_ref().is_some_and(|s| is_stand_in(&s.mentor));
+        let actor_is_stand_in =
+            |spec: &RunSpec| spec.role_source(ModelRole::Actor).is_stand_in() && run_asks_actor(spec);
+        let mentor_is_stand_in =
+            spec.as_ref().is_some_and(|s| s.role_source(ModelRole::Mentor).is_stand_in());
         let calibration_count =
             |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
         let mut by_round = BTreeMap::new();
@@ -194,20 +198,15 @@ fn configuration(session: &SessionMetrics) -> Configuration {
     all
 }
 
-/// Returns whether rules or a recording take the place of a model. A symbolic mentor doesn't: it is part of its method.
-pub fn is_stand_in(role: &str) -> bool {
-    role == "rules" || role.starts_with("recorded:")
-}
-
 /// Describes the method and the run's roles in words, naming everything that is not a model as such.
 fn label(spec: Option<&RunSpec>) -> String {
     let Some(spec) = spec else { return "session without a run".to_owned() };
-    let describe = |name: &str| match name {
-        "rules" => "rule-based (a stand-in, not a model)".to_owned(),
-        "symbolic" => "symbolic rules (not a model)".to_owned(),
-        recorded if recorded.starts_with("recorded:") => format!("{recorded} (a recording, not a model)"),
-        "human" => "a person".to_owned(),
-        other => other.to_owned(),
+    let describe = |name: &str| match RoleSource::parse(name) {
+        RoleSource::Rules => "rule-based (a stand-in, not a model)".to_owned(),
+        RoleSource::Symbolic => "symbolic rules (not a model)".to_owned(),
+        RoleSource::Recording(_) => format!("{name} (a recording, not a model)"),
+        RoleSource::Person => "a person".to_owned(),
+        _ => name.to_owned(),
     };
     let roles = run_roles(spec).map(|(role, who)| format!(", {role} {}", describe(who)));
     [spec.method.clone()].into_iter().chain(roles).collect()

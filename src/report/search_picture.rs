@@ -1,7 +1,7 @@
 //! The picture of a search for an instruction in an HTML page, as SVG: the reward of each evaluation, and the tried vectors in a
 //! plane. Colours come from the page's style, so it fits light and dark pages.
 
-use crate::domain::SearchHistory;
+use crate::domain::{ASSISTED_MEANING, SearchHistory};
 use std::fmt::Write as _;
 
 /// The size of each plot, in units of the picture.
@@ -16,27 +16,22 @@ const THIRDS: [(&str, f64, f64); 3] = [("soft", 3.0, 0.5), ("act", 4.0, 0.75), (
 pub(super) fn search_picture(history: &SearchHistory) -> String {
     let (width, height) = (2.0 * PLOT.0 + 2.0 * MARGIN.0 + GAP, PLOT.1 + 2.0 * MARGIN.1);
     let mut out = format!(
-        "<details open><summary><b>Search</b> ({} of at most {} evaluations in {} dimensions)</summary>\n\
+        "<details open><summary><b>Search</b> ({})</summary>\n\
          <svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"rewards of the evaluations, and the tried vectors\" \
          style=\"width:100%;height:auto\" font-size=\"12\" fill=\"currentColor\">\n",
-        history.points.len(),
-        history.planned,
-        history.dimension
+        history.extent()
     );
     write_rewards(&mut out, history);
     write_plane(&mut out, history);
     out.push_str("</svg>\n<p class=\"soft\">");
-    if let Some((low, high)) = history.reward_range().filter(|(low, high)| high > low) {
-        let third = (high - low) / 3.0;
+    if let Some([middle, highest]) = history.third_limits() {
         let _ = write!(
             out,
-            "Larger points have larger rewards (from {:.2} and from {:.2} on); the ring is the best. ",
-            low + third,
-            low + 2.0 * third
+            "Larger points have larger rewards (from {middle:.2} and from {highest:.2} on); the ring is the best. "
         );
     }
-    if history.points.iter().any(|point| point.assisted) {
-        out.push_str("Hollow points are assisted: the optimiser didn't get their rewards.");
+    if history.has_assisted() {
+        let _ = write!(out, "Hollow points are {ASSISTED_MEANING}.");
     }
     out.push_str("</p></details>\n");
     out
@@ -134,12 +129,7 @@ fn write_rewards(out: &mut String, history: &SearchHistory) {
 
 fn write_plane(out: &mut String, history: &SearchHistory) {
     let left = MARGIN.0 + PLOT.0 + GAP + 16.0;
-    let heading = if history.dimension <= 2 {
-        "Tried vectors".to_owned()
-    } else {
-        format!("Tried vectors, in the plane of {:.0} % of their variance", 100.0 * history.shown_variance)
-    };
-    write_frame(out, left, &heading);
+    write_frame(out, left, &history.plane_heading());
     let [x_bounds, y_bounds] = history.bounds();
     for (index, point) in history.points.iter().enumerate() {
         let x = left + scaled(point.place[0], x_bounds, PLOT.0);

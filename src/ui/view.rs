@@ -16,7 +16,7 @@ mod world;
 pub use live::SPINNER_FRAME_MILLIS;
 
 use crate::catalog::{ActionSource, action_source, has_no_mentor};
-use crate::domain::Autonomy;
+use crate::domain::{Autonomy, RoleSource};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -156,11 +156,11 @@ fn actor_and_method(context: &Context<'_>) -> String {
         return run.method.clone();
     }
     let who = if plans { &run.mentor } else { &run.actor };
-    let who = match who.as_str() {
-        "rules" => "rules (a stand-in)",
-        "symbolic" if plans => "rules (a stand-in)",
-        "human" => "you play",
-        other => other,
+    let who = match RoleSource::parse(who) {
+        RoleSource::Rules => "rules (a stand-in)",
+        RoleSource::Symbolic if plans => "rules (a stand-in)",
+        RoleSource::Person => "you play",
+        _ => who,
     };
     format!("{who} {} {}", context.glyphs.separator, run.method)
 }

@@ -65,7 +65,7 @@ const RUNS: [Prepared; 21] = [
         tasks: OneOfBabyAi,
         args: &["--preset", REACT, "--actor", "rules"],
         row: "ReAct",
-        differs: &["a language model acts in the paper, the built-in rules here", ONE_LEVEL],
+        differs: &["a language model acts in the paper, the rule-based actor here", ONE_LEVEL],
     },
     Prepared {
         tasks: OneOfBabyAi,

@@ -42,7 +42,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/args", "omnireflect", "an example of a command"),
     ("cli/args", "react", "an example of a command"),
     ("cli/args", "pddl", "the language"),
-    ("cli/setup/prompter.rs", "dora", "records the settings of its prompter"),
     ("cli/config/reference.rs", "omnireflect", "the source of values"),
     ("provider/openai/profile.rs", "omnireflect", "the source of values"),
     ("cli/config/keys.rs", "alfworld", "the variable that its own tools read too"),
@@ -140,7 +139,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The identifiers and strings of a module, without tests; of its comments and attributes only those that the help of the
-/// command line is made of.
+/// command line and the messages of errors are made of.
 struct Texts {
     found: Vec<String>,
     is_help: bool,
@@ -194,6 +193,8 @@ impl<'a> Visit<'a> for Texts {
         match &attribute.meta {
             syn::Meta::NameValue(pair) if self.is_help && is_part_of_help => self.visit_expr(&pair.value),
             syn::Meta::List(list) if self.is_help && is_part_of_help => self.add_tokens(list.tokens.clone()),
+            // The message of an error.
+            syn::Meta::List(list) if list.path.is_ident("error") => self.add_tokens(list.tokens.clone()),
             _ => {}
         }
     }

@@ -52,7 +52,7 @@ fn the_table_has_no_circle() {
 #[test]
 fn a_circle_in_the_table_is_found() {
     let circle: &[(&str, &[&str])] = &[("a", &["c"]), ("b", &["a"]), ("c", &["b"])];
-    assert_eq!(upward_dependencies(circle, &[]), ["a uses c, which is not above it in the table"]);
+    assert_eq!(upward_dependencies::<()>(circle, &[]), ["a uses c, which is not above it in the table"]);
     let nested: &[(&str, &[&str])] = &[("a/b", &[]), ("a", &["a/b"])];
     assert_eq!(
         upward_dependencies(nested, &[("a/b", &["Item"])]).len(),

@@ -1,6 +1,6 @@
 //! DORA.
 
-mod instruct;
+mod options;
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "After a lost attempt the mentor writes advice; the instruction for this is tuned by Bayesian optimisation.",
     settings: dora::settings::LIST,
+    options: options::OPTIONS,
+    record_options: options::record,
     published: &[include_str!("../../method/dora/published.toml")],
     templates: &[
         ("dora.toml", include_str!("../../method/dora/prompts/dora.toml")),
@@ -39,7 +41,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         JobEntry {
             name: jobs::INSTRUCT,
             label: "turning the vector into an instruction",
-            compute: instruct::compute_instruction,
+            compute: dora::compute_instruction,
         },
     ],
     code_sampling: &[

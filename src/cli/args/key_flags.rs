@@ -1,6 +1,6 @@
 //! The flags of configuration keys. Help, completions and parsing come from the table of keys.
 
-use crate::cli::config::{Config, Entry, ValueType, keys};
+use crate::cli::config::{Config, Entry, ValueType, keys, method_entries};
 use crate::cli::error::CliError;
 use crate::cli::settings::{known_assignments, sampling_assignments};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser, ValueParser};
@@ -15,6 +15,13 @@ pub trait KeySet: Clone + std::fmt::Debug + Default + Send + Sync + 'static {
     const HEADING: Option<&'static str>;
     /// Whether every command has these flags.
     const IS_GLOBAL: bool = false;
+    /// Whether the options of methods are among them.
+    const HAS_OPTIONS_OF_METHODS: bool = false;
+
+    /// Returns all of its keys.
+    fn entries() -> impl Iterator<Item = &'static Entry> {
+        Self::KEYS.iter().chain(Self::HAS_OPTIONS_OF_METHODS.then(method_entries).into_iter().flatten())
+    }
 }
 
 /// The flags of a [`KeySet`] that were given.
@@ -41,7 +48,7 @@ impl<S: KeySet> KeyFlags<S> {
 
 impl<S: KeySet> Args for KeyFlags<S> {
     fn augment_args(command: Command) -> Command {
-        S::KEYS.iter().fold(command, |command, entry| {
+        S::entries().fold(command, |command, entry| {
             let arg = flag(entry).global(S::IS_GLOBAL);
             command.arg(match S::HEADING {
                 Some(heading) => arg.help_heading(heading),
@@ -57,7 +64,7 @@ impl<S: KeySet> Args for KeyFlags<S> {
 
 impl<S: KeySet> FromArgMatches for KeyFlags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = S::KEYS.iter().filter_map(|entry| Some((entry, given_text(entry, matches)?))).collect();
+        let given = S::entries().filter_map(|entry| Some((entry, given_text(entry, matches)?))).collect();
         Ok(Self { given, set: PhantomData })
     }
 
@@ -143,7 +150,7 @@ impl TypedValueParser for Suggested {
 
 /// Declares sets of keys.
 macro_rules! key_sets {
-    ($($(#[$doc:meta])* $name:ident($heading:expr $(, global: $global:literal)?): $($key:ident),+;)+) => {
+    ($($(#[$doc:meta])* $name:ident($heading:expr $(, global: $global:literal)? $(, options_of_methods: $options:literal)?): $($key:ident),+;)+) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Debug, Default)]
@@ -153,6 +160,7 @@ macro_rules! key_sets {
                 const KEYS: &'static [Entry] = &[$(keys::$key.entry()),+];
                 const HEADING: Option<&'static str> = $heading;
                 $(const IS_GLOBAL: bool = $global;)?
+                $(const HAS_OPTIONS_OF_METHODS: bool = $options;)?
             }
         )+
     };
@@ -166,7 +174,7 @@ key_sets! {
     /// The keys of `play`.
     PlayKeys(None): ENV, INTERFACE;
     /// The keys of the method.
-    MethodKeys(Some("Method")): METHOD, ACTOR, MENTOR, SEED, TRIALS, EXEMPLARS, AS, INTERFACE, PROMPTS, PROMPTER, PROMPTER_TEMPLATE, ADVICE;
+    MethodKeys(Some("Method"), options_of_methods: true): METHOD, ACTOR, MENTOR, SEED, TRIALS, EXEMPLARS, AS, INTERFACE, PROMPTS;
     /// The keys that choose the models whose servers are checked.
     RoleKeys(None): ACTOR, MENTOR;
     /// The key of the actor alone.

@@ -3,12 +3,12 @@
 use super::key::Entry;
 use super::keys;
 use super::value::ValueType;
-use crate::catalog::ENVIRONMENTS;
+use crate::catalog::{ENVIRONMENTS, METHODS, MethodOptionValue};
 use crate::env::OptionValues;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// All entries, in the order of the reference: the program's own, then those of environments.
+/// All entries, in the order of the reference: the program's own, then those of methods and environments.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let options = ENVIRONMENTS.iter().flat_map(|environment| environment.options);
     let of_environments = options.map(|option| Entry {
@@ -26,20 +26,46 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         flag: "",
         value_name: "",
     });
-    OWN.iter().copied().chain(of_environments).collect()
+    // A method's options are keys of the table `run`.
+    let end_of_run = OWN.iter().rposition(|entry| entry.name.starts_with("run.")).map_or(0, |last| last + 1);
+    let (start, rest) = OWN.split_at(end_of_run);
+    start.iter().copied().chain(of_methods()).chain(rest.iter().copied()).chain(of_environments).collect()
 });
+
+fn of_methods() -> impl Iterator<Item = Entry> {
+    METHODS.iter().flat_map(|method| method.options).map(|option| Entry {
+        name: option.name,
+        meaning: option.meaning,
+        value_type: match option.value {
+            MethodOptionValue::Text { .. } => ValueType::Text,
+            MethodOptionValue::Path => ValueType::Path,
+        },
+        default: match option.value {
+            MethodOptionValue::Text { default } => default,
+            MethodOptionValue::Path => "",
+        },
+        variable: option.variable,
+        flag: option.flag,
+        value_name: option.value_name,
+    })
+}
+
+/// Returns the entries of the options of methods, whose flags `run` has.
+pub fn method_entries() -> impl Iterator<Item = &'static Entry> {
+    METHODS.iter().flat_map(|method| method.options).filter_map(|option| find_entry(option.name))
+}
 
 /// Returns the entry with this name.
 pub fn find_entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// Checks that no option of an environment has the key or the variable of another entry.
+/// Checks that no option of a method or an environment has the key, the variable or the flag of another entry.
 ///
 /// # Errors
 /// Returns a description of the first entry that another one hides.
 pub fn check_entries() -> Result<(), String> {
-    let (mut names, mut variables) = (BTreeSet::new(), BTreeSet::new());
+    let (mut names, mut variables, mut flags) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for entry in ENTRIES.iter() {
         if !names.insert(entry.name) {
             return Err(format!(
@@ -52,6 +78,9 @@ pub fn check_entries() -> Result<(), String> {
                 "{}: another configuration key has the environment variable {} already; choose another one",
                 entry.name, entry.variable
             ));
+        }
+        if !entry.flag.is_empty() && !flags.insert(entry.flag) {
+            return Err(format!("{}: there are two flags {}; choose another one", entry.name, entry.flag));
         }
     }
     Ok(())
@@ -84,9 +113,6 @@ const OWN: &[Entry] = &[
     keys::PREFETCH.entry(),
     keys::PROMPTS.entry(),
     keys::EXEMPLARS.entry(),
-    keys::PROMPTER.entry(),
-    keys::PROMPTER_TEMPLATE.entry(),
-    keys::ADVICE.entry(),
     keys::BREAKS.entry(),
     keys::THEME.entry(),
     keys::GLYPHS.entry(),

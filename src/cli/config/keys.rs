@@ -253,33 +253,6 @@ pub const EXEMPLARS: Key<FilePath> = Key::new(
 .variable("RETROSPECT_EXEMPLARS")
 .flag("--exemplars", "FILE");
 
-pub const PROMPTER: Key<Text> = Key::new(
-    "run.prompter",
-    "what writes the mentor's instruction, if the method searches for it: text (chooses among sentences) or local:DIR, the folder of a model (config.json, tokenizer.json, *.safetensors)",
-    ValueType::Text,
-    "text",
-)
-.variable("RETROSPECT_PROMPTER")
-.flag("--prompter", "PROMPTER");
-
-pub const PROMPTER_TEMPLATE: Key<FilePath> = Key::new(
-    "run.prompter_template",
-    "file with the text that a model as prompter continues, with `{demonstrations}` and `{question}`; by default Vicuna's form for a folder with this name, and plain text for others",
-    ValueType::Path,
-    "",
-)
-.variable("RETROSPECT_PROMPTER_TEMPLATE")
-.flag("--prompter-template", "FILE");
-
-pub const ADVICE: Key<FilePath> = Key::new(
-    "run.advice",
-    "sentences among which the prompter text chooses, one per line; a line with `#` begins a group, of each group one is chosen",
-    ValueType::Path,
-    "",
-)
-.variable("RETROSPECT_ADVICE")
-.flag("--advice", "FILE");
-
 /// Its flag is declared in [`DriveArgs`](crate::cli::args::DriveArgs): it may be repeated and has a help of its own.
 pub const BREAKS: Key<TextList> = Key::new(
     "run.breaks",

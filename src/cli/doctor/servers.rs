@@ -4,7 +4,7 @@ use super::{CheckResult, CheckStatus, check_result};
 use crate::cli::config::{Config, keys};
 use crate::cli::error::CliError;
 use crate::cli::{headless, models};
-use crate::domain::{ModelRole, sampling_param};
+use crate::domain::{ModelRole, RoleSource, sampling_param};
 use crate::provider::openai::{OpenAi, Verdict, check_server};
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ pub(super) fn check_servers(
     let mut results = Vec::new();
     let has_server = [keys::BASE_URL, keys::PROFILE].into_iter().any(|key| !config.get(key).is_empty());
     for (role, key) in [(ModelRole::Actor, keys::ACTOR), (ModelRole::Mentor, keys::MENTOR)] {
-        let model = match config.get(key).strip_prefix("openai:") {
+        let model = match RoleSource::parse(config.get(key)).model() {
             Some(model) => model,
             // An address without a model is enough for a check.
             None if has_server && role == ModelRole::Actor => "",

@@ -7,7 +7,7 @@ use crate::cli::config::{Config, Entry, ProgramPreset, ValueOrigin, ValueType, k
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
-use crate::domain::{DefaultValue, Limits, RunSpec, SettingOrigin};
+use crate::domain::{DefaultValue, Limits, RoleSource, RunSpec, SettingOrigin};
 use crate::method::PaperOrCode;
 use crate::ui::start::{AllowedValues, SettingGroup, SettingRole, SettingRow, SettingsVariant};
 use serde_json::Value;
@@ -165,7 +165,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
 pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
     config
         .profiles_with_model()
-        .map(|(profile, model)| (format!("openai:{model}"), profile.to_owned()))
+        .map(|(profile, model)| (RoleSource::name_of_model(model), profile.to_owned()))
         .collect()
 }
 

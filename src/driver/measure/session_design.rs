@@ -5,8 +5,8 @@ use super::design::{Measurement, MeasurementDesign, arms_for_lesson};
 use super::moment::{MomentError, moment_before_step};
 use super::starting_point::{FreshStart, StartingPoint};
 use crate::domain::{
-    CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, PLACE_PREFIX, RunSpec, Scope,
-    Task,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, ModelRole, PLACE_PREFIX,
+    RoleSource, RunSpec, Scope, Task,
 };
 use crate::driver::{DriverError, EpisodeReplay, ReplayError, RunFactory, worlds};
 use crate::env::{TaskError, TaskOptions};
@@ -297,7 +297,7 @@ fn measurement(
     make: &RunFactory,
 ) -> Result<Measurement, DesignError> {
     let run = start.run().ok_or(DesignError::NoRun)?;
-    if run.actor == "human" {
+    if run.role_source(ModelRole::Actor) == RoleSource::Person {
         return Err(DesignError::HumanActor);
     }
     let config = make(run)?;

@@ -47,6 +47,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/run_limit.rs"),
     include_bytes!("../../domain/sampling.rs"),
     include_bytes!("../../domain/scope.rs"),
+    include_bytes!("../../domain/role_source.rs"),
     include_bytes!("../../domain/run_sampling.rs"),
     include_bytes!("../../domain/run_settings.rs"),
     include_bytes!("../../domain/setting.rs"),

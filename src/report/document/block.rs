@@ -5,7 +5,7 @@ use super::super::record::enum_name;
 use super::samples::SampleFacts;
 use crate::domain::{
     Author, EpisodeRole, LessonOp, LessonStatus, LessonText, ModelRole, Note, NoteKind, PartialReply,
-    PersonAct, Question, Reflection, ToolCall, describe_setting_value, pluralize,
+    PersonAct, Question, Reflection, RoleSource, ToolCall, describe_setting_value, pluralize,
 };
 use crate::engine::{Episode, Failure};
 use std::borrow::Cow;
@@ -424,9 +424,9 @@ pub fn not_kept(count: usize) -> String {
 /// Describes the source of a reply that no model produced in this run; `from` is `recorded:NAME` or `cache`, as in the
 /// journal.
 fn reply_source(from: &str) -> String {
-    match from.strip_prefix("recorded:") {
-        Some(session) => format!("recorded reply from session {session}"),
-        None => "cached reply".to_owned(),
+    match RoleSource::parse(from) {
+        RoleSource::Recording(session) => format!("recorded reply from session {session}"),
+        _ => "cached reply".to_owned(),
     }
 }
 

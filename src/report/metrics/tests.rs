@@ -464,7 +464,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
             "rules act",
             |_, run| run.actor = "rules".to_owned(),
             &[],
-            "a language model acts in the paper, the built-in rules here",
+            "a language model acts in the paper, the rule-based actor here",
         ),
         (
             "rules reflect",
@@ -563,7 +563,7 @@ fn stand_ins_are_labelled_as_such() {
     session_metrics.spec = Some(Arc::new(rules));
     let text = render_metrics(&Metrics::from_sessions(vec![session_metrics]), Format::Text, true);
     assert!(text.lines().next().unwrap().contains("a stand-in, not a model"), "{text}");
-    assert!(text.contains("a language model acts in the paper, the built-in rules here"), "{text}");
+    assert!(text.contains("a language model acts in the paper, the rule-based actor here"), "{text}");
     let real =
         render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Markdown, false);
     assert!(!real.contains("stand"), "{real}");

@@ -4,7 +4,9 @@
 use super::named_value;
 use super::named_value::NamedValue;
 use crate::catalog::{switch_model, unused_mentor_reason};
-use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param};
+use crate::domain::{
+    Autonomy, ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param,
+};
 use crate::engine::Command;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
@@ -86,7 +88,7 @@ impl ModelDialog {
         match self.purpose {
             Purpose::RecordedReply => {
                 let uses_server = |run: Option<&RunSpec>| {
-                    run.is_some_and(|r| r.actor.starts_with("openai:") || r.mentor.starts_with("openai:"))
+                    run.is_some_and(|r| ModelRole::ALL.iter().any(|role| r.role_source(*role).is_model()))
                 };
                 if uses_server(run) {
                     add("cache", "this model's cached reply to exactly this request");
@@ -107,14 +109,14 @@ impl ModelDialog {
                 let now = run.map(|r| r.provider_spec(asked));
                 let roles = run.map(|r| [(&r.actor, "the actor"), (&r.mentor, "the mentor")]);
                 for (model, role) in roles.into_iter().flatten() {
-                    if model.starts_with("openai:") {
+                    if RoleSource::parse(model).is_model() {
                         add(model, if now == Some(model) { "current" } else { role });
                     }
                 }
                 if let Some(Ok(ModelList { server, names })) = self.server_models(asked) {
                     let about = format!("at {server}");
                     for name in names {
-                        add(&format!("openai:{name}"), &about);
+                        add(&RoleSource::name_of_model(&name), &about);
                     }
                 }
                 match asked {
@@ -200,7 +202,7 @@ impl ModelDialog {
         let all = self.candidates(run, params);
         let order = rank(&all, typed, |(name, about)| [format!("{name} {about}")]);
         let mut matches: Vec<_> = order.into_iter().map(|place| all[place].clone()).collect();
-        let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || matches.is_empty();
+        let whole = RoleSource::parse(typed).replies_as_model() || matches.is_empty();
         if whole && !typed.is_empty() && !matches.iter().any(|(name, _)| name == typed) {
             // If the typed text is part of a known name, that name is probably meant.
             let part = matches.iter().any(|(name, _)| name.contains(typed));
@@ -260,7 +262,9 @@ impl ModelDialog {
     fn current_summary(&self, context: &Context<'_>) -> String {
         let (now, run) = (self.current_model(context), context.frame.head.run.as_deref());
         let (Purpose::Model(asked) | Purpose::Sampling(asked)) = self.purpose else { return now.to_owned() };
-        let Some(run) = run.filter(|_| now.starts_with("openai:")) else { return format!("Now: {now}") };
+        let Some(run) = run.filter(|_| RoleSource::parse(now).is_model()) else {
+            return format!("Now: {now}");
+        };
         let address = run.settings.text(&format!("{}.base_url", asked.name()), "");
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or(host);
@@ -287,13 +291,14 @@ impl ModelDialog {
         let Some((name, _)) = self.picker.selected() else { return Response::default() };
         let asked = match self.purpose {
             Purpose::RecordedReply => {
-                let named = name == "cache" || name.starts_with("recorded:");
-                let source = if named { name.clone() } else { format!("recorded:{name}") };
+                let named = name == "cache" || RoleSource::parse(name).replies_as_model();
+                let source = if named { name.clone() } else { RoleSource::name_of_recording(name) };
                 return Response::request_and_close(Request::Send(Command::RetryFromRecording(source)));
             }
             Purpose::Model(asked) | Purpose::Sampling(asked) => asked,
         };
-        if name == "human" {
+        let source = RoleSource::parse(name);
+        if source == RoleSource::Person {
             return Response::request_and_close(Request::Send(Command::SetAutonomy(Autonomy::Human)));
         }
         let Some(run) = context.frame.head.run.as_deref() else { return Response::close() };
@@ -301,7 +306,7 @@ impl ModelDialog {
         let unused = unused_mentor_reason(&changed).filter(|_| asked == ModelRole::Mentor);
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(changed)))];
         requests.extend(unused.map(Request::ShowNotice));
-        let rules = asked == ModelRole::Mentor && matches!(name.as_str(), "symbolic" | "none");
+        let rules = asked == ModelRole::Mentor && matches!(source, RoleSource::Symbolic | RoleSource::Nobody);
         if rules && context.frame.head.has_undecided_call(asked) {
             let key = context.keymap.key_label(Action::GiveUp).unwrap_or_default();
             let words = format!("{name} can't answer a model's prompt; {key} continues without it");

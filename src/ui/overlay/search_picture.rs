@@ -1,7 +1,7 @@
 //! A picture of a search for an instruction: the reward of each evaluation, and the tried vectors in a plane.
 
 use crate::catalog::search_history;
-use crate::domain::SearchHistory;
+use crate::domain::{ASSISTED_MEANING, SearchHistory};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
@@ -50,12 +50,7 @@ impl Component for SearchPicture {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some(history) = search_history(context.displayed_state()) else { return };
-        let title = format!(
-            "Search: {} of at most {} evaluations in {} dimensions",
-            history.points.len(),
-            history.planned,
-            history.dimension
-        );
+        let title = format!("Search: {}", history.extent());
         let (columns, rows) = WINDOW_SIZE;
         let position = WindowPosition::Middle;
         let window = Window { title: &title, position, rows, columns, mode: Mode::Overlay };
@@ -173,12 +168,7 @@ fn draw_rewards(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
 
 /// Plots the tried vectors.
 fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
-    let heading = if history.dimension <= 2 {
-        "Tried vectors".to_owned()
-    } else {
-        format!("Tried vectors, in the plane of {:.0} % of their variance", 100.0 * history.shown_variance)
-    };
-    let area = headed(&heading, area, canvas);
+    let area = headed(&history.plane_heading(), area, canvas);
     if area.height < 2 || area.width < 2 {
         return;
     }
@@ -205,13 +195,12 @@ fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
 
 fn legend_line(history: &SearchHistory, canvas: &Canvas<'_>) -> Vec<(Role, String)> {
     let Some((low, high)) = history.reward_range() else { return Vec::new() };
-    if high <= low {
+    let Some([middle, highest]) = history.third_limits() else {
         return vec![(Role::Muted, format!("all rewards are {low:.2}"))];
-    }
-    let third = (high - low) / 3.0;
+    };
     let names = [
-        format!(" below {:.2}  ", low + third),
-        format!(" below {:.2}  ", low + 2.0 * third),
+        format!(" below {middle:.2}  "),
+        format!(" below {highest:.2}  "),
         " higher  ".to_owned(),
         format!(" best, {:.2}", history.best().map_or(high, |index| history.points[index].reward)),
     ];
@@ -220,9 +209,9 @@ fn legend_line(history: &SearchHistory, canvas: &Canvas<'_>) -> Vec<(Role, Strin
         line.push((role, mark.to_owned()));
         line.push((Role::Muted, name));
     }
-    if history.points.iter().any(|point| point.assisted) {
+    if history.has_assisted() {
         line.push((Role::Person, format!("  {ASSISTED_MARK}")));
-        line.push((Role::Muted, " assisted: not given to the optimiser".to_owned()));
+        line.push((Role::Muted, format!(" {ASSISTED_MEANING}")));
     }
     line
 }

@@ -1,6 +1,7 @@
 //! Plays read-only sessions, and sets the pace of live ones.
 
 use super::cursor;
+use crate::domain::ModelRole;
 use crate::report::StepRef;
 use crate::ui::chapters::{display_time, neighbour, shown_step};
 use crate::ui::frame_data::Context;
@@ -120,7 +121,7 @@ pub(super) fn change_speed(model: &mut Model, context: &Context<'_>, by: i64) ->
         }
         return Vec::new();
     }
-    if context.frame.head.run.as_ref().is_some_and(|run| run.actor.starts_with("openai:")) {
+    if context.frame.head.run.as_ref().is_some_and(|run| run.role_source(ModelRole::Actor).is_model()) {
         let text =
             "the model sets the pace; the speed of the built-in actor and of recordings can be changed";
         model.show_notice(text, Severity::Info, context.now);

@@ -2,7 +2,7 @@
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
 use crate::catalog::find_job;
-use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step, pluralize};
+use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, RoleSource, Stage, Step, pluralize};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
@@ -401,7 +401,7 @@ fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &Stat
     }
     // The model that a retry calls, if it was switched since the failure.
     let named = state.run.as_deref().map_or("", |r| if actor { &r.actor } else { &r.mentor });
-    if let Some(model) = named.strip_prefix("openai:").filter(|_| actor || mentor)
+    if let Some(model) = RoleSource::parse(named).model().filter(|_| actor || mentor)
         && !state.failed_calls().any(|(_, failure)| failure.source.contains(model))
     {
         w.push_text((Role::Muted, ""), 2, Role::Muted, &format!("a retry calls {named}"));

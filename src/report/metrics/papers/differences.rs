@@ -3,7 +3,8 @@
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, PaperRow, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
-    ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, TEMPLATES_SETTING, Task, pluralize,
+    ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, TEMPLATES_SETTING, Task,
+    pluralize,
 };
 use crate::method::PaperOrCode;
 use crate::report::metrics::Metrics;
@@ -87,7 +88,7 @@ impl PaperRow {
             }
             let advisor = self.advisor.as_ref().filter(|_| !self.is_advisor(&spec.mentor));
             return advisor.map(|advisor| {
-                let mentor = spec.mentor.strip_prefix("openai:").unwrap_or(&spec.mentor);
+                let mentor = spec.role_source(ModelRole::Mentor).describe();
                 format!("a constitution by {advisor} in the paper, by {mentor} here")
             });
         }
@@ -110,9 +111,10 @@ impl PaperRow {
         let mut in_paper: BTreeMap<&str, &Value> = self.sampling().collect();
         in_paper.entry("temperature").or_insert(&zero);
         let mut reasons = Vec::new();
-        for (role, provider) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
+        for role in ModelRole::ALL {
             let endpoint = spec.settings.recorded(&format!("{}.sampling", role.name()));
-            let endpoint = endpoint.filter(|_| is_called_model(provider)).map(|setting| &setting.value);
+            let endpoint =
+                endpoint.filter(|_| spec.role_source(role).is_model()).map(|setting| &setting.value);
             for (name, value) in &in_paper {
                 let full_name = format!("{}.{name}", role.name());
                 let of_run = spec.settings.recorded(&full_name).map(|setting| &setting.value);
@@ -151,7 +153,7 @@ impl PaperRow {
         let mut calibration = catalog::defaults(CALIBRATION_METHOD.name, PaperOrCode::Paper).1;
         if self.advisor.is_some() {
             // A model writes the constitution, so what follows from a mentor that is a model holds for it.
-            catalog::apply_mentor_defaults("openai:", &mut calibration);
+            catalog::apply_mentor_defaults(&RoleSource::name_of_model(""), &mut calibration);
         }
         let own = find_method(&self.method).map_or(&[][..], |entry| entry.settings);
         let shared = COMMON_SETTINGS.iter().filter(|setting| setting.name != MENTOR_AT_ONCE.spec.name);
@@ -217,8 +219,9 @@ fn prompt_difference(spec: &RunSpec) -> Option<String> {
 /// In the papers, actor and mentor are language models; what stands in for one isn't comparable.
 fn role_differences(spec: &RunSpec) -> Vec<String> {
     let mut reasons = Vec::new();
-    if catalog::run_asks_actor(spec) && !is_called_model(&spec.actor) {
-        reasons.push(format!("a language model acts in the paper, {} here", describe_role(&spec.actor)));
+    let [actor, mentor] = ModelRole::ALL.map(|role| spec.role_source(role));
+    if catalog::run_asks_actor(spec) && !actor.is_model() {
+        reasons.push(format!("a language model acts in the paper, {} here", actor.describe()));
     }
     let needs_mentor = match find_method(&spec.method).map(|entry| entry.model_need) {
         Some(ModelNeed::Always) => true,
@@ -226,27 +229,10 @@ fn role_differences(spec: &RunSpec) -> Vec<String> {
         _ => false,
     };
     let needs_mentor = needs_mentor || !spec.calibration_tasks().is_empty();
-    if needs_mentor && !is_called_model(&spec.mentor) {
-        reasons.push(format!("a language model reflects in the paper, {} here", describe_role(&spec.mentor)));
+    if needs_mentor && !mentor.is_model() {
+        reasons.push(format!("a language model reflects in the paper, {} here", mentor.describe()));
     }
     reasons
-}
-
-/// Returns whether a model was called. Replies of a recording may be anybody's.
-fn is_called_model(name: &str) -> bool {
-    name.starts_with("openai:")
-}
-
-/// Names who acts or reflects without being a model.
-fn describe_role(name: &str) -> String {
-    match name {
-        _ if name.starts_with("recorded:") => "a recording".to_owned(),
-        "rules" => "the built-in rules".to_owned(),
-        "human" => "a person".to_owned(),
-        "symbolic" => "the symbolic rules".to_owned(),
-        "none" => "nobody".to_owned(),
-        other => other.to_owned(),
-    }
 }
 
 /// Returns whether an id is in a split: it is a path that contains the split's folder, whatever precedes it.

@@ -1,10 +1,10 @@
 //! What the measurement of a lesson looks like.
 
 use super::EffectPanel;
+use crate::domain::ModelRole;
 use crate::report::effect::{
     describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict, percent,
 };
-use crate::report::metrics::is_stand_in;
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress};
@@ -73,7 +73,7 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if let Some(first) = progress.columns.first() {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
     }
-    if context.frame.head.run.as_ref().is_some_and(|run| is_stand_in(&run.actor)) {
+    if context.frame.head.run.as_ref().is_some_and(|run| run.role_source(ModelRole::Actor).is_stand_in()) {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, STAND_IN_NOTE, columns));
     }
     if progress.columns.iter().any(|column| column.log.settled_pairs() > 0) {

@@ -1,13 +1,12 @@
 //! The instruction of a vector: by text steering, or by a model on this machine.
 
+use super::jobs::{self, InstructInputs, Instructed, ModelAnswer, ModelInputs};
+use super::settings::ProjectionEntries;
 use crate::bayes::{Projection, ProjectionKind};
 use crate::domain::JobContext;
-use crate::method::dora::jobs::{self, InstructInputs, Instructed, ModelAnswer, ModelInputs};
-use crate::method::dora::settings::ProjectionEntries;
 use crate::prompter::{GenerationOptions, LocalModel, Sampling, template};
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::Path;
 
 /// The part of a job's progress that loading a model counts for, in tenths.
 const LOADING_TENTHS: u64 = 9;
@@ -17,7 +16,7 @@ const LOADING_TENTHS: u64 = 9;
 /// # Errors
 /// Returns a message if the inputs can't be read, if there is nothing to make an instruction of, if the model can't be loaded or
 /// can't answer, or if the job is cancelled.
-pub(super) fn compute_instruction(inputs: &Value, context: &JobContext) -> Result<Value, String> {
+pub(crate) fn compute_instruction(inputs: &Value, context: &JobContext) -> Result<Value, String> {
     let inputs = InstructInputs::deserialize(inputs).map_err(|error| error.to_string())?;
     let instructed = match &inputs.by_model {
         None => jobs::choose_instruction(&inputs, context)?,
@@ -34,12 +33,11 @@ fn write_instruction(
     if settings.model.is_empty() {
         return Err("no folder of a model: start the run with --prompter local:DIR".to_owned());
     }
-    let folder = Path::new(&settings.model);
     let mut is_loaded_here = false;
-    let model = context.service(&format!("model {}", folder.display()), || {
+    let model = context.service(&format!("model {}", settings.model), || {
         is_loaded_here = true;
         let mut report = |done: u64, all: u64| context.report(LOADING_TENTHS * done, 10 * all);
-        LocalModel::load(folder, &mut report).map_err(|error| error.to_string())
+        LocalModel::load(&settings.model, &mut report).map_err(|error| error.to_string())
     })?;
     let soft_tokens = settings.projection.tokens as usize;
     let projection = Projection::new(

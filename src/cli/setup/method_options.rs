@@ -1,0 +1,61 @@
+//! What a run gives its method besides settings ([`MethodOption`]).
+
+use crate::catalog::{GivenOptions, METHODS, MethodOption, OptionError, find_method};
+use crate::cli::bounded;
+use crate::cli::config::{Config, FilePath, Key, ValueOrigin, ValueType, find_entry};
+use crate::cli::error::{CliError, CliErrorKind};
+use crate::cli::settings::setting_origin;
+use crate::domain::{RunSpec, SettingOrigin};
+use std::path::{Path, PathBuf};
+
+/// Records the options of a run's method. Returns what a person should know of it before the run starts.
+///
+/// # Errors
+/// Fails with a [`CliError`] if an option of another method was given by its flag, or if the method can't use one.
+pub(super) fn record(config: &Config, spec: &mut RunSpec) -> Result<Option<String>, CliError> {
+    let Some(method) = find_method(&spec.method) else { return Ok(None) };
+    // A configuration may be for runs of several methods.
+    let is_flag = |option: &MethodOption| {
+        origin(config, option).is_some_and(|from| matches!(from, ValueOrigin::Flag(_)))
+    };
+    for other in METHODS.iter().filter(|other| other.name != method.name) {
+        let is_foreign = |option: &&MethodOption| !method.options.contains(option) && is_flag(option);
+        if let Some(option) = other.options.iter().find(is_foreign) {
+            return Err(CliError::usage(
+                format!("{} is for the method {}, not for {}", option.flag, other.name, method.name),
+                format!("omit {}, or choose --method {}", option.flag, other.name),
+            ));
+        }
+    }
+    (method.record_options)(&Given(config), &mut spec.settings).map_err(|error| {
+        let kind = if error.is_usage { CliErrorKind::Usage } else { CliErrorKind::File };
+        CliError::new(kind, error.message, error.hint)
+    })
+}
+
+fn origin<'a>(config: &'a Config, option: &MethodOption) -> Option<&'a ValueOrigin> {
+    Some(config.origin(find_entry(option.name)?))
+}
+
+struct Given<'a>(&'a Config);
+
+impl GivenOptions for Given<'_> {
+    fn text(&self, option: &MethodOption) -> String {
+        find_entry(option.name).map_or_else(String::new, |entry| self.0.display(entry))
+    }
+
+    fn path(&self, option: &MethodOption) -> Option<PathBuf> {
+        self.0.get(Key::<FilePath>::new(option.name, option.meaning, ValueType::Path, ""))
+    }
+
+    fn origin(&self, option: &MethodOption) -> SettingOrigin {
+        origin(self.0, option).map_or(SettingOrigin::BuiltIn, setting_origin)
+    }
+
+    fn read_text(&self, file: &Path) -> Result<String, OptionError> {
+        bounded::read_text(file).map_err(|error| {
+            let error = CliError::file(file, "could not be read", &error);
+            OptionError::file(error.message, error.hint)
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! Who acts or reflects in a run, as the command line and journals name it: `rules`, `openai:MODEL`, `recorded:SESSION` ...
+
+/// What is behind the name of an actor or a mentor. Which of them a role may have, the driver checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleSource<'a> {
+    /// `rules`: the rule-based actor, a stand-in for a model.
+    Rules,
+    /// `symbolic`: the rules of a method's symbolic reflections, a part of the method.
+    Symbolic,
+    /// `human`: a person.
+    Person,
+    /// `none`: nobody.
+    Nobody,
+    /// `openai:MODEL`: a model of a server.
+    Model(&'a str),
+    /// `recorded:SESSION`: the replies of a recorded session.
+    Recording(&'a str),
+    /// A name that this program doesn't know.
+    Unknown(&'a str),
+}
+
+impl<'a> RoleSource<'a> {
+    /// Reads a name.
+    pub fn parse(name: &'a str) -> Self {
+        match name {
+            "rules" => Self::Rules,
+            "symbolic" => Self::Symbolic,
+            "human" => Self::Person,
+            "none" => Self::Nobody,
+            other => {
+                match (other.strip_prefix(Self::MODEL_PREFIX), other.strip_prefix(Self::RECORDING_PREFIX)) {
+                    (Some(model), _) => Self::Model(model),
+                    (None, Some(session)) => Self::Recording(session),
+                    (None, None) => Self::Unknown(other),
+                }
+            }
+        }
+    }
+
+    const MODEL_PREFIX: &'static str = "openai:";
+    const RECORDING_PREFIX: &'static str = "recorded:";
+
+    /// Returns the name of a model of a server.
+    pub fn name_of_model(model: &str) -> String {
+        [Self::MODEL_PREFIX, model].concat()
+    }
+
+    /// Returns the name of a recorded session's replies.
+    pub fn name_of_recording(session: &str) -> String {
+        [Self::RECORDING_PREFIX, session].concat()
+    }
+
+    /// Returns the model's name, if a server is called.
+    pub fn model(self) -> Option<&'a str> {
+        if let Self::Model(model) = self { Some(model) } else { None }
+    }
+
+    /// Returns whether a server is called. The replies of a recording may be anybody's.
+    pub fn is_model(self) -> bool {
+        self.model().is_some()
+    }
+
+    /// Returns whether it is a model, or a recording of one.
+    pub fn replies_as_model(self) -> bool {
+        matches!(self, Self::Model(_) | Self::Recording(_))
+    }
+
+    /// Returns whether rules or a recording take the place of a model. A symbolic mentor doesn't: it is part of its method.
+    pub fn is_stand_in(self) -> bool {
+        matches!(self, Self::Rules | Self::Recording(_))
+    }
+
+    /// Names it in a sentence; a model by its own name.
+    pub fn describe(self) -> String {
+        let words = match self {
+            Self::Rules => "the rule-based actor",
+            Self::Symbolic => "the symbolic rules",
+            Self::Person => "a person",
+            Self::Nobody => "nobody",
+            Self::Model(model) => model,
+            Self::Recording(_) => "a recording",
+            Self::Unknown(name) => name,
+        };
+        words.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let cases = [
+            ("rules", RoleSource::Rules),
+            ("symbolic", RoleSource::Symbolic),
+            ("human", RoleSource::Person),
+            ("none", RoleSource::Nobody),
+            ("openai:qwen3:4b", RoleSource::Model("qwen3:4b")),
+            ("openai:", RoleSource::Model("")),
+            ("recorded:a/b", RoleSource::Recording("a/b")),
+            ("Rules", RoleSource::Unknown("Rules")),
+            ("", RoleSource::Unknown("")),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(RoleSource::parse(name), expected, "{name}");
+        }
+        assert_eq!(RoleSource::name_of_model("a:b"), "openai:a:b");
+        assert_eq!(RoleSource::name_of_recording("s"), "recorded:s");
+    }
+}
