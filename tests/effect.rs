@@ -16,8 +16,8 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use household::{ANSWER, LESSON, Place, elsewhere, here, two_arms_elsewhere, two_arms_here, with_actor};
 use retrospect::driver::measure::{
-    Keep, LogFile, MeasureOptions, Measurement, MergeError, Wanted, continue_measurement, measure,
-    merge_logs, read_log,
+    Keep, LogFile, MeasureOptions, Measurement, MergeError, OpenMeasurement, Wanted, measure,
+    measure_in_turn, merge_logs, read_log,
 };
 use retrospect::driver::rule_based_actor;
 use retrospect::journal::{Session, fold_events, read_branch};
@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 const IN_MEMORY: MeasureOptions =
-    MeasureOptions { jobs: 1, keep: Keep::None, retry_delay: Duration::ZERO, turn: None };
+    MeasureOptions { jobs: 1, keep: Keep::None, retry_delay: Duration::ZERO, turn: None, begun: None };
 
 /// Runs a measurement in memory.
 fn run(measurement: &Measurement) -> EffectLog {
@@ -148,32 +148,21 @@ fn measurements_that_advance_in_turn_have_the_same_logs() {
     });
     for jobs in [1, 2] {
         let paths = [1, 2].map(|n| dir.path().join(format!("{jobs}-{n}")).join("log.jsonl"));
-        let mut files = paths.each_ref().map(|path| LogFile::open(path).unwrap().0);
-        let mut logs = [None, None];
+        let open = both.iter().zip(&paths).map(|(measurement, path)| OpenMeasurement::open(measurement, path).unwrap());
         let options = MeasureOptions { jobs, turn: Some(Duration::ZERO), ..IN_MEMORY };
         let (_sender, wanted) = watch::channel(Wanted::Running);
-        let mut turns = 0;
-        while logs
-            .iter()
-            .any(|log: &Option<EffectLog>| log.as_ref().is_none_or(|log| log.stopped().is_none()))
-        {
-            for ((measurement, file), log) in both.iter().zip(&mut files).zip(&mut logs) {
-                if log.as_ref().is_some_and(|log| log.stopped().is_some()) {
-                    continue;
-                }
-                turns += 1;
-                let known = (Some(file), log.take());
-                let done = continue_measurement(measurement, known, options, wanted.clone(), &mut |_, _| {});
-                *log = Some(done.unwrap());
-            }
-        }
+        // Of successive records of the same measurement, one.
+        let mut order = Vec::new();
+        let mut on_record = |index: usize, _: &EffectLog, _: &EffectRecord| order.push(index);
+        let logs = measure_in_turn(open.collect(), options, &wanted, &mut on_record).unwrap();
+        order.dedup();
+        assert!(order.starts_with(&[0, 1, 0, 1, 0]), "{order:?}");
         if jobs == 1 {
-            assert!(turns >= 7, "one pair a turn: {turns}");
             for (path, alone) in paths.iter().zip(&alone) {
                 assert!(std::fs::read(path).unwrap() == *alone, "{}", path.display());
             }
         }
-        for (log, alone) in logs.iter().flatten().zip(&alone) {
+        for (log, alone) in logs.iter().zip(&alone) {
             let lines = alone.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
             let alone = EffectLog::fold(lines.map(|line| serde_json::from_slice(line).unwrap())).unwrap();
             let counts = |log: &EffectLog| format!("{:?}", log.contrasts()[0].counts());

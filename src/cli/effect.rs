@@ -12,7 +12,9 @@ use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::headless::guard_session_signals;
 use super::output::Output;
-use crate::driver::measure::{Keep, LogFile, LogFileError, MeasureError, MeasureOptions, Wanted, measure};
+use crate::driver::measure::{
+    Keep, LogFileError, MeasureError, MeasureOptions, OpenMeasurement, Wanted, measure_in_turn,
+};
 use crate::timeline::effect::{
     EffectLog, EffectPlan, EffectRecord, EffectResult, PanelVerdict, StopReason, Verdict,
 };
@@ -64,23 +66,10 @@ pub(super) fn measure_effect(
         };
         guard.set_session(stop, move || has_ended.load(Ordering::Relaxed));
     }
-    let mut measured = Vec::new();
-    let mut outcome = Ok(());
-    for column in &prepared {
-        match run(column, args, wanted.clone(), &mut printer) {
-            Ok(done) => measured.push(done),
-            Err(error) => {
-                outcome = Err(error);
-                break;
-            }
-        }
-        if *wanted.borrow() == Wanted::Stopped {
-            break;
-        }
-    }
+    let outcome = run(&prepared, args, &wanted, &mut printer);
     has_ended.store(true, Ordering::Relaxed);
     drop(guard);
-    outcome?;
+    let measured = outcome?;
     for (column, done) in prepared.iter().zip(&measured) {
         store::store_result(config, pool, column, done, printer.out())?;
     }
@@ -91,13 +80,13 @@ pub(super) fn measure_effect(
     finish(args, &measured, &mut printer)
 }
 
-/// Plays one column, or continues it.
+/// Plays the columns in turn, or continues them.
 fn run(
-    column: &Prepared,
+    prepared: &[Prepared],
     args: &EffectArgs,
-    wanted: watch::Receiver<Wanted>,
+    wanted: &watch::Receiver<Wanted>,
     printer: &mut ResultPrinter<'_>,
-) -> Result<Measured, CliError> {
+) -> Result<Vec<Measured>, CliError> {
     let options = MeasureOptions {
         jobs: usize::from(args.jobs),
         keep: match args.keep {
@@ -106,19 +95,25 @@ fn run(
             KeepWord::None => Keep::None,
         },
         retry_delay: RETRY_DELAY,
-        turn: None,
+        ..MeasureOptions::default()
     };
-    let (mut file, records) = LogFile::open(&column.log).map_err(|error| log_error(&error))?;
+    let mut columns = Vec::new();
+    for column in prepared {
+        let opened = OpenMeasurement::open(&column.measurement, &column.log);
+        columns.push(opened.map_err(|error| log_error(&error))?);
+    }
     let mut printed = Ok(());
-    let mut on_record = |log: &EffectLog, record: &EffectRecord| {
+    let mut on_record = |_: usize, log: &EffectLog, record: &EffectRecord| {
         if printed.is_ok() {
             printed = printer.on_record(log, record);
         }
     };
-    let log = measure(&column.measurement, (Some(&mut file), records), options, wanted, &mut on_record)
-        .map_err(|error| measure_error(&error))?;
+    let logs = measure_in_turn(columns, options, wanted, &mut on_record);
+    let logs = logs.map_err(|error| measure_error(&error))?;
     printed?;
-    Ok(Measured { plan: log.plan().clone(), result: EffectResult::from_log(&log) })
+    let measured =
+        logs.iter().map(|log| Measured { plan: log.plan().clone(), result: EffectResult::from_log(log) });
+    Ok(measured.collect())
 }
 
 /// Prints the results, and turns them into the exit code.

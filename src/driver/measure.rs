@@ -16,6 +16,7 @@ mod results;
 mod runner;
 mod session_design;
 mod starting_point;
+mod turns;
 
 pub use design::{
     ALL, Arm, EDITED, Measurement, MeasurementDesign, PLACEBO, WITH, WITHOUT, arms_for_lesson,
@@ -33,3 +34,4 @@ pub use session_design::{
     measure_each, measure_over_tasks,
 };
 pub use starting_point::{FreshStart, Moment, PoolChange, StartingPoint};
+pub use turns::{OnRecordInTurn, OpenMeasurement, measure_in_turn};

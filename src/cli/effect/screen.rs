@@ -8,8 +8,8 @@ use crate::cli::locate;
 use crate::cli::pool::pool_path;
 use crate::domain::{LessonId, MeasuredEffect};
 use crate::driver::measure::{
-    LogFile, MeasureChoices, MeasureOptions, MeasuredSession, Measurement, Wanted, continue_measurement,
-    day_of, measurements_folder, modified, read_log, read_results,
+    MeasureChoices, MeasureOptions, MeasuredSession, Measurement, OpenMeasurement, Wanted, day_of,
+    measure_in_turn, measurements_folder, modified, read_log, read_results,
 };
 use crate::driver::{Store, wall_clock_now};
 use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
@@ -23,8 +23,6 @@ use tokio::sync::{oneshot, watch};
 
 /// How often the pairs so far are shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
-/// How long a column advances before the other one does.
-const TURN: Duration = Duration::from_millis(250);
 /// How long to wait before an episode that couldn't be played is tried again.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
@@ -174,66 +172,41 @@ fn run_columns(
     wanted: &watch::Receiver<Wanted>,
     send: &ShowColumns<'_>,
 ) -> Result<(), String> {
+    let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
     // What is finished stays as it is.
     let is_open = |column: &Column| column.shown.log.stopped().is_none_or(StopReason::can_go_on);
-    let mut files = Vec::new();
-    for index in (0..columns.len()).filter(|index| columns.get(*index).is_some_and(is_open)) {
-        let Some(column) = columns.get(index) else { continue };
-        let (file, records) = LogFile::open(&column.log).map_err(|error| error.to_string())?;
-        files.push((index, file, EffectLog::fold(records)));
+    let mut places = Vec::new();
+    let mut measurements = Vec::new();
+    for (place, column) in columns.iter().enumerate().filter(|(_, column)| is_open(column)) {
+        let opened = OpenMeasurement::open(&column.measurement, &column.log);
+        measurements.push(opened.map_err(|error| error.to_string())?);
+        places.push(place);
     }
     let mut last_shown = Instant::now();
-    while !files.is_empty() {
-        let mut unfinished = Vec::new();
-        for (index, mut file, log) in files {
-            let log = run_turn(columns, index, (&mut file, log), wanted, (&mut last_shown, send))?;
-            if log.stopped().is_none() {
-                unfinished.push((index, file, Some(log)));
-            }
-        }
-        files = unfinished;
-    }
-    Ok(())
-}
-
-/// Plays one column for a while, and shows its pairs beside the others.
-fn run_turn(
-    columns: &mut [Column],
-    index: usize,
-    (file, known): (&mut LogFile, Option<EffectLog>),
-    wanted: &watch::Receiver<Wanted>,
-    (last_shown, send): (&mut Instant, &ShowColumns<'_>),
-) -> Result<EffectLog, String> {
-    let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
-    let Some(column) = columns.get_mut(index) else { return Err("no such column".to_owned()) };
-    let options = MeasureOptions { retry_delay: RETRY_DELAY, turn: Some(TURN), ..MeasureOptions::default() };
-    let mut on_record = |log: &EffectLog, _: &EffectRecord| {
-        if last_shown.elapsed() < SHOW_INTERVAL {
-            return;
-        }
-        *last_shown = Instant::now();
-        if let Some(column) = shown.get_mut(index) {
-            column.log = log.clone();
-            column.result = EffectResult::without_bootstrap(log);
-        }
+    let mut on_record = |index: usize, log: &EffectLog, _: &EffectRecord| {
+        let column = places.get(index).and_then(|place| shown.get_mut(*place));
+        let Some(column) = column.filter(|_| last_shown.elapsed() >= SHOW_INTERVAL) else { return };
+        last_shown = Instant::now();
+        column.log = log.clone();
+        // The bootstrap takes long, so only the end has it.
+        column.result = EffectResult::without_bootstrap(log);
         send(&shown);
     };
-    let log = continue_measurement(
-        &column.measurement,
-        (Some(file), known),
-        options,
-        wanted.clone(),
-        &mut on_record,
-    )
-    .map_err(|error| error.to_string())?;
-    // The bootstrap takes long, so only the end has it.
-    column.shown.result = match log.stopped() {
-        Some(_) => EffectResult::from_log(&log),
-        None => EffectResult::without_bootstrap(&log),
-    };
-    column.shown.kept = kept_result(&log, &column.shown.result, &day_of(wall_clock_now()));
-    column.shown.log = log.clone();
-    Ok(log)
+    let options = MeasureOptions { retry_delay: RETRY_DELAY, ..MeasureOptions::default() };
+    let outcome = measure_in_turn(measurements, options, wanted, &mut on_record);
+    for (index, place) in places.into_iter().enumerate() {
+        let Some(column) = columns.get_mut(place) else { continue };
+        // After an error, the file has what was played.
+        let log = match &outcome {
+            Ok(logs) => logs.get(index).cloned(),
+            Err(_) => read_log(&column.log).ok().and_then(EffectLog::fold),
+        };
+        let Some(log) = log else { continue };
+        column.shown.result = EffectResult::from_log(&log);
+        column.shown.kept = kept_result(&log, &column.shown.result, &day_of(wall_clock_now()));
+        column.shown.log = log;
+    }
+    outcome.map(drop).map_err(|error| error.to_string())
 }
 
 fn in_phase<'a>(

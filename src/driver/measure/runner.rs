@@ -39,11 +39,13 @@ pub struct MeasureOptions {
     /// Return after this time and at least one pair, at the end of a pair, so that another measurement can advance; [`continue_measurement`] goes
     /// on. Nothing of it is recorded. `None`: only when the measurement stops.
     pub turn: Option<Duration>,
+    /// When a limit in minutes begins to count; `None`: when the measurement is started or continued.
+    pub begun: Option<Instant>,
 }
 
 impl Default for MeasureOptions {
     fn default() -> Self {
-        Self { jobs: 1, keep: Keep::Differing, retry_delay: Duration::from_secs(1), turn: None }
+        Self { jobs: 1, keep: Keep::Differing, retry_delay: Duration::from_secs(1), turn: None, begun: None }
     }
 }
 
@@ -100,8 +102,7 @@ pub fn measure<'a>(
     continue_measurement(measurement, (file, EffectLog::fold(records)), options, wanted, on_record)
 }
 
-/// Goes on with a measurement whose log is known, or begins it. `file` has the records of the log. A limit in minutes counts
-/// from here.
+/// Goes on with a measurement whose log is known, or begins it. `file` has the records of the log.
 ///
 /// # Errors
 /// Returns [`MeasureError`] if something can't be written, or if the log belongs to another measurement.
@@ -132,7 +133,7 @@ pub fn continue_measurement<'a>(
         on_record,
         in_progress: Vec::new(),
         events: HashMap::new(),
-        deadline: minutes.and_then(|minutes| Instant::now().checked_add(minutes)),
+        deadline: minutes.and_then(|minutes| options.begun.unwrap_or_else(Instant::now).checked_add(minutes)),
         turn_end: options.turn.and_then(|turn| Instant::now().checked_add(turn)),
         has_begun_pair: false,
         wanted,
