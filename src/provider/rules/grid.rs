@@ -32,7 +32,7 @@ pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: &SeededR
     }
     let grabs_with_full_hands = replay.current_view().carrying.is_some()
         && shows_habit("grabs_with_full_hands", replay.full_hand_grabs);
-    let action = Decision { replay: &replay, random: random, grabs_with_full_hands }.next_action();
+    let action = Decision { replay: &replay, random, grabs_with_full_hands }.next_action();
     if let Some(turn) = replay.actions.last().filter(|last| last.starts_with("turn "))
         && !action.starts_with("turn ")
         && shows_habit("keeps_turning", replay.extra_turns)

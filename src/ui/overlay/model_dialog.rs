@@ -116,7 +116,7 @@ impl ModelDialog {
                 if let Some(Ok(ModelList { server, names })) = self.server_models(asked) {
                     let about = format!("at {server}");
                     for name in names {
-                        add(&RoleSource::name_of_model(&name), &about);
+                        add(&RoleSource::name_of_model(name), &about);
                     }
                 }
                 match asked {
