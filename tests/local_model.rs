@@ -2,6 +2,9 @@
 //! them and recorded what `transformers` computes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
+#[path = "local_model/speed.rs"]
+mod speed;
+
 use retrospect::prompter::{GenerationOptions, LocalModel, ModelError, Sampling};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -143,7 +146,7 @@ fn loading_and_answering_can_be_cancelled() {
         seen.push((done, all));
         if done < all { Ok(()) } else { Err("cancelled".to_owned()) }
     };
-    let error = LocalModel::load(&folder("llama"), &mut report).err().unwrap();
+    let error = LocalModel::load(folder("llama"), &mut report).err().unwrap();
     assert_eq!(error.to_string(), "cancelled");
     assert!(seen.len() > 20 && seen.iter().all(|(_, all)| *all == 2 * 20_320), "{seen:?}");
     let model = load(&folder("llama")).unwrap();
