@@ -217,8 +217,9 @@ fn set_option(
     option_of: fn(&EnvironmentEntry) -> Option<(&'static EnvironmentOption, &'static str)>,
 ) -> Result<(), CliError> {
     for (option, value) in ENVIRONMENTS.iter().filter_map(|entry| option_of(entry)) {
-        if let Some(entry) = config::find_entry(option.name) {
-            config.set_flag(entry, Some(value))?;
+        match config::find_entry(option.name) {
+            Some(entry) => config.set_flag(entry, Some(value))?,
+            None => _ = config.set_by_flag_alone.insert(option.name, value),
         }
     }
     Ok(())

@@ -52,6 +52,8 @@ pub struct Config {
     pub calls_no_model: bool,
     /// Path of the configuration file, which may not exist.
     pub file: PathBuf,
+    /// Options of environments that are no keys: only their flag sets them.
+    pub set_by_flag_alone: BTreeMap<&'static str, &'static str>,
     /// Folder that also holds `themes/` and `keys.toml`.
     pub folder: PathBuf,
 }
@@ -97,6 +99,7 @@ impl Config {
             invalid_breakpoints,
             warnings,
             calls_no_model,
+            set_by_flag_alone: BTreeMap::new(),
             file,
             folder,
         }

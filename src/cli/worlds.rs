@@ -23,7 +23,8 @@ pub(super) fn world_options(config: &Config) -> TaskOptions {
     let text_of = |option: &EnvironmentOption| Some((option.name, config.display(find_entry(option.name)?)));
     let chosen = own().filter(|option| option.values.is_recorded()).filter_map(text_of).collect();
     let is_local = |option: &&EnvironmentOption| matches!(option.values, OptionValues::LocalWords(_));
-    let local_words = own().filter(is_local).filter_map(text_of).collect();
+    let by_flag = config.set_by_flag_alone.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    let local_words = own().filter(is_local).filter_map(text_of).chain(by_flag).collect();
     let path_of = |option: &EnvironmentOption| {
         config.get(Key::<FilePath>::new(option.name, option.meaning, ValueType::Path, ""))
     };

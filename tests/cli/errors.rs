@@ -10,6 +10,13 @@ fn every_error_says_where_and_what_to_do() {
     let cases: &[(&[&str], i32, &str, &[&str])] = &[
         (&["frob"], 2, "usage", &["frob", "retrospect --help"]),
         (&["run", "--bogus"], 2, "usage", &["--bogus", "retrospect run --help"]),
+        // Only the flag switches the sandbox off.
+        (
+            &["run", "--env", "programming", "--set", "programming.sandbox=none", "--headless"],
+            2,
+            "usage",
+            &["unknown setting \"programming.sandbox\""],
+        ),
         (&["run", "--trials", "0"], 2, "usage", &["--trials \"0\"", "a whole number, at least 1"]),
         (&["run", "--env", "moon"], 2, "usage", &["--env \"moon\"", "household, alfworld"]),
         (
@@ -240,6 +247,14 @@ fn a_broken_configuration_names_its_line() {
     assert_eq!(output.code, 1);
     assert!(
         output.stderr.contains("config.toml:3: unknown key \"run.trails\"; did you mean \"run.trials\"?"),
+        "{}",
+        output.stderr
+    );
+    // Only a flag switches the sandbox of programs off.
+    std::fs::write(home.path("config/config.toml"), "[programming]\nsandbox = \"none\"\n").unwrap();
+    let output = home.run(&["run", "--headless"]);
+    assert!(
+        output.stderr.contains("config.toml:2: unknown key \"programming.sandbox\""),
         "{}",
         output.stderr
     );

@@ -165,7 +165,10 @@ fn answer(
         }
         "tasks" => {
             let all: Vec<Value> = (2..=LAST)
-                .map(|cell| json!({"id": format!("east-{cell}"), "goal": format!("reach cell {cell}"), "type": "walk"}))
+                .map(|cell| {
+                    let mark = if faults.kind == "control_sequences" { "\u{1b}]0;title\u{7}" } else { "" };
+                    json!({"id": format!("east-{cell}{mark}"), "goal": format!("{mark}reach cell {cell}"), "type": "walk"})
+                })
                 .collect();
             let first = request["offset"].as_u64().unwrap_or(0) as usize;
             let last = (first + request["limit"].as_u64().unwrap_or(100) as usize).min(all.len());
@@ -232,6 +235,9 @@ fn answer(
                 writeln!(dropped, "{}", request["snapshot"].as_str().unwrap()).unwrap();
             }
             json!({})
+        }
+        "hint" if faults.kind == "control_sequences" => {
+            json!({"hint": "\u{1b}[2J\u{9b}1mGo east once more."})
         }
         "hint" => json!({"hint": "Go east once more."}),
         "close" => {

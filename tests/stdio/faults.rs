@@ -1,7 +1,9 @@
 //! Programs that misbehave: what is reported, and that nothing is left of them.
 
 use super::{long_limits, open, options, pids, wait_until, wait_until_gone, win};
-use retrospect::env::{EnvError, ProgramLimits, StopHandle};
+use retrospect::driver::worlds;
+use retrospect::env::{EnvError, Environment, ProgramLimits, StopHandle};
+use serde_json::json;
 use std::fs;
 use std::thread;
 use std::time::Duration;
@@ -51,6 +53,7 @@ const CASES: &[(&str, Expected)] = &[
     ("half_line_exit@step", Died("exit status: 4")),
     ("two_replies@reset", Protocol("replied without a request")),
     ("two_replies@hello", Protocol("replied without a request")),
+    ("two_replies@step", Protocol("replied without a request")),
     ("wrong_id@step", Protocol("the id 4711, but the reply to request 3 is due")),
     ("missing_id@step", Protocol("a reply has no `id`")),
     ("string_id@step", Protocol("a reply has the id \"3\", but")),
@@ -157,6 +160,57 @@ fn every_fault_is_reported_and_leaves_no_process() {
             });
         }
     });
+}
+
+/// What a person looks at beside the steps: the program hangs there, is ended, and whatever comes next says so.
+#[test]
+fn a_program_that_hangs_at_a_look_is_ended() {
+    type Look = fn(&mut dyn Environment);
+    let cases: [(&str, &str, Look); 3] = [
+        ("peek", "peek", |world| assert_eq!(world.world_summary(), json!({}))),
+        ("snapshot", "snapshot", |world| assert!(world.snapshot().is_none())),
+        ("hint", "list", |world| {
+            let hint = world.hint().unwrap();
+            assert!(hint.contains("did not answer"), "{hint}");
+        }),
+    ];
+    for (operation, limit, look) in cases {
+        let marks = tempfile::tempdir().unwrap();
+        let mut limits = long_limits();
+        *limits.limit_mut(limit).unwrap() = SHORT;
+        let mut world = open(&options(&format!("hang@{operation}"), Some(marks.path()), limits)).unwrap();
+        world.reset().unwrap();
+        look(world.as_mut());
+        let error = world.step("east").unwrap_err();
+        assert!(matches!(error, EnvError::TimedOut { .. }), "{operation}: {error:?}");
+        drop(world);
+        pids(marks.path()).into_iter().for_each(wait_until_gone);
+    }
+}
+
+#[test]
+fn a_program_that_hangs_while_it_lists_tasks_is_ended() {
+    let marks = tempfile::tempdir().unwrap();
+    let mut limits = long_limits();
+    limits.tasks = SHORT;
+    let options = options("hang@tasks", Some(marks.path()), limits);
+    let error = worlds::list_tasks("stdio", &worlds::Selection::default(), &options).unwrap_err();
+    assert!(error.to_string().contains("did not answer"), "{error}");
+    pids(marks.path()).into_iter().for_each(wait_until_gone);
+}
+
+/// Ids, goals and hints are shown in lists and messages, without what a terminal would obey.
+#[test]
+fn control_sequences_in_tasks_and_hints_reach_no_terminal() {
+    let options = options("control_sequences", None, long_limits());
+    let tasks = worlds::list_tasks("stdio", &worlds::Selection::default(), &options).unwrap();
+    assert!(tasks[0].id.contains('\u{1b}'), "the program is asked for its own id: {:?}", tasks[0].id);
+    let shown = retrospect::text::one_line(&tasks[0].goal).into_owned();
+    assert!(!shown.contains(char::is_control) && shown.contains("reach cell 2"), "{shown:?}");
+    let mut world = open(&options).unwrap();
+    world.reset().unwrap();
+    let hint = world.hint().unwrap();
+    assert!(!hint.contains('\u{1b}') && hint.contains("Go east"), "{hint:?}");
 }
 
 #[test]

@@ -31,9 +31,9 @@ pub const PYTHON_OPTION: EnvironmentOption = EnvironmentOption {
 /// Whether programs are run in a sandbox.
 pub const SANDBOX_OPTION: EnvironmentOption = EnvironmentOption {
     name: "programming.sandbox",
-    meaning: "whether programs run in a sandbox (`bubblewrap`) or as any other program of yours (`none`); --unsandboxed on the command line",
+    meaning: "whether programs run in a sandbox (`bubblewrap`) or as any other program of yours (`none`); set by the flag --unsandboxed alone",
     values: OptionValues::LocalWords(&["bubblewrap", NO_SANDBOX]),
-    variable: "RETROSPECT_PROGRAMMING_SANDBOX",
+    variable: "",
 };
 const NO_SANDBOX: &str = "none";
 /// How many of the agent's tests are kept.

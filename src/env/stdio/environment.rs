@@ -5,6 +5,7 @@ use super::message::{Fields, optional_flag, quote, required_text, text_list, wro
 use super::turn::Turn;
 use crate::domain::{EnvInfo, ListingCost, StepResult, Task};
 use crate::env::{EnvError, Environment, Snapshot};
+use crate::text::one_line;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -120,7 +121,8 @@ impl Environment for StdioEnvironment {
         }
         let limit = connection.limits.list;
         let hint = connection.ask("hint", &Value::Null, limit, |fields| required_text(&fields, "hint"));
-        Some(hint.unwrap_or_else(|error| error.to_string()))
+        // Shown to a person as it is.
+        Some(hint.map_or_else(|error| error.to_string(), |text| one_line(&text).into_owned()))
     }
 
     fn world_summary(&self) -> Value {
