@@ -143,7 +143,7 @@ pub struct DroppedSegment {
 /// The line format version is the version of the fixed line formats (`prompt::forms`) in which a record's segments are
 /// written. A record is always rendered with its own version, so that formats can improve without changing the prompts
 /// of old sessions. Stored as a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub enum TextForms {
     /// The formats of program version 0.1, whose records name no version.
@@ -153,11 +153,13 @@ pub enum TextForms {
     V2,
     /// An action of several lines keeps its line breaks.
     V3,
+    /// So does the plan of an episode.
+    V4,
 }
 
 impl TextForms {
     /// The version of new prompts.
-    pub const CURRENT: Self = Self::V3;
+    pub const CURRENT: Self = Self::V4;
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_first(&self) -> bool {
@@ -171,6 +173,7 @@ impl From<TextForms> for u32 {
             TextForms::V1 => 1,
             TextForms::V2 => 2,
             TextForms::V3 => 3,
+            TextForms::V4 => 4,
         }
     }
 }
@@ -183,6 +186,7 @@ impl TryFrom<u32> for TextForms {
             1 => Ok(Self::V1),
             2 => Ok(Self::V2),
             3 => Ok(Self::V3),
+            4 => Ok(Self::V4),
             newer => Err(format!(
                 "unknown prompt text format version {newer}; was the session written by a newer version of retrospect?"
             )),

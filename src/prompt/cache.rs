@@ -1,9 +1,7 @@
 //! Caches rendered prompt text together with the object it was rendered from.
 
 use super::forms;
-use crate::domain::{
-    Lesson, LessonText, LessonVersion, Prompt, PromptRecord, SegmentLabel, Step, TextForms, Transition,
-};
+use crate::domain::{Lesson, LessonText, LessonVersion, Prompt, PromptRecord, SegmentLabel, Step, TextForms};
 use std::sync::Arc;
 
 /// Rendered lines of steps and lessons, and the last drafted prompt.
@@ -71,16 +69,16 @@ impl PromptCache {
     /// Returns the line of a lesson's current version. Only the lesson's versions are compared with the cached ones,
     /// because its transition never changes.
     pub(super) fn lesson_line(&mut self, lesson: &Lesson) -> &LessonLine {
-        let (transition, version) = (lesson.transition.as_deref(), self.version);
+        let version = self.version;
         self.lessons.get_or_render(lesson.number, &lesson.versions, |versions| {
-            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, transition, version))
+            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(lesson, &v.text, version))
         })
     }
 }
 
 impl LessonLine {
-    pub(super) fn new(lesson: &LessonText, transition: Option<&Transition>, version: TextForms) -> Self {
-        let line = forms::lesson_line_with_transition(lesson, transition, version);
+    pub(super) fn new(lesson: &Lesson, text: &LessonText, version: TextForms) -> Self {
+        let line = forms::prompt_line(lesson, text, version);
         Self { tokens: forms::estimate_tokens(&line), text: line.into() }
     }
 

@@ -3,7 +3,8 @@
 //! [`TextForms`], and each record is rendered with its own.
 
 use crate::domain::{
-    DecidedBy, LessonText, SegmentLabel, ShownAs, Step, TextForms, ThoughtDisposition, Transition,
+    DecidedBy, Lesson, LessonText, ReflectionKind, Scope, SegmentLabel, ShownAs, Step, TextForms,
+    ThoughtDisposition, Transition,
 };
 use crate::engine::Episode;
 
@@ -30,9 +31,19 @@ pub fn lesson_line(lesson: &LessonText) -> String {
     line
 }
 
+/// Formats a lesson's text as its line in a prompt; from version 4 on, the plan of an episode keeps its lines.
+pub fn prompt_line(lesson: &Lesson, text: &LessonText, version: TextForms) -> String {
+    let is_plan = lesson.kind == ReflectionKind::Plan && lesson.scope == Scope::Episode;
+    if version >= TextForms::V4 && is_plan && text.solution.is_none() && text.text.trim().contains('\n') {
+        let lines = text.text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+        return lines.flat_map(|line| [line, "\n"]).collect();
+    }
+    lesson_line_with_transition(text, lesson.transition.as_deref(), version)
+}
+
 /// Formats a lesson as one line, followed by the step it was learned from, if there is one: `- SENTENCE (observation:
 /// OBSERVATION; action: ACTION; reward: N)`; in version 1 `(saw: OBSERVATION; did: ACTION; reward: N)`.
-pub fn lesson_line_with_transition(
+fn lesson_line_with_transition(
     lesson: &LessonText,
     transition: Option<&Transition>,
     version: TextForms,
@@ -41,7 +52,7 @@ pub fn lesson_line_with_transition(
     let Some(transition) = transition else { return line };
     let (observation, action) = match version {
         TextForms::V1 => (" (saw: ", "; did: "),
-        TextForms::V2 | TextForms::V3 => (" (observation: ", "; action: "),
+        TextForms::V2 | TextForms::V3 | TextForms::V4 => (" (observation: ", "; action: "),
     };
     line.pop();
     line.push_str(observation);
@@ -154,7 +165,7 @@ fn marked_line(mark: &str, text: &str) -> String {
 
 /// Formats an action after its mark: on one line, or from version 3 on with the line breaks and blanks that it has.
 fn action_lines(mark: &str, action: &str, version: TextForms) -> String {
-    if version == TextForms::V3 && action.trim().contains('\n') {
+    if version >= TextForms::V3 && action.trim().contains('\n') {
         return format!("{mark}{}\n", action.trim());
     }
     marked_line(mark, action)
@@ -184,5 +195,49 @@ mod tests {
         for version in [TextForms::V1, TextForms::V2, TextForms::V3] {
             assert_eq!(action_lines("> ", "go  to shelf 1 \n", version), "> go to shelf 1\n");
         }
+    }
+
+    #[test]
+    fn an_episodes_plan_keeps_its_lines_from_version_4_on() {
+        let text = LessonText::plain("1. go to shelf 1\n\n2. take mug 1 from shelf 1\n");
+        let lesson = |kind, scope| {
+            let id = crate::domain::LessonId("p".into());
+            let mut state = crate::engine::State::default();
+            let op = crate::domain::LessonOp::Add {
+                id,
+                kind,
+                scope,
+                origin: crate::domain::LessonOrigin::Mentor,
+                text: text.clone(),
+                evidence: String::new(),
+                rule: None,
+                parents: Vec::new(),
+                transition: None,
+                task_key: None,
+                task_type: None,
+                pinned: false,
+                taken_from: None,
+            };
+            state.apply(&crate::engine::Envelope {
+                seq: crate::domain::Seq(1),
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
+                cause: crate::engine::Cause::Policy,
+                batch_continues: false,
+                event: crate::engine::Event::LessonChanged {
+                    op: Box::new(op),
+                    author: crate::domain::Author::Mentor,
+                },
+            });
+            state.pool.all().next().unwrap().clone()
+        };
+        let one_line = "- 1. go to shelf 1 2. take mug 1 from shelf 1\n";
+        let plan = lesson(ReflectionKind::Plan, Scope::Episode);
+        assert_eq!(prompt_line(&plan, &text, TextForms::V3), one_line);
+        assert_eq!(
+            prompt_line(&plan, &text, TextForms::V4),
+            "1. go to shelf 1\n2. take mug 1 from shelf 1\n"
+        );
+        let later = lesson(ReflectionKind::Plan, Scope::Task);
+        assert_eq!(prompt_line(&later, &text, TextForms::V4), one_line);
     }
 }

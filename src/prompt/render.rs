@@ -59,7 +59,7 @@ pub(super) fn render_with(
                         return Some(cache.lesson_line(lesson).text.clone());
                     }
                     let earlier = lesson.versions.get(version.checked_sub(1)? as usize)?;
-                    Some(LessonLine::new(&earlier.text, lesson.transition.as_deref(), record.text_forms).text)
+                    Some(LessonLine::new(lesson, &earlier.text, record.text_forms).text)
                 });
                 push(part.label, part.origin.clone(), part.message_role, line.unwrap_or_default());
             }

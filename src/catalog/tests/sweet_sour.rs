@@ -180,7 +180,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
     play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let mut old = serde_json::to_value(record).unwrap();
-    assert_eq!(old.as_object_mut().unwrap().remove("text_forms"), Some(3.into()));
+    assert_eq!(old.as_object_mut().unwrap().remove("text_forms"), Some(4.into()));
     let old: PromptRecord = serde_json::from_value(old).unwrap();
     assert_eq!(old.text_forms, TextForms::V1);
     let builder = PromptBuilder::new(Arc::new(crate::catalog::builtin_templates()));
@@ -195,7 +195,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
             );
         }
     }
-    let newer = serde_json::json!({"text_forms": 4});
+    let newer = serde_json::json!({"text_forms": 5});
     let newer = serde_json::from_value::<PromptRecord>(newer).unwrap_err().to_string();
     assert!(newer.contains("unknown prompt text format version 4"), "{newer}");
 }
