@@ -26,8 +26,13 @@ fn main() -> std::process::ExitCode {
     for _ in 0..RUNS {
         let dir = tempfile::tempdir().unwrap();
         let (mut file, records) = LogFile::open(&dir.path().join("log.jsonl")).unwrap();
-        let options =
-            MeasureOptions { jobs: 1, keep: Keep::Differing, retry_delay: Duration::ZERO, turn: None, begun: None };
+        let options = MeasureOptions {
+            jobs: 1,
+            keep: Keep::Differing,
+            retry_delay: Duration::ZERO,
+            turn: None,
+            begun: None,
+        };
         let (_sender, wanted) = watch::channel(Wanted::Running);
         let (before, start) = (processor_seconds().unwrap(), Instant::now());
         let log = measure(&measurement, (Some(&mut file), records), options, wanted, &mut |_, _| {}).unwrap();

@@ -148,7 +148,10 @@ fn measurements_that_advance_in_turn_have_the_same_logs() {
     });
     for jobs in [1, 2] {
         let paths = [1, 2].map(|n| dir.path().join(format!("{jobs}-{n}")).join("log.jsonl"));
-        let open = both.iter().zip(&paths).map(|(measurement, path)| OpenMeasurement::open(measurement, path).unwrap());
+        let open = both
+            .iter()
+            .zip(&paths)
+            .map(|(measurement, path)| OpenMeasurement::open(measurement, path).unwrap());
         let options = MeasureOptions { jobs, turn: Some(Duration::ZERO), ..IN_MEMORY };
         let (_sender, wanted) = watch::channel(Wanted::Running);
         // Of successive records of the same measurement, one.

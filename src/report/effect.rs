@@ -3,9 +3,12 @@
 use crate::domain::{format_price, pluralize};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
-    Column, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome, PanelVerdict,
-    StopReason, Verdict,
+    ArmResult, Column, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome,
+    PanelVerdict, StopReason, Verdict,
 };
+
+/// From how many pairs without a single win on it is said that nothing can be seen here.
+const FLOOR_PAIRS: u32 = 10;
 
 /// What a measurement will cost at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -165,6 +168,7 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
             lines.extend(details(plan, contrast).into_iter().map(|line| format!("    {line}")));
         }
     }
+    lines.extend(remarks(result).into_iter().map(|remark| format!("  {remark}")));
     if result.discarded > 0 {
         let pairs = pluralize(u64::from(result.discarded), "pair");
         lines.push(format!("  {pairs} discarded: an episode couldn't be played"));
@@ -173,6 +177,26 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
         lines.push(format!("  stopped: {}", reason.describe()));
     }
     lines
+}
+
+/// Returns what a reader of the numbers must know: that calls failed, or that nothing could be won.
+pub fn remarks(result: &EffectResult) -> Vec<String> {
+    let sum = |count: fn(&ArmResult) -> u64| result.arms.iter().map(count).sum::<u64>();
+    let (failed, all) = (sum(|arm| arm.failed_calls), sum(|arm| arm.episodes));
+    let mut remarks = Vec::new();
+    if failed > 0 {
+        remarks.push(format!(
+            "{failed} of {all} episodes ended at a failed call and count as lost, such as at a prompt that is longer than the \
+             model's context; one episode alone shows why"
+        ));
+    }
+    if result.settled >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
+        remarks.push(
+            "no play was won, with the lesson or without: no harm could be seen here, and help only if it had been enough to win"
+                .to_owned(),
+        );
+    }
+    remarks
 }
 
 fn title(plan: &EffectPlan) -> String {
@@ -242,6 +266,7 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
             lines.extend(result.contrasts.iter().map(contrast_row));
         }
+        lines.extend(remarks(result).into_iter().flat_map(|remark| [String::new(), format!("{remark}.")]));
         let end = result.stopped.map_or("in progress", StopReason::describe);
         lines.push(String::new());
         lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));

@@ -12,6 +12,7 @@ use super::record::{
     Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope, StopReason,
 };
 use super::{Verdict, task_order, too_many_discarded};
+use crate::domain::EndReason;
 use contrast::PairRule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -337,5 +338,12 @@ impl EffectLog {
         let counted = self.pairs.range(..self.next_pair).filter(|(n, _)| !self.discarded_pairs.contains(n));
         let episodes = counted.flat_map(|(_, pair)| pair.episodes_of(arm));
         episodes.fold((0, 0), |(won, all), episode| (won + u64::from(episode.won), all + 1))
+    }
+
+    /// Returns how many counted episodes of an arm ended at a failed call, which counts as lost.
+    pub fn failed_calls(&self, arm: &str) -> u64 {
+        let counted = self.pairs.range(..self.next_pair).filter(|(n, _)| !self.discarded_pairs.contains(n));
+        let episodes = counted.flat_map(|(_, pair)| pair.episodes_of(arm));
+        episodes.filter(|episode| episode.reason == EndReason::Error.describe()).count() as u64
     }
 }

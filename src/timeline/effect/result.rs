@@ -39,6 +39,8 @@ pub struct ArmResult {
     pub name: String,
     pub won: u64,
     pub episodes: u64,
+    /// How many of them ended at a failed call, such as a prompt that is longer than the model's context; they count as lost.
+    pub failed_calls: u64,
     /// The success rate with Wilson's interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Interval>,
@@ -107,7 +109,13 @@ impl EffectResult {
         let rate = |won, all| wilson_at(won, all, two_sided_quantile(CONFIDENCE));
         let arms = plan.arms().into_iter().map(|arm| {
             let (won, episodes) = log.wins(arm);
-            ArmResult { name: arm.to_owned(), won, episodes, rate: rate(won, episodes) }
+            ArmResult {
+                name: arm.to_owned(),
+                won,
+                episodes,
+                failed_calls: log.failed_calls(arm),
+                rate: rate(won, episodes),
+            }
         });
         let mut contrasts: Vec<ContrastResult> =
             (0..log.contrasts().len()).map(|index| contrast_result(log, index, bootstrap)).collect();

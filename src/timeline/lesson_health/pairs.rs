@@ -30,6 +30,7 @@ impl Prepared {
             }
         }
         Self {
+            // Exactly as in DORA's public code; what follows is ours.
             counts: WordCounts::of(text),
             counts_without_negations: WordCounts::of(&positive.join(" ")),
             is_negated: words.iter().any(|word| is_negation(word)),
@@ -99,10 +100,24 @@ pub(super) fn compare_lessons(
 }
 
 /// Returns the words of a text in lower case, with apostrophes but without other punctuation around them.
+/// Returns the words in lower case, nouns in the singular: "a shelf" and "the shelves" name the same place.
 fn split_words(text: &str) -> Vec<String> {
     text.replace('\u{2019}', "'")
         .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .map(|word| singular(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()))
         .filter(|word| !word.is_empty())
         .collect()
+}
+
+/// Returns a word without the ending of a plural, as far as spelling tells.
+fn singular(word: &str) -> String {
+    let stem = |ending: &str| word.strip_suffix(ending).filter(|stem| stem.len() > 1);
+    if let Some(stem) = stem("ves") {
+        return format!("{stem}f");
+    }
+    if let Some(stem) = stem("ies") {
+        return format!("{stem}y");
+    }
+    let is_plural = !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is");
+    stem("s").filter(|_| is_plural).unwrap_or(word).to_owned()
 }

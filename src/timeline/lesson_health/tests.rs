@@ -120,6 +120,10 @@ fn opposite_sentences_contradict_each_other() {
         ("Look for a mug in/on a shelf first.", "Look for a mug in/on a desk first.", true),
         ("Look for a mug in/on a shelf first.", "Look for a mug in/on an ottoman first.", true),
         ("Look for a mug in/on a shelf first.", "Look for a cup in/on a shelf first.", false),
+        // The same place: one, and all of its kind.
+        ("Look for a mug on a shelf first.", "Look for a mug on the shelves first.", false),
+        ("Look for a mug on the shelves first.", "Do not look for a mug on a shelf.", true),
+        ("Look for a mug on a shelf first.", "Look for a mug on the desks first.", true),
         ("Heat food in a microwave only.", "Cool food in a fridge only.", false),
         ("Heat food in a microwave only.", "Heat food in a microwave only.", false),
         ("Open the fridge.", "Take the apple.", false),
