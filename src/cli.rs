@@ -279,6 +279,8 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> CliError {
     let mut details: Vec<&str> =
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information")).collect();
     details.retain(|l| !l.starts_with("tip:") || l.contains("similar"));
+    // What the parser passes on from the standard library.
+    let message = message.replace("invalid digit found in string", "expected a whole number");
     let message = if details.is_empty() { message } else { format!("{message} {}", details.join(" ")) };
     let verb = verb.map(clap::Command::get_name);
     let verb = verb.map_or_else(String::new, |verb| format!("{verb} "));

@@ -9,6 +9,8 @@ mod server;
 use retrospect::catalog::{PaperRow, published_results};
 use serde_json::Value;
 use server::{Server, complete_reply};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 const TRIALS: u64 = 2;
@@ -116,4 +118,96 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
             row.preset
         );
     }
+}
+
+/// Returns the task with which an environment is tried, or why it can't be played here.
+fn task_of(env: &str) -> Result<Vec<String>, String> {
+    let set = |variable: &str| std::env::var_os(variable).is_some();
+    let is_installed = |program: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
+    let task = match env {
+        "hotpotqa" => None,
+        "programming" if is_installed("bwrap") && is_installed("python3") => None,
+        "programming" => return Err("bubblewrap or Python is missing".to_owned()),
+        "babyai" | "pddl" => None,
+        "scienceworld" if set("SCIENCEWORLD_JAR") && is_installed("java") => Some("boil/21".to_owned()),
+        "scienceworld" => return Err("SCIENCEWORLD_JAR or Java is missing".to_owned()),
+        "miniwob" if set("MINIWOB_HTML") && is_installed("chromedriver") => Some("click-button/1".to_owned()),
+        "miniwob" => return Err("MINIWOB_HTML or chromedriver is missing".to_owned()),
+        "alfworld" => {
+            let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
+            let game =
+                std::fs::read_dir(&games).into_iter().flatten().flatten().map(|game| game.path()).min();
+            Some(game.ok_or("there are no games")?.display().to_string())
+        }
+        other => panic!("{other}: add its task here"),
+    };
+    let chosen =
+        task.map_or_else(|| ["--only".to_owned(), "1".to_owned()], |task| ["--task".to_owned(), task]);
+    Ok(["--env".to_owned(), env.to_owned()].into_iter().chain(chosen).collect())
+}
+
+/// One row of each paper and method in each environment that the row's figures are about, and every row where that is quick. The
+/// run has the row's settings and options, plays, and its report has the row's table.
+#[test]
+fn rows_are_played_in_the_environments_of_their_papers() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(Server::start(vec![complete_reply("inventory")]));
+    let home = tempfile::tempdir().unwrap();
+    let run_program = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(args).current_dir(home.path()).env("HOME", home.path());
+        command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
+        command.env("RETROSPECT_SESSIONS", home.path().join("sessions"));
+        command.env("RETROSPECT_POOL", home.path().join("pool.jsonl"));
+        command.stdin(std::process::Stdio::null()).output().unwrap()
+    };
+    let added = run_program(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
+    assert!(added.status.success(), "{added:?}");
+    let (mut played, mut skipped) = (BTreeSet::new(), BTreeSet::new());
+    let is_slow = |env: &str| matches!(env, "scienceworld" | "miniwob" | "alfworld" | "programming");
+    for row in published_results() {
+        for env in row.environments() {
+            if is_slow(env) && played.contains(&(row.method.as_str(), env)) {
+                continue;
+            }
+            let task = match task_of(env) {
+                Ok(task) => task,
+                Err(why) => {
+                    skipped.insert(format!("{env}: {why}"));
+                    continue;
+                }
+            };
+            let mut args = vec!["run", "--headless", "--json", "--preset", &row.preset, "--actor", "rules"];
+            args.extend(["--trials", "1", "--max-steps", "2"]);
+            args.extend(task.iter().map(String::as_str));
+            args.extend(["--mentor", "openai:tiny", "--base-url", &server.base]);
+            if row.method == "dora" {
+                args.extend(["--set", "n_init=1", "--set", "rounds=0"]);
+            }
+            if row.starts_with_lessons || !row.calibration.is_empty() {
+                args.extend(["--constitution", "pool.jsonl"]);
+            }
+            let output = run_program(&args);
+            let text = String::from_utf8(output.stdout).unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{} in {env}: {text}{errors}", row.preset);
+            let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            for (name, value) in &row.settings {
+                assert_eq!(&lines[0]["settings"][name]["value"], value, "{} in {env}: {name}", row.preset);
+            }
+            for (name, value) in &row.options {
+                assert_eq!(&lines[0]["settings"][name]["value"], value, "{} in {env}: {name}", row.preset);
+            }
+            assert_eq!(lines.last().unwrap()["type"], "summary", "{} in {env}", row.preset);
+            played.insert((row.method.as_str(), env));
+        }
+    }
+    println!("played {played:?}");
+    for why in &skipped {
+        eprintln!("skipped {why}");
+    }
+    assert!(played.contains(&("reflexion", "hotpotqa")) && played.contains(&("omnireflect", "babyai")));
 }

@@ -103,6 +103,9 @@ fn load_side(
     let states = store.clone();
     let load = Arc::new(move |seq, report: &ReportProgress<'_>| states.state_at_reporting(seq, report));
     let mut side = Side::load(&name, &head, number, load, &|done, all| progress.report(done, all))?;
-    side.name = format!("{name}, episode {}", side.episode.number);
+    side.name = match &episode.label {
+        Some(label) => label.clone(),
+        None => format!("{name}, episode {}", side.episode.number),
+    };
     Ok(side)
 }

@@ -20,6 +20,7 @@ use crate::ui::types::WorkKind;
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::time::Instant;
 
 /// How often something is loaded for one request: the state at a position, what the overlay there needs, and the events
@@ -194,7 +195,11 @@ impl Compositor {
         buffer: &mut Buffer,
     ) -> Vec<PastPart> {
         let screen = buffer.area;
-        let covered = self.overlays.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
+        // A dialog at the bottom leaves a demo's caption readable.
+        let caption_rows = view::caption_rows(model, screen);
+        let above_caption = Rect { height: screen.height.saturating_sub(caption_rows), ..screen };
+        let covered = self.overlays.iter().map(|o| o.rows_covered(context, above_caption)).max().unwrap_or(0);
+        let covered = if covered > 0 { covered + caption_rows } else { 0 };
         view::draw(model, context, covered, cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
         for overlay in &self.overlays {
@@ -202,7 +207,8 @@ impl Compositor {
             if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
                 canvas.clear(cache.layout.footer);
             }
-            overlay.draw(context, screen, &mut canvas);
+            let is_at_bottom = overlay.rows_covered(context, above_caption) > 0;
+            overlay.draw(context, if is_at_bottom { above_caption } else { screen }, &mut canvas);
         }
         // A message of several rows covers what the overlays drew there.
         if !self.overlays.is_empty() && model.notice.is_some() {

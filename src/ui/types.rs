@@ -265,6 +265,8 @@ pub struct EpisodeRef {
     pub branch: Option<String>,
     /// An episode by its number. `None` means the episode with the other side's task and trial.
     pub episode: Option<u32>,
+    /// What a comparison calls it; by default its session and number.
+    pub label: Option<String>,
     /// Title for lists; one line.
     pub title: String,
     /// Outcome, always shown in lists; one line.

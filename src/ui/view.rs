@@ -29,6 +29,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rows::PaneContent;
 
+/// Returns how many rows above the last one a demo's caption takes; dialogs at the bottom leave them free.
+pub fn caption_rows(model: &Model, screen: Rect) -> u16 {
+    if model.stage_mode { stage::caption_rows(model, screen) } else { caption::rows_needed(model, screen) }
+}
+
 /// Draws the panes into the buffer. `covered` is the number of rows that overlays cover at the bottom; the panes that
 /// show steps end above them.
 pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut ViewCache, buffer: &mut Buffer) {

@@ -3,7 +3,7 @@
 mod rows;
 
 use crate::domain::{Lesson, LessonText};
-use crate::driver::measure::EpisodePlace;
+use crate::driver::measure::{EpisodePlace, WITH, WITHOUT};
 use crate::text::one_line;
 use crate::timeline::effect::PairLog;
 use crate::ui::canvas::Canvas;
@@ -27,6 +27,7 @@ const WINDOW_COLUMNS: u16 = 150;
 /// Overlay that measures a lesson.
 pub(super) struct EffectPanel {
     query: EffectQuery,
+    lesson_number: u32,
     /// Number and text of the lesson.
     title: String,
     lesson_text: LessonText,
@@ -77,6 +78,7 @@ impl EffectPanel {
     ) -> Self {
         Self {
             query,
+            lesson_number: number,
             title: format!("Effect of lesson {number}: {}", one_line(&describe_text(&lesson_text))),
             lesson_text,
             shown,
@@ -131,6 +133,11 @@ impl EffectPanel {
         let side = |arm: &str| EpisodeRef {
             session: Some(format!("{}/{number}-{arm}", column.folder)),
             title: format!("pair {number}, {arm}"),
+            label: Some(match arm {
+                WITH => format!("with lesson {}", self.lesson_number),
+                WITHOUT => format!("without lesson {}", self.lesson_number),
+                other => other.to_owned(),
+            }),
             ..EpisodeRef::default()
         };
         let Some(contrast) = column.plan().contrasts.first() else { return Response::default() };

@@ -103,6 +103,7 @@ const AREAS: [(&str, &[Action]); 4] = [
             Action::Pane(4),
             Action::Pane(5),
             Action::Pane(6),
+            Action::Pane(7),
             Action::Zoom,
             Action::NextArrangement,
             Action::ToggleStageMode,

@@ -23,6 +23,22 @@ const MIN_SPACED_ROWS: u16 = 20;
 /// The most rows of an observation.
 const MAX_OBSERVATION_ROWS: usize = 4;
 
+/// Returns how many rows above the last one the caption takes, with the gaps around it.
+pub(super) fn caption_rows(model: &Model, screen: Rect) -> u16 {
+    let rows = caption::rows_needed(model, content_area(screen));
+    if rows == 0 { 0 } else { rows + 2 * gap_rows(screen) }
+}
+
+/// Returns the columns between the margins.
+fn content_area(screen: Rect) -> Rect {
+    let margin = (screen.width.saturating_sub(MAX_COLUMNS) / 2).max(screen.width / 20);
+    Rect { x: screen.x + margin, width: screen.width - 2 * margin, ..screen }
+}
+
+fn gap_rows(screen: Rect) -> u16 {
+    u16::from(screen.height >= MIN_SPACED_ROWS)
+}
+
 /// Draws the screen. `covered` is the number of rows that overlays cover at the bottom.
 pub(super) fn draw(
     model: &Model,
@@ -32,9 +48,7 @@ pub(super) fn draw(
     canvas: &mut Canvas<'_>,
 ) {
     let screen = canvas.buffer.area;
-    let margin = (screen.width.saturating_sub(MAX_COLUMNS) / 2).max(screen.width / 20);
-    let content = Rect { x: screen.x + margin, width: screen.width - 2 * margin, ..screen };
-    let gap = u16::from(screen.height >= MIN_SPACED_ROWS);
+    let (content, gap) = (content_area(screen), gap_rows(screen));
     let caption_rows = caption::rows_needed(model, content);
     let row = |y: u16, height: u16| Rect { y, height, ..content }.intersection(screen);
     let status = row(screen.y + gap, 1);

@@ -1,7 +1,7 @@
 //! The World pane: the picture that an environment draws of what the agent knows. A key switches to the ground truth.
 
 use super::pane_frame;
-use crate::domain::{Picture, PictureRole};
+use crate::domain::{Picture, PictureRole, pluralize};
 use crate::text::{fits, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -67,7 +67,7 @@ fn place_picture(
     cache.world_max_scroll = most as u16;
     let offset = usize::from(model.scroll.world).min(most);
     let more = if most > offset && height > 0 {
-        format!(" {} {} more", canvas.glyphs.ellipsis, most - offset)
+        format!(" {} {}", canvas.glyphs.ellipsis, pluralize((most - offset) as u64, "more row"))
     } else {
         String::new()
     };

@@ -3,7 +3,7 @@
 use super::EffectPanel;
 use crate::domain::ModelRole;
 use crate::report::effect::{
-    describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict, percent,
+    describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict, percent, remarks,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
@@ -26,8 +26,6 @@ const MAX_DOT_ROWS: usize = 6;
 
 /// What the numbers mean if no model plays.
 const STAND_IN_NOTE: &str = "the actor is a stand-in: these numbers say nothing about a model. The built-in rules understand a lesson only in one of their own forms (docs/LESSON_FORMS.md)";
-/// From how many pairs without a single win on it is said that nothing can be seen here.
-const FLOOR_PAIRS: u32 = 10;
 
 /// Returns the rows of the panel.
 pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u16) -> Vec<Line> {
@@ -47,6 +45,14 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         let sentence = describe_panel(panel, here.result.verdict(), elsewhere.result.verdict());
         lines.extend(paragraph((Role::Muted, ""), panel_role(panel), &sentence, columns));
         lines.push(Vec::new());
+    }
+    if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
+        // Of a measurement elsewhere, such as the one that a demo tells of, only the result is here.
+        let lesson = context.frame.head.pool.get(&progress.query.lesson);
+        for result in lesson.map_or_else(Vec::new, |lesson| context.measured_results(lesson)) {
+            let text = format!("measured before: {}, {}", result.describe(), result.verdict);
+            lines.extend(paragraph((Role::Muted, ""), Role::Lesson, &text, columns));
+        }
     }
     if columns >= SIDE_BY_SIDE && progress.columns.len() == 2 {
         lines.extend(side_by_side(panel, context, progress, columns));
@@ -164,9 +170,8 @@ fn column_lines(
     for (place, contrast) in played.enumerate() {
         lines.extend(contrast_lines(contrast, place == 0, columns));
     }
-    if settled >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
-        let text = "no play was won, with the lesson or without: no harm could be seen here, and help only if it had been enough to win";
-        lines.extend(paragraph((Role::Muted, ""), Role::Warning, text, columns));
+    for remark in remarks(result) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, &remark, columns));
     }
     match result.stopped {
         Some(reason) => lines.extend(paragraph((Role::Muted, ""), Role::Muted, reason.describe(), columns)),

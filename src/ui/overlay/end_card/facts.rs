@@ -3,7 +3,7 @@
 use crate::catalog::RULES;
 use crate::domain::{EndReason, EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
-use crate::text::truncate;
+use crate::text::{one_line, truncate};
 use crate::ui::facts::is_same_task;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// Columns for the label of a fact.
 const LABEL_COLUMNS: usize = 17;
+/// The most columns of an action inside a fact.
+const MAX_ACTION_COLUMNS: usize = 40;
 /// Maximum number of steps listed individually.
 const MAX_LISTED_STEPS: usize = 8;
 
@@ -138,6 +140,8 @@ pub(super) fn fact_lines(
     add("goal", Role::Text, &episode.task.goal);
     let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
         Some(action) => {
+            // A program is an action, too.
+            let action = truncate(&one_line(action), MAX_ACTION_COLUMNS, context.glyphs.ellipsis);
             format!("{:.0} %, last at step {} ({action})", outcome.progress * 100.0, episode.progress_step)
         }
         None => format!("{:.0} %, no step made progress", outcome.progress * 100.0),

@@ -62,7 +62,7 @@ fn a_high_picture_is_scrolled() {
     let shown = json!({"number": 9});
     assert_eq!(
         drawn(&shown, false, 30, 3, 0).0[1..],
-        [" █ unit 1", " █ unit 2", " █ unit 3            … 6 more"]
+        [" █ unit 1", " █ unit 2", " █ unit 3       … 6 more rows"]
     );
     assert_eq!(drawn(&shown, false, 30, 3, 99).0[1..], [" █ unit 7", " █ unit 8", " █ unit 9"]);
 }
