@@ -1,6 +1,7 @@
 //! The data types shared by all modules: tasks, steps, prompts, lessons and so on. Nothing here reads a file, a clock
 //! or a socket.
 
+mod advice_effect;
 mod breakpoint;
 pub mod common_settings;
 mod failure;
@@ -38,6 +39,7 @@ mod tool_call;
 mod truncation;
 mod usage;
 
+pub use advice_effect::{AdviceCounts, AdviceEffect, Attempts};
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};

@@ -1,6 +1,6 @@
 //! What a measurement says about a lesson, kept with the lesson.
 
-use super::pluralize;
+use super::{AdviceCounts, pluralize};
 use serde::{Deserialize, Serialize};
 
 /// The result of a measurement of a lesson, as it is kept in a session and in a pool file (`docs/EFFECT.md`). Words such as the
@@ -26,6 +26,9 @@ pub struct MeasuredEffect {
     pub b: u64,
     /// Pairs in which the second arm did better.
     pub c: u64,
+    /// Pairs in which the first arm needed fewer, as many or more steps. `None` in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<AdviceCounts>,
     /// The mean difference; `None` without pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<f64>,
@@ -82,10 +85,20 @@ impl MeasuredEffect {
         )
     }
 
-    /// Returns whether another result has the same numbers of the same measurement, whatever the day.
+    /// Describes the pairs by their steps, if they were counted:
+    /// `effective 12, ineffective 5, toxic 3 pairs (steps with : without, DORA's definition)`.
+    pub fn describe_advice(&self) -> Option<String> {
+        let counts = self.advice.filter(|counts| counts.total() > 0)?;
+        Some(counts.describe_arms(&self.arms.0, &self.arms.1))
+    }
+
+    /// Returns whether another result has the same numbers of the same measurement, whatever the day. What only one of them has,
+    /// because an earlier version kept the other, makes no difference.
     pub fn is_same_result(&self, other: &Self) -> bool {
-        let undated = |result: &Self| Self { date: String::new(), ..result.clone() };
-        undated(self) == undated(other)
+        let advice = self.advice.and(other.advice);
+        let normalize =
+            |result: &Self| Self { date: String::new(), advice: advice.and(result.advice), ..result.clone() };
+        normalize(self) == normalize(other)
     }
 
     /// Returns the results to show: of each measurement and pair of arms the one with the most pairs, in the order in which they
@@ -137,6 +150,7 @@ mod tests {
             pairs,
             b: 25,
             c: 1,
+            advice: None,
             difference: Some(0.2),
             low: 0.12,
             high: 0.27,
@@ -171,6 +185,17 @@ mod tests {
         assert_eq!(shown, [("a", 40), ("b", 60)]);
         let tomorrow = MeasuredEffect { date: "2026-11-21".to_owned(), ..all[0].clone() };
         assert!(all[0].is_same_result(&tomorrow) && !all[0].is_same_result(&all[2]));
+        let counted = |toxic| MeasuredEffect {
+            advice: Some(AdviceCounts { effective: 17, ineffective: 2, toxic }),
+            ..all[0].clone()
+        };
+        assert!(all[0].is_same_result(&counted(1)), "an earlier version counted no steps");
+        assert!(!counted(1).is_same_result(&counted(2)));
+        assert_eq!(all[0].describe_advice(), None);
+        assert_eq!(
+            counted(1).describe_advice().as_deref(),
+            Some("effective 17, ineffective 2, toxic 1 pairs (steps with : without, DORA's definition)")
+        );
     }
 
     #[test]

@@ -131,5 +131,6 @@ impl<'a> Document<'a> {
 
 /// Returns a line about a measurement: `measured +20 % elsewhere [12, 27] · 120 pairs: helped (with - without, ...)`.
 fn measured_line(result: &MeasuredEffect) -> String {
-    format!("measured {}: {} ({})", result.describe(), result.verdict, result.describe_measurement())
+    let advice = result.describe_advice().map_or_else(String::new, |counts| format!("; {counts}"));
+    format!("measured {}: {} ({}){advice}", result.describe(), result.verdict, result.describe_measurement())
 }

@@ -3,7 +3,7 @@
 use crate::domain::{format_price, pluralize};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
-    ArmResult, Column, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome,
+    ArmResult, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome,
     PanelVerdict, StopReason, Verdict,
 };
 
@@ -223,6 +223,7 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
     }
     let gain = contrast.judged.gain.map_or_else(|| "nothing varied".to_owned(), |gain| format!("{gain:.2}"));
     lines.push(format!("alpha {}, margin {:.2}, pairing gain {gain}", contrast.alpha, contrast.margin));
+    lines.extend(describe_advice(contrast));
     if let Some(counts) = contrast.without_learned {
         lines.push(format!(
             "without the tasks on which it was learned: {} : {}",
@@ -234,6 +235,12 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
         lines.push(format!("{what} (share of falsely marked lessons at most 10 %)"));
     }
     lines
+}
+
+/// Describes a contrast's pairs by their steps. `None` without pairs.
+fn describe_advice(contrast: &ContrastResult) -> Option<String> {
+    let Contrast { first, second } = &contrast.judged.contrast;
+    (contrast.advice.total() > 0).then(|| contrast.advice.describe_arms(first, second))
 }
 
 /// Returns results as Markdown.
@@ -265,6 +272,9 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             let heads = "| contrast | pairs | for : against | difference | interval | verdict |";
             lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
             lines.extend(result.contrasts.iter().map(contrast_row));
+            lines.push(String::new());
+            let advice = result.contrasts.iter().filter_map(describe_advice);
+            lines.extend(advice.map(|counts| format!("- {}", escape_markdown(&counts))));
         }
         lines.extend(remarks(result).into_iter().flat_map(|remark| [String::new(), format!("{remark}.")]));
         let end = result.stopped.map_or("in progress", StopReason::describe);

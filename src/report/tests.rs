@@ -3,7 +3,7 @@
 mod played;
 
 use super::*;
-use crate::domain::{LessonId, MeasuredEffect};
+use crate::domain::{AdviceCounts, LessonId, MeasuredEffect};
 use crate::engine::{Envelope, State};
 use crate::journal::import::ImportedSession;
 use crate::journal::{embed_session, extract_session};
@@ -512,6 +512,7 @@ fn exports_say_what_the_logs_of_measurements_say() {
         pairs: 60,
         b: 12,
         c: 0,
+        advice: Some(AdviceCounts { effective: 30, ineffective: 88, toxic: 2 }),
         difference: Some(0.2),
         low: 0.1,
         high: 0.3,
@@ -530,6 +531,10 @@ fn exports_say_what_the_logs_of_measurements_say() {
     for page in [html, markdown] {
         assert_eq!(page.matches("measured +20 %").count(), 1, "{page}");
         assert!(page.contains("120 pairs: helped"), "{page}");
+        assert!(
+            page.contains("; effective 30, ineffective 88, toxic 2 pairs (steps with : without"),
+            "{page}"
+        );
     }
     let json: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
     let measured = json["lessons"][0]["measured"].as_array().unwrap();

@@ -2,18 +2,19 @@
 //! that are never used or not obeyed, and how much of the prompt lessons take.
 //!
 //! [`check_lessons`] needs only the lessons, such as those of a pool file. [`HealthCollector`] reads the events of a session
-//! and checks everything. Nothing here judges whether a lesson helps; only a measurement does.
+//! and checks everything. Nothing here judges whether a lesson helps; only a measurement does, whose verdict is quoted.
 
 mod advice;
+mod measured;
 mod pairs;
 #[cfg(test)]
 mod tests;
 mod usage;
 
-pub use advice::{AdviceEffect, Attempts, RepeatedAdvice, advice_effect, repeated_advice};
+pub use advice::{RepeatedAdvice, repeated_advice};
 pub use usage::HealthCollector;
 
-use crate::domain::{Lesson, LessonId};
+use crate::domain::{AdviceCounts, Lesson, LessonId};
 use serde::Serialize;
 
 /// The cosine from which successive reflections count as the same advice.
@@ -79,6 +80,20 @@ pub enum Finding {
         /// The number of prompts that had the lesson.
         uses: u32,
     },
+    /// A measurement has shown that a lesson is harmful, and more pairs needed more steps with it than fewer.
+    Toxic {
+        lesson: LessonRef,
+        /// The result, with its column and interval.
+        measured: String,
+        /// Pairs by their steps (DORA, question 3).
+        pairs: AdviceCounts,
+    },
+    /// A measurement has shown that a lesson has no effect that matters, and none that it has one.
+    WithoutEffect {
+        lesson: LessonRef,
+        /// The result, with its column and interval.
+        measured: String,
+    },
     /// Lessons take a large part of the prompts.
     LargeShare {
         /// The median over steps, between 0 and 1.
@@ -109,6 +124,8 @@ impl Finding {
             Self::RepeatedAdvice(_) => "repeated_advice",
             Self::NeverUsed { .. } => "never_used",
             Self::NotObeyed { .. } => "not_obeyed",
+            Self::Toxic { .. } => "toxic",
+            Self::WithoutEffect { .. } => "without_effect",
             Self::LargeShare { .. } => "large_share",
         }
     }
@@ -121,6 +138,7 @@ impl Finding {
             Self::RepeatedAdvice(_) => &[Remedy::Measure],
             Self::NeverUsed { .. } => &[Remedy::Retire],
             Self::NotObeyed { .. } => &[Remedy::Measure, Remedy::Retire],
+            Self::Toxic { .. } | Self::WithoutEffect { .. } => &[Remedy::Retire, Remedy::Measure],
             Self::LargeShare { .. } => &[Remedy::Shorten],
         }
     }
@@ -129,7 +147,10 @@ impl Finding {
     pub fn lessons(&self) -> &[LessonRef] {
         match self {
             Self::Contradiction { lessons } | Self::Duplicate { lessons, .. } => lessons,
-            Self::NeverUsed { lesson, .. } | Self::NotObeyed { lesson, .. } => std::slice::from_ref(lesson),
+            Self::NeverUsed { lesson, .. }
+            | Self::NotObeyed { lesson, .. }
+            | Self::Toxic { lesson, .. }
+            | Self::WithoutEffect { lesson, .. } => std::slice::from_ref(lesson),
             Self::RepeatedAdvice(_) | Self::LargeShare { .. } => &[],
         }
     }
@@ -157,6 +178,12 @@ impl Finding {
                 detector.replace('_', " "),
                 if *uses == 1 { "prompt" } else { "prompts" },
             ),
+            Self::Toxic { lesson, measured, pairs } => {
+                format!("lesson {} is toxic: {measured}; {}", lesson.number, pairs.describe())
+            }
+            Self::WithoutEffect { lesson, measured } => {
+                format!("lesson {} is without effect: {measured}", lesson.number)
+            }
             Self::LargeShare { share } => {
                 format!("lessons take {:.0} % of the prompt (median over steps)", share * 100.0)
             }
@@ -174,16 +201,14 @@ pub struct LessonHealth {
     pub findings: Vec<Finding>,
 }
 
-/// Compares active lessons with each other. `tasks` gives the task on which a lesson of the scope task applies, if it is
+/// Compares active lessons with each other, and looks at what was measured of them. `tasks` gives the task on which a lesson of the scope task applies, if it is
 /// known: lessons for different tasks are never in the same prompt.
 pub fn check_lessons<'a>(
     lessons: impl IntoIterator<Item = &'a Lesson>,
     tasks: impl Fn(&Lesson) -> Option<String>,
 ) -> LessonHealth {
     let active: Vec<&Lesson> = lessons.into_iter().filter(|lesson| lesson.is_active()).collect();
-    LessonHealth {
-        lessons: active.len(),
-        prompt_share: None,
-        findings: pairs::compare_lessons(&active, tasks),
-    }
+    let mut findings = pairs::compare_lessons(&active, tasks);
+    findings.extend(active.iter().filter_map(|lesson| measured::measured_finding(lesson)));
+    LessonHealth { lessons: active.len(), prompt_share: None, findings }
 }

@@ -8,6 +8,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/samples.rs"),
     include_bytes!("../../engine/apply/samples.rs"),
     include_bytes!("../../domain/sample.rs"),
+    include_bytes!("../../domain/advice_effect.rs"),
     include_bytes!("../../domain/measured_effect.rs"),
     include_bytes!("../../engine/apply/cancelled.rs"),
     include_bytes!("../../engine/apply/interventions.rs"),

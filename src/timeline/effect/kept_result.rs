@@ -40,6 +40,7 @@ fn measured_effect(
         pairs: judged.pairs,
         b: judged.counts.first_only,
         c: judged.counts.second_only,
+        advice: Some(contrast.advice),
         difference: judged.difference,
         low: judged.low,
         high: judged.high,

@@ -7,6 +7,7 @@ use super::{
     BootstrapInterval, EpisodeResult, Interval, McNemar, Outcome, PairCounts, Verdict, benjamini_hochberg,
     bootstrap_mean, e_bh, holm, wilson_at,
 };
+use crate::domain::AdviceCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -51,6 +52,8 @@ pub struct ArmResult {
 pub struct ContrastResult {
     #[serde(flatten)]
     pub judged: EffectJudged,
+    /// The pairs by whether the first arm needed fewer, as many or more steps.
+    pub advice: AdviceCounts,
     pub alpha: f64,
     pub margin: f64,
     /// Whether it gets a verdict.
@@ -153,6 +156,7 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
     });
     ContrastResult {
         judged: log.judge(index),
+        advice: contrast.advice(),
         alpha: judgement.alpha,
         margin: judgement.margin,
         has_claim: log.verdict(index).is_some(),

@@ -1,4 +1,4 @@
-//! Repeated advice, and what reflections did to the number of steps (DORA, question 3).
+//! Repeated advice.
 
 use super::{REPEATED_COSINE, REPEATED_TIMES};
 use crate::domain::{Author, Purpose, Reflection, ReflectionKind};
@@ -91,41 +91,4 @@ fn advice_text(reflection: &Reflection) -> String {
         .iter()
         .flat_map(|item| [Some(item.text.text.as_str()), item.text.solution.as_deref()]);
     parts.flatten().collect::<Vec<_>>().join("\n")
-}
-
-/// The attempts at a task by an arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempts {
-    /// Environment steps of all attempts up to and including the first success, or of all attempts.
-    pub steps: u64,
-    pub solved: bool,
-    /// The steps that all attempts together were allowed; what an unsolved task counts.
-    pub allowed: u64,
-}
-
-impl Attempts {
-    fn counted(self) -> u64 {
-        if self.solved { self.steps } else { self.allowed }
-    }
-}
-
-/// What reflections did to the steps of one task. One pair is an observation, never a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AdviceEffect {
-    /// Fewer steps than without reflections.
-    Effective,
-    /// As many steps.
-    Ineffective,
-    /// More steps.
-    Toxic,
-}
-
-/// Compares the steps of a task with and without reflections, at the same sample seeds.
-pub fn advice_effect(with: Attempts, without: Attempts) -> AdviceEffect {
-    match with.counted().cmp(&without.counted()) {
-        std::cmp::Ordering::Less => AdviceEffect::Effective,
-        std::cmp::Ordering::Equal => AdviceEffect::Ineffective,
-        std::cmp::Ordering::Greater => AdviceEffect::Toxic,
-    }
 }

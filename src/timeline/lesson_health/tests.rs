@@ -3,9 +3,9 @@
 use super::pairs::Prepared;
 use super::*;
 use crate::domain::{
-    Author, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, LessonOp, LessonOrigin, LessonStatus,
-    LessonText, MessageRole, ModelRole, Note, NoteKind, PromptRecord, Reflection, ReflectionItem,
-    ReflectionKind, Scope, SegmentLabel, SegmentOrigin, SegmentRecord, Seq, Task,
+    AdviceCounts, Author, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, LessonOp, LessonOrigin,
+    LessonStatus, LessonText, MeasuredEffect, MessageRole, ModelRole, Note, NoteKind, PromptRecord,
+    Reflection, ReflectionItem, ReflectionKind, Scope, SegmentLabel, SegmentOrigin, SegmentRecord, Seq, Task,
 };
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::Arc;
@@ -301,21 +301,76 @@ fn lessons_without_a_prompt_in_three_episodes_of_their_scope_are_never_used() {
     assert_eq!(unused(&state), [("never_used", vec![1])]);
 }
 
-#[test]
-fn reflections_are_effective_if_they_save_steps() {
-    let solved = |steps| Attempts { steps, solved: true, allowed: 100 };
-    let unsolved = Attempts { steps: 40, solved: false, allowed: 100 };
-    let cases = [
-        (solved(20), solved(30), AdviceEffect::Effective),
-        (solved(30), solved(30), AdviceEffect::Ineffective),
-        (solved(31), solved(30), AdviceEffect::Toxic),
-        (solved(99), unsolved, AdviceEffect::Effective),
-        (unsolved, unsolved, AdviceEffect::Ineffective),
-        (unsolved, solved(99), AdviceEffect::Toxic),
-    ];
-    for (with, without, expected) in cases {
-        assert_eq!(advice_effect(with, without), expected, "{with:?}, {without:?}");
+fn measured(column: &str, version: u32, verdict: &str, advice: Option<AdviceCounts>) -> MeasuredEffect {
+    MeasuredEffect {
+        date: "2026-11-20".to_owned(),
+        effect: column.to_owned(),
+        version,
+        scope: "tasks".to_owned(),
+        column: Some(column.to_owned()),
+        arms: ("with".to_owned(), "without".to_owned()),
+        outcome: "success".to_owned(),
+        pairs: 20,
+        b: 1,
+        c: 9,
+        advice,
+        difference: Some(-0.4),
+        low: -0.6,
+        high: -0.1,
+        alpha: 0.025,
+        margin: 0.1,
+        verdict: verdict.to_owned(),
+        live: false,
+        model: "rules".to_owned(),
+        profile: String::new(),
     }
+}
+
+/// Returns what is found about a lesson with these results.
+fn found(results: &[MeasuredEffect]) -> Vec<Finding> {
+    let mut state = lessons(&["Open the fridge first."]);
+    for result in results {
+        let op = LessonOp::Measured { id: LessonId("l1".into()), measured: Box::new(result.clone()) };
+        state.apply(&envelope(Event::LessonChanged { op: Box::new(op), author: Author::Person }));
+    }
+    check_lessons(state.pool.all(), |_| None).findings
+}
+
+#[test]
+fn measured_lessons_are_toxic_or_without_effect() {
+    let counts = |effective, toxic| Some(AdviceCounts { effective, ineffective: 2, toxic });
+    let harmful = |version, advice| measured("elsewhere", version, "harmful", advice);
+    let verdict = |column: &str, verdict: &str| measured(column, 1, verdict, counts(1, 1));
+    let no_effect = "no effect seen";
+    let cases: [(&str, &[MeasuredEffect], Option<&str>); 10] = [
+        ("nothing measured", &[], None),
+        ("harmful, more steps", &[harmful(1, counts(4, 14))], Some("toxic")),
+        ("harmful, but not by steps", &[harmful(1, counts(14, 4))], None),
+        ("an earlier version counted no steps", &[harmful(1, None)], None),
+        ("another wording was harmful", &[harmful(2, counts(4, 14))], None),
+        ("no effect", &[verdict("elsewhere", no_effect)], Some("without_effect")),
+        (
+            "and undecided",
+            &[verdict("here", "undecided"), verdict("elsewhere", no_effect)],
+            Some("without_effect"),
+        ),
+        ("an answer", &[verdict("here", "helped"), verdict("elsewhere", no_effect)], None),
+        ("undecided", &[verdict("here", "undecided")], None),
+        ("harmful before no effect", &[verdict("here", no_effect), harmful(1, counts(0, 1))], Some("toxic")),
+    ];
+    for (name, results, expected) in cases {
+        let found: Vec<&str> = found(results).iter().map(Finding::name).collect();
+        assert_eq!(found, Vec::from_iter(expected), "{name}");
+    }
+    let finding = found(&[harmful(1, counts(4, 14))]).remove(0);
+    assert_eq!(
+        finding.describe(),
+        "lesson 1 is toxic: -40 % elsewhere [-60, -10] · 20 pairs; effective 4, ineffective 2, toxic 14 pairs"
+    );
+    assert_eq!(finding.remedies(), [Remedy::Retire, Remedy::Measure]);
+    assert_eq!(finding.lessons()[0].number, 1);
+    let finding = found(&[verdict("elsewhere", no_effect)]).remove(0);
+    assert!(finding.describe().starts_with("lesson 1 is without effect: -40 % elsewhere"), "{finding:?}");
 }
 
 #[test]

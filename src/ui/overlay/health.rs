@@ -102,8 +102,8 @@ impl HealthList {
         }
         let entries = self.entries(context);
         if entries.is_empty() {
-            let text = "nothing found: no lessons that say the same or the opposite, no repeated advice, none unused or not \
-                        obeyed, and no large share of the prompt";
+            let text = "nothing found: no lessons that say the same or the opposite, no repeated advice, none unused, not \
+                        obeyed, toxic or without effect, and no large share of the prompt";
             return (paragraph((Role::Muted, ""), Role::Text, text, columns), 0);
         }
         let selected = clamped_index(self.selected, 0, entries.len());

@@ -73,6 +73,9 @@ impl LessonDetails {
         for result in context.measured_results(lesson) {
             let role = if result.version == lesson.version() { measured_role(result) } else { Role::Muted };
             add("measured", role, &format!("{}: {}", result.describe(), result.verdict));
+            if let Some(counts) = result.describe_advice() {
+                add("", role, &counts);
+            }
             add("", Role::Muted, &result.describe_measurement());
         }
         add("id", Role::Muted, &lesson.id.0);

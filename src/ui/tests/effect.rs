@@ -1,7 +1,7 @@
 //! The measurement of a lesson: what is asked for, and what the pairs look like.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{Author, LessonOp, LessonText, MeasuredEffect, Task};
+use crate::domain::{AdviceCounts, Author, LessonOp, LessonText, MeasuredEffect, Task};
 use crate::driver::Health;
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Command, Event, LessonCommand};
@@ -203,6 +203,7 @@ fn finished(query: &EffectQuery) -> (Answer, MeasuredEffect) {
         pairs: 120,
         b: 25,
         c: 1,
+        advice: Some(AdviceCounts { effective: 30, ineffective: 88, toxic: 2 }),
         difference: Some(0.2),
         low: 0.12,
         high: 0.27,
@@ -247,7 +248,12 @@ fn a_result_stays_with_the_lesson() {
         assert!(shown.contains(row), "{row} at {width}x{height}: {shown}");
         screen.press("Enter");
         let details = screen_text(&screen.draw());
-        for text in ["+20 % elsewhere [12, 27] · 120 pairs: helped", "25 : 1", "2026-11-20"] {
+        for text in [
+            "+20 % elsewhere [12, 27] · 120 pairs: helped",
+            "effective 30, ineffective 88, toxic 2 pairs",
+            "25 : 1",
+            "2026-11-20",
+        ] {
             assert!(height < 24 || details.contains(text), "{text} at {width}x{height}: {details}");
         }
     }

@@ -1,7 +1,7 @@
 //! The health of the session's lessons: the findings, and what a key does about each.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{Author, Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
+use crate::domain::{AdviceCounts, Author, Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::lesson_health::{Finding, LessonHealth, LessonRef};
@@ -39,9 +39,15 @@ fn opened(width: u16, height: u16) -> (TestScreen, [Lesson; 2]) {
     assert!(screen_text(&screen.draw()).contains("checking the lessons"));
     let lessons = last_two(&screen);
     let [first, second] = lessons.each_ref().map(LessonRef::new);
+    let toxic = first.clone();
     let findings = vec![
         Finding::Duplicate { lessons: [first.clone(), second], cosine: 1.0 },
         Finding::NotObeyed { lesson: first, detector: "nothing_happened".to_owned(), times: 3, uses: 9 },
+        Finding::Toxic {
+            lesson: toxic,
+            measured: "-40 % elsewhere [-60, -10] · 20 pairs".to_owned(),
+            pairs: AdviceCounts { effective: 4, ineffective: 2, toxic: 14 },
+        },
         Finding::LargeShare { share: 0.6 },
     ];
     let health = LessonHealth { lessons: 12, prompt_share: Some(0.6), findings };
@@ -63,7 +69,12 @@ fn findings_are_listed_at_every_size_with_their_keys() {
         ] {
             assert!(shown.contains(text), "{text} at {width}x{height}: {shown}");
         }
-        for _ in 0..10 {
+        for _ in 0..5 {
+            screen.press("Down");
+        }
+        let toxic = screen_text(&screen.draw()).contains("is toxic: -40 % elsewhere");
+        assert!(toxic || width < 80, "the measured one at {width}x{height}");
+        for _ in 0..5 {
             screen.press("Down");
         }
         let shown = screen_text(&screen.draw());

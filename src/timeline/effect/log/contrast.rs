@@ -1,6 +1,7 @@
 //! One contrast of a measurement: the differences of its counted pairs.
 
 use super::PairLog;
+use crate::domain::{AdviceCounts, AdviceEffect, Attempts};
 use crate::timeline::effect::record::Contrast;
 use crate::timeline::effect::{
     Difference, EpisodeResult, Judgement, Monitor, Outcome, PairCounts, Verdict, pairing_gain,
@@ -12,6 +13,7 @@ pub struct ContrastLog {
     pub contrast: Contrast,
     monitor: Monitor,
     counts: PairCounts,
+    advice: AdviceCounts,
     pairs: Vec<CountedPair>,
 }
 
@@ -44,6 +46,7 @@ impl ContrastLog {
             contrast,
             monitor: Monitor::new(alpha, margin),
             counts: PairCounts::default(),
+            advice: AdviceCounts::default(),
             pairs: Vec::new(),
         }
     }
@@ -66,6 +69,10 @@ impl ContrastLog {
             // Only the better arm of a pair is known.
             self.counts.add(exact > 0, exact < 0);
         }
+        let steps = |of: &dyn Fn(&(EpisodeResult, EpisodeResult)) -> EpisodeResult| -> u64 {
+            episodes.iter().map(|both| attempts(&of(both), allowed).counted_steps()).sum()
+        };
+        self.advice.add(AdviceEffect::from_steps(steps(&|both| both.0), steps(&|both| both.1)));
         let mean = |value: &dyn Fn(&(EpisodeResult, EpisodeResult)) -> f64| {
             episodes.iter().map(value).sum::<f64>() / f64::from(rule.repeats.max(1))
         };
@@ -108,6 +115,11 @@ impl ContrastLog {
         self.counts
     }
 
+    /// Returns the pairs by whether the first arm needed fewer, as many or more steps.
+    pub fn advice(&self) -> AdviceCounts {
+        self.advice
+    }
+
     /// Returns the counted pairs in order.
     pub fn pairs(&self) -> &[CountedPair] {
         &self.pairs
@@ -124,4 +136,9 @@ impl ContrastLog {
         let values: Vec<(f64, f64)> = self.pairs.iter().map(|pair| pair.outcomes).collect();
         pairing_gain(&values)
     }
+}
+
+/// Returns an episode as the only attempt of its arm, which was allowed `allowed` steps.
+fn attempts(result: &EpisodeResult, allowed: u64) -> Attempts {
+    Attempts { steps: result.steps.min(allowed), solved: result.won, allowed }
 }

@@ -1,11 +1,11 @@
 //! The fold and the schedule of measurements with made-up episodes.
 
 use super::{EffectLog, NextRecord};
-use crate::domain::{LessonId, LessonText, Task};
+use crate::domain::{AdviceCounts, LessonId, LessonText, Task};
 use crate::timeline::effect::{
     Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan, EffectRecord,
-    EffectScope, EffectStart, EpisodeSlot, MeasuredLesson, Outcome, PlannedTask, SplitMix64, StopReason,
-    Verdict,
+    EffectResult, EffectScope, EffectStart, EpisodeSlot, MeasuredLesson, Outcome, PlannedTask, SplitMix64,
+    StopReason, Verdict, kept_results,
 };
 use std::collections::BTreeMap;
 
@@ -107,6 +107,40 @@ fn a_measurement_stops_when_its_verdict_is_decided() {
     assert!(
         matches!(&records[16], EffectRecord::Judged(judged) if judged.pairs == 8 && judged.counts.first_only == 8)
     );
+}
+
+/// DORA, question 3: a lost episode counts all 50 steps that it was allowed, a won one those that it took.
+#[test]
+fn pairs_are_counted_by_their_steps() {
+    let mut log = EffectLog::new(plan(5, TWO_ARMS));
+    let steps = |arm: &str, pair: u32| match (arm, pair) {
+        ("with", 1) => Some(8),
+        ("with", 4) | ("without", 3 | 4) => None,
+        ("without", 5) => Some(50),
+        ("with", 5) => Some(51),
+        _ => Some(9),
+    };
+    let expected = [(1, 0, 0), (1, 1, 0), (2, 1, 0), (2, 2, 0), (2, 3, 0)];
+    for (pair, expected) in (1..).zip(expected) {
+        let slots = ["with", "without"].map(|arm| EpisodeSlot {
+            pair,
+            repeat: 1,
+            arm: arm.to_owned(),
+            task: 0,
+            seed: 0,
+        });
+        for slot in slots {
+            let taken = steps(&slot.arm, pair);
+            let EffectRecord::Episode(mut record) = episode(&slot, taken.is_some()) else { unreachable!() };
+            record.steps = taken.unwrap_or(10);
+            log.apply(EffectRecord::Episode(record));
+        }
+        let counts = EffectResult::from_log(&log).contrasts[0].advice;
+        assert_eq!((counts.effective, counts.ineffective, counts.toxic), expected, "pair {pair}");
+    }
+    let (log, _) = run(EffectLog::new(plan(60, TWO_ARMS)), |slot| Some(slot.arm == "without"));
+    let kept = kept_results(log.plan(), &EffectResult::from_log(&log), "2026-11-20");
+    assert_eq!(kept[0].1.advice, Some(AdviceCounts { toxic: 8, ..AdviceCounts::default() }));
 }
 
 #[test]

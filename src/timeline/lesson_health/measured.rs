@@ -1,0 +1,29 @@
+//! What the measurements kept with a lesson say about its use.
+
+use super::{Finding, LessonRef};
+use crate::domain::{Lesson, MeasuredEffect};
+use crate::timeline::effect::Verdict;
+
+/// Returns what measurements of a lesson's present text have found, if it isn't good: harmful with more toxic than effective
+/// pairs, or no effect seen in some column and nothing else shown in any other.
+pub(super) fn measured_finding(lesson: &Lesson) -> Option<Finding> {
+    let is_present = |result: &&MeasuredEffect| result.version == lesson.version() && result.pairs > 0;
+    let results: Vec<&MeasuredEffect> =
+        MeasuredEffect::latest(&*lesson.measured).into_iter().filter(is_present).collect();
+    let has_verdict = |result: &MeasuredEffect, verdict: Verdict| result.verdict == verdict.to_string();
+    let toxic = results.iter().filter(|result| has_verdict(result, Verdict::Harmful)).find_map(|result| {
+        let pairs = result.advice.filter(|pairs| pairs.toxic > pairs.effective)?;
+        Some(Finding::Toxic { lesson: LessonRef::new(lesson), measured: result.describe(), pairs })
+    });
+    let is_open = |result: &&MeasuredEffect| {
+        has_verdict(result, Verdict::NoEffectSeen) || has_verdict(result, Verdict::Undecided)
+    };
+    toxic.or_else(|| {
+        let unseen = results.iter().rfind(|result| has_verdict(result, Verdict::NoEffectSeen))?;
+        let measured = unseen.describe();
+        results
+            .iter()
+            .all(is_open)
+            .then(|| Finding::WithoutEffect { lesson: LessonRef::new(lesson), measured })
+    })
+}
