@@ -23,4 +23,4 @@ mod web_driver;
 pub use options::{NAME, OPTIONS, RELOAD_OPTION, WINDOW_OPTION};
 pub use picture::draw_picture;
 pub use screenshot::{page_html, screenshot_url};
-pub use tasks::MiniWobTasks;
+pub use tasks::{MiniWobTasks, level};

@@ -4,6 +4,7 @@
 //! Pure: the same sessions give the same numbers in any order. Assisted episodes are counted but excluded from every
 //! rate; calibration episodes are excluded from all task counts.
 
+mod advice;
 mod aggregate;
 mod attempts;
 mod collect;
@@ -19,6 +20,7 @@ mod revision;
 #[cfg(test)]
 mod tests;
 
+pub use advice::{AdviceComparison, AdvicePair, LeftOut, LeftOutReason, compare_advice};
 pub use aggregate::{Aggregate, Improvement, improvement};
 pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
 pub use collect::{ConstitutionSize, MetricsCollector, SessionMetrics};
@@ -70,6 +72,8 @@ pub struct Metrics {
     pub by_trial: Vec<TrialTotals>,
     /// Number of solved tasks by the number of reflection rounds before the success.
     pub by_round: BTreeMap<u32, usize>,
+    /// Number of solved tasks by the attempt that solved them, counted from 1 over all attempts at the task.
+    pub by_attempt: BTreeMap<u32, usize>,
     /// IQM, mean, median and optimality gap of the scores.
     pub aggregate: Option<Aggregate>,
     /// Length, recall and precision of the reflections.
@@ -86,6 +90,9 @@ pub struct Metrics {
     /// Samples that a person requested; the other counts exclude them.
     #[serde(skip_serializing_if = "SampleStats::is_empty")]
     pub samples: SampleStats,
+    /// The settings that differ among configurations with the same label, by name, with this one's values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub differing_settings: BTreeMap<String, String>,
     /// The specification of the sessions' runs.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
@@ -139,6 +146,10 @@ impl Metrics {
         for rounds in unassisted.iter().filter_map(|a| a.rounds_before_success) {
             *by_round.entry(rounds).or_insert(0) += 1;
         }
+        let mut by_attempt = BTreeMap::new();
+        for attempt in unassisted.iter().filter_map(TaskAttempts::first_success) {
+            *by_attempt.entry(attempt).or_insert(0) += 1;
+        }
         Self {
             label: label(spec.as_deref()),
             has_stand_in_actor: spec.as_deref().is_some_and(actor_is_stand_in),
@@ -152,6 +163,7 @@ impl Metrics {
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),
             by_trial: TrialTotals::from_attempts(&unassisted),
             by_round,
+            by_attempt,
             aggregate: Aggregate::from_attempts(&unassisted),
             reflections: ReflectionStats::from_sessions(&sessions),
             constitution: ConstitutionStats::from_sessions(&sessions),
@@ -162,9 +174,24 @@ impl Metrics {
             prefetch: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.prefetch)),
             samples: sessions.iter().fold(SampleStats::default(), |sum, s| sum.plus(s.samples)),
             started_with_lessons: sessions.iter().any(|s| s.started_with_lessons),
+            differing_settings: BTreeMap::new(),
             spec,
             attempts: unassisted,
         }
+    }
+}
+
+impl Metrics {
+    /// Formats the settings that differ among configurations with the same label: `alpha=20 trials=3`.
+    fn format_differing_settings(&self) -> String {
+        let values = self.differing_settings.iter().map(|(name, value)| format!("{name}={value}"));
+        values.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the label without the settings that differ.
+    fn base_label(&self) -> &str {
+        let suffix = format!(" [{}]", self.format_differing_settings());
+        self.label.strip_suffix(&suffix).unwrap_or(&self.label)
     }
 }
 
@@ -221,11 +248,12 @@ fn disambiguate_labels(all: &mut [Metrics], configurations: &[Configuration]) {
         let others: Vec<&Configuration> = others.map(|(_, other)| other).collect();
         let names: BTreeSet<&String> = others.iter().flat_map(|other| other.keys()).collect();
         let differs = |name: &&String| others.iter().any(|other| other.get(*name) != own.get(*name));
-        let value = |name: &String| own.get(name).map_or("unset", String::as_str);
-        let values: Vec<String> =
-            names.into_iter().filter(differs).map(|name| format!("{name}={}", value(name))).collect();
+        let value = |name: &String| own.get(name).map_or("unset", String::as_str).to_owned();
+        entry.differing_settings =
+            names.into_iter().filter(differs).map(|name| (name.clone(), value(name))).collect();
+        let values = entry.format_differing_settings();
         if !values.is_empty() {
-            entry.label = format!("{} [{}]", entry.label, values.join(" "));
+            entry.label = format!("{} [{values}]", entry.label);
         }
     }
 }

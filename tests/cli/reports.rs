@@ -140,3 +140,48 @@ fn a_rerun_keeps_trial_last_attempt_and_method_memory() {
         home.run(&["verify", again.to_str().unwrap()]).assert_success();
     }
 }
+
+/// DORA, figure 6: a run that reflects against one that doesn't, in any order and in every format.
+#[test]
+fn a_report_compares_reflections_with_attempts_without() {
+    let home = Home::new();
+    for method in ["react", "reflexion"] {
+        let run =
+            ["run", "--tasks", "normal/put/1-3", "--method", method, "--trials", "2", "--seed", "1", "-q"];
+        home.run(&run).assert_success();
+    }
+    let more =
+        ["run", "--tasks", "normal/put/3-4", "--method", "react", "--trials", "2", "--seed", "1", "-q"];
+    let sessions = |home: &Home| -> Vec<String> {
+        let found = std::fs::read_dir(home.path("sessions")).into_iter().flatten();
+        found.map(|entry| entry.unwrap().path().display().to_string()).collect()
+    };
+    let mut names = sessions(&home);
+    let report = |home: &Home, names: &[String], format: &str| {
+        let mut args = vec!["report", "--format", format];
+        args.extend(names.iter().map(String::as_str));
+        home.run(&args).assert_success().stdout
+    };
+    let text = report(&home, &names, "text");
+    assert!(text.contains("Reflections against as many attempts without: reflexion, "), "{text}");
+    assert!(text.contains("at most 2 attempts a task"), "{text}");
+    assert!(text.contains("An observation per task, not a verdict."), "{text}");
+    assert!(
+        report(&home, &names, "markdown").contains("| task | steps with | steps without | reflections |")
+    );
+    let advice = |names: &[String]| -> Value {
+        serde_json::from_str::<Value>(&report(&home, names, "json")).unwrap()["advice"].clone()
+    };
+    let first = advice(&names);
+    assert_eq!(first[0]["comparison"]["pairs"].as_array().unwrap().len(), 3, "{first}");
+    let counts = first[0]["comparison"]["counts"].as_object().unwrap();
+    assert_eq!(counts.values().filter_map(Value::as_u64).sum::<u64>(), 3, "{first}");
+    names.reverse();
+    assert_eq!(advice(&names), first);
+    assert_eq!(advice(&names[..1]), serde_json::json!([]), "a single run is compared with nothing");
+    home.run(&more).assert_success();
+    let with_more = advice(&sessions(&home));
+    let left_out = with_more[0]["comparison"]["left_out"].as_array().unwrap();
+    let left_out: Vec<&str> = left_out.iter().filter_map(|run| run["task"].as_str()).collect();
+    assert_eq!(left_out, ["normal/put/3", "normal/put/4"], "{with_more}");
+}

@@ -37,6 +37,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         start_text: Some("web pages in a real Chromium; needs Chromium, its driver and the package miniwob"),
         task_help: "a web page, with its seed, as in `click-color/7`",
+        difficulty: miniwob::level,
         step_texts: miniwob::page_html,
         screenshot_url: miniwob::screenshot_url,
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),

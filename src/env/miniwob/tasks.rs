@@ -42,6 +42,17 @@ const DRIVER_NAMES: &[&str] = &["chromedriver"];
 const BROWSER_HINT: &str = "install Chromium and its driver (on Debian the packages `chromium` and `chromium-driver`), or set \
                             miniwob.browser and miniwob.driver";
 
+/// Returns the level that DORA gives a page (Table 1, figure 5): how many steps it needs, and on how many screens. `None` for
+/// pages that the paper doesn't use.
+pub fn level(task: &Task) -> Option<&'static str> {
+    let page = task.task_type.as_deref()?;
+    Some(match DORA_PAGES.iter().position(|(name, _)| *name == page)? {
+        0..2 => "1 screen 1 step",
+        2..5 => "1 screen n steps",
+        _ => "n screens n steps",
+    })
+}
+
 /// The tasks: a page of MiniWoB++ and a seed, such as `click-color/7`.
 pub struct MiniWobTasks;
 

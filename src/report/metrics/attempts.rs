@@ -10,6 +10,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct TaskAttempts {
     pub task: Task,
+    /// The seed of the run; `None` if no run began.
+    pub run_seed: Option<u64>,
     /// The task's type, by its environment's short name if it has one.
     pub task_type: String,
     /// Episodes in order.
@@ -28,6 +30,11 @@ impl TaskAttempts {
     /// Returns whether the goal was reached.
     pub fn is_solved(&self) -> bool {
         self.solved_in.is_some()
+    }
+
+    /// Returns which attempt solved the task, counted from 1 over all that were played; `None` if none did.
+    pub fn first_success(&self) -> Option<u32> {
+        self.episodes.iter().position(|episode| episode.won).map(|index| index as u32 + 1)
     }
 
     /// Returns the score, 0 to 1: the progress rate at the end of the last trial, or 1 if the goal was reached.
@@ -52,6 +59,7 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
             _ => {
                 all_attempts.push(TaskAttempts {
                     task: episode.task.clone(),
+                    run_seed: session.spec.as_ref().map(|spec| spec.seed),
                     task_type: short_type(&episode.task),
                     episodes: Vec::new(),
                     solved_in: None,

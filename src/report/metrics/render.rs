@@ -1,5 +1,7 @@
 //! Renders metrics as text, Markdown and JSON.
 
+mod comparison;
+
 use super::{
     ConstitutionStats, Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RowComparison,
     TrialTotals, compare_with_papers, improvement,
@@ -42,6 +44,7 @@ pub fn render_metrics(all: &[Metrics], format: Format, paper: bool) -> String {
         write_table(&mut out, format, &rates_table(metrics));
         if metrics.by_trial.len() > 1 {
             write_table(&mut out, format, &trials_table(metrics));
+            write_table(&mut out, format, &first_success_table(metrics));
         }
         if !metrics.by_round.is_empty() && metrics.reflections.is_some() {
             write_table(&mut out, format, &rounds_table(metrics));
@@ -57,9 +60,7 @@ pub fn render_metrics(all: &[Metrics], format: Format, paper: bool) -> String {
             write_published(&mut out, format, metrics);
         }
     }
-    if all.len() > 1 {
-        write_table(&mut out, format, &efficiency_table(all));
-    }
+    comparison::write_comparisons(&mut out, format, all);
     for (first, second, improvement) in improvements(all) {
         let _ = match improvement {
             Some(i) => writeln!(
@@ -112,7 +113,12 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
             json!({"of": first.label, "over": second.label, "improvement": improvement})
         })
         .collect();
-    json!({"configurations": configurations, "improvements": improvements})
+    json!({
+        "configurations": configurations,
+        "improvements": improvements,
+        "advice": comparison::advice_values(all),
+        "by_setting": comparison::settings_values(all),
+    })
 }
 
 fn note_lines(metrics: &Metrics) -> Vec<String> {
@@ -223,20 +229,6 @@ fn trial_point(metrics: &Metrics, trial: &TrialTotals) -> [String; 3] {
     [format!("{share:.1}"), format!("{:.1}", trial.calls_per_task_so_far), format!("{:.1}", trial.steps)]
 }
 
-/// Returns success against calls, one series per configuration (OmniReflect, figure on call efficiency).
-fn efficiency_table(all: &[Metrics]) -> Table {
-    let rows = all.iter().flat_map(|metrics| {
-        metrics.by_trial.iter().map(|trial| {
-            let mut row = vec![metrics.label.clone(), trial.trial.to_string()];
-            row.extend(trial_point(metrics, trial));
-            row
-        })
-    });
-    let mut head = vec!["call efficiency", "trial"];
-    head.extend(POINT_HEAD);
-    Table { head, rows: rows.collect() }
-}
-
 fn constitution_table(stats: &ConstitutionStats) -> Table {
     let share = |part: usize| {
         let share = stats.share_of_replies(part).map(|share| 100.0 * share);
@@ -254,6 +246,21 @@ fn constitution_table(stats: &ConstitutionStats) -> Table {
     ];
     Table { head: vec!["constitution", "value", "of"], rows }
 }
+
+/// The histogram of the attempts that solved tasks: where a limit on attempts would have stopped too early.
+fn first_success_table(metrics: &Metrics) -> Table {
+    let most = metrics.by_attempt.values().copied().max().unwrap_or(1).max(1);
+    let share = |tasks: usize| format!("{:.1}", 100.0 * tasks as f64 / metrics.all.tasks.max(1) as f64);
+    let bar = |tasks: usize| "█".repeat((tasks * MAX_BAR).div_ceil(most));
+    let row = |(attempt, tasks): (&u32, &usize)| {
+        vec![attempt.to_string(), tasks.to_string(), share(*tasks), bar(*tasks)]
+    };
+    let rows = metrics.by_attempt.iter().map(row).collect();
+    Table { head: vec!["first success in attempt", "tasks", "share of all %", "histogram"], rows }
+}
+
+/// The length of the longest bar of a histogram.
+const MAX_BAR: usize = 20;
 
 fn rounds_table(metrics: &Metrics) -> Table {
     let rows = metrics.by_round.iter().map(|(rounds, n)| vec![rounds.to_string(), n.to_string()]);

@@ -1,6 +1,7 @@
 //! The metrics compared with manual calculations, their bounds, and their independence of input order.
 #![allow(clippy::float_cmp, reason = "computed manually, and exact")]
 
+mod advice;
 mod differences;
 mod plans;
 
