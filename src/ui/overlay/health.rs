@@ -91,20 +91,20 @@ impl HealthList {
         }
     }
 
-    fn lines(&self, context: &Context<'_>, columns: u16) -> (Vec<Line>, usize) {
+    fn lines(&self, context: &Context<'_>, columns: u16) -> (Vec<Line>, (usize, usize)) {
         let text = match &self.checked {
             None => Some(context.cancellable_work_text("checking the lessons ...", WorkKind::Health)),
             Some(Err(error)) => Some(error.clone()),
             Some(Ok(_)) => None,
         };
         if let Some(text) = text {
-            return (paragraph((Role::Muted, ""), Role::Text, &text, columns), 0);
+            return (paragraph((Role::Muted, ""), Role::Text, &text, columns), (0, 0));
         }
         let entries = self.entries(context);
         if entries.is_empty() {
             let text = "nothing found: no lessons that say the same or the opposite, no repeated advice, none unused, not \
                         obeyed, toxic or without effect, and no large share of the prompt";
-            return (paragraph((Role::Muted, ""), Role::Text, text, columns), 0);
+            return (paragraph((Role::Muted, ""), Role::Text, text, columns), (0, 0));
         }
         let selected = clamped_index(self.selected, 0, entries.len());
         let (mut lines, mut first_rows) = (Vec::new(), Vec::new());
@@ -112,9 +112,10 @@ impl HealthList {
             first_rows.push(lines.len());
             lines.extend(entry_lines(*entry, index == selected, context, columns));
         }
-        let row = first_rows.get(selected).copied().unwrap_or(0);
+        let first = first_rows.get(selected).copied().unwrap_or(0);
+        let end = first_rows.get(selected + 1).copied().unwrap_or(lines.len());
         self.rows.set(first_rows);
-        (lines, row)
+        (lines, (first, end.saturating_sub(1)))
     }
 
     fn title(&self, context: &Context<'_>) -> String {

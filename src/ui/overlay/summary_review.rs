@@ -145,7 +145,8 @@ impl Component for SummaryReview {
             let (lines, starts) = self.lines(change, context, columns);
             let start = starts.get(self.selected).copied().unwrap_or_default();
             // The first change also reveals the text above it.
-            (lines, if self.selected == 0 { 0 } else { start })
+            let revealed = if self.selected == 0 { 0 } else { start };
+            (lines, (revealed, revealed))
         });
     }
 }

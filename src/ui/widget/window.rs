@@ -173,13 +173,14 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Draws rows like [`Page::draw`], and reveals a row. `rows` also returns the index of that row.
+    /// Draws rows like [`Page::draw`], and reveals some of them, the first one in any case. `rows` also returns the indices of
+    /// the first and the last of those.
     pub(crate) fn draw_with_selected(
         &self,
         context: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
-        rows: impl Fn(u16) -> (Vec<Line>, usize),
+        rows: impl Fn(u16) -> (Vec<Line>, (usize, usize)),
     ) {
         let columns = self.columns.min(screen.width.saturating_sub(4));
         let made = rows(columns);
@@ -188,8 +189,10 @@ impl Page<'_> {
         let window =
             Window { title, position: WindowPosition::Middle, rows: high, columns: self.columns, mode };
         let inside = window.draw(context, screen, canvas);
-        let (lines, revealed) = if inside.width == columns { made } else { rows(inside.width) };
-        self.scroll.reveal(revealed, lines.len(), usize::from(inside.height));
+        let (lines, (first, last)) = if inside.width == columns { made } else { rows(inside.width) };
+        for row in [last, first] {
+            self.scroll.reveal(row, lines.len(), usize::from(inside.height));
+        }
         self.scroll.draw(&lines, inside, canvas);
     }
 
