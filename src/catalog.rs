@@ -47,8 +47,8 @@ pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
 use crate::domain::{
-    Autonomy, Job, JobContext, LessonId, ModelRole, Question, RoleSource, RunSpec, SearchHistory, Settings,
-    StepResult,
+    Autonomy, Job, JobContext, Lesson, LessonId, ModelRole, Question, RoleSource, RunSpec, SearchHistory,
+    Settings, StepResult,
 };
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
@@ -95,6 +95,12 @@ pub fn action_source(name: &str) -> ActionSource {
 pub fn search_history(state: &State) -> Option<SearchHistory> {
     let method = find_method(&state.run.as_ref()?.method)?;
     (method.search_history)(state)
+}
+
+/// Returns what a run's method knows about a lesson beyond its text; see [`MethodEntry::lesson_note`].
+pub fn lesson_note(state: &State, lesson: &Lesson) -> Option<String> {
+    let method = find_method(&state.run.as_ref()?.method)?;
+    (method.lesson_note)(state, lesson)
 }
 
 /// Returns whether a method ever asks the actor.

@@ -5,7 +5,7 @@ use super::method_option::{MethodOption, RecordOptions};
 use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::{
-    DefaultValue, JobContext, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec, Settings,
+    DefaultValue, JobContext, Lesson, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec, Settings,
     TypedSetting,
 };
 use crate::engine::{Method, State};
@@ -82,6 +82,8 @@ pub struct MethodEntry {
     pub current_action: fn(&State) -> Option<(&LessonId, u32)>,
     /// Returns what its search has tried, for pictures; `None` if it doesn't search, or has evaluated nothing yet.
     pub search_history: fn(&State) -> Option<SearchHistory>,
+    /// Returns what the method knows about a lesson beyond its text, in a few words, such as the reward of its evaluation.
+    pub lesson_note: fn(&State, &Lesson) -> Option<String>,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
     /// Settings with which `run --dry-run` plays its prepared attempts, so that a long run is short. They must change no
@@ -126,6 +128,7 @@ impl MethodEntry {
             learns_from_calibration: false,
             current_action: |_| None,
             search_history: |_| None,
+            lesson_note: |_, _| None,
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],
         }

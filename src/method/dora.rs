@@ -16,7 +16,7 @@ mod search;
 mod text_steering;
 
 pub(crate) use instruct::compute_instruction;
-pub(crate) use search::history as search_history;
+pub(crate) use search::{describe_evaluation, history as search_history};
 pub use text_steering::read_advice;
 
 use super::{mentor, schedule};

@@ -72,6 +72,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     trial_labels,
     search_history: dora::search_history,
+    lesson_note: dora::describe_evaluation,
     carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
     // One evaluation.
     dry_run_settings: &[

@@ -1,6 +1,7 @@
 //! DORA: the order of evaluations, attempts and advice, what the optimiser gets, and what a person's changes do.
 
 use crate::catalog::fixture::{TestRun, test_spec};
+use crate::catalog::{lesson_note, search_history};
 use crate::domain::{
     EpisodeSummary, LessonStatus, LessonText, ReflectionKind, RunSpec, SettingOrigin, StepResult,
 };
@@ -56,6 +57,36 @@ fn jobs(play: &TestRun, name: &str) -> Vec<Value> {
         _ => None,
     });
     asked.collect()
+}
+
+/// Advice is shown with the reward of the evaluation in which it was written, as long as the run's memory has its search.
+#[test]
+fn advice_has_the_reward_of_its_evaluation() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(0)), ("attempts", json!(2))];
+    let notes = |state: &State| -> Vec<Option<String>> {
+        let advice = state.pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
+        advice.map(|lesson| lesson_note(state, lesson)).collect()
+    };
+    // One task, lost twice, then won in the second attempt.
+    let play = play(run(&[("a", PUT)], &settings), |attempt| attempt == 3);
+    let state = play.state();
+    let rewards: Vec<f64> =
+        search_history(state).unwrap().points.into_iter().map(|point| point.reward).collect();
+    let expected = [(1, rewards[0]), (1, rewards[0]), (2, rewards[1])]
+        .map(|(evaluation, reward)| Some(format!("evaluation {evaluation}, reward {reward:.2}")));
+    assert_eq!(notes(state), expected);
+    assert!(rewards[0] < rewards[1], "{rewards:?}");
+    let others = || state.pool.all().filter(|lesson| lesson.kind != ReflectionKind::Advice);
+    assert!(others().count() > 0 && others().all(|lesson| lesson_note(state, lesson).is_none()));
+    // After the first advice, nothing is evaluated yet.
+    let mut early = State::default();
+    for envelope in &play.journal {
+        early.apply(envelope);
+        if early.pool.all().any(|lesson| lesson.kind == ReflectionKind::Advice) {
+            break;
+        }
+    }
+    assert_eq!(notes(&early), [Some("evaluation 1, no reward yet".to_owned())]);
 }
 
 #[test]

@@ -3,16 +3,16 @@
 use super::jobs::{INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs};
 use super::reward::{Outcome, Reward, RewardRules};
 use super::settings::{
-    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel, MODEL_SETTING,
-    N_INIT, OPTIMISE, Optimise, PROJECTION, PROMPTER, PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter,
-    REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
+    ALPHA, ATTEMPTS, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel,
+    MODEL_SETTING, N_INIT, OPTIMISE, Optimise, PROJECTION, PROMPTER, PROMPTER_TEMPERATURE, PROMPTER_TOKENS,
+    Prompter, REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
 };
 use super::text_steering;
 use crate::bayes::{
     Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
     latin_hypercube, mix_seed, project_to_plane,
 };
-use crate::domain::{Job, ReflectionKind, SearchHistory, SearchedPoint, Task};
+use crate::domain::{Job, Lesson, ReflectionKind, SearchHistory, SearchedPoint, Task};
 use crate::engine::{Intent, State};
 use crate::prompt::text_hash;
 use serde::{Deserialize, Serialize};
@@ -396,6 +396,29 @@ pub(crate) fn history(state: &State) -> Option<SearchHistory> {
     })
 }
 
+/// Says in which evaluation advice was written, and what its instruction was worth: `evaluation 3, reward 0.42`. `None` for other
+/// lessons, and for those of a group of tasks whose search has ended, because the run's memory holds one search.
+pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<String> {
+    if lesson.kind != ReflectionKind::Advice {
+        return None;
+    }
+    let number = lesson.learnt_at.0;
+    let open = state.episode.as_deref().filter(|episode| episode.number == number);
+    let (task, trial) = match open {
+        Some(open) => (&open.task, open.trial),
+        None => state.ended_episode(number).map(|ended| (&ended.task, ended.trial))?,
+    };
+    let search = Search::read(state)?;
+    let key = task.key();
+    groups(state).get(search.group)?.iter().find(|task| task.key() == key)?;
+    let index = (u64::from(trial.checked_sub(1)?) / state.setting(ATTEMPTS).max(1)) as usize;
+    let reward = match search.done.get(index) {
+        Some(evaluated) => format!("reward {:.2}", evaluated.reward),
+        None => "no reward yet".to_owned(),
+    };
+    Some(format!("evaluation {}, {reward}", index + 1))
+}
+
 fn compute(name: &str, inputs: &impl Serialize, texts: Vec<(String, String)>) -> Intent {
     let inputs = serde_json::to_value(inputs).unwrap_or(Value::Null);
     Intent::Compute { job: Box::new(Job { name: name.to_owned(), inputs }), texts }
@@ -439,14 +462,14 @@ pub(super) fn groups(state: &State) -> Vec<Vec<&Task>> {
 }
 
 /// Returns the instruction in force.
-pub(super) fn active_instruction(state: &State) -> Option<&crate::domain::Lesson> {
+pub(super) fn active_instruction(state: &State) -> Option<&Lesson> {
     state.pool.active_of_kind(ReflectionKind::Instruction).last()
 }
 
 /// Returns the last two pieces of advice about a task that enter prompts, oldest first.
 fn last_advice(state: &State, task: &Task) -> Vec<String> {
     let key = task.key();
-    let is_about_task = |lesson: &&crate::domain::Lesson| {
+    let is_about_task = |lesson: &&Lesson| {
         let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|ended| ended.task.key());
         lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in).as_ref() == Some(&key)
     };
@@ -464,7 +487,7 @@ fn last_advice(state: &State, task: &Task) -> Vec<String> {
 
 /// Returns all pairs of an instruction and advice that was written while it was in force.
 fn demonstration_pairs(state: &State) -> Vec<[String; 2]> {
-    let first_version = |lesson: &crate::domain::Lesson| lesson.versions.first().map(|version| version.seq);
+    let first_version = |lesson: &Lesson| lesson.versions.first().map(|version| version.seq);
     let instructions: Vec<_> = state
         .pool
         .all()

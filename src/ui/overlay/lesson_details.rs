@@ -49,6 +49,9 @@ impl LessonDetails {
             add("did", Role::Action, &transition.action);
             add("reward", Role::Text, &transition.reward.to_string());
         }
+        if let Some(note) = crate::catalog::lesson_note(context.displayed_state(), lesson) {
+            add("search", Role::Text, &note);
+        }
         for (place, id) in lesson.parents.iter().enumerate() {
             add(if place == 0 { "made from" } else { "" }, Role::Text, &parent_text(id, context));
         }

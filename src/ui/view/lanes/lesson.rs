@@ -46,6 +46,8 @@ pub(super) fn lesson_rows(
     // With a row to spare, the result has one of its own; else it takes the place of the source.
     let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
     let most = most - usize::from(measured_row.is_some());
+    let note = crate::catalog::lesson_note(context.displayed_state(), lesson).filter(|_| most > 1);
+    let most = most - usize::from(note.is_some());
     let (long, short) = if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
     } else {
@@ -94,6 +96,9 @@ pub(super) fn lesson_rows(
     let role = paint(if text.solution.is_some() { Role::LessonSolution } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
+    if let Some(note) = note.filter(|note| indent + 3 + width(note) <= usize::from(columns)) {
+        rows.push(row(blank, " ".repeat(indent), Role::Muted, note, None));
+    }
     if let Some(label) = measured_row {
         let room = usize::from(columns).saturating_sub(indent + 3);
         let all = [format!("{}, {}", label.full, label.verdict), label.full, label.short];
