@@ -50,6 +50,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("prompt/interface.rs", "fcrf", "the rule's name in journals"),
     ("prompt/read/plan.rs", "household", "a line of the public code's prompts that models repeat"),
     ("prompt/templates/upstream_files.rs", "*", "names of files of the public code"),
+    ("domain/advice_effect.rs", "dora", "the paper whose definition it is"),
     ("domain/run.rs", "react", "the interface"),
     ("domain/common_settings.rs", "fcrf", "where a value comes from, and its name in journals"),
     ("domain/common_settings.rs", "expel", "what a setting is needed for"),
