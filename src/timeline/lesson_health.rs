@@ -133,12 +133,13 @@ impl Finding {
     /// Returns what a person can do about it, the most likely first.
     pub fn remedies(&self) -> &'static [Remedy] {
         match self {
-            Self::Contradiction { .. } => &[Remedy::Retire, Remedy::Measure],
+            Self::Contradiction { .. } | Self::Toxic { .. } | Self::WithoutEffect { .. } => {
+                &[Remedy::Retire, Remedy::Measure]
+            }
             Self::Duplicate { .. } => &[Remedy::Merge, Remedy::Retire],
             Self::RepeatedAdvice(_) => &[Remedy::Measure],
             Self::NeverUsed { .. } => &[Remedy::Retire],
             Self::NotObeyed { .. } => &[Remedy::Measure, Remedy::Retire],
-            Self::Toxic { .. } | Self::WithoutEffect { .. } => &[Remedy::Retire, Remedy::Measure],
             Self::LargeShare { .. } => &[Remedy::Shorten],
         }
     }

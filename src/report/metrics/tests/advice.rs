@@ -21,18 +21,21 @@ fn reflection(episode: u32) -> Arc<Reflection> {
     Arc::new(Reflection::new(ReflectionKind::Plan, crate::domain::Author::Mentor, (episode, 10), vec![item]))
 }
 
+fn put(id: &str) -> Task {
+    task(id, "put")
+}
+
 /// Five tasks with reflections, three trials each: a and b are solved, c isn't; d and e aren't comparable.
 fn reflecting_run() -> SessionMetrics {
-    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|id| task(id, "put"));
     let episodes = vec![
-        with_moves(1, &a, 1, false, 50),
-        with_moves(2, &a, 2, true, 7),
-        with_moves(3, &b, 1, true, 9),
-        with_moves(4, &c, 1, false, 50),
-        with_moves(5, &c, 2, false, 50),
-        with_moves(6, &c, 3, false, 20),
-        with_moves(7, &d, 1, true, 5),
-        with_moves(8, &e, 1, false, 50),
+        with_moves(1, &put("a"), 1, false, 50),
+        with_moves(2, &put("a"), 2, true, 7),
+        with_moves(3, &put("b"), 1, true, 9),
+        with_moves(4, &put("c"), 1, false, 50),
+        with_moves(5, &put("c"), 2, false, 50),
+        with_moves(6, &put("c"), 3, false, 20),
+        with_moves(7, &put("d"), 1, true, 5),
+        with_moves(8, &put("e"), 1, false, 50),
     ];
     SessionMetrics {
         spec: Some(reflecting_spec(3)),
@@ -43,17 +46,16 @@ fn reflecting_run() -> SessionMetrics {
 
 /// Four of these tasks and another one without reflections, five trials each.
 fn plain_run() -> SessionMetrics {
-    let [a, b, c, e, f] = ["a", "b", "c", "e", "f"].map(|id| task(id, "put"));
     let mut episodes = vec![
-        with_moves(1, &a, 1, false, 50),
-        with_moves(2, &a, 2, false, 50),
-        with_moves(3, &a, 3, true, 6),
-        with_moves(4, &b, 1, true, 9),
-        with_moves(5, &e, 1, true, 4),
-        with_moves(6, &f, 1, true, 4),
+        with_moves(1, &put("a"), 1, false, 50),
+        with_moves(2, &put("a"), 2, false, 50),
+        with_moves(3, &put("a"), 3, true, 6),
+        with_moves(4, &put("b"), 1, true, 9),
+        with_moves(5, &put("e"), 1, true, 4),
+        with_moves(6, &put("f"), 1, true, 4),
     ];
     // Its success in the fourth trial is beyond the three that both have, where both count all allowed steps.
-    episodes.extend((1..=4).map(|trial| with_moves(6 + trial, &c, trial, trial == 4, 30)));
+    episodes.extend((1..=4).map(|trial| with_moves(6 + trial, &put("c"), trial, trial == 4, 30)));
     SessionMetrics { spec: Some(plain_spec(5)), ..session("plain", episodes) }
 }
 
