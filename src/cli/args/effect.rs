@@ -108,6 +108,9 @@ pub struct EffectArgs {
     pub markdown: bool,
     #[command(flatten)]
     pub method_keys: KeyFlags<MethodKeys>,
+    /// Step limit of an episode; with --session, the session's own applies.
+    #[arg(long, value_name = "N", help_heading = "Method", conflicts_with = "session", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_steps: Option<u32>,
     /// Set a setting by name; `retrospect config show` lists them. May be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method", value_parser = setting_parser(), hide_possible_values = true)]
     pub set: Vec<String>,
@@ -177,7 +180,7 @@ impl EffectArgs {
     pub fn method_args(&self, pool: Option<&Path>) -> MethodArgs {
         MethodArgs {
             keys: self.method_keys.clone(),
-            max_steps: None,
+            max_steps: self.max_steps,
             pool: pool.map(Path::to_owned),
             constitution: None,
             preset: None,
