@@ -11,6 +11,8 @@ mod household;
 #[cfg(unix)]
 #[path = "effect/processes.rs"]
 mod processes;
+#[path = "effect/told_apart.rs"]
+mod told_apart;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
