@@ -5,8 +5,8 @@
 //! BabyAI the harmful lesson's tasks, too, were won in at most half of the plays, and at least 30 points less often with it.
 //! The measurements here use other seeds.
 //!
-//! The lessons that the rule-based actor understands in PDDL end habits. In the pilot, none of them made it win less of any task, so
-//! no harmful one is measured there.
+//! The lessons that the rule-based actor understands in PDDL end habits. In the pilot, none of the nine tried won any task 30
+//! points less often, so no harmful one is measured there.
 
 use serde_json::Value;
 use std::path::Path;
