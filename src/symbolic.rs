@@ -5,6 +5,7 @@
 //! [`SymbolicRules::reflect`] turns notes into Abstract, Error and Progress lessons. Not here: when to reflect, which the method decides. Neither ever
 //! reads `truth`, and the cost of both depends on the steps examined, not on the length of the episode.
 
+mod common_findings;
 mod common_lessons;
 mod environment_rules;
 mod evidence;

@@ -122,7 +122,7 @@ fn write_block(out: &mut String, block: &Block<'_>) {
         Block::Thought { .. } => "thought: ",
         Block::Action { .. } => "action: ",
         Block::Proposal(_) => "proposed: ",
-        Block::Finding(finding) => &format!("{} ", enum_name(&finding.kind)),
+        Block::Finding { note, .. } => &format!("{} ", enum_name(&note.kind)),
         Block::Reflection(_) => "**",
         _ => "",
     };

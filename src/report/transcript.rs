@@ -97,7 +97,7 @@ fn write_block(out: &mut String, block: &Block<'_>, step: u32) {
         Block::Action { .. } => "> ",
         Block::Proposal(_) => "proposed  ",
         Block::Remark(_) => "remark  ",
-        Block::Finding(_) | Block::FailedCall { .. } => "! ",
+        Block::Finding { .. } | Block::FailedCall { .. } => "! ",
         Block::Reflection(_) => "* ",
         Block::Hit { is_watch: true, .. } => "WATCH ",
         Block::Hit { .. } => "BREAK ",

@@ -25,6 +25,9 @@ pub struct EnvironmentRules {
     pub missing_part: fn(&Episode) -> Option<String>,
     /// Returns whether an action only moves to another place, so that repeating it may be needed.
     pub is_move: fn(&str) -> bool,
+    /// Says what a note found at this step, with the names of the objects, as a clause such as "drawer 5 was left closed";
+    /// `None` if the name of the detector has to do. It may read the steps up to this one.
+    pub describe_finding: fn(&Episode, &Step, &Note) -> Option<String>,
 }
 
 /// A detector: the name of the notes that it writes, and how a list of lost episodes says what it found.
@@ -67,4 +70,5 @@ pub static NO_RULES: EnvironmentRules = EnvironmentRules {
     plan: None,
     missing_part: |_| None,
     is_move: |_| false,
+    describe_finding: |_, _, _| None,
 };

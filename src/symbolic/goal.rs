@@ -64,6 +64,15 @@ impl Treatment {
         }
     }
 
+    /// Returns what an object is after it.
+    pub fn participle(self) -> &'static str {
+        match self {
+            Self::Heat => "heated",
+            Self::Cool => "cooled",
+            Self::Clean => "cleaned",
+        }
+    }
+
     /// Returns the type of the appliance that does it.
     pub fn appliance(self) -> &'static str {
         match self {

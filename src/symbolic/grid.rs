@@ -2,6 +2,7 @@
 //! agent goes in circles, finds a key, finds the door, finds the target, or must first drop what it carries. In
 //! addition, every kind of rejected action is detected.
 
+mod findings;
 mod sentences;
 
 use super::environment_rules::{Detector, EnvironmentRules};
@@ -29,6 +30,7 @@ pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
     plan: None,
     missing_part: |_| None,
     is_move: |action| action.trim_start().starts_with("go "),
+    describe_finding: findings::describe_finding,
 };
 
 const DETECTORS: &[Detector] = &[
@@ -199,8 +201,13 @@ impl GridDetector<'_> {
 
     /// Returns the last view before this step.
     fn previous_view(&self) -> Option<View<'_>> {
-        let steps = (1..=MAX_LOOKBACK).map_while(|back| self.step.number.checked_sub(back));
-        let answers = steps.filter_map(|number| self.episode.step(number)?.answer.as_ref());
-        answers.map(|answer| answer.raw.as_str()).find_map(View::parse)
+        view_before(self.episode, self.step.number)
     }
+}
+
+/// Returns the last view before a step.
+fn view_before(episode: &Episode, number: u32) -> Option<View<'_>> {
+    let steps = (1..=MAX_LOOKBACK).map_while(|back| number.checked_sub(back));
+    let answers = steps.filter_map(|number| episode.step(number)?.answer.as_ref());
+    answers.map(|answer| answer.raw.as_str()).find_map(View::parse)
 }

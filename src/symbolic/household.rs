@@ -2,12 +2,13 @@
 
 mod detect;
 mod failure;
+mod findings;
 mod planner;
 mod sentences;
 mod situation;
 
 use super::environment_rules::{Detector, EnvironmentRules};
-use super::goal::{Goal, Subgoal, Treatment};
+use super::goal::{Goal, Subgoal};
 use crate::domain::{MAX_NUMBER, SettingOrigin::BuiltIn, TypedSetting};
 use crate::engine::Episode;
 
@@ -39,6 +40,7 @@ pub static HOUSEHOLD_RULES: EnvironmentRules = EnvironmentRules {
     plan: Some(planner::plan),
     missing_part,
     is_move: |action| action.trim_start().starts_with("go "),
+    describe_finding: findings::describe_finding,
 };
 
 const DETECTORS: &[Detector] = &[
@@ -103,12 +105,7 @@ fn missing_part(episode: &Episode) -> Option<String> {
         Subgoal::Seen => format!("no {object} was found"),
         Subgoal::Taken => format!("the {object} was not taken"),
         Subgoal::Treated(how) => {
-            let participle = match how {
-                Treatment::Heat => "heated",
-                Treatment::Cool => "cooled",
-                Treatment::Clean => "cleaned",
-            };
-            format!("the {object} was not {participle} ({})", how.appliance())
+            format!("the {object} was not {} ({})", how.participle(), how.appliance())
         }
         Subgoal::Placed => {
             format!("the {object} was not put where it belongs ({})", goal.destination().unwrap_or("?"))

@@ -6,6 +6,7 @@
 mod moves;
 mod sentences;
 
+use super::common_findings::executed_text;
 use super::environment_rules::{Detector, EnvironmentRules};
 use super::evidence::evidence_text;
 use crate::domain::{Note, NoteKind, Observation, Step};
@@ -22,6 +23,7 @@ pub static PLANNING_RULES: EnvironmentRules = EnvironmentRules {
     plan: None,
     missing_part: |_| None,
     is_move: |_| false,
+    describe_finding,
 };
 
 const DETECTORS: &[Detector] = &[
@@ -227,6 +229,18 @@ fn progress_text(episode: &Episode) -> Option<String> {
         format!("{satisfied} of {total} goal conditions hold.")
     };
     Some(format!("{so_far} Still open: {}.", unmet.join("; ")))
+}
+
+/// Says which objects the action named. The name of the detector says what was wrong with it.
+fn describe_finding(episode: &Episode, step: &Step, note: &Note) -> Option<String> {
+    if note.kind != NoteKind::Mistake || !note.parts.is_empty() {
+        return None;
+    }
+    let facts = Facts { shown: &episode.shown };
+    let text = executed_text(step).to_ascii_lowercase();
+    let objects = parse_domain_action(&facts, &text)?.objects;
+    let name = note.detector.replace('_', " ");
+    (!objects.is_empty()).then(|| format!("{name}: {}", objects.join(", ")))
 }
 
 /// Parses the action and the objects that a text names. Returns `None` if it names no action of the four domains.

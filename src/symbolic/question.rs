@@ -18,6 +18,7 @@ pub static QUESTION_RULES: EnvironmentRules = EnvironmentRules {
     plan: None,
     missing_part: |_| None,
     is_move: |_| false,
+    describe_finding: |_, _, _| None,
 };
 
 const DETECTORS: &[Detector] = &[

@@ -19,6 +19,7 @@ pub static SCIENCE_RULES: EnvironmentRules = EnvironmentRules {
     plan: None,
     missing_part: |_| None,
     is_move: |action| action.trim_start().to_lowercase().starts_with("go "),
+    describe_finding: |_, _, _| None,
 };
 
 const DETECTORS: &[Detector] = &[

@@ -1,5 +1,6 @@
 //! The detectors and rules of all environments behind one value.
 
+use super::common_findings;
 use super::environment_rules::EnvironmentRules;
 use super::evidence::shorten;
 use super::rules::{self, NoteRange};
@@ -42,6 +43,13 @@ impl SymbolicRules {
     /// Returns whether an action only moves to another place; see [`EnvironmentRules::is_move`].
     pub fn is_move(self, episode: &Episode, action: &str) -> bool {
         (self.of(episode).is_move)(action)
+    }
+
+    /// Says what a note found at a step of the episode, with the names of the objects; `None` if the name of its detector
+    /// has to do. See [`EnvironmentRules::describe_finding`].
+    pub fn describe_finding(self, episode: &Episode, step: &Step, note: &Note) -> Option<String> {
+        (self.of(episode).describe_finding)(episode, step, note)
+            .or_else(|| common_findings::describe_finding(episode, step, note))
     }
 
     /// Returns the rules' reflections of these kinds after the last step, with the lesson commands that store them.

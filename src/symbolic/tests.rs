@@ -118,6 +118,37 @@ fn accepted_actions_can_be_mistakes() {
 }
 
 #[test]
+fn findings_name_the_objects_of_the_step() {
+    let cases = [
+        (
+            vec!["go to fridge 1", "go to countertop 1"],
+            "fridge 1 was left closed: reached at step 1, never opened",
+        ),
+        (vec!["go to fridge 1", "take apple 2 from fridge 1"], "fridge 1 is closed"),
+        (
+            vec!["go to countertop 1", "take apple 1 from countertop 2"],
+            "countertop 2 is elsewhere: the agent is at countertop 1",
+        ),
+        (
+            vec!["go to countertop 1", "take bread 1 from countertop 1"],
+            "took bread 1, but the task asks for an apple",
+        ),
+        (vec!["dance"], "not an action here: dance"),
+    ];
+    for (actions, expected) in cases {
+        let play = play_kitchen(HEAT_TASK, &actions);
+        let episode = play.state().episode.as_deref().unwrap();
+        let step = episode.last_step().unwrap();
+        let found: Vec<String> = step
+            .notes
+            .iter()
+            .filter_map(|note| crate::catalog::RULES.describe_finding(episode, step, note))
+            .collect();
+        assert!(found.iter().any(|text| text == expected), "{actions:?}: {found:?}");
+    }
+}
+
+#[test]
 fn all_subgoals_are_reached_in_both_wordings() {
     for old in [false, true] {
         let mut household = FakeHousehold::kitchen(HEAT_TASK);

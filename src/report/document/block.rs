@@ -101,7 +101,12 @@ pub enum Block<'a> {
         before: f64,
         after: f64,
     },
-    Finding(&'a Note),
+    /// What a detector noted.
+    Finding {
+        note: &'a Note,
+        /// What it found, with the names of the objects; `None` if the name of the detector has to do.
+        sentence: Option<String>,
+    },
     Reflection(&'a Reflection),
     /// A mentor's reflection has no items.
     NoItems,
@@ -191,7 +196,15 @@ impl<'a> Block<'a> {
             | Block::Observation { text, .. }
             | Block::Remark(text) => vec![quote(*text)],
             Block::Progress { before, after } => vec![words(format!("progress {before:.2} → {after:.2}"))],
-            Block::Finding(note) => vec![detector_name(note), words(": "), code(&note.evidence)],
+            Block::Finding { note, sentence: None } => {
+                vec![detector_name(note), words(": "), code(&note.evidence)]
+            }
+            Block::Finding { note, sentence: Some(sentence) } => vec![
+                quote(sentence.clone()),
+                words(format!(" ({}: ", note.detector.replace('_', " "))),
+                code(&note.evidence),
+                words(")"),
+            ],
             Block::Reflection(reflection) => {
                 let name = reflection.question().name();
                 vec![words(format!("{name} reflection (")), author_name(reflection.author), words(")")]
@@ -216,7 +229,8 @@ impl<'a> Block<'a> {
     /// `format_rate` formats.
     pub fn short_line(&self, format_rate: impl Fn(f64) -> String) -> Line<'a> {
         match self {
-            Block::Finding(note) => vec![detector_name(note)],
+            Block::Finding { sentence: Some(sentence), .. } => vec![quote(sentence.clone())],
+            Block::Finding { note, sentence: None } => vec![detector_name(note)],
             Block::Progress { before, after } if after > before => {
                 vec![words(format!("progress {}", format_rate(*after)))]
             }
@@ -257,9 +271,9 @@ impl<'a> Block<'a> {
             | Block::ToolCall(_)
             | Block::Complaint(_) => Tone::Warning,
             Block::Progress { before, after } if after > before => Tone::Good,
-            Block::Finding(Note { kind: NoteKind::Progress, .. }) => Tone::Good,
-            Block::Finding(Note { kind: NoteKind::Fact, .. }) => Tone::Neutral,
-            Block::Progress { .. } | Block::Finding(_) | Block::FailedCall { .. } => Tone::Bad,
+            Block::Finding { note: Note { kind: NoteKind::Progress, .. }, .. } => Tone::Good,
+            Block::Finding { note: Note { kind: NoteKind::Fact, .. }, .. } => Tone::Neutral,
+            Block::Progress { .. } | Block::Finding { .. } | Block::FailedCall { .. } => Tone::Bad,
             _ => Tone::Neutral,
         }
     }

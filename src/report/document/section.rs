@@ -2,8 +2,9 @@
 
 use super::block::{Block, Span, words};
 use super::samples::samples_of;
+use crate::catalog::RULES;
 use crate::domain::{
-    Author, DecidedBy, Intervention, ModelRole, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
+    Author, DecidedBy, Intervention, ModelRole, Note, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
     ThoughtDisposition,
 };
 use crate::engine::{Episode, State};
@@ -159,7 +160,12 @@ pub(super) fn findings<'a>(step: &'a Step, episode: &Episode) -> Vec<Block<'a>> 
         NoteKind::Progress => !has_progress,
         NoteKind::Fact => false,
     };
-    step.notes.iter().filter(|note| is_shown(note.kind)).map(Block::Finding).collect()
+    step.notes.iter().filter(|note| is_shown(note.kind)).map(|note| finding(note, step, episode)).collect()
+}
+
+/// Returns what a note of a step found.
+fn finding<'a>(note: &'a Note, step: &Step, episode: &Episode) -> Block<'a> {
+    Block::Finding { note, sentence: RULES.describe_finding(episode, step, note) }
 }
 
 /// Returns that a person cancelled a call, then the parts of its reply.

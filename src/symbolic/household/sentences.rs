@@ -149,7 +149,7 @@ pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
 const LAMP_SENTENCE: &str = "To examine something in the light, carry it to a lamp and use the lamp.";
 
 /// Returns a type's name with its indefinite article.
-fn with_article(name: &str) -> String {
+pub(super) fn with_article(name: &str) -> String {
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {name}")
 }

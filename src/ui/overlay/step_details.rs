@@ -146,10 +146,11 @@ impl Details<'_> {
         if let Some(reply) = read.filter(|reply| !reply.tool_calls.is_empty()) {
             self.write_reply(&reply);
         }
-        let is_written =
-            |note: &&Note| section.blocks().any(|b| matches!(b, Block::Finding(n) if *n == *note));
+        let is_written = |note: &&Note| {
+            section.blocks().any(|b| matches!(b, Block::Finding { note: n, .. } if **n == **note))
+        };
         for note in step.notes.iter().filter(|note| !is_written(note)) {
-            self.write_block(&Block::Finding(note));
+            self.write_block(&Block::Finding { note, sentence: None });
         }
     }
 
@@ -257,7 +258,7 @@ fn label_and_role(block: &Block<'_>) -> (&'static str, Role) {
         Block::Action { decision: None, .. } => ("executed", Role::Action),
         Block::SentAs { .. } => ("", Role::Action),
         Block::Observation { .. } => ("observation", Role::Observation),
-        Block::Finding(_) => ("noted", tone_role),
+        Block::Finding { .. } => ("noted", tone_role),
         Block::Reflection(_) => ("reflected", Role::Reflection),
         Block::Remark(_) => ("remark", tone_role),
         _ => ("", tone_role),

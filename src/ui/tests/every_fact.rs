@@ -62,7 +62,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::NotRun => "not run",
         Block::Observation { .. } => "observation",
         Block::Progress { .. } => "progress",
-        Block::Finding(_) => "finding",
+        Block::Finding { .. } => "finding",
         Block::Reflection(_) => "reflection",
         Block::NoItems => "no items",
         Block::NotKept(_) => "not kept",

@@ -83,7 +83,7 @@ impl BlockWriter<'_, '_> {
             }
             Block::Proposal(_) => self.write_marked((Role::Muted, glyphs.off), Role::Muted, &line),
             // The step details show the evidence and the rate before.
-            Block::Progress { .. } | Block::Finding(_) => {
+            Block::Progress { .. } | Block::Finding { .. } => {
                 let ((role, mark), _) = tone_mark(block.tone(), glyphs);
                 let text = plain_text(&block.short_line(|rate| progress_text(rate, self.state)));
                 self.rows.push_tail(role, &format!("{mark} {text}"));
