@@ -64,6 +64,11 @@ static OWN_EXERCISES: LazyLock<Vec<Exercise>> =
         // The file is part of the program, and a test parses it.
         Err((line, error)) => unreachable!("the program's own exercises don't parse: line {line}: {error}"),
     });
+/// The type of the tasks of HumanEval, as published tables name it.
+const HUMAN_EVAL: &str = "HumanEval";
+/// The names, without ending, of files of HumanEval in Python: OpenAI's (164 exercises) and Reflexion's (161 of them). Files of a smaller
+/// part of them, such as `humaneval-py_hardest50`, keep their own name.
+const HUMAN_EVAL_FILES: &[&str] = &["HumanEval", "human-eval", "humaneval-py"];
 static EXERCISES: ParsedFile<Vec<Exercise>> = ParsedFile::new();
 
 /// The tasks.
@@ -105,15 +110,23 @@ fn find_exercise(id: &str, access: TaskAccess) -> Result<(Exercise, Option<PathB
     found.ok_or_else(|| TaskError::unknown_task(NAME, id, format!("no such exercise {place}")))
 }
 
+/// Returns the data set that a file's name stands for: HumanEval's own spelling for the names of its published files, so that
+/// published figures are compared with all of them, and otherwise the name without its ending.
+fn data_set_of(file: &Path) -> Option<String> {
+    let stem = file.file_stem()?.display().to_string();
+    let is_human_eval = HUMAN_EVAL_FILES.iter().any(|name| stem.eq_ignore_ascii_case(name));
+    Some(if is_human_eval { HUMAN_EVAL.to_owned() } else { stem })
+}
+
 /// Returns the task of an exercise in a file; `is_named` if its id must name the file.
 fn task_of(exercise: &Exercise, file: Option<&Path>, is_named: bool) -> Task {
-    let stem = file.and_then(Path::file_stem).map(|stem| stem.display().to_string());
+    let data_set = file.and_then(data_set_of);
     let named = file.filter(|_| is_named);
     Task {
         env: NAME.to_owned(),
         id: named.map_or_else(|| exercise.id.clone(), |file| format!("{}#{}", file.display(), exercise.id)),
         goal: exercise.goal(),
-        task_type: Some(stem.unwrap_or_else(|| OWN_TYPE.to_owned())),
+        task_type: Some(data_set.unwrap_or_else(|| OWN_TYPE.to_owned())),
         difficulty: None,
         seed: 0,
     }
@@ -231,6 +244,19 @@ mod tests {
         for exercise in OWN_EXERCISES.iter() {
             assert_eq!(exercise.refusal(), None, "{}", exercise.id);
             assert!(exercise.solution.is_some() && exercise.entry_point.is_some(), "{}", exercise.id);
+        }
+    }
+
+    #[test]
+    fn files_of_human_eval_have_one_type() {
+        for (file, data_set) in [
+            ("/data/HumanEval.jsonl", "HumanEval"),
+            ("humaneval-py.jsonl", "HumanEval"),
+            ("/data/human-eval.jsonl", "HumanEval"),
+            ("humaneval-py_hardest50.jsonl", "humaneval-py_hardest50"),
+            ("mbpp-py.jsonl", "mbpp-py"),
+        ] {
+            assert_eq!(data_set_of(Path::new(file)).as_deref(), Some(data_set), "{file}");
         }
     }
 
