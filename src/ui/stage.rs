@@ -82,8 +82,12 @@ fn private_parts(text: &str, known: &[String]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns whether a word is an address, a host, a path or the name of a file.
+/// Returns whether a word is an address, a host, a path or the name of a file; a page of the program's own documentation is none.
 fn is_location(word: &str) -> bool {
+    let page = word.strip_prefix("docs/").and_then(|page| page.strip_suffix(".md"));
+    if page.is_some_and(|page| page.chars().all(|c| c.is_ascii_alphabetic() || c == '_')) {
+        return false;
+    }
     let is_path = ["/", "~/", "./", "../"].iter().any(|prefix| {
         word.strip_prefix(prefix)
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
@@ -135,6 +139,7 @@ mod tests {
             "meta-llama/Llama-3.1-8B at 8:30, e.g. qwen3:8b",
             "/ search  ? help  : all",
             "override.shown_as = own",
+            "in one of their own forms (docs/LESSON_FORMS.md)",
         ] {
             assert_eq!(hide_private(text, &known, "*"), text);
         }
