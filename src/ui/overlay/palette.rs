@@ -19,10 +19,32 @@ pub(super) struct Palette {
 impl Default for Palette {
     fn default() -> Self {
         let all = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
-        let search = |all: &[Action], query: &str| {
-            rank(all, query, |a| [a.name().to_owned(), format!("{} {}", a.name(), a.about())])
-        };
-        Self { picker: Picker::new(all, search) }
+        Self { picker: Picker::new(all, find_actions) }
+    }
+}
+
+/// Returns the matching actions, the best first: by name, then by description and other words.
+fn find_actions(all: &[Action], query: &str) -> Vec<usize> {
+    let text = |a: &Action| format!("{} {} {}", a.name(), a.about(), other_words(*a));
+    rank(all, query, |a| [a.name().to_owned(), text(a)])
+}
+
+/// Returns words that a person may type for an action and that neither its name nor its description has.
+fn other_words(action: Action) -> &'static str {
+    match action {
+        Action::ShowDetails => "raw reply, response, answer, usage, tokens, cost, why",
+        Action::Step => "next, continue, accept, execute",
+        Action::Override => "own action, instead, correct, change action",
+        Action::AddLesson => "teach, new lesson, note",
+        Action::MeasureEffect => "does it help, test a lesson, experiment, evidence",
+        Action::Undo => "revert, take back, cancel my change",
+        Action::Back => "previous step, rewind, history",
+        Action::Fork => "what if, try again from here",
+        Action::Prompt => "request, context, messages, system message, input",
+        Action::Search => "find, grep",
+        Action::Compare => "diff, difference, side by side",
+        Action::Export => "save, html, markdown, share",
+        _ => "",
     }
 }
 
@@ -113,5 +135,29 @@ impl Component for Palette {
                 (Role::Muted, action.about().to_owned()),
             ]
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_person_find_the_action() {
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+        for (query, expected) in [
+            ("raw reply", Action::ShowDetails),
+            ("details", Action::ShowDetails),
+            ("response", Action::ShowDetails),
+            ("teach", Action::AddLesson),
+            ("diff", Action::Compare),
+            ("revert", Action::Undo),
+            ("markdown", Action::Export),
+            ("step", Action::Step),
+        ] {
+            let found = find_actions(&all, query);
+            let names: Vec<&str> = found.iter().take(3).map(|index| all[*index].name()).collect();
+            assert!(names.contains(&expected.name()), "{query}: {names:?}");
+        }
     }
 }
