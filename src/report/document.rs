@@ -11,7 +11,7 @@ mod section;
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef, Tally};
 use crate::catalog::{run_roles, search_history};
-use crate::domain::{Lesson, MeasuredEffect, SearchHistory};
+use crate::domain::{Lesson, MeasuredEffect, RoleSource, SearchHistory};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
@@ -56,7 +56,10 @@ impl<'a> Document<'a> {
         facts.extend(record.branch.as_ref().map(|b| vec![("branch", quote(b.display_name()))]));
         if let Some(spec) = &record.spec {
             let mut run = vec![("method", quote(&spec.method))];
-            run.extend(run_roles(spec).map(|(role, who)| (role, quote(who))));
+            run.extend(run_roles(spec).map(|(role, who)| match RoleSource::parse(who) {
+                RoleSource::Rules => (role, words(format!("{who} (a stand-in, not a model)"))),
+                _ => (role, quote(who)),
+            }));
             run.push(("interface", quote(spec.interface.word())));
             facts.push(run);
             facts.push(vec![

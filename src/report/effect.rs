@@ -76,12 +76,14 @@ pub fn describe_cost(plan: &EffectPlan, cost: &PlannedCost) -> String {
         EffectScope::Moment | EffectScope::These => plan.pairs,
     };
     let mut parts = vec![pluralize(cost.episodes, "episode")];
-    parts.push(format!("about {}", pluralize(cost.calls, "call")));
-    parts.push(format!("{} tokens", short_number(cost.tokens)));
+    if cost.is_free {
+        parts.push("no model is called".to_owned());
+    } else {
+        parts.push(format!("about {}", pluralize(cost.calls, "call")));
+        parts.push(format!("{} tokens", short_number(cost.tokens)));
+    }
     if cost.cost_nano > 0 {
         parts.push(format!("cost {}", format_price(cost.cost_nano)));
-    } else if cost.is_free {
-        parts.push("no money".to_owned());
     }
     parts.push(format!("about {}", short_time(cost.seconds)));
     format!("up to {} ({})", pluralize(u64::from(pairs), "pair"), parts.join(", "))

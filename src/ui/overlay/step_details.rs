@@ -1,7 +1,10 @@
 //! The details of one step, with the full texts that the panes shorten.
 
 use crate::catalog::{advice_kind, find_environment};
-use crate::domain::{FailureKind, Note, PromptRecord, Reflection, Seq, Step, ToolCall, Usage, format_price};
+use crate::domain::{
+    FailureKind, ModelRole, Note, PromptRecord, Reflection, RoleSource, RunSpec, Seq, Step, ToolCall, Usage,
+    format_price,
+};
 use crate::engine::{Effect, Episode, Event};
 use crate::report::{
     Block, Section, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
@@ -71,7 +74,13 @@ pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u
     details.write_step(step, &step_section(step, episode, state));
     details.write_environment_texts(episode);
     details.write_failures(number);
-    details.write("cost", Role::Muted, &cost_text(&step.usage));
+    let is_of_rules = |run: &RunSpec| run.role_source(ModelRole::Actor) == RoleSource::Rules;
+    let cost = if step.usage.tokens() > 0 && state.run.as_deref().is_some_and(is_of_rules) {
+        format!("no model was called; the prompt has about {} tokens", step.usage.prompt_tokens)
+    } else {
+        cost_text(&step.usage)
+    };
+    details.write("cost", Role::Muted, &cost);
     if let Some(other) = step_with_open_texts(number, context).filter(|other| *other != number) {
         let count = context.step(other).map_or(0, |step| open_text_count(step, context));
         let key = context.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson).unwrap_or_default();
