@@ -301,6 +301,7 @@ mod streaming {
     use retrospect::domain::{CallId, ModelRole};
     use retrospect::driver::{Handle, LiveCall, Store, StreamedText, lower_thread_priority};
     use retrospect::provider::Phase;
+    use retrospect::report::StepRef;
     use retrospect::ui::find::search_other_episodes;
     use retrospect::ui::types::WorkProgress;
     use retrospect::ui::{HostServices, Options, run as screen};
@@ -356,10 +357,10 @@ mod streaming {
             save_copy: Arc::new(unused),
             format_request: Arc::new(unused),
             keep_test: Arc::new(unused),
-            export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
+            export_report: Arc::new(move |(store, at): &(Arc<Store>, StepRef), progress: &WorkProgress| {
                 EXPORTING.store(true, Ordering::Relaxed);
                 let start = Instant::now();
-                let report = export_session(&dir, store, progress)?;
+                let report = export_session(&dir, store, *at, progress)?;
                 let bytes = std::fs::metadata(&report).map_or(0, |metadata| metadata.len());
                 note_end(&dir.join(WORK), &format!("{EXPORT_ENDED} of {} MB", bytes >> 20), start);
                 Ok(report)

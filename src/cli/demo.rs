@@ -20,7 +20,8 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Resul
         )
     })?;
     let mut opened = locate::open_demo(demo, None)?;
-    opened.position = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
+    // The end would be known before the story began.
+    opened.position = demo.guide()?.chapters.first().map(|chapter| chapter.at);
     open::show_session(config, opened, false, false, &args.screen, out)
 }
 
@@ -74,7 +75,7 @@ mod tests {
         let opened = locate::open_demo(demo, None).unwrap();
         store.set_timeline(opened.timeline, opened.branch.id);
         let folder = temp.path().join("sessions");
-        let path = demo.export(&folder, &store, &WorkProgress::default()).unwrap();
+        let path = demo.export(&folder, &store, StepRef::default(), &WorkProgress::default()).unwrap();
         assert_eq!(std::path::Path::new(&path).parent(), Some(folder.as_path()));
         let page = std::fs::read_to_string(path).unwrap();
         let embedded = crate::journal::extract_session(&page).unwrap();

@@ -17,7 +17,7 @@ use crate::journal::{Branch, LabelChange, Session, SessionFiles};
 use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
-use crate::report::{EmbedSession, SessionRecorder, ShownBranch, write_html};
+use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::types::{EpisodeRef, RequestForm, RequestQuery, WorkProgress};
 use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
@@ -46,10 +46,10 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             let path = super::lesson_tests::tests_path(&super::pool::pool_path(&test_config));
             super::lesson_tests::keep_test(&test_config, &path, test)
         }),
-        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
+        export_report: Arc::new(move |(store, at): &(Arc<Store>, StepRef), progress: &WorkProgress| {
             let path = match demo {
-                Some(demo) => demo.export(&export_dir, store, progress),
-                None => export_session(&export_dir, store, progress),
+                Some(demo) => demo.export(&export_dir, store, *at, progress),
+                None => export_session(&export_dir, store, *at, progress),
             }?;
             Ok(std::path::absolute(&path).map_or(path, |full| full.display().to_string()))
         }),
@@ -326,7 +326,12 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// Returns a message if a file can't be read or written, or if the work was cancelled.
-pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<String, String> {
+pub fn export_session(
+    dir: &Path,
+    store: &Store,
+    at: StepRef,
+    progress: &WorkProgress,
+) -> Result<String, String> {
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     let name = labels.get(&store.branch()).and_then(|label| label.name.clone());
     // A session from a report has no folder.
@@ -341,7 +346,7 @@ pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Res
     } else {
         read_results(&measurements_folder(dir), &|_, _| progress.report(0, 1))?
     };
-    write_report(dir, (name, measured), find_files, store, progress)
+    write_report(dir, (name, measured), find_files, (store, at), progress)
 }
 
 /// Writes the session of a store to an HTML report in a folder, together with the session's files, if it has any. Returns
@@ -351,7 +356,7 @@ pub(super) fn write_report<'f>(
     dir: &Path,
     (branch_name, measured): (Option<String>, Vec<(LessonId, MeasuredEffect)>),
     find_files: impl FnOnce() -> Result<SessionFiles<'f, std::io::Error>, String>,
-    store: &Store,
+    (store, at): (&Store, StepRef),
     progress: &WorkProgress,
 ) -> Result<String, String> {
     let (timeline, id, _) = store.branch_timeline();
@@ -370,20 +375,20 @@ pub(super) fn write_report<'f>(
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
     let path = dir.join(report_name(dir, &record.session));
+    let has_step = |at: &StepRef| {
+        let steps = record.episode(at.episode).map_or(0, |entry| entry.episode.steps.len());
+        at.step > 0 && at.step as usize <= steps
+    };
+    let marked = Some(at).filter(has_step).unwrap_or_else(|| record.default_step());
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
-        write_html(
-            &record,
-            record.default_step(),
-            (!session_files.is_empty()).then_some(embed),
-            &mut |part| {
-                bytes_written += part.len() as u64;
-                let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
-                cancelled = progress.report(timeline.len() + events, all);
-                cancelled.clone().map_err(std::io::Error::other)?;
-                file.write_all(part.as_bytes())
-            },
-        )
+        write_html(&record, marked, (!session_files.is_empty()).then_some(embed), &mut |part| {
+            bytes_written += part.len() as u64;
+            let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
+            cancelled = progress.report(timeline.len() + events, all);
+            cancelled.clone().map_err(std::io::Error::other)?;
+            file.write_all(part.as_bytes())
+        })
     });
     cancelled?;
     written.map_err(|e| write_error(&path, &e))?;
@@ -443,7 +448,9 @@ mod tests {
         fs::write(session.join("meta.toml"), "").unwrap();
         for (name, write) in [
             ("copied.txt", &(|| save_copied_text(&session, "copied")) as &dyn Fn() -> Result<String, String>),
-            ("report.html", &|| export_session(&session, &Store::default(), &WorkProgress::default())),
+            ("report.html", &|| {
+                export_session(&session, &Store::default(), StepRef::default(), &WorkProgress::default())
+            }),
         ] {
             let path = session.join(name);
             symlink(&victim, &path).unwrap();
@@ -547,7 +554,8 @@ mod tests {
         let store = Store::default();
         store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());
         let progress = WorkProgress::default();
-        let page = fs::read_to_string(export_session(dir, &store, &progress).unwrap()).unwrap();
+        let page =
+            fs::read_to_string(export_session(dir, &store, StepRef::default(), &progress).unwrap()).unwrap();
         let embedded = crate::journal::extract_session(&page).unwrap();
         assert_eq!(embedded.files.len(), files.len());
         for (path, text) in embedded.files {
@@ -558,7 +566,7 @@ mod tests {
         let list = || fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
         let before = list();
         progress.cancel();
-        assert_eq!(export_session(dir, &store, &progress).unwrap_err(), "cancelled");
+        assert_eq!(export_session(dir, &store, StepRef::default(), &progress).unwrap_err(), "cancelled");
         assert_eq!(list(), before);
     }
 }

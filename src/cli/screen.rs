@@ -104,14 +104,15 @@ pub(super) fn show_session(
     }
     if !dir.as_os_str().is_empty() {
         // In front of an audience, the session's name will do.
-        let command = match (screen_args.stage, dir.file_name()) {
+        let on_stage = screen_args.stage || matches!(exit, Ok(Ok(Exit::Quit { on_stage: true })));
+        let command = match (on_stage, dir.file_name()) {
             (true, Some(name)) => format!("retrospect resume {}", name.to_string_lossy()),
             _ => resume_command(&dir.display().to_string()),
         };
         out.print_note(&format!("resume with: {command}"));
     }
     match exit? {
-        Ok(Exit::Quit) => Ok(()),
+        Ok(Exit::Quit { .. }) => Ok(()),
         // This session is closed; the episode is played again in a new one.
         Ok(Exit::Rerun(number)) => {
             let plan =

@@ -46,7 +46,10 @@ const SPINNER_INTERVAL: Duration = Duration::from_millis(SPINNER_FRAME_MILLIS);
 /// Why the screen closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    Quit,
+    Quit {
+        /// Whether stage mode was on, so that paths stay hidden.
+        on_stage: bool,
+    },
     /// The person wants to rerun this episode in a new session.
     Rerun(u32),
     /// The terminal is gone, or a signal ends the program.
@@ -206,7 +209,7 @@ impl App {
             for request in requests {
                 match request {
                     Request::Quit if self.keeps_for_export() => continue,
-                    Request::Quit => return Ok(Exit::Quit),
+                    Request::Quit => return Ok(Exit::Quit { on_stage: self.model.stage_mode }),
                     Request::Rerun(number) => return Ok(Exit::Rerun(number)),
                     _ => {}
                 }

@@ -4,6 +4,7 @@ use crate::domain::{BranchId, LessonId, ModelRole, RunSpec};
 use crate::driver::Store;
 use crate::engine::State;
 use crate::lesson_test::LessonTest;
+use crate::report::StepRef;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::frame_data::MeasuredResults;
@@ -52,7 +53,7 @@ pub struct HostServices {
     /// Keeps a decision as a test for lessons and returns what was done.
     pub keep_test: HostFn<LessonTest, String>,
     /// Writes a report of the session and returns its full path. Long sessions take seconds.
-    pub export_report: WorkFn<Store, String>,
+    pub export_report: WorkFn<(Arc<Store>, StepRef), String>,
     /// Opens a file with the platform's program for it, such as a browser; `None` where there is none.
     pub open_file: Option<HostFn<str, ()>>,
     /// Remembers for later sessions which first-run hint comes next.

@@ -4,6 +4,7 @@ use crate::domain::{BranchId, LessonId, ModelRole};
 use crate::driver::{Fork, PastAdmissible, SampleOrder};
 use crate::engine::{Command, CommandError};
 use crate::lesson_test::Expectation;
+use crate::report::StepRef;
 use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::timeline::lesson_health::LessonHealth;
@@ -155,7 +156,7 @@ pub enum Request {
         form: RequestForm,
     },
     /// Write a report of the session.
-    Export,
+    Export(StepRef),
     /// Stop writing the report.
     CancelExport,
     /// Move all panes to this point in time.

@@ -197,7 +197,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
     }
     let newer = serde_json::json!({"text_forms": 5});
     let newer = serde_json::from_value::<PromptRecord>(newer).unwrap_err().to_string();
-    assert!(newer.contains("unknown prompt text format version 4"), "{newer}");
+    assert!(newer.contains("unknown prompt text format version 5"), "{newer}");
 }
 
 #[test]

@@ -259,6 +259,7 @@ impl LessonEditor {
         }
         let solution = Some(draft.solution).filter(|s| !s.is_empty());
         let text = LessonText { text: draft.text, solution };
+        let saved_text = text.normalized();
         let send = |command| Request::Send(Command::Lesson(command));
         let mut requests = vec![Request::SaveDraft { of: draft.lesson.clone(), draft: None }];
         if self.is_from_mentor {
@@ -310,16 +311,27 @@ impl LessonEditor {
             let again = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
             let step_is_open = context.is_thinking() || context.frame.head.step_awaiting_decision().is_some();
             let saved = self.lesson.is_none().then(|| format!("saved as {}", kind.name()));
+            let same = self.lesson.is_none().then(|| equal_lesson(&saved_text, context)).flatten();
+            let same = same.map(|number| {
+                let key = context.keymap.key_label(Action::LessonHealth).unwrap_or_default();
+                format!("lesson {number} says the same, so this one may change nothing: {key} merges them")
+            });
             let used = context.asks_actor().then(|| "counts from the next prompt".to_owned());
             let retry = (used.is_some() && step_is_open && !again.is_empty())
                 .then(|| format!("{again} retries this step with it"));
-            let notice: Vec<String> = [saved, used, retry].into_iter().flatten().collect();
+            let notice: Vec<String> = [same, saved, used, retry].into_iter().flatten().collect();
             if !notice.is_empty() {
                 requests.push(Request::ShowNotice(notice.join("; ")));
             }
         }
         Response { requests, close: true }
     }
+}
+
+/// Returns the number of an active lesson with these words.
+fn equal_lesson(normalized: &str, context: &Context<'_>) -> Option<u32> {
+    let mut active = context.frame.head.pool.all().filter(|lesson| lesson.is_active());
+    active.find(|lesson| lesson.text().normalized() == normalized).map(|lesson| lesson.number)
 }
 
 impl Component for LessonEditor {

@@ -75,7 +75,7 @@ pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u
     details.write_environment_texts(episode);
     details.write_failures(number);
     let is_of_rules = |run: &RunSpec| run.role_source(ModelRole::Actor) == RoleSource::Rules;
-    let cost = if step.usage.tokens() > 0 && state.run.as_deref().is_some_and(is_of_rules) {
+    let cost = if step.usage.estimated && state.run.as_deref().is_some_and(is_of_rules) {
         format!("no model was called; the prompt has about {} tokens", step.usage.prompt_tokens)
     } else {
         cost_text(&step.usage)

@@ -285,7 +285,7 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_overlays() {
     stage.send(UiMessage::StoreChanged);
     let row = at(&mut stage, "export a report");
     stage.send(mouse_msg(DOWN, 30, row));
-    assert_eq!(stage.press("Enter"), [Request::Export]);
+    assert!(matches!(stage.press("Enter")[..], [Request::Export(_)]));
     // A search: a click goes to the step.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("/");

@@ -5,6 +5,7 @@ use super::store_changes::dismiss_hint;
 use super::{copy, cursor, fork, lesson, playback, scroll, stepping};
 use crate::domain::{Autonomy, EndReason};
 use crate::engine::{Command, RunStatus};
+use crate::ui::chapters::shown_step;
 use crate::ui::draft::ForkChange;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::Context;
@@ -121,7 +122,7 @@ fn run_present_action(
         Action::LastProgress => cursor::go_to_last_progress(model, context),
         Action::Export => match model.offered_report.take() {
             Some(path) => vec![Request::OpenFile(path)],
-            None => vec![Request::Export],
+            None => vec![Request::Export(shown_step(context))],
         },
         Action::NextTheme => vec![Request::NextTheme],
         Action::EndEpisode if state.open_episode().is_some() => {

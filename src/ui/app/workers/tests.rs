@@ -7,6 +7,7 @@ use super::Workers;
 use crate::domain::{BranchId, EndReason, FailureKind, Seq};
 use crate::driver::{Handle, Message, Store};
 use crate::engine::{Cause, Event, Failure};
+use crate::report::StepRef;
 use crate::timeline::{CheckpointIndex, EventFetcher, PastPart, Timeline};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -563,9 +564,9 @@ fn long_work_runs_at_a_lower_priority() {
 #[test]
 fn a_cancelled_export_says_so() {
     let mut rig = Rig::new(&sample_session());
-    rig.start(Request::Export);
+    rig.start(Request::Export(StepRef::default()));
     rig.wait_until_begun();
-    rig.start(Request::Export);
+    rig.start(Request::Export(StepRef::default()));
     assert_eq!(rig.workers.running.len(), 1, "one report at a time");
     assert!(rig.shown().contains("writing the report: 42 % (Esc cancels)"), "{}", rig.shown());
     rig.press(&["Esc"]);
