@@ -110,8 +110,8 @@ fn find_exercise(id: &str, access: TaskAccess) -> Result<(Exercise, Option<PathB
     found.ok_or_else(|| TaskError::unknown_task(NAME, id, format!("no such exercise {place}")))
 }
 
-/// Returns the data set that a file's name stands for: HumanEval's own spelling for the names of its published files, so that
-/// published figures are compared with all of them, and otherwise the name without its ending.
+/// Returns the data set that a file's name stands for, which is the type of its tasks: one spelling for the names of HumanEval's
+/// published files, and otherwise the name without its ending.
 fn data_set_of(file: &Path) -> Option<String> {
     let stem = file.file_stem()?.display().to_string();
     let is_human_eval = HUMAN_EVAL_FILES.iter().any(|name| stem.eq_ignore_ascii_case(name));
