@@ -194,8 +194,7 @@ fn a_demo_plays_in_a_folder_without_the_repository() {
     command.args(["demo", "lamp"]);
     command.cwd(folder.path());
     let mut window = Terminal::start(command, 120, 36, None);
-    window.wait_for("PAST step 12 of 13 · won");
-    window.press("g");
+    // The end isn't known before the story begins.
     window.wait_for(" 1/7 ");
     window.press("+++ ");
     window.wait_for("▶ playing 8x");

@@ -168,6 +168,7 @@ static RULES: EnvironmentRules = EnvironmentRules {
     plan: None,
     missing_part: |_| None,
     is_move: |_| false,
+    describe_finding: |_, _, _| None,
 };
 
 fn detect(_: &State, _: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
