@@ -73,7 +73,7 @@ fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
     window.press("add 7\r");
     window.wait_for("not admissible here; press again to run it as typed");
     window.press("\r");
-    window.wait_for("! unknown action");
+    window.wait_for("! not an action here: add 7");
     window.wait_for("Add only 1, 3 or 5.");
     window.wait_for("You play: your action");
     window.press("\x1b");

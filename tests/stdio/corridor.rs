@@ -50,6 +50,9 @@ impl Faults {
     }
 }
 
+/// What a terminal would take for a title.
+const MARK: &str = "\u{1b}]0;title\u{7}";
+
 /// Runs the program until its input ends.
 pub(crate) fn main() {
     let faults = Faults::from_variables();
@@ -166,7 +169,7 @@ fn answer(
         "tasks" => {
             let all: Vec<Value> = (2..=LAST)
                 .map(|cell| {
-                    let mark = if faults.kind == "control_sequences" { "\u{1b}]0;title\u{7}" } else { "" };
+                    let mark = if faults.kind == "control_sequences" { MARK } else { "" };
                     json!({"id": format!("east-{cell}{mark}"), "goal": format!("{mark}reach cell {cell}"), "type": "walk"})
                 })
                 .collect();
@@ -186,7 +189,9 @@ fn answer(
         }
         "reset" => {
             let goal = request["task"].as_str().unwrap_or("east-2").strip_prefix("east-");
-            let goal = goal.and_then(|cell| cell.parse().ok()).filter(|cell| (1..=LAST).contains(cell));
+            let goal = goal
+                .and_then(|cell| cell.trim_end_matches(MARK).parse().ok())
+                .filter(|cell| (1..=LAST).contains(cell));
             let Some(goal) = goal else { return error("bad_task", "there are cells 0 to 4") };
             *corridor = Some(Corridor { cell: 0, goal, moves: 0 });
             println!("{}", json!({"event": "log", "level": "info", "text": "a corridor of 5 cells"}));
