@@ -128,10 +128,9 @@ fn task_of(env: &str) -> Result<Vec<String>, String> {
         std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
     };
     let task = match env {
-        "hotpotqa" => None,
         "programming" if is_installed("bwrap") && is_installed("python3") => None,
         "programming" => return Err("bubblewrap or Python is missing".to_owned()),
-        "babyai" | "pddl" => None,
+        "hotpotqa" | "babyai" | "pddl" => None,
         "scienceworld" if set("SCIENCEWORLD_JAR") && is_installed("java") => Some("boil/21".to_owned()),
         "scienceworld" => return Err("SCIENCEWORLD_JAR or Java is missing".to_owned()),
         "miniwob" if set("MINIWOB_HTML") && is_installed("chromedriver") => Some("click-button/1".to_owned()),

@@ -3,7 +3,7 @@
 use super::key::Entry;
 use super::keys;
 use super::value::ValueType;
-use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodOptionValue};
+use crate::catalog::{ENVIRONMENTS, METHODS, MethodOptionValue};
 use crate::env::{EnvironmentOption, OptionValues};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 /// All entries, in the order of the reference: the program's own, then those of methods and environments.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     // What switches a sandbox off is set by its flag alone: no file or variable may do so unseen.
-    let is_key = |option: &&EnvironmentOption| {
-        let by_flag = |entry: &&EnvironmentEntry| {
-            entry.task_facts.unsandboxed_option.is_some_and(|(own, _)| own == *option)
-        };
-        !ENVIRONMENTS.iter().any(|entry| by_flag(&entry))
-    };
+    let by_flag_alone: Vec<&EnvironmentOption> = ENVIRONMENTS
+        .iter()
+        .filter_map(|entry| entry.task_facts.unsandboxed_option)
+        .map(|(option, _)| option)
+        .collect();
+    let is_key = |option: &&EnvironmentOption| !by_flag_alone.contains(option);
     let options = ENVIRONMENTS.iter().flat_map(|environment| environment.options).filter(is_key);
     let of_environments = options.map(|option| Entry {
         name: option.name,
