@@ -39,21 +39,20 @@ pub(in crate::cli) struct Guide {
     pub(in crate::cli) teaches: String,
     /// In the order of their steps.
     #[serde(rename = "chapter")]
-    #[cfg_attr(
-        not(any(test, feature = "tui")),
-        expect(dead_code, reason = "only the screen shows captions")
-    )]
     pub(in crate::cli) chapters: Vec<Chapter>,
 }
 
 /// A part of a demo.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(not(any(test, feature = "tui")), expect(dead_code, reason = "only the screen shows captions"))]
 pub(in crate::cli) struct Chapter {
     /// Where it begins.
     #[serde(deserialize_with = "parse_position")]
     pub(in crate::cli) at: StepRef,
     /// Its caption.
+    #[cfg_attr(
+        not(any(test, feature = "tui")),
+        expect(dead_code, reason = "only the screen shows captions")
+    )]
     pub(in crate::cli) text: String,
 }
 
