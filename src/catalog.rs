@@ -172,7 +172,7 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
 /// Returns why a method with these settings can't have this mentor: they need a model, and nothing can stand in for it.
 pub fn unsuited_mentor_reason(method: &str, mentor: &str, settings: &Settings) -> Option<String> {
     let ModelNeed::If(needed_for) = find_method(method)?.model_need else { return None };
-    let setting = needed_for(settings).filter(|_| matches!(mentor, "symbolic" | "none"))?;
+    let setting = needed_for(settings).filter(|_| RoleSource::parse(mentor).is_symbolic_or_nobody())?;
     Some(format!("{setting} needs a model as mentor, but the mentor is {mentor}"))
 }
 

@@ -2,6 +2,7 @@
 
 use super::extension::{self, Extension};
 use super::method_entry::MethodEntry;
+use super::method_option::MethodOption;
 use super::published::parse_published;
 use super::{environments, methods, settings, templates};
 use crate::domain::common_settings::COMMON_SETTINGS;
@@ -40,6 +41,11 @@ pub enum ExtensionError {
     /// The default of an option isn't allowed.
     #[error("the option {option}: its default must be at least {minimum}")]
     DefaultTooSmall { option: &'static str, minimum: u64 },
+    /// The key or the flag of a method's option can't be used.
+    #[error(
+        "the option {option} of the method {method}: its name must begin with `run.` and its flag with `--`"
+    )]
+    MethodOption { method: &'static str, option: &'static str },
     /// A preset has a value that its method doesn't accept.
     #[error("the preset {preset} of the method {method}: {reason}")]
     Preset { method: &'static str, preset: &'static str, reason: String },
@@ -77,6 +83,11 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     }
     check_names("preset", presets.iter().map(String::as_str))?;
     for method in &methods {
+        let is_usable =
+            |option: &&MethodOption| option.name.starts_with("run.") && option.flag.starts_with("--");
+        if let Some(option) = method.options.iter().find(|option| !is_usable(option)) {
+            return Err(ExtensionError::MethodOption { method: method.name, option: option.name });
+        }
         check_lanes(method)?;
         check_presets(method)?;
     }

@@ -6,7 +6,9 @@ use super::pool::{self, PoolFile, PoolLine, TaskKey};
 use super::worlds::task_selection;
 use crate::catalog::{CALIBRATION_METHOD, ModelNeed, calibration_method};
 use crate::domain::common_settings::{EXPLORE, PER_TYPE};
-use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, RunSpec, SettingOrigin, Task};
+use crate::domain::{
+    CALIBRATION_SETTING, EXPLORATION_SETTING, ModelRole, RoleSource, RunSpec, SettingOrigin, Task,
+};
 use crate::driver::worlds;
 use crate::engine::State;
 use crate::env::TaskOptions;
@@ -42,7 +44,7 @@ pub(super) fn add_calibration_tasks(
     world: &TaskArgs,
     options: &TaskOptions,
 ) -> Result<(), CliError> {
-    if spec.mentor == "none" {
+    if spec.role_source(ModelRole::Mentor) == RoleSource::Nobody {
         return Err(CliError::usage(
             "calibrate: --mentor none writes no lessons, so nothing can be learned",
             "choose a mentor: --mentor symbolic, or a model",

@@ -234,8 +234,8 @@ pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
             };
             return Ok(Arc::new(open_recording(role_name, name, find)?) as Arc<dyn Provider>);
         }
-        let model_name = if role == ModelRole::Actor { &spec.actor } else { &spec.mentor };
-        let Some(model) = model_name.strip_prefix("openai:").filter(|_| source == "cache") else {
+        let model_name = spec.provider_spec(role);
+        let Some(model) = spec.role_source(role).model().filter(|_| source == "cache") else {
             return Err(DriverError::Refused(
                 format!("can't take the reply from {source:?}: {model_name} has no reply cache"),
                 "take it from a recorded session: recorded:SESSION".to_owned(),
@@ -278,8 +278,8 @@ fn sampling_json(endpoint: &Endpoint, role: ModelRole) -> Value {
 /// here; the error is reported when the model is called.
 pub(super) fn server_settings_to_record(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
     let mut missing = Vec::new();
-    for (role, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
-        let Some(model) = name.strip_prefix("openai:") else { continue };
+    for role in ModelRole::ALL {
+        let Some(model) = spec.role_source(role).model() else { continue };
         let Ok(endpoint) = resolve_endpoint(config, role, model, Some(&spec.settings)) else { continue };
         for (part, value) in [
             ("base_url", json!(endpoint.display_url())),
@@ -301,7 +301,7 @@ pub(super) fn record_servers(
     settings: &mut Settings,
 ) -> Result<(), CliError> {
     for (role, name) in [(ModelRole::Actor, actor), (ModelRole::Mentor, mentor)] {
-        let Some(model) = name.strip_prefix("openai:") else { continue };
+        let Some(model) = RoleSource::parse(name).model() else { continue };
         let endpoint = resolve_endpoint(config, role, model, None)?;
         let role_name = role.name();
         let profile = profile_names(config, role);

@@ -65,6 +65,11 @@ impl<'a> RoleSource<'a> {
         matches!(self, Self::Model(_) | Self::Recording(_))
     }
 
+    /// Returns whether a mentor is no model and no recording of one: nothing is asked, or the rules answer.
+    pub fn is_symbolic_or_nobody(self) -> bool {
+        matches!(self, Self::Symbolic | Self::Nobody)
+    }
+
     /// Returns whether rules or a recording take the place of a model. A symbolic mentor doesn't: it is part of its method.
     pub fn is_stand_in(self) -> bool {
         matches!(self, Self::Rules | Self::Recording(_))

@@ -28,7 +28,7 @@ pub use merge::{MergeError, merge_logs};
 pub use moment::{MomentError, moment_before_step};
 pub use player::Wanted;
 pub use results::{day_of, measurements_folder, modified, read_results};
-pub use runner::{Keep, MeasureError, MeasureOptions, OnRecord, continue_measurement, measure};
+pub use runner::{Keep, MeasureError, MeasureOptions, OnRecord, measure};
 pub use session_design::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, PlaceboKind,
     measure_each, measure_over_tasks,

@@ -47,7 +47,7 @@ impl RunConfig {
         };
         let run_config = Self::from_spec_with(spec, templates, open_world, typing, find, |_, model| {
             Err(DriverError::Refused(
-                format!("openai:{model}: no model server is set"),
+                format!("{}: no model server is set", RoleSource::name_of_model(model)),
                 "set its address".to_owned(),
             ))
         });
@@ -116,7 +116,10 @@ pub fn open_recording(
         .map_err(|why| DriverError::Refused(why, "choose a session with intact files".to_owned()))?;
     if recorded.is_empty() {
         return Err(DriverError::Refused(
-            format!("--{role} recorded:{name}: this session contains no model replies"),
+            format!(
+                "--{role} {}: this session contains no model replies",
+                RoleSource::name_of_recording(name)
+            ),
             format!("choose a session in which a model was the {role}"),
         ));
     }

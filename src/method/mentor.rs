@@ -1,6 +1,6 @@
 //! Calls the mentor: a model, or the symbolic rules in its place.
 
-use crate::domain::{Author, ModelRole, PromptRecord, Question};
+use crate::domain::{Author, ModelRole, PromptRecord, Question, RoleSource};
 use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
 
@@ -12,9 +12,10 @@ pub(super) fn ask_mentor(
     state: &State,
     question: Question,
 ) -> Vec<Intent> {
-    match state.run.as_ref().map_or("none", |r| r.mentor.as_str()) {
-        "none" => Vec::new(),
-        "symbolic" => {
+    let mentor = state.run.as_ref().map_or(RoleSource::Nobody, |run| run.role_source(ModelRole::Mentor));
+    match mentor {
+        RoleSource::Nobody => Vec::new(),
+        RoleSource::Symbolic => {
             let prompt = PromptRecord {
                 role: ModelRole::Mentor,
                 question: Some(question),

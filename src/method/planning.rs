@@ -15,8 +15,8 @@ mod tests;
 
 use super::{MethodError, mentor, schedule};
 use crate::domain::{
-    Author, EndReason, LessonId, LessonStatus, LessonText, Purpose, Question, Reflection, ReflectionItem,
-    ReflectionKind, RunSpec, Scope,
+    Author, EndReason, LessonId, LessonStatus, LessonText, ModelRole, Purpose, Question, Reflection,
+    ReflectionItem, ReflectionKind, RoleSource, RunSpec, Scope,
 };
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
@@ -93,9 +93,9 @@ impl Planning {
     /// Returns [`MethodError::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
     pub fn for_run(run: &RunSpec, rules: SymbolicRules) -> Result<Self, MethodError> {
         let unplannable_task = run.tasks.iter().find(|t| !rules.can_plan(&t.env));
-        let reason = match (run.mentor.as_str(), unplannable_task) {
-            ("none", _) => "the mentor writes the plans, but there is no mentor".to_owned(),
-            ("symbolic", Some(task)) => {
+        let reason = match (run.role_source(ModelRole::Mentor), unplannable_task) {
+            (RoleSource::Nobody, _) => "the mentor writes the plans, but there is no mentor".to_owned(),
+            (RoleSource::Symbolic, Some(task)) => {
                 format!("the symbolic mentor is a stand-in that can't plan tasks of {}", task.env)
             }
             _ => return Ok(Self { rules }),

@@ -14,7 +14,7 @@ use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 /// A threshold; not published, our own.
 pub const CIRCLE_TURNS: TypedSetting<u64> = TypedSetting::number(
     "circle_turns",
-    "consecutive turns in the same direction that count as going in circles (babyai)",
+    "consecutive turns in the same direction that count as going in circles",
     5,
     (2, MAX_NUMBER),
     BuiltIn,

@@ -15,7 +15,7 @@ use crate::engine::Episode;
 /// A threshold; not published, our own.
 pub const CIRCLE_VISITS: TypedSetting<u64> = TypedSetting::number(
     "circle_visits",
-    "how many times the same action must have run before it can count as going in circles (household, alfworld)",
+    "how many times the same action must have run before it can count as going in circles",
     3,
     (1, MAX_NUMBER),
     BuiltIn,

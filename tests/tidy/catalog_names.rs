@@ -29,8 +29,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/config/programs.rs", "stdio", "the kind of a table"),
     ("symbolic", "household", "rules of a family of environments"),
     ("symbolic", "planning", "rules of a family of environments"),
-    ("symbolic", "alfworld", "names the environments that a setting of the family is about"),
-    ("symbolic", "babyai", "names the environment that a setting of the family is about"),
     ("pddl", "pddl", "the language, not the environment"),
     ("provider/rules", "*", "the rule-based actor knows the built-in environments"),
     ("journal/import", "reflexion", "the format of a run directory"),

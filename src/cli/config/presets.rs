@@ -4,7 +4,7 @@
 use super::{Config, ValueOrigin, find_entry, keys};
 use crate::catalog::{METHODS, PaperRow, find_environment, published_results};
 use crate::cli::error::CliError;
-use crate::domain::{RunSpec, SettingOrigin, Settings};
+use crate::domain::{ModelRole, RunSpec, SettingOrigin, Settings};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -179,7 +179,7 @@ pub(in crate::cli) fn warnings(row: &PaperRow, spec: &RunSpec, lessons: InitialL
             "preset {}: {advisor} writes the constitution in the paper, {} here; choose the model with --mentor \
              openai:MODEL",
             row.preset,
-            if spec.mentor == "symbolic" { "the symbolic rules" } else { &spec.mentor }
+            spec.role_source(ModelRole::Mentor).describe()
         ));
     }
     warnings

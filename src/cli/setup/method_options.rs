@@ -19,8 +19,7 @@ pub(super) fn record(config: &Config, spec: &mut RunSpec) -> Result<Option<Strin
         origin(config, option).is_some_and(|from| matches!(from, ValueOrigin::Flag(_)))
     };
     for other in METHODS.iter().filter(|other| other.name != method.name) {
-        let is_foreign = |option: &&MethodOption| !method.options.contains(option) && is_flag(option);
-        if let Some(option) = other.options.iter().find(is_foreign) {
+        if let Some(option) = other.options.iter().find(|option| is_flag(option)) {
             return Err(CliError::usage(
                 format!("{} is for the method {}, not for {}", option.flag, other.name, method.name),
                 format!("omit {}, or choose --method {}", option.flag, other.name),

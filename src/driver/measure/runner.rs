@@ -36,7 +36,7 @@ pub struct MeasureOptions {
     pub keep: Keep,
     /// How long to wait before an episode that couldn't be played is tried again.
     pub retry_delay: Duration,
-    /// Return after this time and at least one pair, at the end of a pair, so that another measurement can advance; [`continue_measurement`] goes
+    /// Return after this time and at least one pair, at the end of a pair, so that another measurement can advance; `continue_measurement` goes
     /// on. Nothing of it is recorded. `None`: only when the measurement stops.
     pub turn: Option<Duration>,
     /// When a limit in minutes begins to count; `None`: when the measurement is started or continued.
@@ -106,7 +106,7 @@ pub fn measure<'a>(
 ///
 /// # Errors
 /// Returns [`MeasureError`] if something can't be written, or if the log belongs to another measurement.
-pub fn continue_measurement<'a>(
+pub(super) fn continue_measurement<'a>(
     measurement: &'a Measurement,
     (file, known): (Option<&'a mut LogFile>, Option<EffectLog>),
     options: MeasureOptions,

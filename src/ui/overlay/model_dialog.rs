@@ -306,7 +306,7 @@ impl ModelDialog {
         let unused = unused_mentor_reason(&changed).filter(|_| asked == ModelRole::Mentor);
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(changed)))];
         requests.extend(unused.map(Request::ShowNotice));
-        let rules = asked == ModelRole::Mentor && matches!(source, RoleSource::Symbolic | RoleSource::Nobody);
+        let rules = asked == ModelRole::Mentor && source.is_symbolic_or_nobody();
         if rules && context.frame.head.has_undecided_call(asked) {
             let key = context.keymap.key_label(Action::GiveUp).unwrap_or_default();
             let words = format!("{name} can't answer a model's prompt; {key} continues without it");

@@ -194,18 +194,14 @@ fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
 }
 
 fn legend_line(history: &SearchHistory, canvas: &Canvas<'_>) -> Vec<(Role, String)> {
-    let Some((low, high)) = history.reward_range() else { return Vec::new() };
+    let Some((low, _)) = history.reward_range() else { return Vec::new() };
     let Some([middle, highest]) = history.third_limits() else {
         return vec![(Role::Muted, format!("all rewards are {low:.2}"))];
     };
-    let names = [
-        format!(" below {middle:.2}  "),
-        format!(" below {highest:.2}  "),
-        " higher  ".to_owned(),
-        format!(" best, {:.2}", history.best().map_or(high, |index| history.points[index].reward)),
-    ];
+    let names = [format!(" below {middle:.2}  "), format!(" below {highest:.2}  "), " higher  ".to_owned()];
+    let best = history.best().map(|index| format!(" best, {:.2}", history.points[index].reward));
     let mut line: Vec<(Role, String)> = Vec::new();
-    for ((mark, role), name) in marks(canvas).into_iter().zip(ROLES).zip(names) {
+    for ((mark, role), name) in marks(canvas).into_iter().zip(ROLES).zip(names.into_iter().chain(best)) {
         line.push((role, mark.to_owned()));
         line.push((Role::Muted, name));
     }

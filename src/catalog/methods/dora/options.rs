@@ -50,7 +50,7 @@ pub(super) fn record(
     let prompter = given.text(&PROMPTER_OPTION);
     let name = PrompterName::parse(&prompter).map_err(|why| {
         OptionError::usage(
-            format!("--prompter {prompter}: {why}"),
+            format!("{} {prompter}: {why}", PROMPTER_OPTION.flag),
             "use --prompter text, or name a folder: --prompter local:DIR",
         )
     })?;
@@ -61,7 +61,7 @@ pub(super) fn record(
             reject_unused(given, &ADVICE_OPTION, "text")?;
             let facts = prompter::inspect(&folder).map_err(|error| {
                 OptionError::file(
-                    format!("--prompter: {error}"),
+                    format!("{}: {error}", PROMPTER_OPTION.flag),
                     "docs/methods/dora.md says which models can be used",
                 )
             })?;
@@ -81,6 +81,12 @@ pub(super) fn record(
             format!("setting {setting} = local needs the folder of a model"),
             "name it with --prompter local:DIR",
         )),
+        PrompterName::Local(_) if given.origin(&PROMPTER_OPTION) == SettingOrigin::Flag => {
+            Err(OptionError::usage(
+                format!("{} {prompter} contradicts the setting {setting} = text", PROMPTER_OPTION.flag),
+                "give only one of them",
+            ))
+        }
         _ => {
             reject_unused(given, &TEMPLATE_OPTION, "local:DIR")?;
             if let Some(file) = given.path(&ADVICE_OPTION) {

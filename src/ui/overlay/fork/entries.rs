@@ -113,7 +113,7 @@ pub(super) fn fork_entries(
             ModelRole::Actor => {
                 all.push(choice(ForkChange::Sampling(asked), "other actor sampling", sampling));
             }
-            ModelRole::Mentor if run.is_some_and(|r| !matches!(r.mentor.as_str(), "symbolic" | "none")) => {
+            ModelRole::Mentor if run.is_some_and(|r| !r.role_source(asked).is_symbolic_or_nobody()) => {
                 all.push(choice(ForkChange::Sampling(asked), "other mentor sampling", sampling));
             }
             ModelRole::Mentor => {}
