@@ -59,7 +59,7 @@ fn a_preset_says_where_it_cannot_reproduce_its_row() {
     let text = warnings("sweet-and-sour-1", &["--trials", "1"]);
     assert!(text.contains("is for scienceworld; the paper has no figures for household"), "{text}");
     let text = warnings("omnireflect-1-advisor-qwen", &["--calibrate"]);
-    assert!(text.contains("Qwen3-4B writes the constitution in the paper, openai:gpt-4o here"), "{text}");
+    assert!(text.contains("Qwen3-4B writes the constitution in the paper, gpt-4o here"), "{text}");
     let text = warnings("omnireflect-1-advisor-gpt-4", &["--calibrate"]);
     assert!(!text.contains("writes the constitution"), "{text}");
 }
