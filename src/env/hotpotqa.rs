@@ -4,7 +4,7 @@
 
 mod action;
 mod environment;
-mod library;
+mod page_set;
 mod pages_file;
 mod picture;
 mod question;

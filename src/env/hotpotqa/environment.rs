@@ -1,7 +1,7 @@
 //! A question as an environment.
 
 use super::action::{Action, Style, parse};
-use super::library::{Library, Page, python_list};
+use super::page_set::{Page, PageSet, python_list};
 use super::question::Question;
 use super::score::{Score, score};
 use crate::domain::{EnvInfo, ListingCost, StepResult};
@@ -67,7 +67,7 @@ struct State {
 /// A question with its pages.
 pub(super) struct QuestionEnvironment {
     question: Arc<Question>,
-    library: Arc<Library>,
+    page_set: Arc<PageSet>,
     options: PlayOptions,
     state: State,
 }
@@ -95,12 +95,12 @@ impl Outcome {
 }
 
 impl QuestionEnvironment {
-    pub(super) fn new(question: Arc<Question>, library: Arc<Library>, options: PlayOptions) -> Self {
-        Self { question, library, options, state: State::default() }
+    pub(super) fn new(question: Arc<Question>, page_set: Arc<PageSet>, options: PlayOptions) -> Self {
+        Self { question, page_set, options, state: State::default() }
     }
 
     fn page(&self) -> Option<&Page> {
-        self.library.page(self.state.page?)
+        self.page_set.page(self.state.page?)
     }
 
     /// Returns the first observation.
@@ -116,20 +116,20 @@ impl QuestionEnvironment {
         }
         let supporting = &self.question.supporting_titles;
         let is_needed = |page: &&Page| supporting.is_empty() || supporting.contains(&page.title);
-        let pages = self.library.pages().iter().filter(is_needed);
+        let pages = self.page_set.pages().iter().filter(is_needed);
         let texts: Vec<String> =
             pages.map(|page| format!("{}: {}", page.title, page.paragraphs.join(" "))).collect();
         format!("Relevant Context: {}\n{question}", texts.join("\n"))
     }
 
     fn search(&mut self, title: &str) -> Outcome {
-        let found = self.library.find(title);
+        let found = self.page_set.find(title);
         self.state.searches.push((title.to_owned(), found.is_some()));
         let is_react = self.options.style == Style::React;
         if is_react {
             (self.state.lookup_term, self.state.lookup_place) = (None, 0);
         }
-        let outcome = if let Some(page) = found.and_then(|at| self.library.page(at)) {
+        let outcome = if let Some(page) = found.and_then(|at| self.page_set.page(at)) {
             let text = if is_react {
                 let sentences = page.sentences().iter().take(SHOWN_SENTENCES);
                 sentences.map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -139,7 +139,7 @@ impl QuestionEnvironment {
             let shown = json!({ "title": page.title, "paragraphs": page.paragraphs });
             Outcome::new(text).with("page", shown)
         } else {
-            let similar = python_list(&self.library.similar_titles(title));
+            let similar = python_list(&self.page_set.similar_titles(title));
             let text = if is_react {
                 format!("Could not find {title}. Similar: {similar}.")
             } else {
@@ -273,7 +273,7 @@ impl Environment for QuestionEnvironment {
         };
         let mut actions = Vec::new();
         if self.options.agent == Agent::React {
-            let pages = self.library.pages().iter().take(MAX_LISTED_PAGES);
+            let pages = self.page_set.pages().iter().take(MAX_LISTED_PAGES);
             actions.extend(pages.map(|page| format!("{}[{}]", name("Search"), page.title)));
         }
         actions.extend(["yes", "no"].map(|answer| format!("{}[{answer}]", name("Finish"))));
@@ -282,7 +282,7 @@ impl Environment for QuestionEnvironment {
 
     fn hint(&mut self) -> Option<String> {
         let Question { answer, supporting_titles, .. } = &*self.question;
-        let searches = supporting_titles.iter().filter(|title| self.library.find(title).is_some());
+        let searches = supporting_titles.iter().filter(|title| self.page_set.find(title).is_some());
         let mut plan: Vec<String> = match self.options.agent {
             Agent::React => searches.map(|title| format!("Search[{title}]")).collect(),
             _ => Vec::new(),

@@ -1,6 +1,6 @@
 //! A file of pages: JSON lines with `title` and `text`, also as HotPotQA's own processed Wikipedia has them.
 
-use super::library::{Library, Page};
+use super::page_set::{Page, PageSet};
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ fn without_tags_in(sentences: &[String]) -> Vec<String> {
 ///
 /// # Errors
 /// Returns the line, counted from 1, and what is wrong with it.
-pub(super) fn parse_pages(bytes: &[u8]) -> Result<Library, (usize, String)> {
+pub(super) fn parse_pages(bytes: &[u8]) -> Result<PageSet, (usize, String)> {
     let mut pages = Vec::new();
     for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         if line.trim_ascii().is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn parse_pages(bytes: &[u8]) -> Result<Library, (usize, String)> {
     if pages.is_empty() {
         return Err((1, "it contains no pages".to_owned()));
     }
-    Ok(Library::new(pages))
+    Ok(PageSet::new(pages))
 }
 
 #[cfg(test)]
@@ -71,12 +71,12 @@ mod tests {
             r#"{"title":"C","text":[["C"],["1 < 2."," Two."],["Three."]]}"#,
             "\n"
         );
-        let library = parse_pages(text.as_bytes()).unwrap();
-        let paragraphs: Vec<&[String]> = library.pages().iter().map(|page| &page.paragraphs[..]).collect();
+        let page_set = parse_pages(text.as_bytes()).unwrap();
+        let paragraphs: Vec<&[String]> = page_set.pages().iter().map(|page| &page.paragraphs[..]).collect();
         assert_eq!(paragraphs[0], ["One. Two.", "Three."]);
         assert_eq!(paragraphs[1], ["One. Two."]);
         assert_eq!(paragraphs[2], ["1 < 2. Two.", "Three."]);
-        assert_eq!(library.find("b"), Some(1));
+        assert_eq!(page_set.find("b"), Some(1));
     }
 
     #[test]

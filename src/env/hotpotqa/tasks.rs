@@ -3,7 +3,7 @@
 use super::NAME;
 use super::action::Style;
 use super::environment::{Agent, PlayOptions, QuestionEnvironment};
-use super::library::{Library, Page};
+use super::page_set::{Page, PageSet};
 use super::pages_file::parse_pages;
 use super::question::{Question, looks_like_questions, parse_questions};
 use crate::domain::Task;
@@ -54,7 +54,7 @@ static OWN_QUESTIONS: LazyLock<Vec<Question>> =
         Err(error) => unreachable!("the program's own questions don't parse: {error}"),
     });
 static QUESTIONS: ParsedFile<Vec<Question>> = ParsedFile::new();
-static PAGES: ParsedFile<Library> = ParsedFile::new();
+static PAGES: ParsedFile<PageSet> = ParsedFile::new();
 
 /// The tasks.
 pub struct HotpotTasks;
@@ -70,7 +70,7 @@ fn load_questions(path: &Path, access: TaskAccess) -> Result<Arc<Vec<Question>>,
     QUESTIONS.load(path, access, |bytes| parse_file(path, bytes))
 }
 
-fn load_pages(path: &Path, access: TaskAccess) -> Result<Arc<Library>, TaskError> {
+fn load_pages(path: &Path, access: TaskAccess) -> Result<Arc<PageSet>, TaskError> {
     PAGES.load(path, access, |bytes| {
         parse_pages(bytes).map_err(|(line, reason)| {
             let file = path.display().to_string();
@@ -116,7 +116,7 @@ fn task_of(question: &Question, file: Option<&Path>) -> Task {
     }
 }
 
-fn library_of(question: &Question, access: TaskAccess) -> Result<(Arc<Library>, String), TaskError> {
+fn page_set_of(question: &Question, access: TaskAccess) -> Result<(Arc<PageSet>, String), TaskError> {
     if let Some(path) = access.options.path(&PAGES_OPTION) {
         let name = path.file_name().unwrap_or(path.as_os_str()).display().to_string();
         return Ok((load_pages(path, access)?, format!("pages of {name}")));
@@ -128,7 +128,7 @@ fn library_of(question: &Question, access: TaskAccess) -> Result<(Arc<Library>, 
         });
     }
     let pages = question.pages.iter().map(|(title, sentences)| Page::from_sentences(title, sentences));
-    Ok((Arc::new(Library::new(pages.collect())), "paragraphs of the question".to_owned()))
+    Ok((Arc::new(PageSet::new(pages.collect())), "paragraphs of the question".to_owned()))
 }
 
 impl TaskSource for HotpotTasks {
@@ -136,14 +136,14 @@ impl TaskSource for HotpotTasks {
         let question = find_question(&task.id, access).map_err(|error| error.to_env_error())?;
         let agent = Agent::from_word(access.options.word(&AGENT_OPTION));
         let style = Style::from_word(access.options.word(&STYLE_OPTION));
-        let (library, pages_name) = match library_of(&question, access) {
+        let (page_set, pages_name) = match page_set_of(&question, access) {
             Ok(found) => found,
             // Without pages an agent can still answer from what it knows.
             Err(TaskError::NoData { .. }) if agent == Agent::ChainOfThought => Default::default(),
             Err(error) => return Err(error.to_env_error()),
         };
         let options = PlayOptions { agent, style, pages_name };
-        Ok(Box::new(QuestionEnvironment::new(Arc::new(question), library, options)))
+        Ok(Box::new(QuestionEnvironment::new(Arc::new(question), page_set, options)))
     }
 
     fn find(&self, text: &str, access: TaskAccess) -> Result<Task, TaskError> {

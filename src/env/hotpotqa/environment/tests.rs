@@ -28,7 +28,7 @@ fn environment(agent: &str, style: &str) -> QuestionEnvironment {
         pages_name: "two".to_owned(),
     };
     let mut environment =
-        QuestionEnvironment::new(Arc::new(question), Arc::new(Library::new(pages)), options);
+        QuestionEnvironment::new(Arc::new(question), Arc::new(PageSet::new(pages)), options);
     environment.reset().unwrap();
     environment
 }

@@ -84,7 +84,7 @@ fn split_sentences(paragraph: &str) -> Vec<String> {
 
 /// Pages by their titles.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Library {
+pub(super) struct PageSet {
     pages: Vec<Page>,
     exact: HashMap<String, usize>,
     /// By title in lower case; of several the first.
@@ -93,16 +93,16 @@ pub(super) struct Library {
     normalized: HashMap<String, usize>,
 }
 
-impl Library {
+impl PageSet {
     pub(super) fn new(pages: Vec<Page>) -> Self {
-        let mut library = Self::default();
+        let mut page_set = Self::default();
         for (at, page) in pages.iter().enumerate() {
-            library.exact.entry(page.title.clone()).or_insert(at);
-            library.lower_case.entry(page.title.to_lowercase()).or_insert(at);
-            library.normalized.entry(normalize(&page.title)).or_insert(at);
+            page_set.exact.entry(page.title.clone()).or_insert(at);
+            page_set.lower_case.entry(page.title.to_lowercase()).or_insert(at);
+            page_set.normalized.entry(normalize(&page.title)).or_insert(at);
         }
-        library.pages = pages;
-        library
+        page_set.pages = pages;
+        page_set
     }
 
     pub(super) fn page(&self, at: usize) -> Option<&Page> {
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn titles_are_found_in_any_case_and_without_punctuation() {
         let titles = ["Ed Wood", "Ed Wood (film)", "ED WOOD", "The Who"];
-        let library = Library::new(titles.iter().map(|title| Page::from_text(title, "x")).collect());
+        let page_set = PageSet::new(titles.iter().map(|title| Page::from_text(title, "x")).collect());
         for (text, found) in [
             ("Ed Wood", Some(0)),
             ("ED WOOD", Some(2)),
@@ -207,9 +207,9 @@ mod tests {
             ("...", None),
             ("", None),
         ] {
-            assert_eq!(library.find(text), found, "{text:?}");
+            assert_eq!(page_set.find(text), found, "{text:?}");
         }
-        assert_eq!(library.similar_titles("the wood film")[0], "Ed Wood (film)");
+        assert_eq!(page_set.similar_titles("the wood film")[0], "Ed Wood (film)");
     }
 
     #[test]
