@@ -196,48 +196,4 @@ mod tests {
             assert_eq!(action_lines("> ", "go  to shelf 1 \n", version), "> go to shelf 1\n");
         }
     }
-
-    #[test]
-    fn an_episodes_plan_keeps_its_lines_from_version_4_on() {
-        let text = LessonText::plain("1. go to shelf 1\n\n2. take mug 1 from shelf 1\n");
-        let lesson = |kind, scope| {
-            let id = crate::domain::LessonId("p".into());
-            let mut state = crate::engine::State::default();
-            let op = crate::domain::LessonOp::Add {
-                id,
-                kind,
-                scope,
-                origin: crate::domain::LessonOrigin::Mentor,
-                text: text.clone(),
-                evidence: String::new(),
-                rule: None,
-                parents: Vec::new(),
-                transition: None,
-                task_key: None,
-                task_type: None,
-                pinned: false,
-                taken_from: None,
-            };
-            state.apply(&crate::engine::Envelope {
-                seq: crate::domain::Seq(1),
-                timestamp: jiff::Timestamp::UNIX_EPOCH,
-                cause: crate::engine::Cause::Policy,
-                batch_continues: false,
-                event: crate::engine::Event::LessonChanged {
-                    op: Box::new(op),
-                    author: crate::domain::Author::Mentor,
-                },
-            });
-            state.pool.all().next().unwrap().clone()
-        };
-        let one_line = "- 1. go to shelf 1 2. take mug 1 from shelf 1\n";
-        let plan = lesson(ReflectionKind::Plan, Scope::Episode);
-        assert_eq!(prompt_line(&plan, &text, TextForms::V3), one_line);
-        assert_eq!(
-            prompt_line(&plan, &text, TextForms::V4),
-            "1. go to shelf 1\n2. take mug 1 from shelf 1\n"
-        );
-        let later = lesson(ReflectionKind::Plan, Scope::Task);
-        assert_eq!(prompt_line(&later, &text, TextForms::V4), one_line);
-    }
 }

@@ -45,6 +45,23 @@ fn check_all_hashes(play: &TestRun) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A plan of several lines is shown as it was written, if it is the episode's; older records have it on one line.
+#[test]
+fn an_episodes_plan_keeps_its_lines_from_version_4_on() {
+    let text = LessonText::plain("1. go to shelf 1\n\n2. take mug 1 from shelf 1\n");
+    let one_line = "- 1. go to shelf 1 2. take mug 1 from shelf 1\n";
+    let lines = "1. go to shelf 1\n2. take mug 1 from shelf 1\n";
+    for (scope, newest) in [(Scope::Episode, lines), (Scope::Task, one_line)] {
+        let mut play = TestRun::new(test_spec("react", &[TASK]));
+        let plan = LessonCommand::add(ReflectionKind::Plan, scope, text.clone(), String::new());
+        play.command(Command::Lesson(plan));
+        let lesson = play.state().pool.all().next().unwrap();
+        for (version, expected) in [(TextForms::V3, one_line), (TextForms::V4, newest)] {
+            assert_eq!(forms::prompt_line(lesson, &text, version), expected, "{scope:?} {version:?}");
+        }
+    }
+}
+
 #[test]
 fn a_react_prompt_has_instruction_examples_task_steps_and_cue() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
