@@ -274,9 +274,11 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             let heads = "| contrast | pairs | for : against | difference | interval | verdict |";
             lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
             lines.extend(result.contrasts.iter().map(contrast_row));
-            lines.push(String::new());
-            let advice = result.contrasts.iter().filter_map(describe_advice);
-            lines.extend(advice.map(|counts| format!("- {}", escape_markdown(&counts))));
+            let advice: Vec<String> = result.contrasts.iter().filter_map(describe_advice).collect();
+            if !advice.is_empty() {
+                lines.push(String::new());
+                lines.extend(advice.iter().map(|counts| format!("- {}", escape_markdown(counts))));
+            }
         }
         lines.extend(remarks(result).into_iter().flat_map(|remark| [String::new(), format!("{remark}.")]));
         let end = result.stopped.map_or("in progress", StopReason::describe);

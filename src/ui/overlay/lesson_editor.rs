@@ -311,9 +311,10 @@ impl LessonEditor {
             let again = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
             let step_is_open = context.is_thinking() || context.frame.head.step_awaiting_decision().is_some();
             let saved = self.lesson.is_none().then(|| format!("saved as {}", kind.name()));
-            let same = self.lesson.is_none().then(|| equal_lesson(&saved_text, context)).flatten();
-            let same = same.map(|number| {
+            let mut same = context.frame.head.pool.with_normalized_text(kind, &saved_text);
+            let same = same.find(|lesson| self.lesson.is_none() && lesson.is_active()).map(|lesson| {
                 let key = context.keymap.key_label(Action::LessonHealth).unwrap_or_default();
+                let number = lesson.number;
                 format!("lesson {number} says the same, so this one may change nothing: {key} merges them")
             });
             let used = context.asks_actor().then(|| "counts from the next prompt".to_owned());
@@ -326,12 +327,6 @@ impl LessonEditor {
         }
         Response { requests, close: true }
     }
-}
-
-/// Returns the number of an active lesson with these words.
-fn equal_lesson(normalized: &str, context: &Context<'_>) -> Option<u32> {
-    let mut active = context.frame.head.pool.all().filter(|lesson| lesson.is_active());
-    active.find(|lesson| lesson.text().normalized() == normalized).map(|lesson| lesson.number)
 }
 
 impl Component for LessonEditor {
