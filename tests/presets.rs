@@ -11,7 +11,7 @@ use serde_json::Value;
 use server::{Server, complete_reply};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 const TRIALS: u64 = 2;
 const STEPS: u64 = 2;
@@ -47,21 +47,34 @@ fn mentor_calls_per_run(row: &PaperRow) -> u64 {
     }
 }
 
+/// Runs the program with a folder of its own; of the variables, it gets those that say where real environments are.
+fn run_program(home: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    command.args(args).current_dir(home).env_clear().env("HOME", home);
+    for name in ["PATH", "SCIENCEWORLD_JAR", "MINIWOB_HTML"] {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
+    }
+    command.env("RETROSPECT_CONFIG_DIR", home.join("config"));
+    command.env("RETROSPECT_SESSIONS", home.join("sessions"));
+    command.env("RETROSPECT_POOL", home.join("pool.jsonl"));
+    command.stdin(std::process::Stdio::null()).output().unwrap()
+}
+
+/// Returns a folder whose pool has a lesson.
+fn home_with_a_lesson() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let lesson = ["lessons", "add", "--kind", "error", "Open a drawer before you look into it."];
+    let added = run_program(home.path(), &lesson);
+    assert!(added.status.success(), "{added:?}");
+    home
+}
+
 #[test]
 fn every_preset_starts_with_a_model_and_sends_its_requests() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(vec![complete_reply("inventory")]));
-    let home = tempfile::tempdir().unwrap();
-    let run_program = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
-        command.args(args).current_dir(home.path()).env_clear().env("HOME", home.path());
-        command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
-        command.env("RETROSPECT_SESSIONS", home.path().join("sessions"));
-        command.env("RETROSPECT_POOL", home.path().join("pool.jsonl"));
-        command.stdin(std::process::Stdio::null()).output().unwrap()
-    };
-    let added = run_program(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
-    assert!(added.status.success(), "{added:?}");
+    let home = home_with_a_lesson();
+    let run_program = |args: &[&str]| run_program(home.path(), args);
     assert!(published_results().len() > 30);
     let (trials, steps) = (TRIALS.to_string(), STEPS.to_string());
     for row in published_results() {
@@ -154,17 +167,8 @@ fn task_of(env: &str) -> Result<Vec<String>, String> {
 fn rows_are_played_in_the_environments_of_their_papers() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(vec![complete_reply("inventory")]));
-    let home = tempfile::tempdir().unwrap();
-    let run_program = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
-        command.args(args).current_dir(home.path()).env("HOME", home.path());
-        command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
-        command.env("RETROSPECT_SESSIONS", home.path().join("sessions"));
-        command.env("RETROSPECT_POOL", home.path().join("pool.jsonl"));
-        command.stdin(std::process::Stdio::null()).output().unwrap()
-    };
-    let added = run_program(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
-    assert!(added.status.success(), "{added:?}");
+    let home = home_with_a_lesson();
+    let run_program = |args: &[&str]| run_program(home.path(), args);
     let (mut played, mut skipped) = (BTreeSet::new(), BTreeSet::new());
     let is_slow = |env: &str| matches!(env, "scienceworld" | "miniwob" | "alfworld" | "programming");
     // A calibration in the run itself is played by the test above.
