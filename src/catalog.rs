@@ -33,7 +33,7 @@ pub use mentor_defaults::{apply_mentor_defaults, mentor_default, switch_model};
 pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };
-pub use method_option::{GivenOptions, MethodOption, MethodOptionValue, OptionError, RecordOptions};
+pub use method_option::{GivenOptions, MethodOption, OptionError, RecordOptions};
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, published_results};
 pub use question_entry::{PreparedAttempts, QuestionEntry};

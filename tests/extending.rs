@@ -77,7 +77,7 @@ fn a_method_has_a_flag_of_its_own() {
     let (succeeded, printed, errors) = with(&["shortest", "--largest", "1"]);
     assert!(succeeded && printed.contains(" 6 steps,"), "{printed}{errors}");
     let (_, _, errors) = with(&["shortest", "--largest", "4"]);
-    assert_contains(&errors, &["--largest 4: no such addition", "use 1, 3 or 5"]);
+    assert_contains(&errors, &["--largest \"4\": expected 5, 3, 1"]);
     let (_, _, errors) = with(&["greedy", "--largest", "3"]);
     assert_contains(&errors, &["--largest is for the method shortest, not for greedy", "--method shortest"]);
     assert_contains(

@@ -3,14 +3,15 @@
 
 use crate::environment::STEPS;
 use retrospect::catalog::{
-    ActionSource, GivenOptions, JobEntry, Lane, LaneFormat, MethodEntry, MethodOption, MethodOptionValue,
-    MethodPreset, ModelNeed, OptionError,
+    ActionSource, GivenOptions, JobEntry, Lane, LaneFormat, MethodEntry, MethodOption, MethodPreset,
+    ModelNeed, OptionError,
 };
 use retrospect::domain::{
     EndReason, Job, JobContext, Lesson, LessonId, LessonText, ReflectionKind, Scope, SettingOrigin, Settings,
     TypedSetting, setting_words,
 };
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
+use retrospect::env::OptionValues;
 use retrospect::method::next_by_task;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -63,7 +64,7 @@ const LARGEST_SETTING: &str = "largest";
 const LARGEST_OPTION: MethodOption = MethodOption {
     name: "run.largest",
     meaning: "the largest number that may be added",
-    value: MethodOptionValue::Text { default: "5" },
+    values: OptionValues::Words(&["5", "3", "1"]),
     variable: "COUNTER_LARGEST",
     flag: "--largest",
     value_name: "NUMBER",
@@ -71,9 +72,9 @@ const LARGEST_OPTION: MethodOption = MethodOption {
 
 fn record_options(given: &dyn GivenOptions, settings: &mut Settings) -> Result<Option<String>, OptionError> {
     let text = given.text(&LARGEST_OPTION);
-    let Some(largest) = text.parse::<u64>().ok().filter(|number| STEPS.contains(number)) else {
-        return Err(OptionError::usage(format!("--largest {text}: no such addition"), "use 1, 3 or 5"));
-    };
+    let largest: u64 = text.parse().map_err(|_| {
+        OptionError::usage(format!("{} {text}: not a number", LARGEST_OPTION.flag), "use 1, 3 or 5")
+    })?;
     settings.set(LARGEST_SETTING, largest, given.origin(&LARGEST_OPTION));
     Ok(None)
 }

@@ -6,7 +6,7 @@ use super::method_option::MethodOption;
 use super::published::parse_published;
 use super::{environments, methods, settings, templates};
 use crate::domain::common_settings::COMMON_SETTINGS;
-use crate::env::{EnvironmentOption, OptionValues};
+use crate::env::OptionValues;
 use crate::prompt::{TemplateError, Templates};
 use std::collections::BTreeSet;
 
@@ -91,9 +91,12 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
         check_lanes(method)?;
         check_presets(method)?;
     }
-    for EnvironmentOption { name: option, values, .. } in environments.iter().flat_map(|entry| entry.options)
-    {
-        match *values {
+    let of_environments =
+        environments.iter().flat_map(|entry| entry.options).map(|option| (option.name, option.values));
+    let of_methods =
+        methods.iter().flat_map(|entry| entry.options).map(|option| (option.name, option.values));
+    for (option, values) in of_environments.chain(of_methods) {
+        match values {
             OptionValues::Words([]) => return Err(ExtensionError::NoWords { option }),
             OptionValues::Number { minimum, default } if default < minimum => {
                 return Err(ExtensionError::DefaultTooSmall { option, minimum });

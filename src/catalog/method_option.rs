@@ -2,6 +2,7 @@
 //! a resumed run needs none of them.
 
 use crate::domain::{SettingOrigin, Settings};
+use crate::env::OptionValues;
 use std::path::{Path, PathBuf};
 
 /// An option of a method: a configuration key with its variable and its flag.
@@ -11,23 +12,13 @@ pub struct MethodOption {
     pub name: &'static str,
     /// What it decides, in one sentence.
     pub meaning: &'static str,
-    pub value: MethodOptionValue,
+    pub values: OptionValues,
     /// The environment variable that sets it.
     pub variable: &'static str,
     /// The flag that sets it, such as `--prompter`.
     pub flag: &'static str,
     /// What the help calls its value, such as `FILE`.
     pub value_name: &'static str,
-}
-
-/// The values of a [`MethodOption`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MethodOptionValue {
-    Text {
-        default: &'static str,
-    },
-    /// The path of a file or folder; none by default.
-    Path,
 }
 
 /// The options of a run, as its command line and configuration say them.

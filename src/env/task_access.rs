@@ -42,7 +42,7 @@ pub struct EnvironmentOption {
     pub variable: &'static str,
 }
 
-/// The values of an [`EnvironmentOption`]. All but paths and local words are recorded with a session, and what is recorded is used when it
+/// The values of an option. Of an [`EnvironmentOption`], all but paths and local words are recorded with a session, and what is recorded is used when it
 /// is opened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionValues {

@@ -3,7 +3,7 @@
 use super::key::Entry;
 use super::keys;
 use super::value::ValueType;
-use crate::catalog::{ENVIRONMENTS, METHODS, MethodOptionValue};
+use crate::catalog::{ENVIRONMENTS, METHODS};
 use crate::env::{EnvironmentOption, OptionValues};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -18,43 +18,35 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         .collect();
     let is_key = |option: &&EnvironmentOption| !by_flag_alone.contains(option);
     let options = ENVIRONMENTS.iter().flat_map(|environment| environment.options).filter(is_key);
-    let of_environments = options.map(|option| Entry {
-        name: option.name,
-        meaning: option.meaning,
-        value_type: match option.values {
-            OptionValues::Words(words) | OptionValues::LocalWords(words) => ValueType::Choice(words),
-            OptionValues::Number { minimum, .. } => ValueType::Number(minimum),
-            OptionValues::Text { .. } => ValueType::Text,
-            OptionValues::Path => ValueType::Path,
-        },
-        // Computed once.
-        default: option.values.default_text().leak(),
-        variable: option.variable,
-        flag: "",
-        value_name: "",
-    });
+    let of_environments =
+        options.map(|option| entry_of(option.name, option.meaning, option.values, option.variable));
     // A method's options are keys of the table `run`.
     let end_of_run = OWN.iter().rposition(|entry| entry.name.starts_with("run.")).map_or(0, |last| last + 1);
     let (start, rest) = OWN.split_at(end_of_run);
-    start.iter().copied().chain(of_methods()).chain(rest.iter().copied()).chain(of_environments).collect()
-});
-
-fn of_methods() -> impl Iterator<Item = Entry> {
-    METHODS.iter().flat_map(|method| method.options).map(|option| Entry {
-        name: option.name,
-        meaning: option.meaning,
-        value_type: match option.value {
-            MethodOptionValue::Text { .. } => ValueType::Text,
-            MethodOptionValue::Path => ValueType::Path,
-        },
-        default: match option.value {
-            MethodOptionValue::Text { default } => default,
-            MethodOptionValue::Path => "",
-        },
-        variable: option.variable,
+    let of_methods = METHODS.iter().flat_map(|method| method.options).map(|option| Entry {
         flag: option.flag,
         value_name: option.value_name,
-    })
+        ..entry_of(option.name, option.meaning, option.values, option.variable)
+    });
+    start.iter().copied().chain(of_methods).chain(rest.iter().copied()).chain(of_environments).collect()
+});
+
+/// Returns the entry of an option, without a flag.
+fn entry_of(
+    name: &'static str,
+    meaning: &'static str,
+    values: OptionValues,
+    variable: &'static str,
+) -> Entry {
+    let value_type = match values {
+        OptionValues::Words(words) | OptionValues::LocalWords(words) => ValueType::Choice(words),
+        OptionValues::Number { minimum, .. } => ValueType::Number(minimum),
+        OptionValues::Text { .. } => ValueType::Text,
+        OptionValues::Path => ValueType::Path,
+    };
+    // Computed once.
+    let default = values.default_text().leak();
+    Entry { name, meaning, value_type, default, variable, flag: "", value_name: "" }
 }
 
 /// Returns the entries of the options of methods, whose flags `run` has.

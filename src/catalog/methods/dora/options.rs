@@ -1,7 +1,8 @@
 //! The options of DORA's prompter: sentences that are chosen from, or a model on this machine.
 
-use crate::catalog::method_option::{GivenOptions, MethodOption, MethodOptionValue, OptionError};
+use crate::catalog::method_option::{GivenOptions, MethodOption, OptionError};
 use crate::domain::{SettingOrigin, Settings};
+use crate::env::OptionValues;
 use crate::method::dora::read_advice;
 use crate::method::dora::settings::{ADVICE_SETTING, MODEL_SETTING, PROMPTER, Prompter, TEMPLATE_SETTING};
 use crate::prompter::{self, PrompterName, template};
@@ -13,7 +14,7 @@ pub(super) const OPTIONS: &[MethodOption] = &[PROMPTER_OPTION, TEMPLATE_OPTION, 
 const PROMPTER_OPTION: MethodOption = MethodOption {
     name: "run.prompter",
     meaning: "what writes the mentor's instruction, if the method searches for it: text (chooses among sentences) or local:DIR, the folder of a model (config.json, tokenizer.json, *.safetensors)",
-    value: MethodOptionValue::Text { default: "text" },
+    values: OptionValues::Text { default: "text" },
     variable: "RETROSPECT_PROMPTER",
     flag: "--prompter",
     value_name: "PROMPTER",
@@ -22,7 +23,7 @@ const PROMPTER_OPTION: MethodOption = MethodOption {
 const TEMPLATE_OPTION: MethodOption = MethodOption {
     name: "run.prompter_template",
     meaning: "file with the text that a model as prompter continues, with `{demonstrations}` and `{question}`; by default Vicuna's form for a folder with this name, and plain text for others",
-    value: MethodOptionValue::Path,
+    values: OptionValues::Path,
     variable: "RETROSPECT_PROMPTER_TEMPLATE",
     flag: "--prompter-template",
     value_name: "FILE",
@@ -31,7 +32,7 @@ const TEMPLATE_OPTION: MethodOption = MethodOption {
 const ADVICE_OPTION: MethodOption = MethodOption {
     name: "run.advice",
     meaning: "sentences among which the prompter text chooses, one per line; a line with `#` begins a group, of each group one is chosen",
-    value: MethodOptionValue::Path,
+    values: OptionValues::Path,
     variable: "RETROSPECT_ADVICE",
     flag: "--advice",
     value_name: "FILE",
