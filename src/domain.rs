@@ -50,7 +50,7 @@ pub use job_services::JobServices;
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
-pub use measured_effect::MeasuredEffect;
+pub use measured_effect::{MeasuredEffect, percent_interval};
 pub use model_switch::with_model;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
@@ -61,7 +61,8 @@ pub use prompt::{
     SegmentRecord, TextForms,
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
-pub use role_source::RoleSource;
+pub use role_source::{BuiltInRole, RoleSource};
+pub(crate) use role_source::{actor_names, mentor_names};
 pub use run::{
     Autonomy, EndReason, EpisodeStats, EpisodeSummary, Interface, JSON_EXPORT_FORMAT, Limits, RunSpec,
 };

@@ -10,7 +10,9 @@ use super::settings::{apply_environment_options, find_environment_option, split_
 use super::worlds::world_options;
 use crate::catalog::DEFAULT_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
-use crate::domain::{EpisodeRole, Interface, ListingCost, RunSpec, Settings, StepResult, Task, pluralize};
+use crate::domain::{
+    EpisodeRole, Interface, ListingCost, RoleSource, RunSpec, Settings, StepResult, Task, pluralize,
+};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
@@ -164,8 +166,8 @@ impl InterfaceView {
                 crate::catalog::defaults(DEFAULT_METHOD.name, crate::method::PaperOrCode::Paper);
             let spec = RunSpec {
                 method: DEFAULT_METHOD.name.to_owned(),
-                actor: "human".to_owned(),
-                mentor: "none".to_owned(),
+                actor: RoleSource::PERSON.to_owned(),
+                mentor: RoleSource::NOBODY.to_owned(),
                 interface,
                 tasks: vec![task.clone()],
                 trials: 1,

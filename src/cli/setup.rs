@@ -21,7 +21,7 @@ use super::{exemplars, lesson_environments, locate, models, pool, reflexion};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Interface, Limits, PRESET_SETTING, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam,
+    Autonomy, Interface, Limits, PRESET_SETTING, RoleSource, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam,
     SettingOrigin, Settings, ShownAs, Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
@@ -221,7 +221,7 @@ fn build_spec(
     };
     let mentor = choose_mentor(config, reflecting_method.map_or(&method, |entry| entry.name), &settings)?;
     catalog::apply_mentor_defaults(&mentor, &mut settings);
-    if let Some(entry) = reflecting_method.filter(|_| mentor == "none") {
+    if let Some(entry) = reflecting_method.filter(|_| RoleSource::parse(&mentor) == RoleSource::Nobody) {
         for (name, value) in entry.without_mentor {
             settings.set(name, value.to_json(), setting_origin(config.origin(&keys::MENTOR)));
         }
@@ -238,7 +238,11 @@ fn build_spec(
     let actor = config.get(keys::ACTOR).to_owned();
     models::record_servers(config, &actor, &mentor, &mut settings)?;
     let spec = RunSpec {
-        autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
+        autonomy: if RoleSource::parse(&actor) == RoleSource::Person {
+            Autonomy::Human
+        } else {
+            Autonomy::Auto
+        },
         actor,
         mentor,
         interface: config.get(keys::INTERFACE),
@@ -340,7 +344,7 @@ fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<S
     };
     let use_actor = matches!(config.origin(&keys::MENTOR), ValueOrigin::Default)
         && needs_model
-        && actor.starts_with("openai:");
+        && RoleSource::parse(actor).is_model();
     if use_actor {
         return Ok(actor.to_owned());
     }

@@ -53,10 +53,9 @@ impl MeasuredEffect {
     pub fn describe(&self) -> String {
         match self.difference {
             Some(_) => format!(
-                "{} [{}, {}] · {}",
+                "{} {} · {}",
                 self.describe_short(),
-                percent(self.low),
-                percent(self.high),
+                percent_interval(self.low, self.high),
                 pluralize(self.pairs, "pair")
             ),
             None => self.describe_short(),
@@ -134,9 +133,42 @@ fn percent(share: f64) -> f64 {
     (share * 100.0).round() + 0.0
 }
 
+/// Formats an interval of shares in percent: `[12, 27]`. Where a whole number would show a bound as 0 that isn't, both have one
+/// digit more, `[0.4, 24.1]`: an interval without 0 is what "helped" means.
+pub fn percent_interval(low: f64, high: f64) -> String {
+    let rounds_to_zero = |share: f64| share != 0.0 && percent(share) == 0.0;
+    if rounds_to_zero(low) || rounds_to_zero(high) {
+        // Away from zero, so that the digit doesn't vanish again.
+        let digit = |share: f64| {
+            let tenths = share * 1000.0;
+            let rounded =
+                if tenths.abs() < 1.0 { tenths.signum() * tenths.abs().ceil() } else { tenths.round() };
+            (if share == 0.0 { 0.0 } else { rounded }) / 10.0 + 0.0
+        };
+        return format!("[{:.1}, {:.1}]", digit(low), digit(high));
+    }
+    format!("[{}, {}]", percent(low), percent(high))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: a lesson had "helped" with the interval [0, 24].
+    #[test]
+    fn a_bound_that_is_not_zero_does_not_look_like_zero() {
+        let cases = [
+            (0.12, 0.274, "[12, 27]"),
+            (0.004, 0.241, "[0.4, 24.1]"),
+            (0.0001, 0.2, "[0.1, 20.0]"),
+            (-0.3, -0.0049, "[-30.0, -0.5]"),
+            (0.0, 0.2, "[0, 20]"),
+            (-0.004, 0.004, "[-0.4, 0.4]"),
+        ];
+        for (low, high, expected) in cases {
+            assert_eq!(percent_interval(low, high), expected);
+        }
+    }
 
     fn result(effect: &str, column: &str, version: u32, pairs: u64) -> MeasuredEffect {
         MeasuredEffect {

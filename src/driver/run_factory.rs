@@ -15,12 +15,6 @@ use std::time::Duration;
 /// The delay before each word of the built-in actor while a person watches: quick, but visibly typed.
 pub const TYPING_DELAY: Duration = Duration::from_millis(12);
 
-/// The available actors, for error messages.
-const ACTOR_NAMES: &str = "openai:MODEL, rules (built in), human, and recorded:SESSION";
-
-/// The available mentors, for error messages.
-const MENTOR_NAMES: &str = "openai:MODEL, symbolic (rules), recorded:SESSION and none";
-
 /// A recorded session: its name and its timeline.
 pub type NamedTimeline = (String, Timeline);
 
@@ -71,7 +65,7 @@ impl RunConfig {
             RoleSource::Symbolic | RoleSource::Nobody => None,
             RoleSource::Model(model) => Some(serve(ModelRole::Mentor, model)?),
             RoleSource::Recording(name) => Some(Arc::new(open_recording("mentor", name, &mut find)?)),
-            _ => return Err(unknown_role_error("mentor", &spec.mentor, MENTOR_NAMES)),
+            _ => return Err(unknown_role_error(ModelRole::Mentor, &spec.mentor)),
         };
         let prompt_builder = Arc::new(PromptBuilder::new(templates));
         let policy = catalog::build_policy_with(spec, prompt_builder.clone())
@@ -81,7 +75,7 @@ impl RunConfig {
             RoleSource::Rules | RoleSource::Person => Arc::new(RuleBasedActor::with_word_delay(typing)),
             RoleSource::Model(model) => serve(ModelRole::Actor, model)?,
             RoleSource::Recording(name) => Arc::new(open_recording("actor", name, &mut find)?),
-            _ => return Err(unknown_role_error("actor", &spec.actor, ACTOR_NAMES)),
+            _ => return Err(unknown_role_error(ModelRole::Actor, &spec.actor)),
         };
         let render_prompt = Arc::new(move |state: &_, record: &_| prompt_builder.render(state, record));
         Ok(Self {
@@ -126,9 +120,9 @@ pub fn open_recording(
     Ok(recorded)
 }
 
-fn unknown_role_error(role: &str, name: &str, available: &str) -> DriverError {
+fn unknown_role_error(role: ModelRole, name: &str) -> DriverError {
     DriverError::Refused(
-        format!("unknown {role} {name:?}; available: {available}"),
+        format!("unknown {} {name:?}; available: {}", role.name(), RoleSource::names(role)),
         "choose one of them".to_owned(),
     )
 }

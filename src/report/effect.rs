@@ -1,6 +1,6 @@
 //! Words for measurements of a lesson's effect: the plan before it starts, and the result, as lines and as Markdown.
 
-use crate::domain::{format_price, pluralize};
+use crate::domain::{format_price, percent_interval, pluralize};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
     ArmResult, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome,
@@ -103,10 +103,9 @@ pub fn describe_contrast(contrast: &ContrastResult) -> String {
         return format!("{} pairs", judged.pairs);
     };
     format!(
-        "{:+} % [{}, {}] · {} : {} · {}",
+        "{:+} % {} · {} : {} · {}",
         percent(difference),
-        percent(judged.low),
-        percent(judged.high),
+        percent_interval(judged.low, judged.high),
         judged.counts.first_only,
         judged.counts.second_only,
         pluralize(judged.pairs, "pair"),
@@ -143,7 +142,12 @@ pub fn describe_panel(verdict: PanelVerdict, here: Verdict, elsewhere: Verdict) 
         PanelVerdict::Harmful => "elsewhere",
         PanelVerdict::NoEffectSeen => "neither here nor elsewhere",
         PanelVerdict::Inconsistent => "the pairs of a column contradict each other",
-        PanelVerdict::Undecided => "more pairs are needed",
+        PanelVerdict::Undecided => match (here, elsewhere) {
+            (Verdict::Helped, _) => "it helps here; elsewhere needs more pairs",
+            (Verdict::NoEffectSeen, _) => "no effect was seen here; elsewhere needs more pairs",
+            (_, Verdict::NoEffectSeen) => "no effect was seen elsewhere; here needs more pairs",
+            _ => "more pairs are needed",
+        },
     };
     format!("{verdict}: {meaning}")
 }
@@ -217,9 +221,8 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
             format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
         };
         lines.push(format!(
-            "fixed: [{}, {}], mid-p {}{validity}",
-            percent(newcombe.low),
-            percent(newcombe.high),
+            "fixed: {}, mid-p {}{validity}",
+            percent_interval(newcombe.low, newcombe.high),
             p_value(fixed.mcnemar.mid_p)
         ));
     }
@@ -240,7 +243,7 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
 }
 
 /// Describes a contrast's pairs by their steps. `None` without pairs.
-fn describe_advice(contrast: &ContrastResult) -> Option<String> {
+pub fn describe_advice(contrast: &ContrastResult) -> Option<String> {
     let Contrast { first, second } = &contrast.judged.contrast;
     (contrast.advice.total() > 0).then(|| contrast.advice.describe_arms(first, second))
 }
@@ -293,13 +296,12 @@ fn contrast_row(contrast: &ContrastResult) -> String {
     let judged = &contrast.judged;
     let difference = judged.difference.map_or_else(|| "-".to_owned(), |d| format!("{:+} %", percent(d)));
     format!(
-        "| {} | {} | {} : {} | {difference} | [{}, {}] | {} |",
+        "| {} | {} | {} : {} | {difference} | {} | {} |",
         escape_markdown(&judged.contrast.to_string()),
         judged.pairs,
         judged.counts.first_only,
         judged.counts.second_only,
-        percent(judged.low),
-        percent(judged.high),
+        percent_interval(judged.low, judged.high),
         escape_markdown(&describe_verdict(contrast)),
     )
 }

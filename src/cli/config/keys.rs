@@ -4,7 +4,7 @@ use super::key::{FilePath, Key, OrAsk, Text, TextList};
 use super::value::ValueType;
 use crate::catalog::{CALIBRATION_METHOD, DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, METHOD_NAMES};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS, OverriddenThought};
-use crate::domain::{Interface, ShownAs, setting_words};
+use crate::domain::{Interface, RoleSource, ShownAs, actor_names, mentor_names, setting_words};
 use crate::method::PaperOrCode;
 use crate::provider::openai::Api;
 
@@ -89,18 +89,18 @@ pub const METHOD: Key<Text> =
 
 pub const ACTOR: Key<Text> = Key::new(
     "run.actor",
-    "actor, who proposes actions: openai:MODEL, rules (built in, not a model), human or recorded:SESSION",
+    concat!("actor, who proposes actions: ", actor_names!()),
     ValueType::Text,
-    "rules",
+    RoleSource::RULES,
 )
 .variable("RETROSPECT_ACTOR")
 .flag("--actor", "ACTOR");
 
 pub const MENTOR: Key<Text> = Key::new(
     "run.mentor",
-    "mentor, who writes reflections: openai:MODEL, symbolic (rules), recorded:SESSION or none",
+    concat!("mentor, who writes reflections: ", mentor_names!()),
     ValueType::Text,
-    "symbolic",
+    RoleSource::SYMBOLIC,
 )
 .variable("RETROSPECT_MENTOR")
 .flag("--mentor", "MENTOR");

@@ -21,7 +21,7 @@ use crate::catalog::switch_model;
 use crate::cli::lesson_kinds::parse_kind;
 use crate::cli::settings::parse_assignment_in;
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
-use crate::domain::{Autonomy, EndReason, LessonStatus, ModelRole, SegmentOrigin, ShownAs};
+use crate::domain::{Autonomy, EndReason, LessonStatus, ModelRole, RoleSource, SegmentOrigin, ShownAs};
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
 use crate::prompt::render;
@@ -206,13 +206,16 @@ fn parse_recording(typed: TypedVerb<'_>) -> Result<Command, String> {
     let source = typed.argument()?;
     Ok(Command::RetryFromRecording(match source.as_str() {
         "cache" => source,
-        session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
+        name => match RoleSource::parse(name) {
+            RoleSource::Recording(_) => source,
+            _ => RoleSource::name_of_recording(name),
+        },
     }))
 }
 
 /// Returns the command that switches the model of a role.
 fn model_command(role: ModelRole, model: &str, state: &State) -> Result<Command, String> {
-    if (role, model) == (ModelRole::Actor, "human") {
+    if role == ModelRole::Actor && RoleSource::parse(model) == RoleSource::Person {
         return Ok(Command::SetAutonomy(Autonomy::Human));
     }
     let run = state.run.as_deref().ok_or("no run yet")?;

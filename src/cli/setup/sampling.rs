@@ -31,7 +31,7 @@ pub(super) fn apply_prescribed_sampling(
     // The row of a paper that compares with a method has its own parameters for it, so they come first.
     let all: Vec<(String, Value, SettingOrigin)> = of_paper.chain(of_code).collect();
     for role in roles {
-        let Some(model) = spec.provider_spec(role).strip_prefix("openai:") else { continue };
+        let Some(model) = spec.role_source(role).model() else { continue };
         let endpoint = resolve_endpoint(config, role, model, None)?;
         let asking = if role == ModelRole::Mentor && has_no_mentor(&spec.method) {
             // Only a calibration calls the mentor.

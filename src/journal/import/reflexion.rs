@@ -5,7 +5,8 @@ use super::event_recorder::{EventRecorder, LoggedStep};
 use super::{Content, FORMAT_SETTING, ImportError, ImportedSession, Importer, Source, unreadable};
 use crate::domain::{
     Author, Autonomy, EndReason, Interface, LessonId, LessonOp, LessonOrigin, LessonText, Limits, Reflection,
-    ReflectionItem, ReflectionKind, RunSpec, Scope, SettingOrigin, Settings, StepResult, Task, hex,
+    ReflectionItem, ReflectionKind, RoleSource, RunSpec, Scope, SettingOrigin, Settings, StepResult, Task,
+    hex,
 };
 use crate::engine::{Cause, Event};
 use crate::files;
@@ -135,7 +136,7 @@ impl Importer for ReflexionRun {
         let spec = RunSpec {
             method: METHOD.to_owned(),
             actor: UNKNOWN.to_owned(),
-            mentor: "none".to_owned(),
+            mentor: RoleSource::NOBODY.to_owned(),
             interface: Interface::Raw,
             tasks: tasks.values().cloned().collect(),
             trials: trials.last().map_or(1, |trial| trial.number.saturating_add(1)),

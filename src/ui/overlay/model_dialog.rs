@@ -119,15 +119,8 @@ impl ModelDialog {
                         add(&RoleSource::name_of_model(name), &about);
                     }
                 }
-                match asked {
-                    ModelRole::Actor => {
-                        add("rules", "rule-based actor (a stand-in, not a model)");
-                        add("human", "you play");
-                    }
-                    ModelRole::Mentor => {
-                        add("symbolic", "symbolic rules, no model");
-                        add("none", "no reflections");
-                    }
+                for choice in RoleSource::built_in(asked) {
+                    add(choice.name, choice.meaning);
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::super::named_value::NamedValueInput;
 use super::fork_point;
 use crate::catalog::{METHOD_NAMES, SETTINGS, apply_mentor_defaults, defaults, switch_model};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
-use crate::domain::{ModelRole, RunSpec, SamplingParam, sampling_param};
+use crate::domain::{ModelRole, RoleSource, RunSpec, SamplingParam, sampling_param};
 use crate::driver::PastAdmissible;
 use crate::engine::{Command, State};
 use crate::method::PaperOrCode;
@@ -148,14 +148,8 @@ impl ValueInput {
             ForkChange::Method => {
                 "Lessons and reflections stay; the new method starts with its own defaults.".to_owned()
             }
-            ForkChange::Actor => {
-                "openai:MODEL, `openai:MODEL profile NAME`, rules (built in), human, or recorded:SESSION"
-                    .to_owned()
-            }
-            ForkChange::Mentor => {
-                "openai:MODEL, `openai:MODEL profile NAME`, symbolic (rules), recorded:SESSION, or none"
-                    .to_owned()
-            }
+            ForkChange::Actor => names_with_profile(ModelRole::Actor),
+            ForkChange::Mentor => names_with_profile(ModelRole::Mentor),
             _ => {
                 let help = self.named_input.as_ref().and_then(NamedValueInput::help_text);
                 help.unwrap_or_else(|| match (&self.change, context.displayed_state().run.as_deref()) {
@@ -388,4 +382,8 @@ fn override_command(state: &State, action: String) -> Command {
     let shown_as = settings.and_then(|s| s.find(OVERRIDE_SHOWN_AS)).unwrap_or_default();
     let thought = settings.and_then(|s| s.find(OVERRIDDEN_THOUGHT)).unwrap_or(OVERRIDDEN_THOUGHT.if_missing);
     Command::Override { action, shown_as, thought_disposition: thought.without_new_text() }
+}
+/// Returns the names that a role may have, where a model's server may be named too.
+fn names_with_profile(role: ModelRole) -> String {
+    format!("{}; a model's server: `openai:MODEL profile NAME`", RoleSource::names(role))
 }
