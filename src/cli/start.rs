@@ -12,7 +12,7 @@ use super::{args, headless, locate, resume, screen};
 use crate::catalog::{
     DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting,
 };
-use crate::domain::Task;
+use crate::domain::{Task, pluralize};
 use crate::driver::{Signal, worlds};
 use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
@@ -238,12 +238,15 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
             status: status.to_owned(),
             about: match summary.episodes {
-                0 => format!("step {}  {}  {when}", summary.steps, session.meta.method),
-                ended => {
-                    let (steps, won) = (summary.steps, summary.won);
-                    format!("step {steps}, {won}/{ended} won  {}  {when}", session.meta.method)
-                }
+                0 => format!("step {}  {when}", summary.steps),
+                ended => format!("{} of {ended} won  {when}", summary.won),
             },
+            details: format!(
+                "{}; {}, actor {}",
+                pluralize(summary.steps as u64, "step"),
+                session.meta.method,
+                session.meta.actor
+            ),
         })
     };
     let mut rows: Vec<SessionRow> =
@@ -293,6 +296,7 @@ mod tests {
             goal: goal.to_owned(),
             status: status.to_owned(),
             about: String::new(),
+            details: String::new(),
         };
         let mut rows = vec![
             row("finished", "a"),

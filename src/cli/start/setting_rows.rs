@@ -3,11 +3,13 @@
 use crate::catalog;
 use crate::catalog::{SETTINGS, environments_with_setting, methods_with_setting};
 use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
-use crate::cli::config::{Config, Entry, ProgramPreset, ValueOrigin, ValueType, keys, program_presets};
+use crate::cli::config::{
+    Config, Entry, ProgramPreset, ValueOrigin, ValueType, find_entry, keys, program_presets,
+};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
-use crate::domain::{DefaultValue, Limits, RoleSource, RunSpec, SettingOrigin};
+use crate::domain::{DefaultValue, Limits, ModelRole, RoleSource, RunSpec, SettingOrigin};
 use crate::method::PaperOrCode;
 use crate::ui::start::{AllowedValues, SettingGroup, SettingRole, SettingRow, SettingsVariant};
 use serde_json::Value;
@@ -26,6 +28,8 @@ pub(super) const CALIBRATE: &str = "start.calibrate";
 
 /// The heading of initial lessons and calibration.
 const LESSONS_AT_START: &str = "Lessons at the start";
+/// The heading of a method's settings and options.
+const OF_THE_METHOD: &str = "The method";
 /// The heading of the settings that all runs have.
 const EVERY_RUN: &str = "Every run";
 
@@ -171,24 +175,18 @@ pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
 
 /// Returns what the values of a setting mean, as far as the program knows.
 fn value_meanings(role: SettingRole) -> Vec<(String, String)> {
-    let pairs: &[(&str, &str)] = match role {
+    let built_in = match role {
         SettingRole::Method => {
             return catalog::METHODS
                 .iter()
                 .map(|method| (method.name.to_owned(), method.summary.to_owned()))
                 .collect();
         }
-        SettingRole::Actor => &[
-            ("rules", "built in, a stand-in for a model: finds its way with rules and makes mistakes"),
-            ("human", "you type the actions"),
-        ],
-        SettingRole::Mentor => &[
-            ("symbolic", "built in: rules read the mistakes off the steps, no model is asked"),
-            ("none", "nobody reflects; you can teach lessons yourself"),
-        ],
+        SettingRole::Actor => RoleSource::built_in(ModelRole::Actor),
+        SettingRole::Mentor => RoleSource::built_in(ModelRole::Mentor),
         _ => &[],
     };
-    pairs.iter().map(|(value, meaning)| ((*value).to_owned(), (*meaning).to_owned())).collect()
+    built_in.iter().map(|choice| (choice.name.to_owned(), choice.meaning.to_owned())).collect()
 }
 
 fn one_of(choices: &[&str]) -> AllowedValues {
@@ -205,7 +203,8 @@ impl SettingsContext<'_> {
         all.push(self.preset_row());
         all.extend(entries(SettingGroup::Method, METHOD_ENTRIES));
         all.push(self.steps_row());
-        all.extend(self.setting_rows("The method", SettingKind::Method));
+        all.extend(self.setting_rows(OF_THE_METHOD, SettingKind::Method));
+        all.extend(self.option_rows());
         all.extend(self.lesson_rows());
         all.extend(self.setting_rows("The environment", SettingKind::Environment));
         all.extend(entries(SettingGroup::Advanced("Prompts"), PROMPT_ENTRIES));
@@ -314,13 +313,13 @@ impl SettingsContext<'_> {
             }
             AllowedValues::Text { none_label, suggestions, expected }
         };
+        let role_text = |role| {
+            let names: Vec<&str> = RoleSource::built_in(role).iter().map(|choice| choice.name).collect();
+            text(entry.default, "openai:MODEL or recorded:SESSION", &names)
+        };
         match (name, entry.value_type) {
-            _ if name == keys::ACTOR.name => {
-                text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"])
-            }
-            _ if name == keys::MENTOR.name => {
-                text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"])
-            }
+            _ if name == keys::ACTOR.name => role_text(ModelRole::Actor),
+            _ if name == keys::MENTOR.name => role_text(ModelRole::Mentor),
             _ if name == keys::PROFILE.name => text("none", "profile names, separated by commas", &[]),
             _ if name == keys::MENTOR_PROFILE.name => text("the actor's", "profile names", &[]),
             _ if name == keys::BASE_URL.name => text("none", "a URL", &[]),
@@ -330,7 +329,9 @@ impl SettingsContext<'_> {
                 one_of(entry.value_type.words().unwrap_or_default())
             }
             (_, ValueType::Number(minimum)) => AllowedValues::Number(minimum, u64::MAX),
-            _ => text("built in", "the path of a folder", &[]),
+            _ if name == keys::PROMPTS.name => text("built in", "the path of a folder", &[]),
+            (_, ValueType::Path) => text("none", "the path of a file or folder", &[]),
+            _ => text("none", "one of the values that the description names", &[entry.default]),
         }
     }
 
@@ -370,14 +371,32 @@ impl SettingsContext<'_> {
         ]
     }
 
-    /// Returns the rows of one kind of settings of the table.
+    /// Returns the options of the selected method, such as a file that it reads, as configuration entries.
+    fn options(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        let method = catalog::find_method(&self.spec.method);
+        let options = method.into_iter().flat_map(|method| method.options);
+        options.filter_map(|option| find_entry(option.name))
+    }
+
+    fn option_rows(&self) -> impl Iterator<Item = SettingRow> + '_ {
+        let group = SettingGroup::Advanced(OF_THE_METHOD);
+        self.options().map(move |entry| self.entry_row(entry, SettingRole::Other, group))
+    }
+
+    /// Returns the rows of one kind of settings of the table. What an option of the method decides has the option's row.
     fn setting_rows(
         &self,
         heading: &'static str,
         kind: SettingKind,
     ) -> impl Iterator<Item = SettingRow> + '_ {
-        SETTINGS.iter().filter(move |definition| SettingKind::of(definition.name) == kind).filter_map(
-            move |definition| {
+        let by_option: Vec<&str> =
+            self.options().filter_map(|entry| entry.name.strip_prefix("run.")).collect();
+        SETTINGS
+            .iter()
+            .filter(move |definition| {
+                SettingKind::of(definition.name) == kind && !by_option.contains(&definition.name)
+            })
+            .filter_map(move |definition| {
                 let setting = self.spec.settings.recorded(definition.name)?;
                 let allowed = match definition.default {
                     DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
@@ -402,8 +421,7 @@ impl SettingsContext<'_> {
                     environments: environments_with_setting(definition.name)
                         .map_or_else(Vec::new, |names| names.into_iter().map(str::to_owned).collect()),
                 })
-            },
-        )
+            })
     }
 
     /// Returns whether the number of trials is the method's default.

@@ -98,13 +98,15 @@ fn model() -> StartModel {
                 path: "/s/one".into(),
                 goal: "put a hot apple in fridge".into(),
                 status: "crashed".into(),
-                about: "step 12, 20 minutes ago".into(),
+                about: "step 12  11-20 10:40".into(),
+                details: "12 steps; omnireflect, actor rules".into(),
             },
             SessionRow {
                 path: "/s/two".into(),
                 goal: "put two mugs in cabinet".into(),
                 status: "stopped".into(),
-                about: "step 3, yesterday".into(),
+                about: "1 of 1 won  11-19 09:00".into(),
+                details: "3 steps; reflexion, actor openai:small".into(),
             },
         ],
     }

@@ -116,8 +116,10 @@ pub struct SessionRow {
     pub goal: String,
     /// `crashed`, `stopped` or `over`.
     pub status: String,
-    /// Episodes, steps and time.
+    /// Episodes and time, for a list.
     pub about: String,
+    /// Steps, method, actor and mentor.
+    pub details: String,
 }
 
 /// Everything the start screen offers.

@@ -10,7 +10,7 @@ use crate::text::{one_line, program_name, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
-use crate::ui::stage::{hide_private, hide_private_cells};
+use crate::ui::stage::{content_area, gap_rows, hide_private, hide_private_cells};
 use crate::ui::start::types::{SettingRole, SettingRow};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, put_line, put_lines};
@@ -24,10 +24,11 @@ const MIN_ROWS_BELOW: u16 = 20;
 
 /// Draws the start screen over the whole buffer.
 pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
-    let screen = buffer.area;
+    let whole = buffer.area;
+    let screen = if options.stage_mode { area_for_audience(whole) } else { whole };
     let mut canvas = Canvas { buffer, theme: &options.theme, glyphs: &options.glyphs };
     let canvas = &mut canvas;
-    canvas.clear(screen);
+    canvas.clear(whole);
     let mut free = FreeArea(screen);
     draw_titles(chooser, free.take_top(1), canvas);
     if screen.height >= MIN_ROWS_BELOW {
@@ -56,12 +57,18 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         );
         free.0
     } else {
+        // A short list of settings leaves its rows to the description.
+        let list_rows = chooser.settings_of(chooser.section).count() as u16 + 1;
+        let spare = match chooser.section {
+            Section::Agent | Section::Method => free.0.height.saturating_sub(list_rows),
+            _ => 0,
+        };
         let below = if screen.height >= MIN_ROWS_BELOW {
-            free.take_bottom(screen.height / 3)
+            free.take_bottom(spare.max(screen.height / 3))
         } else if chooser.section == Section::Tasks || chooser.note.is_some() || screen.height < 9 {
             Rect::default()
         } else {
-            free.take_bottom(3)
+            free.take_bottom(spare.max(3))
         };
         draw_heading("", false, below, canvas);
         let inside = Rect {
@@ -81,6 +88,12 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     if options.stage_mode {
         hide_private_cells(canvas.buffer, &options.private_texts, options.glyphs.cover);
     }
+}
+
+/// Returns the area with margins and empty rows around it, as the screen for an audience has them.
+fn area_for_audience(screen: Rect) -> Rect {
+    let (content, gap) = (content_area(screen), gap_rows(screen));
+    Rect { y: screen.y + gap, height: screen.height - 2 * gap, ..content }
 }
 
 /// The part of the screen that is still free.

@@ -21,6 +21,10 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
             .unwrap_or_default(),
     };
     put_lines(&lines, area, canvas);
+    if lines.len() > usize::from(area.height) && !area.is_empty() {
+        let more = format!(" {}", canvas.glyphs.ellipsis);
+        canvas.put_right(area.right(), area.bottom() - 1, 2, &more, canvas.style(Role::Muted));
+    }
 }
 
 fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
@@ -69,7 +73,12 @@ fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
 fn session_lines(chooser: &Chooser, columns: u16) -> Vec<Line> {
     let Some(session) = chooser.model.sessions.get(chooser.selected_session) else { return Vec::new() };
     let mut lines = paragraph((Role::Title, ""), Role::Title, &one_line(&session.goal), columns);
-    for text in [session.status.as_str(), &session.about, &session.path.display().to_string()] {
+    let what = match session.status.as_str() {
+        "crashed" => "crashed: what was acknowledged is there, and the run goes on after it",
+        "stopped" => "stopped: the run goes on where it was left",
+        _ => "finished: its steps and lessons can be looked at, and forks go on from any step",
+    };
+    for text in [what, &session.about, &session.details, &session.path.display().to_string()] {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &one_line(text), columns));
     }
     lines
