@@ -96,7 +96,8 @@ pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsStr
     let extended = crate::catalog::extend(extension).map_err(|error| error.to_string());
     let checked = extended.and_then(|()| {
         add_environments(&arguments);
-        config::check_entries()
+        config::check_entries()?;
+        args::check_flags()
     });
     let Err(message) = checked else {
         return main(arguments);

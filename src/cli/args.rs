@@ -48,6 +48,35 @@ pub fn command_line() -> Command {
     named(Cli::command().name(program_name()))
 }
 
+/// Checks that every flag means one thing in its command, because methods bring flags of their own.
+///
+/// # Errors
+/// Returns a description of the first flag that a command has twice.
+pub fn check_flags() -> Result<(), String> {
+    match repeated_flag(&Cli::command(), &["help", "version"]) {
+        Some((command, flag)) => {
+            Err(format!("`{command}` has two flags --{flag}; choose another one for the method's option"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the first flag that a command or one below it has twice, with the command's name. `inherited` are the flags of all
+/// commands.
+pub(super) fn repeated_flag(command: &Command, inherited: &[&str]) -> Option<(String, String)> {
+    let own = command.get_arguments().filter_map(|arg| Some((arg.get_long()?, arg.is_global_set())));
+    let mut seen: Vec<&str> = inherited.to_vec();
+    let mut global = inherited.to_vec();
+    for (flag, is_global) in own {
+        if seen.contains(&flag) {
+            return Some((command.get_name().to_owned(), flag.to_owned()));
+        }
+        seen.push(flag);
+        global.extend(is_global.then_some(flag));
+    }
+    command.get_subcommands().find_map(|command| repeated_flag(command, &global))
+}
+
 fn named(command: Command) -> Command {
     let with_name = |help: &StyledStr| help_with_program_name(&help.to_string()).into_owned();
     let after = command.get_after_help().map(with_name);
@@ -152,10 +181,10 @@ pub struct TaskArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramArgs {
     /// Show the window of the environment's program, such as a browser.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub show: bool,
     /// Run the agent's programs without a sandbox (with --env programming): they can do whatever you can.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub unsandboxed: bool,
     /// Program that is the environment (with --env stdio), and its arguments; docs/ENVIRONMENTS.md describes what it
     /// reads and writes.
@@ -242,10 +271,10 @@ impl TaskArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProblemFiles {
     /// PDDL domain file (requires --problem).
-    #[arg(long, value_name = "F", requires = "problem")]
+    #[arg(long, value_name = "F", requires = "problem", hide_short_help = true)]
     pub domain: Option<PathBuf>,
     /// PDDL problem file; without --domain, for a built-in domain.
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", hide_short_help = true)]
     pub problem: Option<PathBuf>,
 }
 
@@ -304,7 +333,7 @@ pub struct MethodArgs {
     pub max_steps: Option<u32>,
     #[arg(long, value_name = "F", help_heading = "Method", help = sentence(POOL_MEANING))]
     pub pool: Option<PathBuf>,
-    #[arg(long, value_name = "F", help_heading = "Method", help = sentence(CONSTITUTION_MEANING))]
+    #[arg(long, value_name = "F", help_heading = "Method", help = sentence(CONSTITUTION_MEANING), hide_short_help = true)]
     pub constitution: Option<PathBuf>,
     /// Named group of settings: a row of a paper's table (`--help` lists them) or `[preset.P]` of the configuration
     /// file.
@@ -326,7 +355,7 @@ pub struct Run {
     pub method_args: MethodArgs,
     /// Continue from a run directory of Reflexion's public code (or one of its env_results_trial_N.json): its plans go
     /// into the pool, its solved tasks are skipped.
-    #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
+    #[arg(long, value_name = "DIR|FILE", help_heading = "Method", hide_short_help = true)]
     pub reflexion: Option<PathBuf>,
     /// Print the prompts (actor, each question to the mentor) without calling a model: rules act in short attempts that end
     /// as each question needs it, and the mentor's replies are placeholders. Questions that need other settings than the
@@ -389,8 +418,8 @@ pub struct DriveArgs {
     /// Print one JSON object per line; implies --headless.
     #[arg(long, conflicts_with = "plain", help_heading = "Run control")]
     pub json: bool,
-    /// Print only the summary.
-    #[arg(long, short, conflicts_with_all = ["plain", "json"], help_heading = "Run control")]
+    /// Print only the summary; with --json as one line.
+    #[arg(long, short, conflicts_with = "plain", help_heading = "Run control")]
     pub quiet: bool,
     /// Number of independent runs in parallel, one per task; rejected if tasks share lessons.
     #[arg(long, value_name = "N", help_heading = "Run control", value_parser = clap::value_parser!(u16).range(1..=64))]

@@ -1,12 +1,27 @@
 //! Tests of the whole command line.
 
-use super::args::Cli;
-use clap::CommandFactory as _;
+use super::args::{Cli, check_flags, repeated_flag};
+use clap::{Arg, Command, CommandFactory as _};
 use std::fmt::Write as _;
 
 #[test]
 fn command_line_is_well_formed() {
     Cli::command().debug_assert();
+    assert_eq!(check_flags(), Ok(()));
+}
+
+/// Regression: a method's option with the flag of something else was accepted, and hid it or ended the program.
+#[test]
+fn a_flag_that_its_command_has_already_is_named() {
+    let with_flag = |flag: &'static str| {
+        let run = Command::new("run").args([Arg::new("tasks").long("tasks"), Arg::new("option").long(flag)]);
+        let program = Command::new("program").arg(Arg::new("config").long("config").global(true));
+        repeated_flag(&program.subcommand(run), &["help"])
+    };
+    for flag in ["tasks", "config", "help"] {
+        assert_eq!(with_flag(flag), Some(("run".to_owned(), flag.to_owned())));
+    }
+    assert_eq!(with_flag("own"), None);
 }
 
 /// Snapshot of all help texts, which are an interface.
@@ -14,12 +29,14 @@ fn command_line_is_well_formed() {
 fn help_texts() {
     let mut program = Cli::command();
     program.build();
-    let mut texts = program.render_help().to_string();
+    let mut texts = program.render_long_help().to_string();
     for verb in program.get_subcommands_mut() {
         let name = verb.get_name().to_owned();
-        let _ = write!(texts, "\n\n==== {name}\n{}", verb.render_help());
+        let _ = write!(texts, "\n\n==== {name}\n{}", verb.render_long_help());
     }
     insta::assert_snapshot!(texts);
+    let run = program.find_subcommand_mut("run").unwrap();
+    insta::assert_snapshot!("short_help_of_run", run.render_help().to_string());
 }
 
 #[test]

@@ -83,9 +83,28 @@ fn given_text(entry: &Entry, matches: &ArgMatches) -> Option<String> {
     Some(lines.join("\n"))
 }
 
+/// The keys whose flags `-h` lists; `--help` lists all.
+const IN_SHORT_HELP: [Entry; 14] = [
+    keys::ENV.entry(),
+    keys::METHOD.entry(),
+    keys::ACTOR.entry(),
+    keys::MENTOR.entry(),
+    keys::SEED.entry(),
+    keys::TRIALS.entry(),
+    keys::BASE_URL.entry(),
+    keys::PROFILE.entry(),
+    keys::CACHE.entry(),
+    keys::ON_ERROR.entry(),
+    keys::THEME.entry(),
+    keys::SESSIONS.entry(),
+    keys::DATA.entry(),
+    keys::POOL.entry(),
+];
+
 /// Returns the flag of a key.
 fn flag(entry: &'static Entry) -> Arg {
     let arg = Arg::new(entry.name).long(entry.flag.trim_start_matches('-')).help(key_help(entry));
+    let arg = arg.hide_short_help(!IN_SHORT_HELP.iter().any(|listed| listed.name == entry.name));
     let action = match entry.value_type {
         ValueType::Bool => return arg.action(ArgAction::SetTrue),
         ValueType::Lines => ArgAction::Append,
