@@ -8,7 +8,7 @@ use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
 use super::{lesson_environments, locate, run, setup};
 use crate::catalog::{CALIBRATION_METHOD, calibration_method};
-use crate::domain::{Lesson, pluralize};
+use crate::domain::{Lesson, ModelRole, RoleSource, pluralize};
 use crate::driver::wall_clock_now;
 use crate::engine::State;
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     let Some(file) = &args.out else {
         return run::start_run(&config, plan, &args.drive, &args.screen, out);
     };
-    if plan.spec.actor == "human" || args.drive.jobs.is_some() {
+    if plan.spec.role_source(ModelRole::Actor) == RoleSource::Person || args.drive.jobs.is_some() {
         return Err(CliError::usage(
             "--out writes the lessons of one unattended session: it can't be combined with --jobs or --actor human",
             "omit --out, then promote the lessons with `retrospect lessons promote SESSION`",
@@ -60,7 +60,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let finished = matches!(outcome.ending, Ok(super::headless::Ending::Finished));
     let state = outcome.state.clone();
-    run::report_results(std::slice::from_ref(&outcome), print_mode, &mut out)?;
+    run::report_results(std::slice::from_ref(&outcome), args.drive.json, &mut out)?;
     match state {
         Some(state) if finished => write_constitution(file, &state, &mut out),
         _ => Ok(()),

@@ -128,14 +128,21 @@ fn list_comparable(
             continue;
         }
         let meta = &session.meta;
-        let outcome = format!(
-            "{} of {} won, {}",
-            summary.won,
-            summary.episodes,
-            pluralize(summary.steps as u64, "step")
+        let steps = pluralize(summary.steps as u64, "step");
+        let outcome = match summary.episodes {
+            0 => format!("not ended, {steps}"),
+            episodes => format!("{} of {episodes} won, {steps}", summary.won),
+        };
+        // A narrow list cuts off the end.
+        let title = format!(
+            "{}; {}, {}, {}, {}; {}",
+            summary.goal,
+            meta.created.strftime("%m-%d %H:%M"),
+            meta.env,
+            meta.method,
+            meta.actor,
+            meta.session
         );
-        let title =
-            format!("{}: {}, {}, {}; {}", meta.session, meta.env, meta.method, meta.actor, summary.goal);
         let (dir, goal, tasks) = (session.dir.display().to_string(), summary.goal, summary.tasks.into());
         comparable.push(EpisodeRef {
             session: Some(dir),

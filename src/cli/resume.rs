@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::headless::{ScreenSession, close_on_signal, guard_session_signals, run_to_end};
 use super::output::Output;
 use super::printer;
-use super::printer::{EventPrinter, PrintMode};
+use super::printer::EventPrinter;
 use super::setup::{build_run_config, check_templates};
 use super::worlds::world_options;
 use super::{breakpoints, can_show_screen, locate, plain, run, screen, settings};
@@ -132,11 +132,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     if !is_headless {
         out.print_note("no terminal here: continuing without a screen and printing the transcript");
     }
-    let mode = match (args.drive.json, args.drive.quiet) {
-        (true, _) => PrintMode::Json,
-        (_, true) => PrintMode::Silent,
-        _ => PrintMode::Transcript,
-    };
+    let mode = run::print_mode(&args.drive, 1);
     let shared = Arc::new(Mutex::new(out));
     let mut printer = EventPrinter::new(mode, shared.clone(), &dir, None, worlds);
     // Old events are neither read nor printed again, except for the start of the run.
@@ -149,7 +145,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
     let tally = Tally::from_states([&printer.state]);
-    if mode == PrintMode::Json {
+    if args.drive.json {
         out.print_json(&summary_line(&tally, ending.name(), std::slice::from_ref(&path)))?;
     } else {
         out.print_line(&tally.describe())?;

@@ -15,7 +15,7 @@ use super::setup::{
     Plan, check_first_task_playable, plan_run_with_calibration, record_templates, session_meta,
 };
 use crate::catalog::{Carryover, METHODS, MethodEntry, find_method};
-use crate::domain::{Lesson, RunSpec, SEED_EPISODE_SETTING, SettingOrigin, Task};
+use crate::domain::{Lesson, ModelRole, RoleSource, RunSpec, SEED_EPISODE_SETTING, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
 use crate::engine::{LessonCommand, State};
 use crate::report::{Tally, summary_line};
@@ -89,21 +89,20 @@ pub(super) fn start_run(
     if !is_headless {
         out.print_note("no terminal here: running without a screen and printing the transcript");
     }
-    if plan.spec.actor == "human" {
+    if plan.spec.role_source(ModelRole::Actor) == RoleSource::Person {
         return Err(CliError::usage(
             "--actor human is interactive, but there is no screen here",
             "add --plain to play line by line",
         ));
     }
-    let mode = print_mode(drive, jobs);
-    run_headless(config, &plan, &breaks, jobs, mode, out)
+    run_headless(config, &plan, &breaks, jobs, drive, out)
 }
 
 /// Returns what to print of a run without a screen.
 pub(super) fn print_mode(drive: &DriveArgs, jobs: u16) -> PrintMode {
     match (drive.json, drive.quiet, jobs > 1) {
-        (true, ..) => PrintMode::Json,
         (_, true, _) => PrintMode::Silent,
+        (true, ..) => PrintMode::Json,
         (_, _, true) => PrintMode::Outcomes,
         _ => PrintMode::Transcript,
     }
@@ -149,7 +148,7 @@ fn independent_methods(spec: &RunSpec) -> Vec<&'static str> {
 
 /// Describes what a task leaves for the tasks after it. Returns `None` if all tasks are independent.
 fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
-    if spec.tasks.len() < 2 || spec.mentor == "none" {
+    if spec.tasks.len() < 2 || spec.role_source(ModelRole::Mentor) == RoleSource::Nobody {
         return None;
     }
     let kept_per_task = match (find_method(&spec.method)?.carryover)(spec) {
@@ -184,9 +183,10 @@ fn run_headless(
     plan: &Plan,
     breaks: &[String],
     jobs: u16,
-    mode: PrintMode,
+    drive: &DriveArgs,
     out: Output,
 ) -> Result<(), CliError> {
+    let mode = print_mode(drive, jobs);
     let root = locate::sessions_folder(config);
     // The guard is held between the sessions of several tasks as well.
     let _guard = super::headless::guard_screen_signals()?;
@@ -197,7 +197,7 @@ fn run_headless(
         vec![run_one(config, plan, breaks, mode, &root, &shared, None)]
     };
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    report_results(&results, mode, &mut out)
+    report_results(&results, drive.json, &mut out)
 }
 
 /// Runs one session to its end. `salt` distinguishes the sessions of one command; their lines are then labelled.
@@ -272,10 +272,10 @@ fn run_parallel(
     results.into_iter().map(|d| d.1).collect()
 }
 
-/// Prints the summary of all sessions, and returns the error of the first one that failed.
+/// Prints the summary of all sessions, as text or as a line of JSON, and returns the error of the first one that failed.
 pub(super) fn report_results(
     results: &[SessionResult],
-    mode: PrintMode,
+    json: bool,
     out: &mut Output,
 ) -> Result<(), CliError> {
     if let Some(error) = results.iter().find_map(|d| d.ending.as_ref().err()) {
@@ -294,7 +294,7 @@ pub(super) fn report_results(
     let tally = Tally::from_states(results.iter().filter_map(|d| d.state.as_ref()));
     let paths: Vec<String> =
         results.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
-    if mode == PrintMode::Json {
+    if json {
         out.print_json(&summary_line(&tally, worst.name(), &paths))?;
     } else {
         out.print_line(&tally.describe())?;

@@ -106,13 +106,16 @@ fn format_row(row: &Row<'_>) -> String {
         None => status.to_owned(),
     };
     let branches = row.branches.filter(|n| *n > 1).map_or(String::new(), |n| format!(", {n} branches"));
+    let outcome = match row.episodes.unwrap_or(0) {
+        0 => "no episode ended".to_owned(),
+        ended => {
+            format!("{} won of {ended}, progress {:.2}", row.won.unwrap_or(0), row.progress.unwrap_or(0.0))
+        }
+    };
     format!(
-        "{}  {status}; {}, {} won of {}, progress {:.2}, {}{branches}; {}",
+        "{}  {status}; {}, {outcome}, {}{branches}; {}",
         row.session,
         row.method.unwrap_or(""),
-        row.won.unwrap_or(0),
-        row.episodes.unwrap_or(0),
-        row.progress.unwrap_or(0.0),
         pluralize(row.lessons.unwrap_or(0) as u64, "lesson"),
         row.goal.unwrap_or("")
     )

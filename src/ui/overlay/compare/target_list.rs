@@ -1,7 +1,7 @@
 //! The list of targets to compare with.
 
 use crate::domain::{EpisodeSummary, Task, pluralize};
-use crate::text::{fits, truncate, width};
+use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
@@ -9,7 +9,6 @@ use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::picker::{Picker, rank};
 use crate::ui::widget::window::put_line;
 use ratatui::layout::Rect;
-use unicode_segmentation::UnicodeSegmentation as _;
 
 /// How similar a target is to the compared episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,33 +139,15 @@ impl TargetList {
         }
         self.picker.draw_list(list, canvas, |found, here| {
             let role = if here { Role::Selection } else { Role::Text };
-            // The outcome at the right edge is always visible; a long title loses its middle.
+            // The outcome at the right edge is always visible.
             let columns = usize::from(list.width);
             let outcome = truncate(&found.outcome, columns * 3 / 5, context.glyphs.ellipsis);
             let room = columns.saturating_sub(width(&outcome) + 2);
-            let name = truncate_middle(&found.title, room, context.glyphs.ellipsis);
+            let name = truncate(&found.title, room, context.glyphs.ellipsis);
             let gap = " ".repeat(room.saturating_sub(width(&name)) + 2);
             vec![(role, name), (Role::Muted, format!("{gap}{outcome}"))]
         });
     }
-}
-
-/// Cuts a text to at most `columns` columns, keeping its start, which says what it is, and its end, which sets it
-/// apart from others.
-fn truncate_middle(text: &str, columns: usize, more: &str) -> String {
-    if fits(text, columns) {
-        return text.to_owned();
-    }
-    let end = columns / 3;
-    let mut tail = String::new();
-    for piece in text.graphemes(true).rev() {
-        if width(&tail) + width(piece) > end {
-            break;
-        }
-        tail.insert_str(0, piece);
-    }
-    let head = truncate(text, columns.saturating_sub(width(&tail)), more);
-    format!("{head}{tail}")
 }
 
 fn outcome_text(past: &EpisodeSummary) -> String {
