@@ -14,7 +14,7 @@ use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::picker::{Click, MIN_PREVIEW_ROWS, Picker};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
+use crate::ui::widget::window::{Line, PresentKeys, Window, WindowPosition, paragraph, put_line, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -324,7 +324,12 @@ impl Component for BranchTree {
         };
         let clears_marks = self.label_input.is_none() && self.tree.marked().len() > 0;
         let closing_label = clears_marks.then_some("clear marks");
-        let inside = window.draw_with_closing_label(closing_label, context, screen, canvas);
+        let inside = window.draw_with_keys(
+            PresentKeys { closing_label, ..PresentKeys::default() },
+            context,
+            screen,
+            canvas,
+        );
         if tree_rows.is_empty() {
             let loading = context.cancellable_work_text("loading branches ...", WorkKind::Branches);
             let (role, words) = match &self.loaded {

@@ -4,7 +4,7 @@ mod rows;
 
 use crate::domain::{Lesson, LessonText};
 use crate::driver::measure::{EpisodePlace, WITH, WITHOUT};
-use crate::text::one_line;
+use crate::text::{one_line, width};
 use crate::timeline::effect::PairLog;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -15,7 +15,9 @@ use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, PtrEqArc, WorkKind};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close};
+use crate::ui::widget::window::{
+    PresentKeys, Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close,
+};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use rows::panel_lines;
@@ -280,7 +282,12 @@ impl Component for EffectPanel {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let columns = WINDOW_COLUMNS.min(screen.width.saturating_sub(4));
-        let lines = panel_lines(self, context, columns);
+        let mut lines = panel_lines(self, context, columns);
+        // A title has one row; below it the lesson is complete.
+        if width(&self.title) + 4 > usize::from(columns) {
+            let lesson = paragraph((Role::Muted, ""), Role::Lesson, &self.title, columns);
+            lines.splice(0..0, lesson.into_iter().chain([Vec::new()]));
+        }
         let window = Window {
             title: &self.title,
             position: WindowPosition::Middle,
@@ -289,7 +296,9 @@ impl Component for EffectPanel {
             mode: Mode::Effect,
         };
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
-        let inside = window.draw_with_closing_label(closing, context, screen, canvas);
+        let without_effect: &[Action] = if self.is_running() { &[] } else { &[Action::StopEffect] };
+        let keys = PresentKeys { closing_label: closing, without_effect };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         if lines.len() <= usize::from(inside.height) {
             put_lines(&lines, inside, canvas);
         } else {

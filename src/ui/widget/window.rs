@@ -35,6 +35,15 @@ pub(crate) struct Window<'a> {
     pub(crate) mode: Mode,
 }
 
+/// How the keys of an overlay differ at present from those of its mode.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PresentKeys<'a> {
+    /// What the closing key does, if it does something else.
+    pub(crate) closing_label: Option<&'a str>,
+    /// The actions that do nothing, whose keys aren't shown.
+    pub(crate) without_effect: &'a [Action],
+}
+
 impl Window<'_> {
     /// Returns the rows from the upper edge of a bottom window to the end of the screen.
     pub(crate) fn rows_covered(rows: u16, screen: Rect) -> u16 {
@@ -43,13 +52,13 @@ impl Window<'_> {
 
     /// Clears the area, draws the frame, and returns the area inside, which may be empty on small screens.
     pub(crate) fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
-        self.draw_with_closing_label(None, context, screen, canvas)
+        self.draw_with_keys(PresentKeys::default(), context, screen, canvas)
     }
 
-    /// Draws like [`Self::draw`], with another label for the closing key, if it does something else at present.
-    pub(crate) fn draw_with_closing_label(
+    /// Draws like [`Self::draw`], with the keys as they are at present.
+    pub(crate) fn draw_with_keys(
         &self,
-        closing_label: Option<&str>,
+        keys: PresentKeys<'_>,
         context: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
@@ -72,17 +81,11 @@ impl Window<'_> {
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
-        self.draw_frame(closing_label, context, area, canvas);
+        self.draw_frame(keys, context, area, canvas);
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn draw_frame(
-        &self,
-        closing_label: Option<&str>,
-        context: &Context<'_>,
-        area: Rect,
-        canvas: &mut Canvas<'_>,
-    ) {
+    fn draw_frame(&self, keys: PresentKeys<'_>, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let frame = Block::bordered()
             .border_set(canvas.glyphs.border_set())
             .border_style(canvas.style(Role::FrameOverlay));
@@ -91,21 +94,16 @@ impl Window<'_> {
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
         let bottom = area.bottom() - 1;
         let edge = Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 };
-        self.draw_keys(closing_label, context, edge, canvas);
+        self.draw_keys(keys, context, edge, canvas);
     }
 
     /// Draws the key hints: always the closing key at the right, the others as far as they fit, and the rest in the
     /// footer's row if that is empty.
-    fn draw_keys(
-        &self,
-        closing_label: Option<&str>,
-        context: &Context<'_>,
-        edge: Rect,
-        canvas: &mut Canvas<'_>,
-    ) {
+    fn draw_keys(&self, keys: PresentKeys<'_>, context: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
         let mut hints = context.keymap.key_hints(self.mode);
+        hints.retain(|hint| !keys.without_effect.contains(&hint.action));
         let closing_hint = hints.iter_mut().find(|hint| hint.action == Action::Close);
-        if let Some((hint, label)) = closing_hint.zip(closing_label) {
+        if let Some((hint, label)) = closing_hint.zip(keys.closing_label) {
             hint.label = label;
         }
         let wide = |h: &KeyHint<'_>| (width(&h.key) + width(h.label) + 4) as u16;

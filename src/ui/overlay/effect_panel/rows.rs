@@ -3,7 +3,8 @@
 use super::EffectPanel;
 use crate::domain::ModelRole;
 use crate::report::effect::{
-    describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict, percent, remarks,
+    describe_advice, describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict,
+    percent, remarks,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
@@ -159,7 +160,11 @@ fn column_lines(
             lines.extend(paragraph((Role::Muted, ""), Role::Muted, detectable, columns));
         }
     }
-    lines.extend(arms_in_order(plan).into_iter().filter_map(|arm| arm_line(context, column, arm, columns)));
+    let arms = arms_in_order(plan).into_iter();
+    lines.extend(arms.filter_map(|arm| arm_line(context, column, arm, columns)).filter(|_| {
+        // Before the first episode there is nothing to count.
+        result.arms.iter().any(|arm| arm.episodes > 0)
+    }));
     lines.extend(dot_rows(panel, context, column, index, columns));
     if let Some(fact) = &result.fact {
         let text = format!("a fact, not a rate: 2 repeats went exactly the same way. {fact}");
@@ -229,6 +234,9 @@ fn contrast_lines(contrast: &ContrastResult, is_primary: bool, columns: u16) -> 
         Verdict::Undecided => Role::Text,
     };
     lines.extend(paragraph((Role::Muted, "  "), verdict, &describe_verdict(contrast), columns));
+    if is_primary && let Some(counts) = describe_advice(contrast) {
+        lines.extend(paragraph((Role::Muted, "  "), Role::Muted, &counts, columns));
+    }
     lines
 }
 

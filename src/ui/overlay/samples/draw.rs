@@ -10,7 +10,7 @@ use crate::ui::component::Component as _;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
-use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
+use crate::ui::widget::window::{Line, PresentKeys, Window, WindowPosition, paragraph, put_line, put_lines};
 use ratatui::layout::Rect;
 
 /// The most list rows for which the window grows.
@@ -214,7 +214,12 @@ impl SampleList {
             mode: self.mode(context),
         };
         let closing = (self.in_progress(context) > 0).then_some("cancel");
-        let inside = window.draw_with_closing_label(closing, context, screen, canvas);
+        let inside = window.draw_with_keys(
+            PresentKeys { closing_label: closing, ..PresentKeys::default() },
+            context,
+            screen,
+            canvas,
+        );
         if inside.height < 3 {
             return put_line(&self.next_line(context), inside, canvas);
         }
