@@ -201,9 +201,8 @@ impl<'a> Block<'a> {
             }
             Block::Finding { note, sentence: Some(sentence) } => vec![
                 quote(sentence.clone()),
-                words(format!(" ({}: ", note.detector.replace('_', " "))),
-                code(&note.evidence),
-                words(")"),
+                // Its evidence is the action and the observation, which stand above.
+                words(format!(" ({})", note.detector.replace('_', " "))),
             ],
             Block::Reflection(reflection) => {
                 let name = reflection.question().name();

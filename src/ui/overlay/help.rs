@@ -332,8 +332,8 @@ fn marks(context: &Context<'_>) -> Section {
         (Role::Mark, g.sparkline[5], "timeline: its height is the progress"),
         (Role::MarkReflection, g.new_lesson, "timeline: a reflection was written"),
         (Role::MarkPerson, g.person, "timeline: you acted, or rejected a proposal"),
-        (Role::MarkPerson, g.breakpoint, "timeline: stopped by a breakpoint"),
-        (Role::MarkPerson, g.watch, "timeline: a watch was hit"),
+        (Role::MarkBreakpoint, g.breakpoint, "timeline: stopped by a breakpoint"),
+        (Role::MarkBreakpoint, g.watch, "timeline: a watch was hit"),
     ];
     let entries = legend.map(|(role, mark, meaning)| Entry {
         role,
