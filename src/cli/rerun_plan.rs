@@ -8,6 +8,7 @@ use super::worlds::world_options;
 use crate::domain::Lesson;
 use crate::driver::{EpisodeReplay, ReplayError};
 use crate::engine::LessonCommand;
+use crate::timeline::Timeline;
 use std::time::Duration;
 
 /// Plans a run that plays one episode of a session again, with the lessons, seeds, trial number, method memory and last
@@ -19,9 +20,19 @@ pub(super) fn plan_rerun(
     accept_prompts: bool,
 ) -> Result<Plan, CliError> {
     let opened = locate::open_session(config, path)?;
-    let session = opened.meta.session.clone();
-    let replay = EpisodeReplay::from_timeline(&opened.timeline, &session, number)
-        .map_err(|error| to_cli_error(&session, number, &error))?;
+    plan_rerun_of(config, &opened.timeline, &opened.meta.session, number, accept_prompts)
+}
+
+/// Like [`plan_rerun`], of a session that is open already: one that ships with the program, or is inside a report.
+pub(super) fn plan_rerun_of(
+    config: &Config,
+    timeline: &Timeline,
+    session: &str,
+    number: u32,
+    accept_prompts: bool,
+) -> Result<Plan, CliError> {
+    let replay = EpisodeReplay::from_timeline(timeline, session, number)
+        .map_err(|error| to_cli_error(session, number, &error))?;
     let EpisodeReplay { original, mut spec, source, lessons, start, .. } = replay;
     // Templates that differ from those of the session are an error unless accepted.
     check_templates(&original, config, accept_prompts)?;

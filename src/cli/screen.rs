@@ -106,7 +106,7 @@ pub(super) fn show_session(
         // In front of an audience, the session's name will do.
         let on_stage = screen_args.stage || matches!(exit, Ok(Ok(Exit::Quit { on_stage: true })));
         let command = match (on_stage, dir.file_name()) {
-            (true, Some(name)) => format!("retrospect resume {}", name.to_string_lossy()),
+            (true, Some(name)) => format!("retrospect resume {} --stage", name.to_string_lossy()),
             _ => resume_command(&dir.display().to_string()),
         };
         out.print_note(&format!("resume with: {command}"));
@@ -115,8 +115,12 @@ pub(super) fn show_session(
         Ok(Exit::Quit { .. }) => Ok(()),
         // This session is closed; the episode is played again in a new one.
         Ok(Exit::Rerun(number)) => {
-            let plan =
-                super::rerun_plan::plan_rerun(config, Some(&dir.display().to_string()), number, false)?;
+            let plan = if dir.as_os_str().is_empty() {
+                let name = demo.map_or("the session of this report", |demo| demo.name);
+                super::rerun_plan::plan_rerun_of(config, &handle.store.timeline(), name, number, false)?
+            } else {
+                super::rerun_plan::plan_rerun(config, Some(&dir.display().to_string()), number, false)?
+            };
             start_run(config, plan, screen_args, Vec::new(), out)
         }
         Ok(Exit::Terminated) => Err(CliError::interrupted("")),

@@ -194,12 +194,13 @@ impl Compositor {
         cache: &mut ViewCache,
         buffer: &mut Buffer,
     ) -> Vec<PastPart> {
-        let screen = buffer.area;
+        let screen = view::overlay_area(model, buffer.area);
         // A dialog at the bottom leaves a demo's caption readable.
-        let caption_rows = view::caption_rows(model, screen);
-        let above_caption = Rect { height: screen.height.saturating_sub(caption_rows), ..screen };
+        let caption_rows = view::caption_rows(model, buffer.area);
+        let above_caption =
+            Rect { height: screen.height.min(buffer.area.height.saturating_sub(caption_rows)), ..screen };
         let covered = self.overlays.iter().map(|o| o.rows_covered(context, above_caption)).max().unwrap_or(0);
-        let covered = if covered > 0 { covered + caption_rows } else { 0 };
+        let covered = if covered > 0 { covered + buffer.area.height - above_caption.height } else { 0 };
         view::draw(model, context, covered, cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
         for overlay in &self.overlays {
@@ -210,9 +211,8 @@ impl Compositor {
             let is_at_bottom = overlay.rows_covered(context, above_caption) > 0;
             overlay.draw(context, if is_at_bottom { above_caption } else { screen }, &mut canvas);
         }
-        // A message of several rows covers what the overlays drew there.
-        if !self.overlays.is_empty() && model.notice.is_some() {
-            view::footer::draw(model, context, cache.layout.footer, &mut canvas);
+        if !self.overlays.is_empty() {
+            view::draw_footer_above_overlays(model, context, cache.layout.footer, &mut canvas);
         }
         if model.stage_mode {
             hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);
@@ -254,11 +254,14 @@ impl Compositor {
             None => {
                 let requests = self.ask_topmost(|overlay| overlay.on_key(key, context));
                 let has_error = model.notice.as_ref().is_some_and(|n| n.severity == Severity::Error);
-                if requests.is_empty()
-                    && !mode.types()
-                    && !has_error
-                    && let Some(text) = dead_key_message(context, mode, Key::from_event(key))
-                {
+                if !requests.is_empty() || mode.types() || has_error {
+                    return requests;
+                }
+                // Help is wanted most where a key is unknown.
+                if context.keymap.action_for(Mode::Main, key) == Some(Action::Help) {
+                    return vec![Request::RunAction(Action::Help)];
+                }
+                if let Some(text) = dead_key_message(context, mode, Key::from_event(key)) {
                     model.show_notice(text, Severity::Info, context.now);
                 }
                 requests

@@ -208,7 +208,8 @@ impl Model {
         match &self.resume_command {
             Some(command) => format!("read-only; to continue: {command}"),
             None if !self.chapters.is_empty() => {
-                "read-only: a demo can't be changed; `retrospect` starts a session of your own".to_owned()
+                "read-only: a demo can't be changed; its end card plays the task in a session of your own"
+                    .to_owned()
             }
             None => "read-only: a session inside a report can't be continued".to_owned(),
         }

@@ -2,9 +2,14 @@
 //! paths, wherever they appear.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+/// The most columns of the text: longer lines are hard to read from afar.
+const MAX_COLUMNS: u16 = 110;
+/// The fewest rows of a screen with empty rows around its parts.
+const MIN_SPACED_ROWS: u16 = 20;
 /// The number of pressed keys that are shown.
 const SHOWN_KEYS: usize = 3;
 
@@ -13,6 +18,17 @@ const NAME_ENDINGS: [&str; 17] = [
     "html", "json", "jsonl", "toml", "txt", "md", "svg", "gguf", "com", "org", "net", "io", "ai", "dev",
     "local", "lan", "internal",
 ];
+
+/// Returns the columns of a screen for an audience, between the margins.
+pub fn content_area(screen: Rect) -> Rect {
+    let margin = (screen.width.saturating_sub(MAX_COLUMNS) / 2).max(screen.width / 20);
+    Rect { x: screen.x + margin, width: screen.width - 2 * margin, ..screen }
+}
+
+/// Returns how many empty rows stand between the parts of a screen for an audience.
+pub fn gap_rows(screen: Rect) -> u16 {
+    u16::from(screen.height >= MIN_SPACED_ROWS)
+}
 
 /// The last keys that did something, oldest first, each with what it did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -199,8 +199,10 @@ fn offer_lesson(model: &mut Model, context: &Context<'_>) {
     let measure = context.keymap.key_label_in(Mode::LessonEditor, Action::TeachAndMeasure);
     let is_used = context.asks_actor() && !context.lesson_kinds().is_empty();
     if let Some((teach, measure)) = teach.zip(measure).filter(|_| is_used) {
+        let undo = context.keymap.key_label(Action::Undo);
+        let undo = undo.map_or_else(String::new, |key| format!("; {key} goes back before it"));
         let text =
-            format!("{teach} teaches it as a lesson; {measure} in the box measures whether that helps");
+            format!("{teach} teaches it as a lesson; {measure} in the box measures whether that helps{undo}");
         model.show_notice(text, Severity::Info, context.now);
     }
 }

@@ -22,6 +22,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::layout::{FIRST_LANE, Pane, PaneArea, compute_layout};
 use crate::ui::model::Model;
+use crate::ui::stage::gap_rows;
 use crate::ui::theme::Role;
 use crate::ui::types::Focus;
 use crate::ui::view::cache::ViewCache;
@@ -32,6 +33,27 @@ use rows::PaneContent;
 /// Returns how many rows above the last one a demo's caption takes; dialogs at the bottom leave them free.
 pub fn caption_rows(model: &Model, screen: Rect) -> u16 {
     if model.stage_mode { stage::caption_rows(model, screen) } else { caption::rows_needed(model, screen) }
+}
+
+/// Returns the part of the screen that dialogs may cover, its last row for the footer included: an audience also sees which keys
+/// are pressed in a dialog.
+pub fn overlay_area(model: &Model, screen: Rect) -> Rect {
+    let gap = if model.stage_mode { gap_rows(screen) } else { 0 };
+    Rect { height: screen.height - gap, ..screen }
+}
+
+/// Draws what the footer says while a dialog is open: a message of several rows, which covers what the dialog drew there, and in
+/// stage mode the pressed keys. The other keys don't apply.
+pub fn draw_footer_above_overlays(
+    model: &Model,
+    context: &Context<'_>,
+    footer: Rect,
+    canvas: &mut Canvas<'_>,
+) {
+    let keys = if model.stage_mode { stage::draw_pressed_keys(model, footer, canvas) } else { 0 };
+    if model.notice.is_some() {
+        footer::draw(model, context, Rect { width: footer.width - keys, ..footer }, canvas);
+    }
 }
 
 /// Draws the panes into the buffer. `covered` is the number of rows that overlays cover at the bottom; the panes that

@@ -150,15 +150,15 @@ impl EndCard {
     }
 
     /// Returns the available choices: a next task only if one is left, the last progress only if there was some, a
-    /// measurement only if there is a lesson, in read-only sessions nothing that needs a driver, and at an earlier
-    /// episode nothing that belongs to the run's present.
+    /// measurement only if there is a lesson, in read-only sessions nothing that needs a driver (the task is played again in
+    /// a new session), and at an earlier episode nothing that belongs to the run's present.
     fn choices(context: &Context<'_>) -> Vec<Action> {
         let progress = context.episode().is_some_and(|e| e.progress_step > 0);
         let can = |action: &Action| match action {
             Action::PlayAgain | Action::NextTask | Action::MeasureEffect if is_earlier_episode(context) => {
                 false
             }
-            Action::PlayAgain | Action::NextTask | Action::AddLesson if context.is_read_only() => false,
+            Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,
             Action::Compare => Self::compare_request(context).is_some(),
@@ -182,6 +182,9 @@ impl EndCard {
         match Self::compare_request(context).filter(|_| action == Action::Compare) {
             Some(request) => Response::request(request),
             None if action == Action::MeasureEffect => Response::request(Request::RunAction(action)),
+            None if action == Action::PlayAgain && context.is_read_only() => context
+                .episode()
+                .map_or_else(Response::close, |e| Response::request(Request::Rerun(e.number))),
             None => Response::request_and_close(Request::RunAction(action)),
         }
     }
@@ -197,6 +200,7 @@ impl EndCard {
         let key = context.keymap.key_label_in(Mode::EndCard, action).unwrap_or_default();
         let head = &context.frame.head;
         let words = match context.episode().filter(|_| action == Action::PlayAgain) {
+            Some(_) if context.is_read_only() => "play this task in a session of your own".to_owned(),
             Some(episode) => retry_label(head, episode),
             None => choice_label(action).to_owned(),
         };

@@ -223,6 +223,16 @@ fn a_demo_says_why_nothing_can_be_changed() {
     assert!(screen_text(&screen.draw()).contains("a demo can't be changed"));
 }
 
+/// Regression: nothing led from a demo to a session of one's own.
+#[test]
+fn the_end_card_of_a_demo_plays_its_task_in_a_session_of_ones_own() {
+    let mut screen = demo(120, 36);
+    screen.press("G");
+    screen.press("C");
+    assert!(screen_text(&screen.draw()).contains("play this task in a session of your own"));
+    assert_eq!(screen.press("r"), [Request::Rerun(1)]);
+}
+
 #[test]
 fn the_speed_of_a_live_run_can_be_set_unless_a_model_acts() {
     let mut screen = TestScreen::new(sample_session(), 120, 36);

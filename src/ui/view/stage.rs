@@ -12,14 +12,11 @@ use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::layout::{Pane, PaneArea, ScreenLayout};
 use crate::ui::model::Model;
+use crate::ui::stage::{content_area, gap_rows};
 use crate::ui::theme::Role;
 use crate::ui::view::cache::ViewCache;
 use ratatui::layout::Rect;
 
-/// The most columns of the text: longer lines are hard to read from afar.
-const MAX_COLUMNS: u16 = 110;
-/// The fewest rows of a screen with empty rows around its parts.
-const MIN_SPACED_ROWS: u16 = 20;
 /// The most rows of an observation.
 const MAX_OBSERVATION_ROWS: usize = 4;
 
@@ -27,16 +24,6 @@ const MAX_OBSERVATION_ROWS: usize = 4;
 pub(super) fn caption_rows(model: &Model, screen: Rect) -> u16 {
     let rows = caption::rows_needed(model, content_area(screen));
     if rows == 0 { 0 } else { rows + 2 * gap_rows(screen) }
-}
-
-/// Returns the columns between the margins.
-fn content_area(screen: Rect) -> Rect {
-    let margin = (screen.width.saturating_sub(MAX_COLUMNS) / 2).max(screen.width / 20);
-    Rect { x: screen.x + margin, width: screen.width - 2 * margin, ..screen }
-}
-
-fn gap_rows(screen: Rect) -> u16 {
-    u16::from(screen.height >= MIN_SPACED_ROWS)
 }
 
 /// Draws the screen. `covered` is the number of rows that overlays cover at the bottom.
@@ -73,7 +60,7 @@ pub(super) fn draw(
 }
 
 /// Draws the last pressed keys at the right end of a row, the newest last. Returns the number of columns they take.
-fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
+pub(super) fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
     let mut right = area.right().saturating_sub(1);
     for (place, (key, effect)) in model.pressed_keys.newest_first().enumerate() {
         let columns = (width(key) + 1 + width(effect)) as u16;
@@ -171,7 +158,9 @@ impl StageWriter<'_, '_> {
             Block::Proposal(_) => self.write_text((Role::Proposal, glyphs.proposal), Role::Proposal, &line),
             Block::Observation { text, .. } => self.write_observation(text),
             Block::Reflection(reflection) => self.write_lessons(reflection),
-            Block::LessonAdded(..) => self.write_text((Role::Lesson, glyphs.new_lesson), Role::Lesson, &line),
+            Block::FirstShown(_) | Block::LessonAdded(..) => {
+                self.write_text((Role::Lesson, glyphs.new_lesson), Role::Lesson, &line);
+            }
             Block::Act { act, .. } if matches!(**act, PersonAct::Lesson { .. }) => {
                 self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line);
             }

@@ -53,13 +53,19 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         );
     }
     if let Some(episode) = &state.episode {
+        let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
+        let goal = find_environment(&episode.task.env)
+            .map_or(goal.as_str(), |entry| (entry.task_facts.short_goal)(goal));
         let counter = step_counter(state, narrow);
-        if edge > area.x + 24 {
+        let label = progress_text(episode.progress, state);
+        let beside_goal = [width(&counter), width(&label), usize::from(bar_cells(state) + 3 * gap)];
+        let fits = beside_goal.iter().sum::<usize>() + width(goal) < usize::from(edge - area.x);
+        // In the past the mode says the step too.
+        if edge > area.x + 24 && (fits || role != Role::ModePast) {
             edge =
                 canvas.put_right(edge.saturating_sub(gap), area.y, 20, &counter, canvas.style(Role::Muted));
         }
         if edge > area.x + 24 {
-            let label = progress_text(episode.progress, state);
             edge = canvas.put_right(edge.saturating_sub(gap), area.y, 8, &label, canvas.style(Role::Text));
             edge =
                 draw_progress_bar(episode.progress, bar_cells(state), edge.saturating_sub(1), area, canvas);
@@ -71,9 +77,6 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             let label = format!("on {branch}");
             edge = canvas.put_right(edge.saturating_sub(gap), area.y, 16, &label, canvas.style(Role::Person));
         }
-        let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
-        let goal = find_environment(&episode.task.env)
-            .map_or(goal.as_str(), |entry| (entry.task_facts.short_goal)(goal));
         // What the run has used comes last: the goal needs its room first.
         let usage = usage_label(state, canvas.glyphs.separator);
         let used = width(&usage) as u16;
