@@ -1,7 +1,7 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
 use super::revision::{AttemptActions, RevisionCounts};
-use crate::catalog::{Measure, find_environment};
+use crate::catalog::{Measure, find_environment, questions};
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats,
     Task,
@@ -26,6 +26,18 @@ impl ConstitutionSize {
             error_lessons: count(ReflectionKind::Error),
         }
     }
+}
+
+/// Returns whether a reflection answers a question of its method, also if rules answered. What a method records by itself, such
+/// as the instructions and rewards of a search, is no reflection on an attempt.
+fn is_asked_for(state: &State, reflection: &Reflection) -> bool {
+    let Some(run) = state.run.as_deref() else { return true };
+    let questions = questions(run);
+    let asked_now = reflection.question();
+    // A method of another version of the program has no questions here.
+    questions.is_empty()
+        || reflection.purpose != Purpose::Reflect
+        || questions.iter().any(|entry| entry.question == asked_now)
 }
 
 /// The data of a session that the metrics use.
@@ -131,7 +143,7 @@ impl MetricsCollector {
             spec: state.run.clone(),
             episodes: state.ended_episodes.iter().cloned().collect(),
             measures: self.measures,
-            reflections: state.reflections.iter().cloned().collect(),
+            reflections: state.reflections.iter().filter(|it| is_asked_for(&state, it)).cloned().collect(),
             revision: self.revision,
             plan_revisions,
             started_with_lessons: self.started_with_lessons,
