@@ -14,6 +14,8 @@ pub enum LaneFormat {
     /// A plan: one numbered row per action, with a mark on the one that
     /// [`current_action`](super::MethodEntry::current_action) names.
     Actions,
+    /// What the method records, such as rewards; it enters no prompt.
+    Record,
     /// Lessons whose kind has no lane in this method, each labelled with its kind.
     Other,
 }

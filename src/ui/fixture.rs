@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
-pub use method_sessions::{fcrf, planning_only, reflexion, summary, sweet_sour};
+pub use method_sessions::{dora, fcrf, planning_only, rci, reflexion, summary, sweet_sour};
 pub use sample_session::sample_session;
 use sample_session::{INTRO, PLACES, shown_at, task};
 use serde_json::{Value, json};

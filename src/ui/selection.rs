@@ -12,7 +12,9 @@ pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Opti
     let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
     let first = || match lane.format {
         LaneFormat::MemoryTuples => lane.newest_first(state).first().copied(),
-        LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Other => lane.lessons(state).next_back(),
+        LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Record | LaneFormat::Other => {
+            lane.lessons(state).next_back()
+        }
     };
     chosen.or_else(first).map(|l| l.number)
 }

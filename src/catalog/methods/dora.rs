@@ -2,7 +2,7 @@
 
 mod options;
 
-use crate::catalog::lane::Lane;
+use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
 use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
@@ -54,7 +54,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     lanes: &[
         Lane::plain("Prompt", &[ReflectionKind::Instruction]),
         Lane::plain("Advice", &[ReflectionKind::Advice]),
-        Lane::plain("Objective", &[ReflectionKind::Progress]),
+        Lane { title: "Objective", kinds: &[ReflectionKind::Progress], format: LaneFormat::Record },
     ],
     empty_lane_text: |run, lane| {
         let text = match lane.kinds {

@@ -5,7 +5,9 @@ use crate::domain::{LessonOrigin, LessonText, ModelRole, Question, ReflectionKin
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
-use crate::ui::fixture::{Fixture, fcrf, planning_only, reflexion, sample_session, summary, sweet_sour};
+use crate::ui::fixture::{
+    Fixture, dora, fcrf, planning_only, rci, reflexion, sample_session, summary, sweet_sour,
+};
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::types::Focus;
 
@@ -42,8 +44,14 @@ pub(super) fn failure(message: &str) -> Failure {
 #[test]
 fn lanes_of_each_method() {
     type MakeFixture = fn() -> Fixture;
-    let methods: [(&str, MakeFixture); 4] =
-        [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour), ("planning", planning_only)];
+    let methods: [(&str, MakeFixture); 6] = [
+        ("reflexion", reflexion),
+        ("fcrf", fcrf),
+        ("sweet_sour", sweet_sour),
+        ("planning", planning_only),
+        ("dora", dora),
+        ("rci", rci),
+    ];
     for (name, fixture) in methods {
         for (w, h) in SIZES {
             let mut stage = TestScreen::new(fixture(), w, h);

@@ -24,7 +24,7 @@ pub(super) fn lesson_rows(
     most: usize,
 ) -> Vec<LaneRow> {
     let g = context.glyphs;
-    let is_new = lesson.uses == 0 && lesson.learnt_at != (0, 0);
+    let is_new = lesson.uses == 0 && lesson.learnt_at != (0, 0) && form != LaneFormat::Record;
     let mark = match lesson.status {
         LessonStatus::Off | LessonStatus::Retired => (Role::Muted, g.off),
         LessonStatus::Pinned => (Role::LessonPinned, g.pin),
@@ -215,8 +215,9 @@ fn source_labels(
     shown: u32,
     dot: &str,
 ) -> (String, String) {
-    let (long, short) = origin_labels(lesson, shown, dot);
+    let (long, short) = origin_labels(lesson, form, shown, dot);
     let place = match (form, lesson.scope) {
+        (LaneFormat::Record, _) => return (long, short),
         (LaneFormat::Plain | LaneFormat::Actions, _) => {
             let mut numbers: Vec<u32> =
                 lesson.parents.iter().filter_map(|id| state.pool.get(id)).map(|l| l.number).collect();
@@ -249,7 +250,7 @@ fn with_uses(short: String, lesson: &Lesson, room: usize, glyphs: &Glyphs) -> St
 }
 
 /// Returns the author, the step and the number of prompts it was in, long and short.
-fn origin_labels(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
+fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> (String, String) {
     let who = match lesson.origin {
         LessonOrigin::Symbolic => "rules",
         LessonOrigin::Mentor => "mentor",
@@ -258,6 +259,7 @@ fn origin_labels(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
     };
     let uses = match (lesson.uses, lesson.status) {
         (_, LessonStatus::Off) => "off".to_owned(),
+        (0, _) if form == LaneFormat::Record => "a record, in no prompt".to_owned(),
         (0, _) => "new, not in a prompt yet".to_owned(),
         (n, _) => format!("in {}", pluralize(n.into(), "prompt")),
     };
