@@ -252,7 +252,7 @@ impl ReflectionKind {
     pub fn scope_of_new_lesson(self) -> Scope {
         match self {
             Self::Progress => Scope::Episode,
-            Self::Plan => Scope::Task,
+            Self::Plan | Self::Advice => Scope::Task,
             _ => Scope::Environment,
         }
     }

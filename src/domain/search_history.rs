@@ -10,6 +10,8 @@ pub struct SearchHistory {
     pub dimension: usize,
     /// The share of the vectors' variance that their places in the plane show, from 0 to 1.
     pub shown_variance: f64,
+    /// The type of tasks that is searched for, if the run has several: each has a search of its own, and this is the last one.
+    pub task_type: Option<String>,
 }
 
 /// An evaluated vector.
@@ -73,8 +75,9 @@ impl SearchHistory {
 
     /// Returns how far the search is, such as `12 of at most 46 evaluations in 10 dimensions`.
     pub fn extent(&self) -> String {
+        let of_type = self.task_type.as_ref().map_or_else(String::new, |name| format!(" for {name}"));
         format!(
-            "{} of at most {} evaluations in {} dimensions",
+            "{} of at most {} evaluations{of_type} in {} dimensions",
             self.points.len(),
             self.planned,
             self.dimension

@@ -29,7 +29,7 @@ use crate::engine::{Computed, Intent, LessonCommand, MentorReply, Method, State,
 use crate::symbolic::SymbolicRules;
 use jobs::{INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
 use reward::Reward;
-use search::{Evaluation, Search, active_instruction};
+use search::{Candidate, Evaluation, Search, active_instruction};
 use serde::Deserialize;
 use settings::{ATTEMPTS, ROUNDS};
 use std::fmt::Write as _;
@@ -64,8 +64,10 @@ impl Method for Dora {
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         match kind {
-            // The instruction is made from the vector alone, so a second one would be the same.
-            ReflectionKind::Instruction => Vec::new(),
+            ReflectionKind::Instruction => {
+                let search = Search::read(state).and_then(|search| search.with_sample_wanted(state));
+                search.map_or_else(Vec::new, |search| vec![search.store()])
+            }
             ReflectionKind::Advice if active_instruction(state).is_none() => Vec::new(),
             kind => mentor::ask_mentor(self, self.rules, state, Question::reflect(kind)),
         }
@@ -91,7 +93,11 @@ impl Method for Dora {
             }
             INSTRUCT => {
                 let instructed = computed.result.and_then(|result| Instructed::deserialize(result).ok());
-                begin_evaluation(state, search, instructed)
+                if search.now.is_some() {
+                    replace_instruction(state, search, instructed)
+                } else {
+                    begin_evaluation(state, search, instructed)
+                }
             }
             _ => Vec::new(),
         }
@@ -102,6 +108,9 @@ impl Dora {
     fn between_episodes(&self, state: &State) -> Vec<Intent> {
         let Some(search) = Search::read(state) else { return vec![Search::new(state, 0).store()] };
         let Some(now) = &search.now else { return search.next_evaluation(state) };
+        if now.wants_sample {
+            return vec![search.instruct(state, &now.candidate)];
+        }
         let Some(task) = search.task(state) else { return vec![Intent::EndRun] };
         let Some(ended) = uncounted_attempt(state, &search, task) else {
             return vec![start_attempt(state, &search, now, task)];
@@ -147,19 +156,26 @@ fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> Vec<I
 fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent> {
     let Some(last) = search.done.last() else { return Vec::new() };
     let (number, planned) = (search.done.len(), Search::planned_evaluations(state));
-    let mut text = format!(
-        "Evaluation {number} of at most {planned}, round {} of {}: reward {:.3} (solved {:.0} %, diversity {:.2})",
+    // A narrow lane shows the beginning.
+    let mut text = format!("Reward {:.3}", reward.value);
+    if let Some((index, best)) = search.best() {
+        let _ = write!(text, ", best {:.3} (evaluation {})", best.reward, index + 1);
+    }
+    let of_type =
+        search::searched_type(state, search.group).map_or_else(String::new, |name| format!(" for {name}"));
+    let _ = write!(
+        text,
+        ": evaluation {number} of at most {planned}{of_type}, round {} of {}; solved {:.0} %, diversity {:.2}",
         search.round,
         state.setting(ROUNDS),
-        reward.value,
         100.0 * reward.performance,
         reward.diversity
     );
-    if let Some((index, best)) = search.best() {
-        let _ = write!(text, "; best so far {:.3} in evaluation {}", best.reward, index + 1);
+    if let Some(expected) = &last.expected {
+        let _ = write!(text, "; {}", expected.describe());
     }
     if last.assisted {
-        text.push_str("; not given to the optimiser, because its instruction was changed");
+        text.push_str("; not given to the optimiser, because a person changed its instruction or acted");
     }
     text.push('.');
     if let Some(fit) = search.fits.last() {
@@ -190,21 +206,36 @@ fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed
         intents.push(search.with_instruction(state, text.to_owned(), Vec::new(), true).store());
         return intents;
     };
-    let evidence = search.queue.first().map_or_else(String::new, |candidate| {
-        let numbers: Vec<String> = candidate.v.iter().map(|value| format!("{value:.2}")).collect();
-        let expected = candidate.expected.map_or_else(String::new, |expected| {
-            format!(
-                "; expected reward {:.3} ± {:.3}, expected improvement {:.4}",
-                expected.mean, expected.deviation, expected.ei
-            )
-        });
-        let source = by_model.as_ref().map_or_else(|| text_steering::NAME.to_owned(), describe_answer);
-        format!("v = ({}){expected}; {source}", numbers.join(", "))
-    });
-    let author = if by_model.is_some() { Author::Mentor } else { Author::Symbolic };
+    let evidence = search
+        .queue
+        .first()
+        .map_or_else(String::new, |candidate| describe_source(candidate, by_model.as_ref()));
+    let (mut intents, text) = put_in_force(state, text, by_model.is_some(), evidence);
+    intents.push(search.with_instruction(state, text, chosen, false).store());
+    intents
+}
+
+/// Puts another instruction in force for the vector that is being evaluated, which a person has asked for. Without a result
+/// the last one stays.
+fn replace_instruction(state: &State, search: Search, instructed: Option<Instructed>) -> Vec<Intent> {
+    let (Some(Instructed { text, by_model, .. }), Some(now)) = (instructed, &search.now) else {
+        return vec![search.with_sample(None).store()];
+    };
+    let evidence = describe_source(&now.candidate, by_model.as_ref());
+    let (mut intents, text) = put_in_force(state, text, by_model.is_some(), evidence);
+    intents.push(search.with_sample(Some(text)).store());
+    intents
+}
+
+/// Adds an instruction and retires the others. Returns the text that is in force then.
+fn put_in_force(state: &State, text: String, is_by_model: bool, evidence: String) -> (Vec<Intent>, String) {
+    let kind = ReflectionKind::Instruction;
+    let author = if is_by_model { Author::Mentor } else { Author::Symbolic };
     // A model may end its answer at once. The vector then stands for this instruction.
     let text = if text.trim().is_empty() { PLAIN_INSTRUCTION.to_owned() } else { text };
-    let mut intents: Vec<Intent> = old()
+    let mut intents: Vec<Intent> = state
+        .pool
+        .active_of_kind(kind)
         // Only a person removes what a person has pinned; then the instruction isn't the vector's alone.
         .filter(|lesson| lesson.status != LessonStatus::Pinned)
         .map(|lesson| {
@@ -212,8 +243,16 @@ fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed
         })
         .collect();
     intents.extend(add_lesson(state, (kind, author), text.clone(), INSTRUCT, evidence));
-    intents.push(search.with_instruction(state, text, chosen, false).store());
-    intents
+    (intents, text)
+}
+
+/// Says from which vector an instruction comes, what was expected of it, and what made words of it.
+fn describe_source(candidate: &Candidate, by_model: Option<&ModelAnswer>) -> String {
+    let numbers: Vec<String> = candidate.v.iter().map(|value| format!("{value:.2}")).collect();
+    let expected =
+        candidate.expected.map_or_else(String::new, |expected| format!("; {}", expected.describe()));
+    let source = by_model.map_or_else(|| text_steering::NAME.to_owned(), describe_answer);
+    format!("v = ({}){expected}; {source}", numbers.join(", "))
 }
 
 /// Says which model wrote an instruction, and how.

@@ -148,7 +148,8 @@ mod tests {
         let point =
             |round, reward, assisted| SearchedPoint { round, reward, assisted, place: [reward, -reward] };
         let points = vec![point(0, 0.25, false), point(0, 0.5, false), point(1, 1.0, true)];
-        let history = SearchHistory { points, planned: 46, dimension: 10, shown_variance: 0.4 };
+        let history =
+            SearchHistory { points, planned: 46, dimension: 10, shown_variance: 0.4, task_type: None };
         let picture = search_picture(&history);
         assert_eq!(picture.matches("<title>evaluation ").count(), 6);
         assert_eq!(picture.matches("r=\"9\"").count(), 2);
@@ -170,7 +171,13 @@ mod tests {
     #[test]
     fn one_evaluation_makes_a_picture() {
         let point = SearchedPoint { round: 0, reward: 0.0, assisted: false, place: [0.0, 0.0] };
-        let history = SearchHistory { points: vec![point], planned: 1, dimension: 2, shown_variance: 1.0 };
+        let history = SearchHistory {
+            points: vec![point],
+            planned: 1,
+            dimension: 2,
+            shown_variance: 1.0,
+            task_type: None,
+        };
         let picture = search_picture(&history);
         assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
     }

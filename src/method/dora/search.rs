@@ -12,7 +12,9 @@ use crate::bayes::{
     Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
     latin_hypercube, mix_seed, project_to_plane,
 };
-use crate::domain::{Job, Lesson, ReflectionKind, SearchHistory, SearchedPoint, Task};
+use crate::domain::{
+    DecidedBy, EndReason, Job, Lesson, LessonStatus, ReflectionKind, SearchHistory, SearchedPoint, Task,
+};
 use crate::engine::{Intent, State};
 use crate::prompt::text_hash;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,16 @@ pub(super) struct Expected {
     pub(super) ei: f64,
 }
 
+impl Expected {
+    /// Describes it in a phrase. The improvement is in standardised rewards, as it is searched for.
+    pub(super) fn describe(self) -> String {
+        format!(
+            "expected {:.2} ± {:.2}, improvement {:.3} standard deviations",
+            self.mean, self.deviation, self.ei
+        )
+    }
+}
+
 /// The evaluation in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Evaluation {
@@ -69,8 +81,20 @@ pub(super) struct Evaluation {
     pub(super) attempt: u32,
     /// What became of the tasks before this one: solved, reward, attempts.
     pub(super) results: Vec<(bool, f64, u32)>,
-    /// Whether the instruction doesn't come from the vector alone: its reward is not given to the optimiser.
+    /// Whether the reward isn't the vector's alone, because a person changed the instruction or played: it is not given to the
+    /// optimiser.
     pub(super) assisted: bool,
+    /// How many more instructions a person has asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) redraws: u32,
+    /// Whether the next one is due.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) wants_sample: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// An evaluated vector.
@@ -87,6 +111,12 @@ pub(super) struct Evaluated {
     pub(super) scores: Vec<f64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) assisted: bool,
+    /// What the model of the rewards expected; first vectors have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expected: Option<Expected>,
+    /// The hash of the instruction.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) text: String,
 }
 
 /// What a fit found.
@@ -147,6 +177,13 @@ impl Search {
         mix_seed(run_seed(state), &format!("{purpose}.{}", self.group))
     }
 
+    /// Derives a seed for an instruction: another one for each that a person asks for.
+    fn draw_seed(&self, state: &State, purpose: &str) -> u64 {
+        let redraws = self.now.as_ref().map_or(0, |now| now.redraws);
+        let redraws = if redraws == 0 { String::new() } else { format!(".again{redraws}") };
+        self.seed(state, &format!("{purpose}.{}{redraws}", self.done.len()))
+    }
+
     /// Returns how many vectors at most are chosen in the next round: no more than there are starts for the searches.
     fn next_count(&self, state: &State) -> usize {
         (state.setting(BATCH) as usize).min(self.done.len().max(1))
@@ -168,7 +205,10 @@ impl Search {
     /// or the end of the run.
     pub(super) fn next_evaluation(&self, state: &State) -> Vec<Intent> {
         if let Some(candidate) = self.queue.first() {
-            return vec![self.instruct(state, candidate)];
+            return vec![match self.with_pinned_vector(state) {
+                Some(search) => search.store(),
+                None => self.instruct(state, candidate),
+            }];
         }
         if u64::from(self.round) < state.setting(ROUNDS) {
             let has_rewards = self.done.iter().any(|evaluated| !evaluated.assisted);
@@ -190,6 +230,43 @@ impl Search {
             return vec![Self::new(state, self.group + 1).store()];
         }
         vec![Intent::EndRun]
+    }
+
+    /// Begins the next evaluation with the vector whose instruction a person has pinned, in place of the queue's first: so a
+    /// person fixes a vector. `None` if no instruction is pinned, or if it isn't one that was evaluated as it is.
+    fn with_pinned_vector(&self, state: &State) -> Option<Self> {
+        let pinned = active_instruction(state).filter(|lesson| lesson.status == LessonStatus::Pinned)?;
+        let text = &pinned.text().text;
+        let hash = text_hash(text);
+        let evaluated =
+            self.done.iter().rev().find(|evaluated| !evaluated.assisted && evaluated.text == hash)?;
+        let mut search = self.clone();
+        search.queue.first_mut()?.v.clone_from(&evaluated.v);
+        search.queue.first_mut()?.expected = None;
+        Some(search.with_instruction(state, text.clone(), evaluated.chosen.clone(), false))
+    }
+
+    /// Returns the search with another instruction asked for, for the vector that is being evaluated. `None` between two
+    /// evaluations, and with text steering, where the vector alone decides.
+    pub(super) fn with_sample_wanted(mut self, state: &State) -> Option<Self> {
+        if state.setting(PROMPTER) == Prompter::Text {
+            return None;
+        }
+        let now = self.now.as_mut()?;
+        now.redraws += 1;
+        now.wants_sample = true;
+        Some(self)
+    }
+
+    /// Returns the search with another instruction for the vector that is being evaluated, which a person has asked for.
+    pub(super) fn with_sample(mut self, text: Option<String>) -> Self {
+        if let Some(now) = &mut self.now {
+            now.wants_sample = false;
+            if let Some(text) = text {
+                (now.text, now.assisted) = (text, true);
+            }
+        }
+        self
     }
 
     /// Has the next vectors chosen.
@@ -221,7 +298,7 @@ impl Search {
     }
 
     /// Has the instruction of a vector made.
-    fn instruct(&self, state: &State, candidate: &Candidate) -> Intent {
+    pub(super) fn instruct(&self, state: &State, candidate: &Candidate) -> Intent {
         let demos = self.draw_demonstrations(state);
         let prompter = state.setting(PROMPTER);
         let mut inputs = InstructInputs {
@@ -252,7 +329,7 @@ impl Search {
                     template: texts.first().map_or_else(String::new, |(hash, _)| hash.clone()),
                     max_new: state.setting(PROMPTER_TOKENS),
                     temperature: state.setting(PROMPTER_TEMPERATURE),
-                    sampling_seed: self.seed(state, &format!("dora.prompter.{}", self.done.len())),
+                    sampling_seed: self.draw_seed(state, "dora.prompter"),
                 });
             }
         }
@@ -262,10 +339,10 @@ impl Search {
     /// Draws pairs of an earlier instruction and the advice that was written with it, oldest first.
     fn draw_demonstrations(&self, state: &State) -> Vec<[String; 2]> {
         let count = state.setting(DEMOS) as usize;
-        let pairs = if count == 0 { Vec::new() } else { demonstration_pairs(state) };
+        let tasks = groups(state).get(self.group).cloned().unwrap_or_default();
+        let pairs = if count == 0 { Vec::new() } else { demonstration_pairs(state, &tasks) };
         let mut drawn: Vec<usize> = (0..pairs.len()).collect();
-        RandomNumbers::from_seed(self.seed(state, &format!("dora.demos.{}", self.done.len())))
-            .shuffle(&mut drawn);
+        RandomNumbers::from_seed(self.draw_seed(state, "dora.demos")).shuffle(&mut drawn);
         drawn.truncate(count);
         // The oldest are left out first where a prompt is too long.
         drawn.sort_unstable();
@@ -315,8 +392,17 @@ impl Search {
         }
         let candidate = self.queue.remove(0);
         self.counted = state.episode.as_ref().map_or(0, |episode| episode.number);
-        let (instance, attempt, results) = (0, 0, Vec::new());
-        self.now = Some(Evaluation { candidate, text, chosen, instance, attempt, results, assisted });
+        self.now = Some(Evaluation {
+            candidate,
+            text,
+            chosen,
+            instance: 0,
+            attempt: 0,
+            results: Vec::new(),
+            assisted,
+            redraws: 0,
+            wants_sample: false,
+        });
         self
     }
 
@@ -338,6 +424,8 @@ impl Search {
         let tasks = groups(state).get(self.group).cloned().unwrap_or_default();
         self.counted = state.episode.as_ref().map_or(0, |episode| episode.number);
         let Some(mut now) = self.now.take() else { return (self, None) };
+        // Here and not only at the end: an instruction may be changed back.
+        now.assisted |= is_instruction_changed(state, &now) || is_played_by_person(state);
         now.attempt += 1;
         if solved || u64::from(now.attempt) >= attempts {
             now.results.push((solved, reward, now.attempt));
@@ -360,9 +448,6 @@ impl Search {
             })
             .collect();
         let reward = reward_rules(state).evaluate(&outcomes);
-        let mut in_force = state.pool.active_of_kind(ReflectionKind::Instruction).peekable();
-        let is_changed = in_force.peek().is_none() || in_force.any(|lesson| lesson.text().text != now.text);
-        let assisted = now.assisted || is_changed;
         self.done.push(Evaluated {
             round: self.round,
             v: now.candidate.v,
@@ -371,10 +456,36 @@ impl Search {
             performance: reward.performance,
             diversity: reward.diversity,
             scores: reward.scores.clone(),
-            assisted,
+            assisted: now.assisted,
+            expected: now.candidate.expected,
+            text: text_hash(&now.text),
         });
         (self, Some(reward))
     }
+}
+
+/// Returns whether another text than the evaluation's is in force, or none.
+fn is_instruction_changed(state: &State, now: &Evaluation) -> bool {
+    let mut in_force = state.pool.active_of_kind(ReflectionKind::Instruction).peekable();
+    in_force.peek().is_none() || in_force.any(|lesson| lesson.text().text != now.text)
+}
+
+/// Returns whether a person decided an action of the attempt that has just ended, or changed what the agent saw or thought. Advice
+/// that a person wrote is part of what is evaluated.
+fn is_played_by_person(state: &State) -> bool {
+    let Some(episode) = state.episode.as_deref() else { return false };
+    episode.outcome.as_ref().is_some_and(|outcome| outcome.reason == EndReason::Person)
+        || episode.steps.iter().any(|step| {
+            step.thought_edited
+                || step.answer.as_ref().is_some_and(|answer| answer.edited)
+                || step.executed.as_ref().is_some_and(|executed| executed.decided_by == DecidedBy::Person)
+        })
+}
+
+/// Returns the name of the type of tasks that is searched for, if the run has several.
+pub(super) fn searched_type(state: &State, group: usize) -> Option<&str> {
+    let groups = groups(state);
+    (groups.len() > 1).then(|| groups.get(group)?.first()?.task_type.as_deref()).flatten()
 }
 
 /// Returns what the search of a run has evaluated; `None` before the first reward.
@@ -393,14 +504,18 @@ pub(crate) fn history(state: &State) -> Option<SearchHistory> {
         planned: Search::planned_evaluations(state),
         dimension: dimension(state),
         shown_variance,
+        task_type: searched_type(state, search.group).map(str::to_owned),
     })
 }
 
-/// Says in which evaluation advice was written, and what its instruction was worth: `evaluation 3, reward 0.42`. `None` for other
-/// lessons, and for those of a group of tasks whose search has ended, because the run's memory holds one search.
+/// Says of advice in which evaluation it was written, and what its instruction was worth: `evaluation 3, reward 0.42`; of an
+/// instruction what is expected of it and what made it of its vector, or its reward. `None` for other lessons, and for those of a
+/// group of tasks whose search has ended, because the run's memory holds one search.
 pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<String> {
-    if lesson.kind != ReflectionKind::Advice {
-        return None;
+    match lesson.kind {
+        ReflectionKind::Instruction => return describe_instruction(state, &lesson.text().text),
+        ReflectionKind::Advice => {}
+        _ => return None,
     }
     let number = lesson.learnt_at.0;
     let open = state.episode.as_deref().filter(|episode| episode.number == number);
@@ -417,6 +532,24 @@ pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<Stri
         None => "no reward yet".to_owned(),
     };
     Some(format!("evaluation {}, {reward}", index + 1))
+}
+
+fn describe_instruction(state: &State, text: &str) -> Option<String> {
+    let search = Search::read(state)?;
+    let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
+        let hash = text_hash(text);
+        let evaluated = search.done.iter().rev().find(|evaluated| evaluated.text == hash)?;
+        return Some(format!("reward {:.2}", evaluated.reward));
+    };
+    let expected = match &now.candidate.expected {
+        Some(expected) => format!("expected {:.2} ± {:.2}", expected.mean, expected.deviation),
+        None => "a vector without expectation".to_owned(),
+    };
+    let source = match state.setting(PROMPTER) {
+        Prompter::Text => "text steering",
+        Prompter::Local => "local model",
+    };
+    Some(format!("{expected}, {source}"))
 }
 
 fn compute(name: &str, inputs: &impl Serialize, texts: Vec<(String, String)>) -> Intent {
@@ -466,13 +599,16 @@ pub(super) fn active_instruction(state: &State) -> Option<&Lesson> {
     state.pool.active_of_kind(ReflectionKind::Instruction).last()
 }
 
+/// Returns the key of the task that advice is about.
+fn task_key_of(state: &State, lesson: &Lesson) -> Option<String> {
+    let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|ended| ended.task.key());
+    lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in)
+}
+
 /// Returns the last two pieces of advice about a task that enter prompts, oldest first.
 fn last_advice(state: &State, task: &Task) -> Vec<String> {
     let key = task.key();
-    let is_about_task = |lesson: &&Lesson| {
-        let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|ended| ended.task.key());
-        lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in).as_ref() == Some(&key)
-    };
+    let is_about_task = |lesson: &&Lesson| task_key_of(state, lesson).as_ref() == Some(&key);
     let mut newest: Vec<String> = state
         .pool
         .active_of_kind(ReflectionKind::Advice)
@@ -485,8 +621,10 @@ fn last_advice(state: &State, task: &Task) -> Vec<String> {
     newest
 }
 
-/// Returns all pairs of an instruction and advice that was written while it was in force.
-fn demonstration_pairs(state: &State) -> Vec<[String; 2]> {
+/// Returns all pairs of an instruction and advice about one of these tasks that was written while it was in force. Each type of
+/// tasks has pairs of its own, as in the public code.
+fn demonstration_pairs(state: &State, tasks: &[&Task]) -> Vec<[String; 2]> {
+    let keys: Vec<String> = tasks.iter().map(|task| task.key()).collect();
     let first_version = |lesson: &Lesson| lesson.versions.first().map(|version| version.seq);
     let instructions: Vec<_> = state
         .pool
@@ -495,6 +633,7 @@ fn demonstration_pairs(state: &State) -> Vec<[String; 2]> {
         .filter_map(|lesson| Some((first_version(lesson)?, lesson)))
         .collect();
     let advice = state.pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
+    let advice = advice.filter(|lesson| task_key_of(state, lesson).is_some_and(|key| keys.contains(&key)));
     advice
         .filter_map(|advice| {
             let written = first_version(advice)?;

@@ -230,7 +230,7 @@ mod tests {
             point(1, 0.9, false, [0.5, 0.2]),
             point(1, 1.0, true, [-0.5, -0.4]),
         ];
-        SearchHistory { points, planned: 10, dimension: 10, shown_variance: 0.4 }
+        SearchHistory { points, planned: 10, dimension: 10, shown_variance: 0.4, task_type: None }
     }
 
     fn drawn(history: &SearchHistory, (width, height): (u16, u16), glyphs: &Glyphs) -> Vec<String> {
