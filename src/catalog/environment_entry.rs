@@ -1,6 +1,6 @@
 //! What the program needs to know about an environment.
 
-use crate::domain::{DefaultValue, Picture, PictureRequest, SettingSpec, Task};
+use crate::domain::{DefaultValue, Picture, PictureRequest, SettingOrigin, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
@@ -46,11 +46,13 @@ pub struct EnvironmentDefaults {
     pub steps: Option<u32>,
     /// Values of settings that the method has, by name.
     pub settings: &'static [(&'static str, DefaultValue)],
+    /// Where they come from.
+    pub origin: SettingOrigin,
 }
 
 impl EnvironmentDefaults {
     /// Those of the methods.
-    pub const NONE: Self = Self { steps: None, settings: &[] };
+    pub const NONE: Self = Self { steps: None, settings: &[], origin: SettingOrigin::BuiltIn };
 }
 
 /// What screens, the command line and reports ask about the tasks of an environment.

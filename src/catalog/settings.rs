@@ -76,7 +76,7 @@ pub fn apply_environment_defaults(env: &str, settings: &mut Settings, limits: &m
     limits.steps = entry.defaults.steps.unwrap_or(limits.steps);
     for (name, value) in entry.defaults.settings {
         if settings.contains(name) {
-            settings.set(name, value.to_json(), SettingOrigin::Code);
+            settings.set(name, value.to_json(), entry.defaults.origin);
         }
     }
 }

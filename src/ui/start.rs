@@ -10,7 +10,7 @@ mod view;
 pub use chooser::{Chooser, ChooserOutcome};
 pub use types::{
     AllowedValues, EnvironmentRow, PreviewKey, SessionRow, SettingGroup, SettingRole, SettingRow,
-    SettingsVariant, StartChoice, StartModel, StartUpdate, TaskRow,
+    SettingsVariant, StartChoice, StartModel, StartUpdate, TaskRow, ValueInEnvironment,
 };
 pub use view::draw;
 

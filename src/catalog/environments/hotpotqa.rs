@@ -2,7 +2,7 @@
 
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, Measure, TaskFacts};
 use crate::domain::common_settings::{LOOP_DETECTOR, THOUGHTS_COUNT};
-use crate::domain::{DefaultValue, Task};
+use crate::domain::{DefaultValue, SettingOrigin, Task};
 use crate::env::hotpotqa::{self, HotpotTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::symbolic::QUESTION_RULES;
@@ -25,6 +25,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
             (THOUGHTS_COUNT.spec.name, DefaultValue::Switch(false)),
             (LOOP_DETECTOR.spec.name, DefaultValue::Switch(false)),
         ],
+        origin: SettingOrigin::Code,
     },
     templates: &[
         ("hotpotqa.toml", include_str!("../../env/hotpotqa/prompts/hotpotqa.toml")),
@@ -34,7 +35,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: true,
     texts: EnvironmentTexts {
-        has_wrapper: true,
         own_words: &[OwnWords {
             task_type: None,
             words: &["search[", "lookup[", "finish[", "wikipedia", "sundrel", "orvane"],

@@ -1,8 +1,8 @@
 //! The environment `programming`.
 
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
-use crate::domain::DefaultValue;
 use crate::domain::common_settings::{ACTOR_REPLY, ActorReply, LOOP_DETECTOR, THOUGHTS_COUNT};
+use crate::domain::{DefaultValue, SettingOrigin};
 use crate::env::programming::{self, ProgrammingTasks};
 use crate::method::reflexion::settings::REPEAT_OPENING;
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
@@ -29,6 +29,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
             (THOUGHTS_COUNT.spec.name, DefaultValue::Switch(false)),
             (LOOP_DETECTOR.spec.name, DefaultValue::Switch(false)),
         ],
+        origin: SettingOrigin::Code,
     },
     templates: &[
         ("programming.toml", include_str!("../../env/programming/prompts/programming.toml")),
@@ -37,7 +38,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: false,
     texts: EnvironmentTexts {
-        has_wrapper: true,
         own_words: &[OwnWords {
             task_type: None,
             words: &["in python", "```python", "docstring", "tests failed:", "def ", "unit test"],

@@ -1,17 +1,20 @@
 //! The settings of the start screen: their values, origins and allowed values.
 
 use crate::catalog;
-use crate::catalog::{SETTINGS, environments_with_setting, methods_with_setting};
-use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
-use crate::cli::config::{
-    Config, Entry, ProgramPreset, ValueOrigin, ValueType, find_entry, keys, program_presets,
+use crate::catalog::{
+    ENVIRONMENTS, EnvironmentEntry, SETTINGS, environments_with_setting, find_environment,
+    methods_with_setting,
 };
+use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
+use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, find_entry, keys, program_presets};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
-use crate::domain::{DefaultValue, Limits, ModelRole, RoleSource, RunSpec, SettingOrigin};
+use crate::domain::{DefaultValue, Limits, ModelRole, RoleSource, RunSpec, SettingOrigin, Settings};
 use crate::method::PaperOrCode;
-use crate::ui::start::{AllowedValues, SettingGroup, SettingRole, SettingRow, SettingsVariant};
+use crate::ui::start::{
+    AllowedValues, SettingGroup, SettingRole, SettingRow, SettingsVariant, ValueInEnvironment,
+};
 use serde_json::Value;
 
 pub(super) const PRESET: &str = "run.preset";
@@ -80,6 +83,43 @@ struct SettingsContext<'a> {
     /// Method and reading; `None` uses the configuration's.
     method_and_reading: Option<(&'a str, PaperOrCode)>,
     offered: &'a Suggestions,
+    /// Limits and settings by environment.
+    defaults: &'a [DefaultsIn],
+}
+
+/// Limits and settings of a method, reading and preset in an environment that has defaults of its own, or in all others.
+struct DefaultsIn {
+    environment: Option<&'static str>,
+    limits: Limits,
+    settings: Settings,
+}
+
+/// Returns them for each such environment, and for all others at last. `None` if the preset doesn't apply to the method.
+fn defaults_by_environment(
+    config: &Config,
+    preset: Option<&str>,
+    method: &str,
+    reading: PaperOrCode,
+) -> Option<Vec<DefaultsIn>> {
+    let has_own =
+        |entry: &EnvironmentEntry| entry.defaults.steps.is_some() || !entry.defaults.settings.is_empty();
+    let own = ENVIRONMENTS.iter().filter(|entry| has_own(entry)).map(|entry| Some(entry.name));
+    own.chain([None])
+        .map(|environment| {
+            let (mut limits, mut settings, _) = catalog::defaults(method, reading);
+            catalog::apply_environment_defaults(environment.unwrap_or_default(), &mut settings, &mut limits);
+            let env = environment.unwrap_or_else(|| config.get(keys::ENV));
+            setup::apply_preset(config, preset, (reading, env), &mut settings, &mut limits).ok()?;
+            Some(DefaultsIn { environment, limits, settings })
+        })
+        .collect()
+}
+
+fn setting_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Suggestions that are the same in every table.
@@ -106,12 +146,15 @@ impl Suggestions {
 
 /// Returns the settings before anything is chosen.
 pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
+    let defaults =
+        defaults_by_environment(config, None, &spec.method, config.get(keys::AS)).unwrap_or_default();
     SettingsContext {
         config,
         preset: None,
         spec,
         method_and_reading: None,
         offered: &Suggestions::new(config),
+        defaults: &defaults,
     }
     .rows()
 }
@@ -131,20 +174,15 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     let mut all = Vec::new();
     for (preset, name) in without_preset.chain(configured).chain(built_in) {
         for reading in readings {
-            let (mut limits, mut settings, _) = catalog::defaults(name, reading);
-            catalog::apply_environment_defaults(config.get(keys::ENV), &mut settings, &mut limits);
-            // Skip presets that don't apply to this method.
-            if setup::apply_preset(
-                config,
-                preset,
-                (reading, config.get(keys::ENV)),
-                &mut settings,
-                &mut limits,
-            )
-            .is_err()
-            {
+            // Presets that don't apply to this method are skipped.
+            let Some(defaults) = defaults_by_environment(config, preset, name, reading) else { continue };
+            let here = config.get(keys::ENV);
+            let Some(of_environment) =
+                defaults.iter().find(|it| it.environment.is_none_or(|environment| environment == here))
+            else {
                 continue;
-            }
+            };
+            let (settings, limits) = (of_environment.settings.clone(), of_environment.limits);
             let spec = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };
             let rows = SettingsContext {
                 config,
@@ -152,6 +190,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
                 spec: &spec,
                 method_and_reading: Some((name, reading)),
                 offered,
+                defaults: &defaults,
             }
             .rows();
             all.push(SettingsVariant {
@@ -237,30 +276,66 @@ impl SettingsContext<'_> {
                 .map(|preset| (preset.name.to_owned(), preset.meaning.clone()))
                 .collect(),
             environments: Vec::new(),
+            by_environment: Vec::new(),
         }
     }
 
     fn steps_row(&self) -> SettingRow {
         let Limits { steps, .. } = self.spec.limits;
-        let reading = self.method_and_reading.map_or(PaperOrCode::Paper, |(_, reading)| reading);
-        // A preset may have the step limit of another table of its paper.
-        let is_default = catalog::defaults(&self.spec.method, reading).0.steps == steps;
-        let entry = catalog::find_method(&self.spec.method);
-        let default_origin = entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(reading));
-        let preset_origin =
-            self.config.built_in_preset(self.preset).map_or(SettingOrigin::Config, ProgramPreset::origin);
         SettingRow {
             name: STEPS.to_owned(),
             role: SettingRole::Other,
             group: SettingGroup::Method,
             label: "steps".to_owned(),
             value: steps.to_string(),
-            origin: if is_default { default_origin } else { preset_origin },
+            origin: self.steps_origin(self.config.get(keys::ENV), steps),
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
             summary: MAX_STEPS.spec.meaning.to_owned(),
             meanings: Vec::new(),
             environments: Vec::new(),
+            by_environment: self.by_environment(|plan| {
+                let steps = plan.limits.steps;
+                Some((steps.to_string(), self.steps_origin(plan.environment.unwrap_or_default(), steps)))
+            }),
         }
+    }
+
+    /// Returns where the step limit comes from.
+    fn steps_origin(&self, environment: &str, steps: u32) -> SettingOrigin {
+        let reading = self.method_and_reading.map_or(PaperOrCode::Paper, |(_, reading)| reading);
+        // A preset may have the step limit of another table of its paper.
+        if let Some(preset) = self.config.built_in_preset(self.preset) {
+            return preset.origin();
+        }
+        let of_environment = find_environment(environment).map(|entry| &entry.defaults);
+        match of_environment.filter(|defaults| defaults.steps == Some(steps)) {
+            Some(defaults) => defaults.origin,
+            None if catalog::defaults(&self.spec.method, reading).0.steps == steps => {
+                let entry = catalog::find_method(&self.spec.method);
+                entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(reading))
+            }
+            None => SettingOrigin::Config,
+        }
+    }
+
+    /// Returns the values of a setting in each environment that has defaults of its own, and in all others; empty if they are
+    /// the same.
+    fn by_environment(
+        &self,
+        value_in: impl Fn(&DefaultsIn) -> Option<(String, SettingOrigin)>,
+    ) -> Vec<ValueInEnvironment> {
+        let values: Vec<ValueInEnvironment> = self
+            .defaults
+            .iter()
+            .filter_map(|defaults| {
+                let (value, origin) = value_in(defaults)?;
+                Some(ValueInEnvironment { environment: defaults.environment, value, origin })
+            })
+            .collect();
+        let is_same = values
+            .windows(2)
+            .all(|pair| (&pair[0].value, pair[0].origin) == (&pair[1].value, pair[1].origin));
+        if is_same { Vec::new() } else { values }
     }
 
     /// Returns the row of a configuration setting.
@@ -293,6 +368,7 @@ impl SettingsContext<'_> {
             summary: entry.meaning.to_owned(),
             meanings: value_meanings(role),
             environments: Vec::new(),
+            by_environment: Vec::new(),
         }
     }
 
@@ -352,6 +428,7 @@ impl SettingsContext<'_> {
             summary: summary.to_owned(),
             meanings: Vec::new(),
             environments: Vec::new(),
+            by_environment: Vec::new(),
         };
         [
             file(POOL, "pool", POOL_MEANING),
@@ -367,6 +444,7 @@ impl SettingsContext<'_> {
                 summary: CALIBRATE_MEANING.to_owned(),
                 meanings: Vec::new(),
                 environments: Vec::new(),
+                by_environment: Vec::new(),
             },
         ]
     }
@@ -403,10 +481,7 @@ impl SettingsContext<'_> {
                     DefaultValue::Switch(_) => one_of(&["true", "false"]),
                     DefaultValue::Choice(_, allowed) => one_of(allowed),
                 };
-                let value = match &setting.value {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
+                let value = setting_text(&setting.value);
                 let (name, label) = (definition.name.to_owned(), definition.name.replace('_', " "));
                 Some(SettingRow {
                     name,
@@ -420,6 +495,10 @@ impl SettingsContext<'_> {
                     meanings: Vec::new(),
                     environments: environments_with_setting(definition.name)
                         .map_or_else(Vec::new, |names| names.into_iter().map(str::to_owned).collect()),
+                    by_environment: self.by_environment(|plan| {
+                        let setting = plan.settings.recorded(definition.name)?;
+                        Some((setting_text(&setting.value), setting.origin))
+                    }),
                 })
             })
     }

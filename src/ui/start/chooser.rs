@@ -9,6 +9,7 @@ pub(super) use task_tree::{TaskTree, TreeRow};
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::start::types::{
     EnvironmentRow, PreviewKey, SettingGroup, SettingRow, StartChoice, StartModel, StartUpdate,
+    ValueInEnvironment,
 };
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -171,11 +172,17 @@ impl Chooser {
     }
 
     /// Hides the settings that concern only other environments than the selected one, with their values, and shows the
-    /// others.
+    /// others, with the values that they have in it unless the person has changed them.
     fn hide_settings(&mut self) {
         let name = self.environment().map(|environment| environment.name.clone()).unwrap_or_default();
-        let all: Vec<SettingRow> =
+        let mut all: Vec<SettingRow> =
             self.model.settings.drain(..).chain(self.hidden_settings.drain(..)).collect();
+        for setting in all.iter_mut().filter(|setting| !self.changed.contains(&setting.name)) {
+            let here = |value: &&ValueInEnvironment| value.environment.is_none_or(|listed| listed == name);
+            if let Some(here) = setting.by_environment.iter().find(here) {
+                (setting.value, setting.origin) = (here.value.clone(), here.origin);
+            }
+        }
         (self.model.settings, self.hidden_settings) = all
             .into_iter()
             .partition(|setting| setting.environments.is_empty() || setting.environments.contains(&name));

@@ -61,6 +61,7 @@ fn model() -> StartModel {
         summary: String::new(),
         meanings: Vec::new(),
         environments: Vec::new(),
+        by_environment: Vec::new(),
     };
     StartModel {
         environments: vec![
@@ -226,6 +227,46 @@ fn later_updates_keep_the_selection() {
     assert!(render(&chooser, 80, 24).contains("crashed"));
 }
 
+/// Regression: the screen showed the defaults of the configured environment for a task of any other, which the run didn't have.
+#[test]
+fn defaults_follow_the_selected_environment() {
+    let mut model = model();
+    let value =
+        |environment, value: &str, origin| ValueInEnvironment { environment, value: value.into(), origin };
+    model.settings.push(SettingRow {
+        name: "run.steps".into(),
+        role: role_of("run.steps"),
+        group: group_of("run.steps"),
+        label: "steps".into(),
+        value: "50".into(),
+        origin: SettingOrigin::Paper,
+        allowed: AllowedValues::Number(1, 99),
+        summary: String::new(),
+        meanings: Vec::new(),
+        environments: Vec::new(),
+        by_environment: vec![
+            value(Some("alfworld"), "6", SettingOrigin::Code),
+            value(None, "50", SettingOrigin::Paper),
+        ],
+    });
+    let mut chooser = Chooser::new(model);
+    let last = |chooser: &Chooser| {
+        let row = chooser.model.settings.last().unwrap();
+        (row.value.clone(), row.origin)
+    };
+    assert_eq!(last(&chooser), ("50".to_owned(), SettingOrigin::Paper));
+    press(&mut chooser, KeyCode::PageDown);
+    assert_eq!(last(&chooser), ("6".to_owned(), SettingOrigin::Code));
+    press(&mut chooser, KeyCode::PageUp);
+    assert_eq!(last(&chooser), ("50".to_owned(), SettingOrigin::Paper));
+    // What the person has chosen stays.
+    select_setting(&mut chooser, "run.steps");
+    press(&mut chooser, KeyCode::Right);
+    chooser.section = Section::Tasks;
+    press(&mut chooser, KeyCode::PageDown);
+    assert_eq!(last(&chooser), ("51".to_owned(), SettingOrigin::Person));
+}
+
 /// A setting of another environment is left out; its value comes back with its environment.
 #[test]
 fn settings_of_other_environments_are_hidden() {
@@ -241,6 +282,7 @@ fn settings_of_other_environments_are_hidden() {
         summary: String::new(),
         meanings: Vec::new(),
         environments: vec![environment.into()],
+        by_environment: Vec::new(),
     };
     model.settings.extend([setting("visits", "household"), setting("turns", "alfworld")]);
     let mut chooser = Chooser::new(model);
@@ -272,6 +314,7 @@ fn invalid_value_is_reported_and_nothing_starts() {
         summary: String::new(),
         meanings: Vec::new(),
         environments: Vec::new(),
+        by_environment: Vec::new(),
     });
     let mut chooser = Chooser::new(model);
     select_setting(&mut chooser, "examples");
@@ -303,6 +346,7 @@ fn arrows_keep_numbers_in_range() {
         summary: String::new(),
         meanings: Vec::new(),
         environments: Vec::new(),
+        by_environment: Vec::new(),
     }];
     let mut chooser = Chooser::new(model);
     select_setting(&mut chooser, "examples");
@@ -334,6 +378,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
         summary: String::new(),
         meanings: Vec::new(),
         environments: Vec::new(),
+        by_environment: Vec::new(),
     });
     let mut chooser = Chooser::new(model);
     select_setting(&mut chooser, "run.prompts");
@@ -363,6 +408,7 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
         summary: String::new(),
         meanings: Vec::new(),
         environments: Vec::new(),
+        by_environment: Vec::new(),
     };
     let words = |all: &[&str]| AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect());
     let settings = |method: &str, trials: &str, own: &str| {

@@ -78,6 +78,17 @@ pub struct SettingRow {
     pub meanings: Vec<(String, String)>,
     /// The environments that it concerns; empty for all. It is shown only if one of them is selected.
     pub environments: Vec<String>,
+    /// Its values where they depend on the environment, the one for all others last; empty if they don't.
+    pub by_environment: Vec<ValueInEnvironment>,
+}
+
+/// The value that a setting has in an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueInEnvironment {
+    /// `None`: all that aren't listed.
+    pub environment: Option<&'static str>,
+    pub value: String,
+    pub origin: SettingOrigin,
 }
 
 /// The values that a setting accepts.

@@ -19,6 +19,7 @@ fn setting_row(name: &str, value: &str, answers: AllowedValues) -> SettingRow {
         summary: String::new(),
         meanings: Vec::new(),
         environments: Vec::new(),
+        by_environment: Vec::new(),
     }
 }
 
