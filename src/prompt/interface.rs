@@ -16,9 +16,9 @@ const THINK_WORD: &str = "think";
 /// What the interfaces need to know about the texts of an environment.
 #[derive(Clone, Copy)]
 pub struct EnvironmentTexts {
-    /// Whether the texts are already those of AgentBoard's wrapper, so that no interface changes observations or
-    /// actions.
-    pub has_wrapper: bool,
+    /// Whether the interfaces rewrite observations and actions as in household games: `react` drops what stands before the first
+    /// blank line, `agentboard` keeps one line and writes `put ... in/on`. Otherwise they pass on what the environment says.
+    pub is_rewritten: bool,
     /// The name of the rule that sends only the word `think` instead of a thought, for an environment that executes any
     /// text in which it finds the words of an action. Such a thought is answered with `OK.`.
     pub thought_rule: Option<&'static str>,
@@ -70,9 +70,9 @@ pub struct ActionAlias {
     pub apply: fn(&str) -> Option<String>,
 }
 
-/// Texts like ALFWorld's, to which all rules of the interfaces apply.
+/// Texts that every interface passes on unchanged.
 pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
-    has_wrapper: false,
+    is_rewritten: false,
     thought_rule: None,
     alias: None,
     short_actions: None,
@@ -131,7 +131,7 @@ fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> Out
     {
         return with_rule(THINK_WORD.to_owned(), rule);
     }
-    if texts.has_wrapper {
+    if !texts.is_rewritten {
         let alias = texts.alias.filter(|alias| state.setting(alias.setting));
         let sent = alias.and_then(|alias| Some(with_rule((alias.apply)(action)?, alias.rule)));
         return sent.unwrap_or(unchanged);
@@ -227,7 +227,7 @@ fn interface_observation(
     let is_reset = state.open_episode().is_some_and(|e| e.first_observation.is_none());
     if is_reset {
         return match interface {
-            _ if texts.has_wrapper => None,
+            _ if !texts.is_rewritten => None,
             Interface::Raw => None,
             Interface::React => without_banner(raw),
             Interface::Agentboard => first_line(raw),
@@ -240,7 +240,7 @@ fn interface_observation(
     }
     match interface {
         Interface::Raw => None,
-        _ if texts.has_wrapper => None,
+        _ if !texts.is_rewritten => None,
         Interface::React => without_location(raw).map(str::to_owned),
         Interface::Agentboard => {
             let command = command_of(action);

@@ -52,6 +52,7 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
             "nothing happens",
         ],
     }],
+    is_rewritten: true,
     ..PLAIN_TEXTS
 };
 

@@ -22,7 +22,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: true,
     texts: EnvironmentTexts {
-        has_wrapper: true,
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
         short_actions: Some(&["drop"]),
         own_words: &[OwnWords {

@@ -16,7 +16,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: true,
     texts: EnvironmentTexts {
-        has_wrapper: true,
         own_words: &[OwnWords {
             task_type: None,
             words: &[

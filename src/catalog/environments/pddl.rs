@@ -60,7 +60,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: true,
     texts: EnvironmentTexts {
-        has_wrapper: true,
         thought_rule: Some("pddl.thought"),
         // A person's own domain names its actions and objects, such as `go b`.
         short_actions: None,

@@ -27,7 +27,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: true,
     texts: EnvironmentTexts {
-        has_wrapper: true,
         thought_rule: Some("scienceworld.thought"),
         short_actions: Some(&["task", "wait"]),
         answers_list_request: |_| true,

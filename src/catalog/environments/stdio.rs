@@ -4,7 +4,7 @@ use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, T
 use crate::catalog::environments::PROGRAM_ENVIRONMENT;
 use crate::env::list_values;
 use crate::env::stdio::StdioTasks;
-use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
+use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::NO_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -18,7 +18,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: false,
     suits_rule_based_actor: false,
     // The interfaces cut what ALFWorld's texts have; nothing is known about those of a program.
-    texts: EnvironmentTexts { has_wrapper: true, ..PLAIN_TEXTS },
+    texts: PLAIN_TEXTS,
     draw_picture: list_values,
     task_facts: TaskFacts {
         start_text: Some("another program"),
