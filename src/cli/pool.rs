@@ -443,21 +443,11 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
     let scope = if lesson.scope == Scope::Episode { Scope::Environment } else { lesson.scope };
     let mut lines = Vec::new();
     if let Some(first) = lesson.versions.first() {
-        lines.push(line(LessonOp::Add {
-            id: lesson.id.clone(),
-            kind: lesson.kind,
-            scope,
-            origin: lesson.origin,
-            text: first.text.clone(),
-            evidence: lesson.evidence.to_string(),
-            rule: lesson.rule.as_deref().map(str::to_owned),
-            parents: lesson.parents.to_vec(),
-            transition: lesson.transition.as_deref().cloned(),
-            task_key: lesson.task_key.as_deref().map(str::to_owned),
-            task_type: lesson.task_type.as_deref().map(str::to_owned),
-            pinned: false,
-            taken_from: None,
-        }));
+        let mut op = lesson.add_op();
+        if let LessonOp::Add { scope: its_scope, text, pinned, taken_from, .. } = &mut op {
+            (*its_scope, *text, *pinned, *taken_from) = (scope, first.text.clone(), false, None);
+        }
+        lines.push(line(op));
     }
     for pair in lesson.versions.windows(2) {
         lines.push(line(LessonOp::Edit {

@@ -186,7 +186,7 @@ pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
 .with_code_default(DefaultValue::Switch(true));
 
 /// How often an action of an unknown form is requested again. A setting of RCI. Sessions without it checked no forms.
-pub const IRCI: TypedSetting<u64> = TypedSetting::number(
+pub const FORM_RETRIES: TypedSetting<u64> = TypedSetting::number(
     "irci",
     "how many times the actor is asked again, with a reminder of the forms, for an action that has none of the forms that its instruction lists",
     1,

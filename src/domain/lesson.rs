@@ -212,6 +212,25 @@ pub struct PoolSummary {
 }
 
 impl Lesson {
+    /// Returns the operation that adds it as it is now, without its earlier versions.
+    pub fn add_op(&self) -> LessonOp {
+        LessonOp::Add {
+            id: self.id.clone(),
+            kind: self.kind,
+            scope: self.scope,
+            origin: self.origin,
+            text: self.text().clone(),
+            evidence: self.evidence.to_string(),
+            rule: self.rule.as_deref().map(str::to_owned),
+            parents: self.parents.to_vec(),
+            transition: self.transition.as_deref().cloned(),
+            task_key: self.task_key.as_deref().map(str::to_owned),
+            task_type: self.task_type.as_deref().map(str::to_owned),
+            pinned: self.status == LessonStatus::Pinned,
+            taken_from: self.taken_from.as_deref().map(str::to_owned),
+        }
+    }
+
     /// Returns the name, without folders, of the file it was loaded from. Returns `None` if it was learnt in this
     /// session or in the session that this one replays.
     pub fn file_name(&self) -> Option<&str> {

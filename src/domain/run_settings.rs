@@ -2,9 +2,9 @@
 
 use super::common_settings::{
     ACCEPT_TRUNCATED, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, ActionRule, ActorReply, CONTEXT_TOKENS,
-    EMPTY_ACTION, EXAMPLES, IRCI, KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY,
-    LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER,
-    SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
+    EMPTY_ACTION, EXAMPLES, FORM_RETRIES, KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt,
+    LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons,
+    REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
 };
 use super::{ModelRole, Setting, TypedSetting, sampling_overrides};
 use serde_json::{Map, Value};
@@ -78,7 +78,7 @@ typed_fields! {
     repeat_after: u64 = REPEAT_AFTER,
     mentor_at_once: bool = MENTOR_AT_ONCE,
     ask_again: u64 = ASK_AGAIN,
-    irci: u64 = IRCI,
+    form_retries: u64 = FORM_RETRIES,
     least_reply: u64 = LEAST_REPLY,
     warmer: bool = WARMER,
     action_rule: ActionRule = ACTION_RULE,

@@ -61,21 +61,24 @@ impl RunConfig {
         mut find: impl FnMut(&str) -> Result<NamedTimeline, DriverError>,
         mut serve: impl FnMut(ModelRole, &str) -> Result<Arc<dyn Provider>, DriverError>,
     ) -> Result<Self, DriverError> {
+        for role in ModelRole::ALL {
+            if !spec.role_source(role).is_allowed_as(role) {
+                return Err(unknown_role_error(role, spec.provider_spec(role)));
+            }
+        }
         let mentor: Option<Arc<dyn Provider>> = match spec.role_source(ModelRole::Mentor) {
-            RoleSource::Symbolic | RoleSource::Nobody => None,
             RoleSource::Model(model) => Some(serve(ModelRole::Mentor, model)?),
             RoleSource::Recording(name) => Some(Arc::new(open_recording("mentor", name, &mut find)?)),
-            _ => return Err(unknown_role_error(ModelRole::Mentor, &spec.mentor)),
+            _ => None,
         };
         let prompt_builder = Arc::new(PromptBuilder::new(templates));
         let policy = catalog::build_policy_with(spec, prompt_builder.clone())
             .map_err(|error| DriverError::Refused(error.to_string(), error.hint()))?;
         let actor: Arc<dyn Provider> = match spec.role_source(ModelRole::Actor) {
-            // When a person plays, the rules are ready to take over.
-            RoleSource::Rules | RoleSource::Person => Arc::new(RuleBasedActor::with_word_delay(typing)),
             RoleSource::Model(model) => serve(ModelRole::Actor, model)?,
             RoleSource::Recording(name) => Arc::new(open_recording("actor", name, &mut find)?),
-            _ => return Err(unknown_role_error(ModelRole::Actor, &spec.actor)),
+            // When a person plays, the rules are ready to take over.
+            _ => Arc::new(RuleBasedActor::with_word_delay(typing)),
         };
         let render_prompt = Arc::new(move |state: &_, record: &_| prompt_builder.render(state, record));
         Ok(Self {

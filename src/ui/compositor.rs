@@ -82,6 +82,7 @@ fn dead_key_message(context: &Context<'_>, mode: Mode, key: Key) -> Option<Strin
 
 impl Compositor {
     /// Returns the overlays, from the lowest to the topmost.
+    #[cfg(test)]
     pub fn overlays(&self) -> &[Box<dyn Component>] {
         &self.overlays
     }

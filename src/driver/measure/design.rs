@@ -157,11 +157,6 @@ impl Measurement {
         self.config.actor = actor;
         self
     }
-
-    /// Returns the starting point.
-    pub fn start(&self) -> &StartingPoint {
-        &self.start
-    }
 }
 
 /// Returns the id of a measurement: a hash of everything that makes it this measurement. Its size, its budget and its shards

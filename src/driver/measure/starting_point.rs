@@ -156,7 +156,7 @@ impl Moment {
         for lesson in &self.lessons {
             let id = &lesson.id;
             let Some(present) = state.pool.get(id) else {
-                change(add_op(lesson));
+                change(lesson.add_op());
                 continue;
             };
             if present.text() != lesson.text() {
@@ -238,24 +238,6 @@ fn set_text(lesson: &mut Lesson, changes: &[PoolChange]) {
         {
             current.text = text.clone();
         }
-    }
-}
-
-fn add_op(lesson: &Lesson) -> LessonOp {
-    LessonOp::Add {
-        id: lesson.id.clone(),
-        kind: lesson.kind,
-        scope: lesson.scope,
-        origin: lesson.origin,
-        text: lesson.text().clone(),
-        evidence: lesson.evidence.to_string(),
-        rule: lesson.rule.as_deref().map(str::to_owned),
-        parents: lesson.parents.to_vec(),
-        transition: lesson.transition.as_deref().cloned(),
-        task_key: lesson.task_key.as_deref().map(str::to_owned),
-        task_type: lesson.task_type.as_deref().map(str::to_owned),
-        pinned: lesson.status == LessonStatus::Pinned,
-        taken_from: lesson.taken_from.as_deref().map(str::to_owned),
     }
 }
 

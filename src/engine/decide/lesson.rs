@@ -78,22 +78,12 @@ impl Engine {
                         "edit the existing one",
                     ));
                 }
-                LessonOp::Add {
-                    id: lesson.id.clone(),
-                    kind: lesson.kind,
-                    scope: lesson.scope,
-                    origin: lesson.origin,
-                    text: lesson.text().clone(),
-                    evidence: lesson.evidence.to_string(),
-                    rule: lesson.rule.as_deref().map(str::to_owned),
-                    parents: lesson.parents.to_vec(),
-                    transition: lesson.transition.as_deref().cloned(),
-                    task_key: lesson.task_key.as_deref().map(str::to_owned),
-                    task_type: lesson.task_type.as_deref().map(str::to_owned),
+                let mut op = lesson.add_op();
+                if let LessonOp::Add { pinned, .. } = &mut op {
                     // A file's lesson gets its status by an event of its own.
-                    pinned: author == Author::Person && lesson.status == LessonStatus::Pinned,
-                    taken_from: lesson.taken_from.as_deref().map(str::to_owned),
+                    *pinned &= author == Author::Person;
                 }
+                op
             }
             LessonCommand::Edit { id, text } => {
                 if text.text.trim().is_empty() {

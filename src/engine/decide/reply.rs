@@ -28,7 +28,7 @@ impl Engine {
         truncated: Option<Truncation>,
     ) -> Option<String> {
         let retries = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
-        if u64::from(retries) < self.state.settings().irci
+        if u64::from(retries) < self.state.settings().form_retries
             && parsed.action.as_ref().is_some_and(|action| !(self.policy.has_known_form)(&self.state, action))
         {
             return Some("the action has none of the forms that the instruction lists".to_owned());
