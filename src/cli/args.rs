@@ -374,8 +374,8 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The tasks come from ALFWorld's train split, or from the built-in generator's tasks that are in no task \
-                  list, unless --task, --tasks or --split names others. Lessons stay in the session until `lessons promote` or \
+    after_help = "The tasks are those that the environment keeps for training, or others than its lists have, unless --task, \
+                  --tasks or --split names others. Lessons stay in the session until `lessons promote` or \
                   --out adds them to a pool.\nExamples:\n  retrospect calibrate --env household --out constitution.jsonl\n  \
                   retrospect run --env household --only 10 --method react --constitution constitution.jsonl --headless"
 )]
