@@ -348,6 +348,7 @@ fn write_reply(faults: &Faults, operation: &str, reply: &Value, last: &str) -> S
         () if happens("nan_text") => with("reward", json!("NaN")),
         () if happens("huge_reward") => line.replace("\"reward\":1.0", "\"reward\":1e999"),
         () if happens("no_observation") => without("observation"),
+        () if happens("no_name") => without("name"),
         () if happens("two_replies") => format!("{line}\n{line}"),
         () if happens("unknown_fields") => with("later", json!({"id": 9, "event": [null, {}]})),
         () => line,

@@ -1,7 +1,9 @@
 //! The exchange with a program: its process, and what it said about itself.
 
 use super::hello::Hello;
-use super::message::{Consequence, Fields, PROTOCOL_VERSION, Rejection, parse_reply, request_line};
+use super::message::{
+    Consequence, Fields, PROTOCOL_VERSION, Rejection, parse_reply, quote, request_line,
+};
 use crate::env::external::{ChildCommand, ChildProcess, IdleChildren};
 use crate::env::{EnvError, ExternalProgram, ProgramLimits};
 use serde_json::{Value, json};
@@ -111,7 +113,7 @@ fn exchange<T>(
     let consequence = match parse_reply(&line, number) {
         Ok(fields) => match read(fields) {
             Ok(answer) => return Ok(answer),
-            Err(what) => invalid(what),
+            Err(what) => invalid(format!("{what}; the reply is {}", quote(&line))),
         },
         Err(Rejection::Invalid(what)) => invalid(what),
         Err(Rejection::Reported(error)) => error.consequence(),
