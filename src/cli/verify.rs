@@ -42,9 +42,9 @@ struct VerifyReport {
     /// Environments that could not be opened here; their observations were not compared.
     #[serde(rename = "unopened")]
     unavailable_worlds: Vec<String>,
-    /// One of them is an environment that this program doesn't have.
+    /// Why the last one of them could not be opened.
     #[serde(skip)]
-    has_foreign_world: bool,
+    obstacle: Option<WorldObstacle>,
     /// The run was imported, so its environment isn't known.
     #[serde(rename = "imported")]
     is_imported: bool,
@@ -56,6 +56,19 @@ struct VerifyReport {
     /// Why notes, reflections and lessons could not be recomputed.
     not_recomputed: Vec<String>,
     problems: Vec<String>,
+}
+
+/// Why an environment can't be compared with the recorded answers, where something can be done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WorldObstacle {
+    /// This program doesn't have it.
+    Foreign,
+    /// It is a program whose command was not given.
+    NoCommand,
+    /// It may answer differently each time.
+    NotDeterministic,
+    /// Its program doesn't work.
+    Failed,
 }
 
 /// Runs `verify PATH`.
@@ -175,16 +188,23 @@ pub(super) fn verify(config: &mut Config, args: &args::Verify, out: &mut Output)
 
 /// Returns what to do if no environment could be compared.
 fn no_comparison_hint(report: &VerifyReport) -> String {
-    if report.has_foreign_world {
-        return "the session is of another program, which has this environment: verify it there, or skip the \
-                environment with --no-world"
-            .to_owned();
-    }
-    format!(
-        "name the environment's data ({} DIR or {}), or skip the environment with --no-world",
-        keys::DATA.flag,
-        keys::DATA.variable
-    )
+    let remedy = match report.obstacle {
+        Some(WorldObstacle::Foreign) => {
+            "the session is of another program, which has this environment: verify it there".to_owned()
+        }
+        Some(WorldObstacle::NoCommand) => format!(
+            "give the command of the environment's program after `--`, as in `retrospect verify {} -- COMMAND`",
+            report.session
+        ),
+        Some(WorldObstacle::NotDeterministic) => {
+            "the environment may answer differently each time, so only the rest can be checked".to_owned()
+        }
+        Some(WorldObstacle::Failed) => "correct what is said about the environment above".to_owned(),
+        None => {
+            format!("name the environment's data ({} DIR or {})", keys::DATA.flag, keys::DATA.variable)
+        }
+    };
+    format!("{remedy}, or skip the environment with --no-world")
 }
 
 /// Checks a branch's own events. For a fork, first replays the episode that is open at the fork point, to bring the

@@ -110,6 +110,11 @@ fn a_command_line_can_name_the_program() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("the command after -- is for --env stdio"));
     // The session doesn't say which program it was.
     assert!(stdout(&with_command(&["verify", "--last"])).contains("OK"));
+    // Regression: the hint was to name a data folder.
+    let verified = output(folder, &["verify", "--last"]);
+    let text = String::from_utf8_lossy(&verified.stderr);
+    assert!(!verified.status.success() && !text.contains("--data"), "{text}");
+    assert!(text.contains("retrospect verify 2") && text.contains(" -- COMMAND`"), "{text}");
     let output = output(folder, &["rerun", "--last#1", "--headless"]);
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(!output.status.success() && text.contains("give its command after `--`"), "{text}");

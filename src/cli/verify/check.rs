@@ -1,16 +1,15 @@
 //! Checks one branch event by event, against the events before, the environment and this program's own results.
 
-use super::VerifyReport;
 use super::accepted::AcceptedDifferences;
 use super::difference::describe_difference;
 use super::recomputation::Recomputation;
-use crate::catalog::find_environment;
+use super::{VerifyReport, WorldObstacle};
+use crate::catalog::{PROGRAM_ENVIRONMENT, find_environment};
 use crate::cli::settings::{describe_invalid, invalid_settings};
 use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
 use crate::driver::worlds;
 use crate::engine::{Envelope, Event, State, episode_end};
-use crate::env::Environment;
-use crate::env::TaskOptions;
+use crate::env::{EnvError, Environment, TaskOptions};
 use crate::journal::import::imported_format;
 use crate::prompt::{body_hash, interface, read, render};
 use crate::text::{program_name, truncate};
@@ -269,33 +268,35 @@ impl BranchCheck {
             Some(run) => self.options.with_recorded(&run.settings),
             None => self.options.clone(),
         };
-        match worlds::open_guarded(task, &options) {
-            Ok(world) if world.info().deterministic => Some(world),
-            Ok(_) => {
-                report
-                    .unavailable_worlds
-                    .push(format!("{} {}: this environment is not deterministic", task.env, task.id));
-                None
-            }
+        let (obstacle, why) = match worlds::open_guarded(task, &options) {
+            Ok(world) if world.info().deterministic => return Some(world),
+            Ok(_) => (
+                Some(WorldObstacle::NotDeterministic),
+                "this environment is not deterministic".to_owned(),
+            ),
             Err(_) if find_environment(&task.env).is_none() => {
-                report.has_foreign_world = true;
-                let (env, id) = (&task.env, &task.id);
-                report
-                    .unavailable_worlds
-                    .push(format!("{env} {id}: {} has no environment {env:?}", program_name()));
-                None
+                (Some(WorldObstacle::Foreign), format!("{} has no environment {:?}", program_name(), task.env))
             }
             Err(error) => {
-                report.unavailable_worlds.push(format!("{} {}: {error}", task.env, task.id));
-                None
+                let lacks_command =
+                    task.env == PROGRAM_ENVIRONMENT && !options.programs.contains_key(&task.env);
+                let obstacle = match &error {
+                    _ if lacks_command => Some(WorldObstacle::NoCommand),
+                    EnvError::Refused { .. } | EnvError::Broken { .. } => None,
+                    _ => Some(WorldObstacle::Failed),
+                };
+                (obstacle, error.to_string())
             }
-        }
+        };
+        report.obstacle = obstacle;
+        report.unavailable_worlds.push(format!("{} {}: {why}", task.env, task.id));
+        None
     }
 
     fn compare_with_world(
         &mut self,
         recorded: &StepResult,
-        now: Option<Result<StepResult, crate::env::EnvError>>,
+        now: Option<Result<StepResult, EnvError>>,
         seq: Seq,
         report: &mut VerifyReport,
     ) -> Option<String> {
