@@ -143,6 +143,12 @@ pub enum EnvError {
         /// The deadline, in milliseconds.
         millis: u64,
     },
+    /// The environment's program can't be executed, so nothing has been started.
+    #[error("the environment's program can't be started: {what}")]
+    NotStarted {
+        /// The program, the reason, and what to do.
+        what: String,
+    },
     /// The environment's process ended.
     #[error("the environment crashed: {what}")]
     Died {

@@ -172,6 +172,7 @@ pub(super) fn failed_call_reply(call: CallId, error: &EnvError) -> Reply {
         EnvError::TimedOut { .. } | EnvError::Died { .. } | EnvError::Protocol { .. } => {
             "retry: the environment is reopened and the actions are replayed"
         }
+        EnvError::NotStarted { .. } => "install or correct the program, then retry",
     };
     Reply::Failed {
         call,

@@ -12,6 +12,7 @@ mod idle_children;
 mod loopback_connection;
 mod private_folder;
 mod process_group;
+mod program_check;
 mod running_child;
 mod wheel;
 

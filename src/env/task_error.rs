@@ -98,6 +98,9 @@ impl TaskError {
             }
             Self::Env(EnvError::Broken { .. }) => "fix or replace the file, or choose another task",
             Self::Env(EnvError::Refused { .. }) => "choose another task",
+            Self::Env(EnvError::NotStarted { .. }) => {
+                "its command stands after `--`, or in the configuration (docs/ENVIRONMENTS.md)"
+            }
             Self::Env(_) => {
                 "start its program by hand to see what is wrong, or check its limits (docs/ENVIRONMENTS.md)"
             }

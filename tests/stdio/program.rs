@@ -123,6 +123,29 @@ fn a_command_line_can_name_the_program() {
     assert!(!journal.contains("corridor_program"), "{journal}");
 }
 
+/// Regression: such a program was said to have crashed, with the exit status of a shell.
+#[test]
+fn a_program_that_is_not_found_or_not_executable_is_no_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = folder.join("bridge.py");
+    fs::write(&file, "print()\n").unwrap();
+    let file = file.to_str().unwrap();
+    for (program, part) in [
+        ("no-such-program", "no-such-program is in no folder of PATH"),
+        ("/no/such/program", "there is no file /no/such/program"),
+        (file, "bridge.py is not executable: allow it with `chmod +x`"),
+    ] {
+        let run: Vec<&str> = RUN.into_iter().chain(["--env", "stdio", "--", program]).collect();
+        for arguments in [&run[..], &["doctor", "--env", "stdio", "--", program], &["tasks", "--", program]] {
+            let output = output(folder, arguments);
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && text.contains(part), "{arguments:?}: {text}");
+            assert!(!text.contains("crashed") && text.contains("can't be started"), "{arguments:?}: {text}");
+        }
+    }
+}
+
 /// Interfaces such as ReAct's cut what ALFWorld's texts have; nothing is known about the texts of a program.
 #[test]
 fn the_texts_of_a_program_are_shown_whole() {

@@ -224,6 +224,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
         "env/external",
         &[
             "rustix",
+            "std::env::split_paths",
             "std::env::var_os",
             "std::ffi",
             "std::io",

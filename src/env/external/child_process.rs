@@ -3,6 +3,7 @@
 use super::child_output::MAX_LINE_BYTES;
 use super::idle_children::IdleChildren;
 use super::loopback_connection::LoopbackConnection;
+use super::program_check::check_program;
 use super::running_child::{ChildCommand, Failure, Farewell, RunningChild};
 use crate::env::{EnvError, StopHandle, StopRegistration};
 use std::any::Any;
@@ -28,10 +29,11 @@ impl ChildProcess {
     /// Starts a process.
     ///
     /// # Errors
-    /// Returns [`EnvError::Died`] with the system's error, or if this thread has been abandoned. If the program doesn't
-    /// exist, the first request fails.
+    /// Returns [`EnvError::NotStarted`] if the program can't be executed, and [`EnvError::Died`] with the system's error, or
+    /// if this thread has been abandoned.
     pub fn start(command: &ChildCommand) -> Result<Self, EnvError> {
         check_not_stopped()?;
+        check_program(command).map_err(|what| EnvError::NotStarted { what })?;
         let running = RunningChild::start(command).map_err(|error| EnvError::Died {
             what: format!("{} could not be started: {error}", command.program()),
         })?;

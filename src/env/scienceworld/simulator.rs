@@ -74,7 +74,7 @@ impl Simulator {
             reply_prefix: "",
             has_events: false,
         };
-        let mut child = ChildProcess::start_or_reuse(&command, &IDLE)?;
+        let mut child = ChildProcess::start_or_reuse(&command, &IDLE).map_err(explain_missing_java)?;
         if let Some(notes) = child.take_notes() {
             return Ok(Self { child, notes: Some(notes), failure: None });
         }
@@ -314,6 +314,9 @@ fn explain_missing_java(error: EnvError) -> EnvError {
             what: format!(
                 "{what}; is Java 8 or newer installed, and is the JAR ScienceWorld's? (docs/SCIENCEWORLD.md)"
             ),
+        },
+        EnvError::NotStarted { what } => EnvError::NotStarted {
+            what: format!("{what}; it is Java 8 or newer that is needed (docs/SCIENCEWORLD.md)"),
         },
         other => other,
     }
