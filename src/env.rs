@@ -53,6 +53,7 @@ pub use picture::list_values;
 
 use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;
+use std::time::Duration;
 
 /// An environment opened for one task.
 ///
@@ -138,10 +139,13 @@ pub enum EnvError {
         what: String,
     },
     /// The environment didn't answer before the deadline.
-    #[error("the environment did not answer within {millis} ms")]
+    #[error("the environment did not answer within {millis} ms{}", after_semicolon(.last_output))]
     TimedOut {
         /// The deadline, in milliseconds.
         millis: u64,
+        /// What its program has printed last, in one line; empty if that is nothing or isn't known.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        last_output: String,
     },
     /// The environment's program can't be executed, so nothing has been started.
     #[error("the environment's program can't be started: {what}")]
@@ -158,4 +162,15 @@ pub enum EnvError {
     /// The environment's answer could not be understood.
     #[error("the environment violated its protocol: {what}")]
     Protocol { what: String },
+}
+
+impl EnvError {
+    /// Returns the error for a deadline that has passed.
+    pub fn timed_out(limit: Duration) -> Self {
+        Self::TimedOut { millis: limit.as_millis() as u64, last_output: String::new() }
+    }
+}
+
+fn after_semicolon(last_output: &str) -> String {
+    if last_output.is_empty() { String::new() } else { format!("; last output: {last_output}") }
 }

@@ -208,7 +208,7 @@ impl Driver {
         }
         self.pending_requests.has_lost_world = true;
         let Some(TimedRequest { request, deadline, .. }) = queue.pop_front() else { return };
-        let timeout = EnvError::TimedOut { millis: deadline.as_millis() as u64 };
+        let timeout = EnvError::timed_out(deadline);
         match request {
             PendingRequest::Call(call) if self.engine.state.calls.contains_key(&call) => {
                 self.handle_message(Message::Reply(self.epoch, failed_call_reply(call, &timeout)));

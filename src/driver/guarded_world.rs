@@ -84,7 +84,7 @@ impl GuardedWorld {
 
 fn receive<T>(answer: &mpsc::Receiver<T>, limit: Duration) -> Result<T, EnvError> {
     answer.recv_timeout(limit).map_err(|error| match error {
-        RecvTimeoutError::Timeout => EnvError::TimedOut { millis: limit.as_millis() as u64 },
+        RecvTimeoutError::Timeout => EnvError::timed_out(limit),
         RecvTimeoutError::Disconnected => EnvError::Died { what: "its program panicked".to_owned() },
     })
 }

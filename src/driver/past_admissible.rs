@@ -123,7 +123,7 @@ async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: P
                 return accepted;
             }
             Ok(None) => return Err("the environment of that point does not answer".to_owned()),
-            Err(_) => return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string()),
+            Err(_) => return Err(EnvError::timed_out(deadline).to_string()),
         }
     }
 }

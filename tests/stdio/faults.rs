@@ -116,7 +116,7 @@ fn check_within(fault: &str, expected: Expected, limit: Duration) -> bool {
     }
     let (text, part) = match (&result, expected) {
         (Ok(()), Nothing) => ("", ""),
-        (Err(EnvError::TimedOut { millis }), TimedOut) => {
+        (Err(EnvError::TimedOut { millis, .. }), TimedOut) => {
             assert_eq!(u128::from(*millis), limit.as_millis());
             ("", "")
         }

@@ -637,7 +637,7 @@ fn a_first_reset_that_hangs_panics_or_fails_is_reported() {
         difficulty: None,
         seed: 0,
     };
-    assert_eq!(run_config.try_reset(&task), Err(EnvError::TimedOut { millis: 300 }));
+    assert_eq!(run_config.try_reset(&task), Err(EnvError::timed_out(Duration::from_millis(300))));
     assert_eq!(stops.load(Ordering::SeqCst), 1, "what the environment has started is ended");
     gate.open();
     assert_eq!(run_config.try_reset(&task), Err(EnvError::Died { what: "its program panicked".to_owned() }));

@@ -120,9 +120,31 @@ fn a_child_that_hangs_is_killed_with_its_group() {
     let mut child =
         start(r#"sleep 1000 & read -r _; echo "= $$ $!"; read -r _; while :; do sleep 1000; done"#);
     let pids = pids(&mut child);
-    assert_eq!(child.exchange("hang", SHORT), Err(EnvError::TimedOut { millis: 300 }));
+    assert_eq!(child.exchange("hang", SHORT), Err(EnvError::timed_out(SHORT)));
     wait_until_gone(&pids);
     assert!(died(child.exchange("again", LONG).unwrap_err()).contains("was ended after an error"));
+}
+
+/// Regression: only a child that had ended was reported with its last output.
+#[test]
+fn a_child_that_hangs_is_reported_with_its_last_output() {
+    let complain = r"printf '\033[31mno licence\033[0m \007\n\nwaiting for the server\n' >&2";
+    let mut child = start(&format!("read -r _; {complain}; echo '= ready'; read -r _; sleep 1000"));
+    assert_eq!(child.exchange("go", LONG).unwrap(), "= ready");
+    let error = child.exchange("hang", SHORT).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the environment did not answer within 300 ms; last output: no licence | waiting for the server"
+    );
+    // Half of a reply counts as well. On a busy machine it may come too late.
+    let limits = [SHORT, 10 * SHORT, 100 * SHORT];
+    let error = limits.into_iter().find_map(|limit| {
+        let mut child = start("read -r _; echo '= ready'; read -r _; printf '= ha'; sleep 1000");
+        child.exchange("go", LONG).unwrap();
+        let error = child.exchange("hang", limit).unwrap_err().to_string();
+        error.ends_with("last output: = ha").then_some(error)
+    });
+    assert!(error.is_some(), "the half reply is missing");
 }
 
 /// A pipe holds less than the request, so writing it blocks.
@@ -131,7 +153,7 @@ fn a_child_that_reads_nothing_times_out_on_a_long_request() {
     let mut child = start("sleep 1000");
     let start = Instant::now();
     let request = "x".repeat(4 << 20);
-    assert_eq!(child.exchange(&request, SHORT), Err(EnvError::TimedOut { millis: 300 }));
+    assert_eq!(child.exchange(&request, SHORT), Err(EnvError::timed_out(SHORT)));
     assert!(start.elapsed() < LONG);
     let too_long = "x".repeat((16 << 20) + 1);
     assert!(matches!(child.exchange(&too_long, SHORT), Err(EnvError::Refused { .. })));

@@ -104,7 +104,7 @@ fn a_guarded_environment_that_hangs_fails_in_time_and_stays_lost() {
         });
         let mut world = open_guarded(&run_config, limits).unwrap();
         let answers = world.reset().and_then(|_| world.step("up")).and_then(|_| world.admissible());
-        let timeout = EnvError::TimedOut { millis: 300 };
+        let timeout = EnvError::timed_out(Duration::from_millis(300));
         assert_eq!(answers, Err(timeout.clone()), "{hangs:?}");
         assert_eq!(stopped.load(Ordering::SeqCst), 1, "{hangs:?}");
         assert_eq!(world.step("up").map(drop), Err(timeout), "{hangs:?}: it isn't asked again");
