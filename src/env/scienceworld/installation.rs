@@ -43,6 +43,12 @@ const JAR_NAME: &str = "scienceworld.jar";
 const JAR_IN_PACKAGE: &str = "scienceworld/scienceworld.jar";
 /// The SHA-256 of the JAR of version 1.2.3, with which the recordings in the tests were made.
 const KNOWN_JAR: &str = "f4e1fdce0cdabe1bab7128a7e78ea820210d9db3c28d7272bcbbc3f3a1c5f0d7";
+/// The class of the gateway in py4j's JAR.
+const GATEWAY_MEMBER: &str = "py4j/GatewayServer.class";
+/// The flag with which a gateway demands a token. Class files contain their texts as they are. A gateway that doesn't know
+/// the flag ignores it and prints no token.
+pub(super) const TOKEN_FLAG: &str = "--enable-auth";
+const PY4J_HINT: &str = "set it to the JAR of py4j 0.10.9 or newer (share/py4j of Python's py4j package), or to nothing";
 const NO_JAR_HINT: &str = "run `pip download --no-deps scienceworld==1.2.3` and set SCIENCEWORLD_JAR to the file that it \
                            saves (docs/SCIENCEWORLD.md)";
 
@@ -76,10 +82,11 @@ impl Installation {
         };
         let py4j_jar = options.path(&PY4J_OPTION).map(|path| {
             let found = Some(access.absolute_path(path)).filter(|path| access.files.is_file(path));
-            found.ok_or_else(|| TaskError::NoData {
+            let found = found.ok_or_else(|| TaskError::NoData {
                 what: format!("there is no file {} (scienceworld.py4j_jar)", path.display()),
-                hint: "set it to the py4j JAR of Python's py4j package (share/py4j), or to nothing",
-            })
+                hint: PY4J_HINT,
+            })?;
+            check_gateway(&found, &access.read(&found)?).map(|()| found)
         });
         Ok(Self { java, jar: find_jar(access)?, py4j_jar: py4j_jar.transpose()? })
     }
@@ -95,6 +102,20 @@ impl Installation {
             )
         })
     }
+}
+
+/// Checks that the gateway in a JAR can demand a token.
+fn check_gateway(path: &Path, jar: &[u8]) -> Result<(), TaskError> {
+    let unusable = |why: &str| TaskError::NoData {
+        what: format!("{} (scienceworld.py4j_jar) {why}", path.display()),
+        hint: PY4J_HINT,
+    };
+    let class = read_wheel_member(jar, GATEWAY_MEMBER)
+        .map_err(|what| unusable(&format!("is not the JAR of py4j: {what}")))?;
+    if class.windows(TOKEN_FLAG.len()).any(|part| part == TOKEN_FLAG.as_bytes()) {
+        return Ok(());
+    }
+    Err(unusable("is an older py4j, whose gateway can't demand a token"))
 }
 
 fn find_jar(access: TaskAccess) -> Result<PathBuf, TaskError> {
@@ -180,4 +201,36 @@ fn checksum_of_file(path: &Path, access: TaskAccess) -> Option<String> {
 /// Returns the SHA-256 in hexadecimal digits.
 fn checksum(bytes: &[u8]) -> String {
     crate::domain::hex(&Sha256::digest(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Cursor, Write as _};
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    fn jar(member: &str, content: &[u8]) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        writer.start_file(member, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content).unwrap();
+        writer.finish().unwrap().into_inner()
+    }
+
+    /// Regression: with an older py4j, opening waited 90 s for a token that its gateway doesn't print.
+    #[test]
+    fn an_older_py4j_is_refused_before_it_is_started() {
+        let check = |jar: &[u8]| check_gateway(Path::new("/opt/py4j.jar"), jar);
+        assert!(check(&jar(GATEWAY_MEMBER, b"\x01\0\x15--die-on-broken-pipe\x01\0\x0d--enable-auth")).is_ok());
+        for (bytes, part) in [
+            (jar(GATEWAY_MEMBER, b"\x01\0\x15--die-on-broken-pipe"), "is an older py4j"),
+            (jar("py4j/Gateway.class", b""), "the archive has no py4j/GatewayServer.class"),
+            (b"text".to_vec(), "it is not a ZIP archive"),
+        ] {
+            let error = check(&bytes).unwrap_err();
+            let text = error.to_string();
+            assert!(text.starts_with("/opt/py4j.jar (scienceworld.py4j_jar) is ") && text.contains(part), "{text}");
+            assert!(error.hint().contains("py4j 0.10.9 or newer"), "{}", error.hint());
+        }
+    }
 }

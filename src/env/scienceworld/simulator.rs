@@ -1,6 +1,6 @@
 //! The simulator: a Java program that listens on a port of this machine, and the calls of its methods.
 
-use super::installation::Installation;
+use super::installation::{Installation, TOKEN_FLAG};
 use super::py4j::{
     Argument, Reply, Value, authentication_request, call_request, construct_request, parse_reply,
     release_request,
@@ -16,6 +16,8 @@ static IDLE: IdleChildren = IdleChildren::new(2);
 
 /// Starting Java and making the interface object: 2 s on an idle machine, 10 s on a busy one.
 pub(super) const START_LIMIT: Duration = Duration::from_secs(90);
+/// A line that follows the one before.
+const TOKEN_LIMIT: Duration = Duration::from_secs(20);
 /// Loading a task.
 pub(super) const LOAD_LIMIT: Duration = Duration::from_secs(60);
 /// One action.
@@ -82,7 +84,8 @@ impl Simulator {
         let port = port.trim().parse().map_err(|_| {
             child.reject_reply(format!("its first line is {:?}, not a port", prefix(&port, QUOTED_BYTES)))
         })?;
-        let token = if has_token { Some(child.wait_for_line(START_LIMIT)?) } else { None };
+        // The gateway prints it right after the port.
+        let token = if has_token { Some(child.wait_for_line(TOKEN_LIMIT)?) } else { None };
         child.ignore_output();
         let connection = child.connect(port, START_LIMIT)?;
         let notes = ProcessNotes { connection, interface: String::new(), is_pinned: false };
@@ -337,7 +340,7 @@ fn command_words(installation: &Installation) -> Vec<OsString> {
     words.push(classes);
     words.extend([GATEWAY_CLASS, "--die-on-broken-pipe"].map(OsString::from));
     if installation.py4j_jar.is_some() {
-        words.push("--enable-auth".into());
+        words.push(TOKEN_FLAG.into());
     }
     words.push("0".into());
     words
