@@ -12,6 +12,7 @@ mod html;
 mod json;
 mod lines;
 mod markdown;
+mod measures;
 pub mod metrics;
 mod record;
 mod reflexion;
@@ -34,6 +35,7 @@ pub use html::{EmbedSession, write_html};
 pub use json::render_json;
 pub use lines::{RunLines, StepExtras, StepFields, step_fields, summary_line};
 pub use markdown::render_markdown;
+pub use measures::{MeasureValues, SessionMeasures, session_measures};
 pub use record::{
     EpisodeRecord, FailedCall, InvalidStepRef, SessionRecord, SessionRecorder, ShownBranch, StepRef,
 };

@@ -13,7 +13,7 @@ use super::{breakpoints, can_show_screen, locate, plain, run, screen, settings};
 use crate::domain::{BranchId, RunSpec, Seq, sampling_param};
 use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING_DELAY};
 use crate::engine::Command;
-use crate::report::{Tally, summary_line};
+use crate::report::{Tally, session_measures, summary_line};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,7 +144,8 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     let ending = run_to_end(&resumed.handle, resumed.thread, &mut printer, config.get(keys::ON_ERROR))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
-    let tally = Tally::from_states([&printer.state]);
+    let measures = session_measures(&printer.state, |seq| store.state_at(seq));
+    let tally = Tally::from_sessions([(&printer.state, &measures)]);
     if args.drive.json {
         out.print_json(&summary_line(&tally, ending.name(), std::slice::from_ref(&path)))?;
     } else {

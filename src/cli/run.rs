@@ -18,7 +18,7 @@ use crate::catalog::{Carryover, METHODS, MethodEntry, find_method};
 use crate::domain::{Lesson, ModelRole, RoleSource, RunSpec, SEED_EPISODE_SETTING, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
 use crate::engine::{LessonCommand, State};
-use crate::report::{Tally, summary_line};
+use crate::report::{SessionMeasures, Tally, session_measures, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -176,6 +176,14 @@ pub(super) struct SessionResult {
     pub(super) ending: Result<Ending, CliError>,
     pub(super) state: Option<State>,
     pub(super) dir: Option<PathBuf>,
+    /// The measures of its environments' own.
+    pub(super) measures: SessionMeasures,
+}
+
+impl SessionResult {
+    fn failed(error: CliError) -> Self {
+        Self { ending: Err(error), state: None, dir: None, measures: SessionMeasures::new() }
+    }
 }
 
 fn run_headless(
@@ -228,12 +236,13 @@ pub(super) fn run_one(
     });
     let (_guard, (handle, thread, session)) = match started {
         Ok(started) => started,
-        Err(error) => return SessionResult { ending: Err(error), state: None, dir: None },
+        Err(error) => return SessionResult::failed(error),
     };
     let label = salt.map(|_| session.meta.session.clone());
     let mut printer = EventPrinter::new(mode, out.clone(), &session.dir, label, plan.world_options.clone());
     let ending = run_to_end(&handle, thread, &mut printer, config.get(keys::ON_ERROR));
-    SessionResult { ending, state: Some(printer.state), dir: Some(session.dir) }
+    let measures = session_measures(&printer.state, |seq| handle.store.state_at(seq));
+    SessionResult { ending, state: Some(printer.state), dir: Some(session.dir), measures }
 }
 
 fn run_parallel(
@@ -255,7 +264,7 @@ fn run_parallel(
                     let Some(task) = plan.spec.tasks.get(number) else { break };
                     let result = match single_task_plan(config, plan, number, task) {
                         Ok(plan) => run_one(config, &plan, breaks, mode, root, out, Some(number as u64 + 1)),
-                        Err(error) => SessionResult { ending: Err(error), state: None, dir: None },
+                        Err(error) => SessionResult::failed(error),
                     };
                     let stop = matches!(result.ending, Ok(Ending::Interrupted) | Err(_));
                     results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
@@ -291,7 +300,7 @@ pub(super) fn report_results(
         })
         .cloned()
         .unwrap_or(Ending::Finished);
-    let tally = Tally::from_states(results.iter().filter_map(|d| d.state.as_ref()));
+    let tally = Tally::from_sessions(results.iter().filter_map(|d| Some((d.state.as_ref()?, &d.measures))));
     let paths: Vec<String> =
         results.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
     if json {

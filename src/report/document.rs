@@ -9,7 +9,7 @@ mod samples;
 mod section;
 
 use super::record::{enum_name, format_parents};
-use super::{EpisodeRecord, SessionRecord, StepRef, Tally};
+use super::{EpisodeRecord, SessionRecord, StepRef};
 use crate::catalog::{run_roles, search_history};
 use crate::domain::{Lesson, MeasuredEffect, RoleSource, SearchHistory};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
@@ -46,7 +46,7 @@ impl<'a> Document<'a> {
 
     /// Returns the totals and rates in one sentence.
     pub(super) fn result(&self) -> String {
-        Tally::from_states([&*self.0.final_state]).describe()
+        self.0.tally().describe()
     }
 
     /// Returns the names and values of what is known about the run, in groups.

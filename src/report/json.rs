@@ -139,7 +139,7 @@ pub fn render_json(record: &SessionRecord) -> String {
         episodes: record.episodes.iter().map(|e| episode_json(record, e)).collect(),
         lessons: record.lessons().into_iter().map(|lesson| with_measurements(record, lesson)).collect(),
         spent: &record.final_state.usage,
-        tally: super::Tally::from_states([&*record.final_state]),
+        tally: record.tally(),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');

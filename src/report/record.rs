@@ -1,5 +1,7 @@
 //! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
+use super::Tally;
+use super::measures::{SessionMeasures, episode_measures};
 use crate::domain::{BranchId, CallId, Lesson, LessonId, MeasuredEffect, Question, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
@@ -156,6 +158,16 @@ impl SessionRecorder {
 }
 
 impl SessionRecord {
+    /// Returns the totals and rates of its episodes.
+    pub fn tally(&self) -> Tally {
+        let values = self.episodes.iter().map(|record| {
+            let episode = &record.episode;
+            (episode.number, episode_measures(&episode.task, &episode.shown))
+        });
+        let measures: SessionMeasures = values.collect();
+        Tally::from_sessions([(&*self.final_state, &measures)])
+    }
+
     /// Returns an episode by its number.
     pub fn episode(&self, number: u32) -> Option<&EpisodeRecord> {
         self.episodes.iter().find(|e| e.episode.number == number)

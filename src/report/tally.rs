@@ -2,6 +2,8 @@
 //! hard tasks.
 
 use super::TaskTotals;
+use super::by_task::last_trials;
+use super::measures::{SessionMeasures, mean_values};
 use crate::domain::{EpisodeRole, EpisodeSummary, SampleStats, TokenCounts, pluralize};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
@@ -34,6 +36,10 @@ pub struct Tally {
     /// The same rates for easy and hard tasks separately, if tasks are labelled.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_difficulty: BTreeMap<String, EpisodeRates>,
+    /// By name: the mean over tasks, without those with an assisted trial, of an environment's own measure in the last
+    /// trial, such as F1.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<&'static str, f64>,
     /// Steps of all episodes, including open ones.
     pub steps: u64,
     /// Environment actions of all episodes.
@@ -125,7 +131,19 @@ impl EpisodeRates {
 }
 
 impl Tally {
-    /// Aggregates the episodes of these states.
+    /// Aggregates the episodes of sessions, given their states and the measures of their episodes.
+    pub fn from_sessions<'a>(sessions: impl IntoIterator<Item = (&'a State, &'a SessionMeasures)>) -> Self {
+        let (states, measures): (Vec<&State>, Vec<&SessionMeasures>) = sessions.into_iter().unzip();
+        let mut tally = Self::from_states(states.iter().copied());
+        let counted = states.into_iter().zip(measures).flat_map(|(state, measures)| {
+            let last = last_trials(state.ended_episodes.iter().map(AsRef::as_ref));
+            last.into_iter().filter_map(move |number| measures.get(&number)).flatten()
+        });
+        tally.measures = mean_values(counted);
+        tally
+    }
+
+    /// Aggregates the episodes of these states, without measures of their environments' own.
     pub fn from_states<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
@@ -205,6 +223,9 @@ impl Tally {
                 grounding_accuracy: self.grounding_accuracy,
             };
             let _ = write!(text, ", {}", all.describe());
+        }
+        for (name, value) in &self.measures {
+            let _ = write!(text, ", {name} {value:.3}");
         }
         if self.by_difficulty.len() > 1 {
             for (difficulty, rates) in &self.by_difficulty {

@@ -118,6 +118,32 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     );
 }
 
+/// Regression: the last line had only success and progress.
+#[test]
+fn the_last_line_has_the_measures_that_the_environment_declares() {
+    let home = Home::new();
+    let run = ["run", "--env", "hotpotqa", "--only", "7", "--actor", "rules", "--headless", "--quiet"];
+    let stopped = home.run(&[&run[..], &["--break", "end success"]].concat());
+    assert_eq!(stopped.code, 3, "{}", stopped.stderr);
+    // The sixth question is the first one that the rules answer.
+    assert!(
+        stopped.stdout.contains("6 episodes") && stopped.stdout.contains(", F1 0.167;"),
+        "{}",
+        stopped.stdout
+    );
+    let printed = home.run(&["resume", "--last", "--no-breaks", "--quiet"]).assert_success().stdout;
+    assert!(printed.contains("7 episodes") && printed.contains(", F1 0.143;"), "{printed}");
+    let reported = home.run(&["report", "--last", "--json"]).assert_success().stdout;
+    assert!(reported.contains(r#""measures":{"F1":0.14285714285714285}"#), "{reported}");
+    let exported = home.run(&["export", "--last", "--format", "json"]).assert_success().stdout;
+    let exported: Value = serde_json::from_str(&exported).unwrap();
+    assert_eq!(exported["tally"]["measures"], json!({ "F1": 1.0 / 7.0 }));
+    let again = home.run(&["resume", "--last", "--json"]).assert_success().json_lines();
+    assert_eq!(again.last().unwrap()["measures"], json!({ "F1": 1.0 / 7.0 }));
+    let other = home.run(&["run", "--task", "easy/put/1", "--json", "--max-steps", "2"]).assert_success();
+    assert_eq!(other.json_lines().last().unwrap().get("measures"), None);
+}
+
 #[test]
 fn a_breakpoint_ends_a_headless_run_and_resume_continues_after_it() {
     let home = Home::new();

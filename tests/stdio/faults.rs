@@ -69,7 +69,10 @@ const CASES: &[(&str, Expected)] = &[
     ("nan_text@step", Protocol("`reward` of a reply is \"NaN\", not a number")),
     ("huge_reward@step", Protocol("a reply is not JSON (number out of range")),
     ("no_observation@step", Protocol("a reply has no `observation`")),
-    ("no_observation@reset", Protocol("reset: a reply has no `observation`; expected a string; the reply is {\"")),
+    (
+        "no_observation@reset",
+        Protocol("reset: a reply has no `observation`; expected a string; the reply is {\""),
+    ),
     // Regression: only a reply without an id or with a wrong one was quoted, not one that lacks another field.
     ("no_name@hello", Protocol("hello: a reply has no `name`; expected a string; the reply is {\"")),
     ("floods@step", Nothing),

@@ -270,13 +270,13 @@ impl BranchCheck {
         };
         let (obstacle, why) = match worlds::open_guarded(task, &options) {
             Ok(world) if world.info().deterministic => return Some(world),
-            Ok(_) => (
-                Some(WorldObstacle::NotDeterministic),
-                "this environment is not deterministic".to_owned(),
-            ),
-            Err(_) if find_environment(&task.env).is_none() => {
-                (Some(WorldObstacle::Foreign), format!("{} has no environment {:?}", program_name(), task.env))
+            Ok(_) => {
+                (Some(WorldObstacle::NotDeterministic), "this environment is not deterministic".to_owned())
             }
+            Err(_) if find_environment(&task.env).is_none() => (
+                Some(WorldObstacle::Foreign),
+                format!("{} has no environment {:?}", program_name(), task.env),
+            ),
             Err(error) => {
                 let lacks_command =
                     task.env == PROGRAM_ENVIRONMENT && !options.programs.contains_key(&task.env);

@@ -66,7 +66,10 @@ fn check_path(path: &Path, folder: Option<&Path>) -> Result<(), String> {
         return Err(format!("{} is a folder", place.display()));
     }
     if !place.is_file() {
-        return Err(format!("there is no file {}: correct the path, or install the program", place.display()));
+        return Err(format!(
+            "there is no file {}: correct the path, or install the program",
+            place.display()
+        ));
     }
     if !is_executable(&place) {
         return Err(not_executable(&place));
@@ -89,8 +92,8 @@ fn not_executable(path: &Path) -> String {
 fn check_interpreter(program: &Path) -> Result<(), String> {
     let mut start = Vec::new();
     // A program that can be executed but not read is no script.
-    let read = crate::files::open(program)
-        .and_then(|file| file.take(FIRST_LINE_BYTES).read_to_end(&mut start));
+    let read =
+        crate::files::open(program).and_then(|file| file.take(FIRST_LINE_BYTES).read_to_end(&mut start));
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let Some(rest) = line.strip_prefix(b"#!").filter(|_| read.is_ok()) else { return Ok(()) };
     let mut words = rest.split(u8::is_ascii_whitespace);

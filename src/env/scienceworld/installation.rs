@@ -48,7 +48,8 @@ const GATEWAY_MEMBER: &str = "py4j/GatewayServer.class";
 /// The flag with which a gateway demands a token. Class files contain their texts as they are. A gateway that doesn't know
 /// the flag ignores it and prints no token.
 pub(super) const TOKEN_FLAG: &str = "--enable-auth";
-const PY4J_HINT: &str = "set it to the JAR of py4j 0.10.9 or newer (share/py4j of Python's py4j package), or to nothing";
+const PY4J_HINT: &str =
+    "set it to the JAR of py4j 0.10.9 or newer (share/py4j of Python's py4j package), or to nothing";
 const NO_JAR_HINT: &str = "run `pip download --no-deps scienceworld==1.2.3` and set SCIENCEWORLD_JAR to the file that it \
                            saves (docs/SCIENCEWORLD.md)";
 
@@ -221,7 +222,9 @@ mod tests {
     #[test]
     fn an_older_py4j_is_refused_before_it_is_started() {
         let check = |jar: &[u8]| check_gateway(Path::new("/opt/py4j.jar"), jar);
-        assert!(check(&jar(GATEWAY_MEMBER, b"\x01\0\x15--die-on-broken-pipe\x01\0\x0d--enable-auth")).is_ok());
+        assert!(
+            check(&jar(GATEWAY_MEMBER, b"\x01\0\x15--die-on-broken-pipe\x01\0\x0d--enable-auth")).is_ok()
+        );
         for (bytes, part) in [
             (jar(GATEWAY_MEMBER, b"\x01\0\x15--die-on-broken-pipe"), "is an older py4j"),
             (jar("py4j/Gateway.class", b""), "the archive has no py4j/GatewayServer.class"),
@@ -229,7 +232,10 @@ mod tests {
         ] {
             let error = check(&bytes).unwrap_err();
             let text = error.to_string();
-            assert!(text.starts_with("/opt/py4j.jar (scienceworld.py4j_jar) is ") && text.contains(part), "{text}");
+            assert!(
+                text.starts_with("/opt/py4j.jar (scienceworld.py4j_jar) is ") && text.contains(part),
+                "{text}"
+            );
             assert!(error.hint().contains("py4j 0.10.9 or newer"), "{}", error.hint());
         }
     }

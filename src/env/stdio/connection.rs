@@ -1,9 +1,7 @@
 //! The exchange with a program: its process, and what it said about itself.
 
 use super::hello::Hello;
-use super::message::{
-    Consequence, Fields, PROTOCOL_VERSION, Rejection, parse_reply, quote, request_line,
-};
+use super::message::{Consequence, Fields, PROTOCOL_VERSION, Rejection, parse_reply, quote, request_line};
 use crate::env::external::{ChildCommand, ChildProcess, IdleChildren};
 use crate::env::{EnvError, ExternalProgram, ProgramLimits};
 use serde_json::{Value, json};

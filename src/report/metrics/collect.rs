@@ -1,12 +1,13 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
 use super::revision::{AttemptActions, RevisionCounts};
-use crate::catalog::{Measure, find_environment, questions};
+use crate::catalog::questions;
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats,
     Task,
 };
 use crate::engine::{Envelope, Event, PrefetchStats, State};
+use crate::report::measures::{SessionMeasures, episode_measures};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ pub struct SessionMetrics {
     /// Ended episodes in order.
     pub episodes: Vec<Arc<EpisodeSummary>>,
     /// By the number of an episode: the values of its environment's own measures, in their order.
-    pub measures: BTreeMap<u32, Vec<(&'static str, f64)>>,
+    pub measures: SessionMeasures,
     /// Reflections in order.
     pub reflections: Vec<Arc<Reflection>>,
     /// How attempts changed from one trial to the next.
@@ -74,7 +75,7 @@ pub struct MetricsCollector {
     state: State,
     /// The last attempt at each task that was not won, by [`Task::key`].
     last_failed_attempts: BTreeMap<String, AttemptActions>,
-    measures: BTreeMap<u32, Vec<(&'static str, f64)>>,
+    measures: SessionMeasures,
     revision: RevisionCounts,
     /// For each failed attempt with a plan, by its episode: the trial, and what its newest plan changed.
     plan_revisions: BTreeMap<u32, (u32, RevisionCounts)>,
@@ -95,10 +96,9 @@ impl MetricsCollector {
 
     fn on_episode_end(&mut self) {
         if let Some(episode) = self.state.episode.as_deref() {
-            let all = find_environment(&episode.task.env).map_or(&[][..], |entry| entry.task_facts.measures);
-            let value = |measure: &Measure| (measure.name, (measure.value)(&episode.shown).unwrap_or(0.0));
-            if !all.is_empty() {
-                self.measures.insert(episode.number, all.iter().map(value).collect());
+            let values = episode_measures(&episode.task, &episode.shown);
+            if !values.is_empty() {
+                self.measures.insert(episode.number, values);
             }
         }
         let has_several_trials = self.state.run.as_ref().is_some_and(|r| r.trials > 1);

@@ -2,6 +2,7 @@
 
 use super::interval::mean;
 use super::{Interval, TaskAttempts, wilson};
+use crate::report::measures::mean_values;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,17 +56,9 @@ impl Rates {
             steps_per_task: mean_task_total(&|e| f64::from(e.steps)),
             calls_per_task: mean_task_total(&|e| f64::from(e.calls)),
             tokens_per_task: mean_task_total(&|e| e.tokens as f64),
-            measures: mean_measures(tasks),
+            measures: mean_values(tasks.iter().flat_map(|task| &task.measures)),
         }
     }
-}
-
-fn mean_measures(tasks: &[&TaskAttempts]) -> BTreeMap<&'static str, f64> {
-    let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (name, value) in tasks.iter().flat_map(|task| &task.measures) {
-        all.entry(name).or_default().push(*value);
-    }
-    all.into_iter().filter_map(|(name, values)| Some((name, mean(values)?))).collect()
 }
 
 /// The results of a trial.
