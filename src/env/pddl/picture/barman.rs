@@ -3,6 +3,10 @@
 use super::framed_boxes::{FramedBox, box_rows};
 use super::{Facts, cut_row, join_or, labelled_rows, natural_key};
 use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
+use crate::text::width;
+
+/// Width of the gap between two sentences in a row.
+const GAP_COLUMNS: usize = 3;
 
 /// Returns the hands and what each holds.
 fn hand_contents<'a>(facts: &Facts<'a>) -> Vec<(&'a str, Option<&'a str>)> {
@@ -40,52 +44,80 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &PictureGlyphs) -> Op
         held.extend([(PictureRole::Muted, format!("{gap}{hand}  ")), (role, vessel.to_owned())]);
     }
     rows.push(cut_row(held, room, glyphs));
-    let frames: Vec<FramedBox> = vessels.iter().map(|vessel| vessel_box(facts, &hands, vessel)).collect();
-    rows.extend(box_rows(&frames, room, 24, glyphs));
+    let is_held = |vessel: &str| hands.iter().any(|(_, held)| *held == Some(vessel));
+    let frames: Vec<FramedBox> =
+        vessels.iter().map(|vessel| vessel_box(facts, vessel, is_held(vessel))).collect();
+    rows.extend(box_rows(&frames, room, 24, true, glyphs));
     Some(rows)
 }
 
 /// Returns what never changes: what the dispensers give, and the recipes.
 pub(super) fn reference_rows(facts: &Facts<'_>, room: usize) -> Vec<PictureRow> {
-    let mut rows = Vec::new();
-    for [tap, drink] in facts.arguments::<2>("dispenses") {
-        rows.extend(labelled_rows(&format!("{tap} gives "), PictureRole::Observation, drink, room));
-    }
-    for [mix, first] in facts.arguments::<2>("cocktail-part1") {
+    let given = facts.arguments::<2>("dispenses").map(|[tap, drink]| (tap, "gives", drink.to_owned()));
+    let mixed = facts.arguments::<2>("cocktail-part1").map(|[mix, first]| {
         let second = join_or(facts.second_arguments("cocktail-part2", mix), "nothing");
-        let parts = format!("{first} + {second}");
-        rows.extend(labelled_rows(&format!("{mix} is "), PictureRole::Observation, &parts, room));
-    }
+        (mix, "is", format!("{first} + {second}"))
+    });
+    let mut rows = flow(given.collect(), room);
+    rows.extend(flow(mixed.collect(), room));
     rows
 }
 
-/// Returns the box of a glass or shaker: its contents and its state.
-fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -> FramedBox {
-    let hand = hands.iter().find(|(_, held)| *held == Some(vessel)).map(|(hand, _)| *hand);
-    let title = match hand {
-        Some(hand) => (PictureRole::Accent, format!("{vessel} ({hand})")),
-        None => (PictureRole::Text, vessel.to_owned()),
-    };
-    let inside = join_or(facts.second_arguments("contains", vessel), "empty");
-    let role = if inside == "empty" { PictureRole::Muted } else { PictureRole::Observation };
-    let mut first = vec![(role, inside)];
+/// Lays out sentences in columns of equal width, as many per row as fit.
+fn flow(sentences: Vec<(&str, &str, String)>, room: usize) -> Vec<PictureRow> {
+    let label = |name: &str, verb: &str| format!("{name} {verb} ");
+    let columns_of = |(name, verb, text): &(&str, &str, String)| width(&label(name, verb)) + width(text);
+    let widest = sentences.iter().map(columns_of).max().unwrap_or(0);
+    let per_row = ((room + GAP_COLUMNS) / (widest + GAP_COLUMNS)).max(1);
+    if per_row == 1 {
+        let rows = sentences.into_iter().flat_map(|(name, verb, text)| {
+            labelled_rows(&label(name, verb), PictureRole::Observation, &text, room)
+        });
+        return rows.collect();
+    }
+    let rows = sentences.chunks(per_row).map(|group| {
+        let mut row = PictureRow::new();
+        for (index, sentence) in group.iter().enumerate() {
+            let (name, verb, text) = sentence;
+            row.push((PictureRole::Muted, label(name, verb)));
+            row.push((PictureRole::Observation, text.clone()));
+            if index + 1 < group.len() {
+                row.push((PictureRole::Text, " ".repeat(widest - columns_of(sentence) + GAP_COLUMNS)));
+            }
+        }
+        row
+    });
+    rows.collect()
+}
+
+/// Returns the box of a glass or shaker: its contents and its state, in short lines, so that three boxes fit side by side. The
+/// row of the hands says which one holds it.
+fn vessel_box(facts: &Facts<'_>, vessel: &str, is_held: bool) -> FramedBox {
+    let title = (if is_held { PictureRole::Accent } else { PictureRole::Text }, vessel.to_owned());
+    let inside: Vec<&str> = facts.second_arguments("contains", vessel).collect();
+    let mut lines: Vec<PictureRow> =
+        inside.iter().map(|drink| vec![(PictureRole::Observation, (*drink).to_owned())]).collect();
+    let mut states = Vec::new();
+    // What is clean is empty.
     if facts.has("clean", [vessel]) {
-        first.push((PictureRole::Muted, ", clean".to_owned()));
+        states.push("clean".to_owned());
+    } else if inside.is_empty() {
+        states.push("empty".to_owned());
     }
-    let mut lines: Vec<PictureRow> = vec![first];
-    let mut traits = Vec::new();
-    let used: Vec<&str> = facts.second_arguments("used", vessel).collect();
+    let used: Vec<&str> =
+        facts.second_arguments("used", vessel).filter(|drink| !inside.contains(drink)).collect();
     if !used.is_empty() {
-        traits.push(format!("used for {}", used.join(", ")));
+        states.push("used for".to_owned());
+        states.extend(used.iter().map(|drink| (*drink).to_owned()));
     }
-    for (fact, word) in [("unshaked", "to be shaken"), ("shaked", "shaken")] {
+    for (fact, word) in [("unshaked", "not shaken"), ("shaked", "shaken")] {
         if facts.has(fact, [vessel]) {
-            traits.push(word.to_owned());
+            states.push(word.to_owned());
         }
     }
     if let Some(level) = facts.second_arguments("shaker-level", vessel).next() {
-        traits.push(format!("level {level}"));
+        states.push(format!("level {level}"));
     }
-    lines.extend(traits.into_iter().map(|words| vec![(PictureRole::Muted, words)]));
+    lines.extend(states.into_iter().map(|words| vec![(PictureRole::Muted, words)]));
     FramedBox { title, lines }
 }

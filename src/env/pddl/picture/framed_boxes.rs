@@ -15,11 +15,13 @@ const EDGE_COLUMNS: usize = 4;
 /// Width of the gap between boxes.
 const GAP_COLUMNS: usize = 1;
 
-/// Lays out boxes of equal width in `columns` columns. The content of a box is at most `max_content` columns wide.
+/// Lays out boxes of equal width in `columns` columns. The content of a box is at most `max_content` columns wide. If they
+/// `may_touch`, there is no gap between them where that leaves room for one more in a row.
 pub(super) fn box_rows(
     boxes: &[FramedBox],
     columns: usize,
     max_content: usize,
+    may_touch: bool,
     glyphs: &PictureGlyphs,
 ) -> Vec<PictureRow> {
     let content_width = |framed_box: &FramedBox| {
@@ -36,17 +38,18 @@ pub(super) fn box_rows(
         .unwrap_or(0)
         .clamp(4, max_content.max(4))
         .min(columns.saturating_sub(EDGE_COLUMNS).max(1));
-    let boxes_per_row = ((columns + GAP_COLUMNS) / (inner + EDGE_COLUMNS + GAP_COLUMNS)).max(1);
+    let boxes_per_row = |gap: usize| ((columns + gap) / (inner + EDGE_COLUMNS + gap)).max(1);
+    let gap = if may_touch && boxes_per_row(0) > boxes_per_row(GAP_COLUMNS) { 0 } else { GAP_COLUMNS };
     let mut rows = Vec::new();
-    for group in boxes.chunks(boxes_per_row) {
+    for group in boxes.chunks(boxes_per_row(gap)) {
         let height = group.iter().map(|framed_box| framed_box.lines.len()).max().unwrap_or(0);
-        rows.push(join_boxes(group, |framed_box| top_edge(framed_box, inner, glyphs)));
+        rows.push(join_boxes(group, gap, |framed_box| top_edge(framed_box, inner, glyphs)));
         for line in 0..height {
-            rows.push(join_boxes(group, |framed_box| {
+            rows.push(join_boxes(group, gap, |framed_box| {
                 content_line(framed_box.lines.get(line), inner, glyphs)
             }));
         }
-        rows.push(join_boxes(group, |_| {
+        rows.push(join_boxes(group, gap, |_| {
             let edge = format!(
                 "{}{}{}",
                 glyphs.box_drawing[3],
@@ -59,11 +62,11 @@ pub(super) fn box_rows(
     rows
 }
 
-fn join_boxes(group: &[FramedBox], part: impl Fn(&FramedBox) -> PictureRow) -> PictureRow {
+fn join_boxes(group: &[FramedBox], gap: usize, part: impl Fn(&FramedBox) -> PictureRow) -> PictureRow {
     let mut row = PictureRow::new();
     for (index, framed_box) in group.iter().enumerate() {
-        if index > 0 {
-            row.push((PictureRole::Text, " ".repeat(GAP_COLUMNS)));
+        if index > 0 && gap > 0 {
+            row.push((PictureRole::Text, " ".repeat(gap)));
         }
         row.extend(part(framed_box));
     }

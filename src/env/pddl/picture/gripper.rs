@@ -43,5 +43,5 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &PictureGlyphs) -> Op
         let role = if here { PictureRole::Title } else { PictureRole::Text };
         rooms.push(FramedBox { title: (role, name.to_owned()), lines });
     }
-    (!rooms.is_empty()).then(|| box_rows(&rooms, room, 24, glyphs))
+    (!rooms.is_empty()).then(|| box_rows(&rooms, room, 24, false, glyphs))
 }

@@ -36,7 +36,7 @@ pub(super) fn rows(facts: &Facts<'_>, max_width: usize, glyphs: &PictureGlyphs) 
     let at_hand: Vec<&str> = facts.arguments::<1>("have").map(|[thing]| thing).collect();
     let role = if at_hand.is_empty() { PictureRole::Muted } else { PictureRole::Accent };
     let mut rows = labelled_rows("at hand  ", role, &join_or(at_hand.into_iter(), "nothing"), max_width);
-    rows.extend(box_rows(&frames, max_width, 26, glyphs));
+    rows.extend(box_rows(&frames, max_width, 26, false, glyphs));
     let full: Vec<&str> = facts.arguments::<1>("inflated").map(|[wheel]| wheel).collect();
     let flat: Vec<&str> = facts.arguments::<1>("not-inflated").map(|[wheel]| wheel).collect();
     for (word, wheels) in [("inflated", full), ("not inflated", flat)] {
