@@ -7,6 +7,7 @@ mod action;
 mod boxes;
 mod browser;
 mod by_xpath;
+mod color;
 mod dom;
 mod element_row;
 mod environment;

@@ -1,5 +1,6 @@
 //! A page as a map: each element where its rectangle is, scaled to the area of the picture.
 
+use super::color::Color;
 use super::element_row::Row;
 use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 
@@ -237,11 +238,8 @@ pub(super) fn draw_boxes(
             && !frames.iter().any(|frame| frame.overlaps(*cells));
         if is_framed {
             frames.push(*cells);
-            canvas.frame(
-                *cells,
-                if row.is_focused { PictureRole::Agent } else { PictureRole::Frame },
-                glyphs,
-            );
+            let color = row.shown_color().map_or(PictureRole::Frame, Color::role);
+            canvas.frame(*cells, if row.is_focused { PictureRole::Agent } else { color }, glyphs);
         }
         insides.push(if is_framed {
             Cells {

@@ -62,6 +62,16 @@ impl Element {
         }
     }
 
+    /// Returns the background colour, unless it is transparent.
+    fn background(&self) -> Option<&str> {
+        self.background.as_deref().filter(|color| *color != "rgba(0, 0, 0, 0)")
+    }
+
+    /// Returns whether it contains nothing, neither elements nor a text or a value.
+    fn is_blank(&self) -> bool {
+        self.children.is_empty() && self.text().trim().is_empty() && self.value().is_empty()
+    }
+
     /// Returns whether everything inside is text, which then counts as the text of this element.
     fn is_leaf(&self) -> bool {
         self.children.iter().all(|child| child.tag == TEXT_NODE)
@@ -113,8 +123,7 @@ impl Element {
         if has_details {
             let [x, y, width, height] = self.place();
             let _ = write!(line, " at=\"{},{}\" size=\"{width}x{height}\"", x + width / 2, y + height / 2);
-            let visible = self.background.as_deref().filter(|color| *color != "rgba(0, 0, 0, 0)");
-            if let Some(background) = visible {
+            if let Some(background) = self.background() {
                 let _ = write!(line, " background=\"{background}\"");
             }
         }
@@ -141,6 +150,10 @@ impl Element {
                 }
             }
             row["box"] = element.place().into();
+            // What else a person could tell it by.
+            if let Some(background) = element.background().filter(|_| element.is_blank()) {
+                row["background"] = background.into();
+            }
             if element.focused {
                 row["focused"] = true.into();
             }
@@ -226,6 +239,9 @@ mod tests {
             json!({"ref": 4, "depth": 2, "tag": "input_checkbox", "id": "ch0", "value": "True", "box": [8, 50, 20, 11]})
         );
         assert_eq!(rows[6]["focused"], json!(true));
+        let backgrounds: Vec<Option<&str>> =
+            rows.as_array().unwrap().iter().map(|row| row.get("background")?.as_str()).collect();
+        assert_eq!(backgrounds, [None, None, None, None, None, None, None, Some("rgb(1, 2, 3)")]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! An element of a page as pictures draw it.
 
+use super::color::Color;
 use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ pub(super) struct Row<'a> {
     value: &'a str,
     pub(super) text: &'a str,
     pub(super) is_focused: bool,
+    /// The colour of an element that has nothing else to tell it by. `None` also in sessions of earlier versions.
+    pub(super) color: Option<Color>,
     /// Left edge, upper edge, width and height in pixels; `None` in sessions of earlier versions.
     pub(super) place: Option<[i64; 4]>,
 }
@@ -32,6 +35,7 @@ impl<'a> Row<'a> {
             value: text("value"),
             text: crate::text::prefix(text("text"), MAX_TEXT_BYTES),
             is_focused: value.get("focused") == Some(&Value::Bool(true)),
+            color: Color::parse(text("background")),
             place: value.get("box").and_then(|place| serde_json::from_value(place.clone()).ok()),
         }
     }
@@ -62,6 +66,11 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Returns the colour to draw. A field to type into, which is white, has none.
+    pub(super) fn shown_color(&self) -> Option<Color> {
+        self.color.filter(|_| !self.is_control())
+    }
+
     /// Names the element in a few words.
     pub(super) fn name(&self) -> String {
         let kind = self.tag.strip_prefix("input_").unwrap_or(self.tag);
@@ -78,6 +87,7 @@ impl<'a> Row<'a> {
             pieces.push((PictureRole::Muted, self.number.to_string()));
         }
         pieces.extend(self.state().map(|state| (PictureRole::Accent, state)));
+        pieces.extend(self.shown_color().map(|color| (color.role(), color.name())));
         if !self.text.is_empty() {
             let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let role = if names(goal, self.text) { PictureRole::Goal } else { PictureRole::Observation };
@@ -112,6 +122,9 @@ impl<'a> Row<'a> {
         }
         if let Some(state) = self.state() {
             row.push((PictureRole::Accent, format!("{state} ")));
+        }
+        if let Some(color) = self.shown_color() {
+            row.push((color.role(), format!("{} ", color.name())));
         }
         if !self.text.is_empty() {
             let role = if names(goal, self.text) { PictureRole::Goal } else { PictureRole::Observation };

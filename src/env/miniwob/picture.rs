@@ -123,6 +123,37 @@ mod tests {
         assert_eq!(picture.one_line, ["5 elements - focus on text #tt", "5 elements"]);
     }
 
+    /// Regression: of a page of coloured boxes, only the numbers of the boxes were shown.
+    #[test]
+    fn boxes_without_a_text_are_told_by_their_colors() {
+        let colors = ["rgb(0, 255, 255)", "rgb(255, 165, 0)", "rgb(0, 0, 0)"];
+        let boxes = colors.iter().zip(0..).map(|(color, n)| {
+            json!({"ref": n + 4, "depth": 1, "tag": "div", "background": color, "box": [60 * n, 0, 52, 52]})
+        });
+        let body = json!({"ref": 3, "depth": 0, "tag": "body", "box": [0, 0, 172, 52]});
+        let field = json!({"ref": 9, "depth": 1, "tag": "input_text", "background": "rgb(255, 255, 255)", "box": [0, 60, 50, 20]});
+        let shown = json!({ "page": std::iter::once(body).chain(boxes).chain([field]).collect::<Vec<_>>() });
+        let tree = [
+            "task Click on the cyan colored box.",
+            "  4 div cyan",
+            "  5 div orange",
+            "  6 div black",
+            "  9 input_text \"\"",
+        ];
+        assert_eq!(lines(&draw(&shown, "Click on the cyan colored box.", 36)), tree);
+        let map = draw(&shown, "Click on the cyan colored box.", 100);
+        for (role, text) in
+            [(PictureRole::Blue, "cyan"), (PictureRole::Yellow, "orange"), (PictureRole::Muted, "black")]
+        {
+            assert!(
+                map.rows.iter().flatten().any(|piece| *piece == (role, text.to_owned())),
+                "{text}: {map:?}"
+            );
+        }
+        let frame = map.rows.iter().find_map(|row| row.first().filter(|(_, text)| text.starts_with('+')));
+        assert_eq!(frame.unwrap().0, PictureRole::Blue);
+    }
+
     #[test]
     fn nothing_known_is_said() {
         assert_eq!(lines(&draw(&Value::Null, "", 40)), ["no page is known yet"]);
