@@ -17,6 +17,8 @@ pub(super) struct Exercise {
     pub(super) hidden_tests: String,
     /// `py` unless the row says otherwise.
     pub(super) language: String,
+    /// Its data set, in a file with those of several.
+    pub(super) data_set: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +71,7 @@ impl Row {
             solution: self.canonical_solution.or(self.cannonical_solution).or(self.code),
             hidden_tests,
             language: self.language.unwrap_or_else(|| "py".to_owned()),
+            data_set: None,
         })
     }
 }
@@ -81,6 +84,12 @@ impl Exercise {
             Some(name) => name.clone(),
             None => self.prompt.trim().lines().next().unwrap_or_default().chars().take(MAX_CHARS).collect(),
         }
+    }
+
+    /// Returns the data set that its id begins with, before a number: `HumanEval` of `HumanEval/0` and of `HumanEval_0_f`.
+    fn data_set_in_id(&self) -> Option<&str> {
+        let (name, rest) = self.id.split_once(['/', '_'])?;
+        (!name.is_empty() && rest.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
     }
 
     /// Returns why it can't be judged here, if it can't.
@@ -122,6 +131,12 @@ pub(super) fn parse_exercises(bytes: &[u8]) -> Result<Vec<Exercise>, (usize, Str
     }
     if exercises.is_empty() {
         return Err((1, "it contains no exercises".to_owned()));
+    }
+    let first = exercises.first().and_then(Exercise::data_set_in_id);
+    if exercises.iter().any(|exercise| exercise.data_set_in_id() != first) {
+        for exercise in &mut exercises {
+            exercise.data_set = exercise.data_set_in_id().map(str::to_owned);
+        }
     }
     Ok(exercises)
 }

@@ -120,7 +120,7 @@ fn data_set_of(file: &Path) -> Option<String> {
 
 /// Returns the task of an exercise in a file; `is_named` if its id must name the file.
 fn task_of(exercise: &Exercise, file: Option<&Path>, is_named: bool) -> Task {
-    let data_set = file.and_then(data_set_of);
+    let data_set = exercise.data_set.clone().or_else(|| file.and_then(data_set_of));
     let named = file.filter(|_| is_named);
     Task {
         env: NAME.to_owned(),
@@ -258,6 +258,30 @@ mod tests {
         ] {
             assert_eq!(data_set_of(Path::new(file)).as_deref(), Some(data_set), "{file}");
         }
+    }
+
+    /// Regression: they shared one type, and so one row of a report.
+    #[test]
+    fn the_data_sets_of_one_file_have_a_type_each() {
+        let row = |id: &str| format!(r#"{{"task_id":{id},"prompt":"p","test":"t"}}"#);
+        let types = |ids: &[&str]| {
+            let rows: Vec<String> = ids.iter().map(|id| row(id)).collect();
+            let exercises = parse_exercises(rows.join("\n").as_bytes()).unwrap();
+            let task_type =
+                |exercise| task_of(exercise, Some(Path::new("/data/all.jsonl")), true).task_type.unwrap();
+            exercises.iter().map(task_type).collect::<Vec<_>>()
+        };
+        let mixed = [
+            r#""HumanEval/0""#,
+            "11",
+            r#""HumanEval_3_has_close""#,
+            r#""mbpp_3_is_not_prime""#,
+            r#""is_odd""#,
+        ];
+        assert_eq!(types(&mixed), ["HumanEval", "mbpp", "HumanEval", "mbpp", "all"]);
+        // A file of one data set has the name that tells it from others of that data set.
+        assert_eq!(types(&mixed[1..2]), ["all"]);
+        assert_eq!(types(&[mixed[0], mixed[2]]), ["all", "all"]);
     }
 
     #[test]
