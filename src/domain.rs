@@ -32,6 +32,7 @@ mod scope;
 mod search_history;
 mod setting;
 mod settings;
+mod similarity;
 mod step;
 mod step_result;
 mod task;
@@ -60,7 +61,9 @@ pub use prompt::{
     DroppedSegment, MessageRole, ModelRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin,
     SegmentRecord, TextForms,
 };
-pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
+pub use reflection::{
+    Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, SameAdvice, Transition,
+};
 pub use role_source::{BuiltInRole, RoleSource};
 pub(crate) use role_source::{actor_names, mentor_names};
 pub use run::{
@@ -85,6 +88,7 @@ pub use setting::{
     DefaultValue, MAX_NUMBER, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting, setting_words,
 };
 pub use settings::Settings;
+pub use similarity::{WordCounts, lower_case_words};
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};

@@ -6,6 +6,7 @@
 //! every event and writes the event to the journal before the event is applied.
 
 mod advance;
+mod advice;
 mod apply;
 mod breakpoints;
 mod carried_reward;
@@ -33,6 +34,7 @@ mod undo_action;
 mod waiting_prompts;
 
 pub use advance::episode_end;
+pub use advice::LastAdvice;
 pub use breakpoints::{
     Breakpoint, BreakpointHit, Breakpoints, EpisodeBaseline, MAX_BREAKPOINTS, Streak, Streaks,
 };

@@ -6,10 +6,11 @@
 
 #![expect(clippy::print_stdout, reason = "this test has its own `main` and prints its results")]
 
+use retrospect::domain::WordCounts;
 use retrospect::timeline::effect::special;
 use retrospect::timeline::effect::{
     AssumedEffect, BootstrapKind, Difference, DifferenceCounts, FixedPower, Interval, Monitor,
-    MonitoredDesign, PairCounts, Side, SplitMix64, TestVariant, Verdict, WordCounts, benjamini_hochberg,
+    MonitoredDesign, PairCounts, Side, SplitMix64, TestVariant, Verdict, benjamini_hochberg,
     bootstrap_mean_with, e_bh, holm, rejected,
 };
 use serde_json::Value;

@@ -60,6 +60,8 @@ pub enum Condition {
     Invalid(u32),
     /// The same part repeated this many times in a row.
     Repeated(RepeatedPart, u32),
+    /// This many successive reflections on a task gave the same advice.
+    SameAdvice(u32),
     /// A detector found that the agent is going in circles.
     GoingInCircles,
     /// The goal is reached.
@@ -135,6 +137,7 @@ impl fmt::Display for Condition {
             Self::NothingHappened(n) => write_counted(f, "nothing", *n),
             Self::Invalid(n) => write_counted(f, "invalid", *n),
             Self::Repeated(part, n) => write!(f, "same {} {n}", part.name()),
+            Self::SameAdvice(n) => write!(f, "same advice {n}"),
             Self::GoingInCircles => f.write_str("cycle"),
             Self::Won => f.write_str("won"),
             Self::Mistake => f.write_str("mistake"),

@@ -49,6 +49,12 @@ pub const FORMS: &[Form] = &[
         "the thought is the same for the Nth time in a row",
         AT_PROPOSAL,
     ),
+    form(
+        "same advice [N]",
+        "same advice 3",
+        "N successive reflections on a task repeat each other (3 without N), and again after every N more",
+        AFTER_REFLECTION,
+    ),
     form("cycle", "cycle", "a detector found that the agent is going in circles", BEFORE_REFLECTION),
     form("mistake", "mistake", "a detector found a mistake", BEFORE_REFLECTION),
     form("note DETECTOR", "note wrong_object", "this detector found something", BEFORE_REFLECTION),
@@ -71,7 +77,7 @@ pub const FORMS: &[Form] = &[
         "reflection [KIND]",
         "reflection error",
         "a reflection (of this kind) was written",
-        "after the reflection, before the next call",
+        AFTER_REFLECTION,
     ),
     form(
         "lesson N",
@@ -113,6 +119,7 @@ pub const FORMS: &[Form] = &[
 
 const AT_PROPOSAL: &str = "at the proposal, before the action runs";
 const AFTER_OBSERVATION: &str = "right after the observation";
+const AFTER_REFLECTION: &str = "after the reflection, before the next call";
 const BEFORE_REFLECTION: &str = "after the observation, before any reflection";
 
 const fn form(

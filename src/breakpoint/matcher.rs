@@ -111,6 +111,7 @@ impl<'a> BreakpointCheck<'a> {
             Condition::SpentMoreThan(scope, spend) => self.check_spend(*scope, *spend),
             Condition::Lesson(number) => self.check_lesson(*number),
             Condition::Reflection(kind) => self.check_reflection(*kind),
+            Condition::SameAdvice(n) => self.check_same_advice(*n),
             Condition::EpisodeEnded(won) => self.check_episode_end(*won),
             Condition::NothingHappened(_)
             | Condition::GoingInCircles
@@ -277,6 +278,25 @@ impl<'a> BreakpointCheck<'a> {
             .unwrap_or_default();
         let step = reflection.step;
         Some((step, format!("reflection ({}) written after step {step}{text}", reflection.question().name())))
+    }
+
+    /// Returns a hit if the reflection extends the run of equal advice to a length that is due for `n`, as a streak of steps is.
+    fn check_same_advice(&self, n: u32) -> Hit {
+        let Event::Reflected { reflection } = self.event else { return None };
+        let same = reflection.same_advice.filter(|same| same.times >= n)?;
+        let since = self.state_after.same_advice_since(reflection)?;
+        let has_fired = self.breakpoint.last.as_ref().is_some_and(|hit| hit.seq >= since);
+        (same.times.is_multiple_of(n.max(1)) || !has_fired).then(|| {
+            (
+                reflection.step,
+                format!(
+                    "{} ({}, similarity {:.2} or more)",
+                    same.describe(),
+                    reflection.question().name(),
+                    same.cosine
+                ),
+            )
+        })
     }
 
     fn check_lesson(&self, number: u32) -> Hit {

@@ -3,7 +3,7 @@
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::similar::{most_similar, similar_names};
 use super::{hint, number};
-use crate::domain::ReflectionKind;
+use crate::domain::{ReflectionKind, SameAdvice};
 use regex::{Regex, RegexBuilder};
 
 /// Maximum length of a condition in characters.
@@ -247,20 +247,23 @@ fn is_case_sensitive(source: &str) -> bool {
 
 fn parse_repeated(rest: &str) -> Result<Condition, String> {
     let (part, n) = split_word(rest);
+    let count = |default: u32| match n {
+        "" => Ok(default),
+        n => number::parse_count(n, 2).ok_or_else(|| format!("{n:?} is not a number from 2 to 1000000")),
+    };
     let part = match part.to_ascii_lowercase().as_str() {
         "action" => RepeatedPart::Action,
         "observation" => RepeatedPart::Observation,
         "thought" => RepeatedPart::Thought,
+        "advice" => return count(SameAdvice::ALARM).map(Condition::SameAdvice),
         _ => {
-            return Err("expected `same action 3`, `same observation 3` or `same thought 3`".to_owned());
+            return Err(
+                "expected `same action 3`, `same observation 3`, `same thought 3` or `same advice 3`"
+                    .to_owned(),
+            );
         }
     };
-    if n.is_empty() {
-        return Ok(Condition::Repeated(part, 2));
-    }
-    let count =
-        number::parse_count(n, 2).ok_or_else(|| format!("{n:?} is not a number from 2 to 1000000"))?;
-    Ok(Condition::Repeated(part, count))
+    count(2).map(|count| Condition::Repeated(part, count))
 }
 
 fn parse_kind(text: &str) -> Result<ReflectionKind, String> {

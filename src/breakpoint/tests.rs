@@ -33,6 +33,8 @@ fn conditions_parse_and_format() {
         ("same action 3", Condition::Repeated(RepeatedPart::Action, 3)),
         ("same observation", Condition::Repeated(RepeatedPart::Observation, 2)),
         ("same thought 4", Condition::Repeated(RepeatedPart::Thought, 4)),
+        ("same advice 5", Condition::SameAdvice(5)),
+        ("same advice", Condition::SameAdvice(3)),
         ("cycle", Condition::GoingInCircles),
         ("reward changed", Condition::RewardChanged),
         ("progress changed", Condition::ProgressChanged),
@@ -118,9 +120,9 @@ fn parse_errors_explain_the_problem_and_give_a_hint() {
 #[test]
 fn hint_lists_the_forms_of_the_typed_word() {
     let hint_for = |text: &str| parse(text).expect_err(text).hint;
-    assert!(
-        hint_for("same").starts_with("write `same action N` or `same observation N` or `same thought N`;")
-    );
+    assert!(hint_for("same").starts_with(
+        "write `same action N` or `same observation N` or `same thought N` or `same advice [N]`;"
+    ));
     assert!(hint_for("nothing x").starts_with("write `nothing [N]`;"));
     assert!(hint_for("end badly").starts_with("write `end [failure|success]`;"));
     assert!(hint_for("xyzzy").starts_with("such as `nothing 3`,"));

@@ -240,11 +240,18 @@ impl TestRun {
         self.fold(events);
     }
 
+    /// Folds a batch of events, and the hits of breakpoints that follow from it.
     pub(crate) fn fold(&mut self, events: Vec<(Cause, Event)>) {
-        for (cause, event) in events {
-            let seq = Seq(self.engine.state.head.0 + 1);
-            let at = jiff::Timestamp::UNIX_EPOCH;
-            let envelope = Envelope { seq, timestamp: at, cause, batch_continues: false, event };
+        let mut seq = self.engine.state.head;
+        let mut envelop = |(cause, event)| {
+            seq = Seq(seq.0 + 1);
+            let timestamp = jiff::Timestamp::UNIX_EPOCH;
+            Envelope { seq, timestamp, cause, batch_continues: false, event }
+        };
+        let mut batch: Vec<Envelope> = events.into_iter().map(&mut envelop).collect();
+        let hits = self.engine.breakpoint_events(&batch);
+        batch.extend(hits.into_iter().map(&mut envelop));
+        for envelope in batch {
             self.engine.state.apply(&envelope);
             if let Event::PromptSent { prompt } = &envelope.event {
                 self.prompts.push((self.engine.state.clone(), (**prompt).clone()));

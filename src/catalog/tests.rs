@@ -3,6 +3,7 @@
 mod benefit;
 mod calibrated;
 mod dora;
+mod early_stop;
 mod exemplars;
 mod expel;
 mod fcrf;

@@ -9,9 +9,12 @@ use crate::domain::common_settings::{MAX_STEPS, OVERRIDE_SETTINGS};
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin, sampling_param};
 use serde_json::{Value, json};
 
-/// Parses a value from the command line: a number, a boolean (`true`, `on`, `false`, `off`) or a word.
+/// Parses a value from the command line: a number, also with decimals, a boolean (`true`, `on`, `false`, `off`) or a word.
 fn parse_value(text: &str) -> Value {
     if let Ok(number) = text.parse::<u64>() {
+        return json!(number);
+    }
+    if let Some(number) = text.parse::<f64>().ok().filter(|number| number.is_finite()) {
         return json!(number);
     }
     match text {

@@ -17,6 +17,8 @@ pub const COMMON_SETTINGS: &[SettingSpec] = &[
     MAX_MOVES.spec,
     WALL_SECONDS.spec,
     LOOP_DETECTOR.spec,
+    EARLY_STOP.spec,
+    EARLY_STOP_COSINE.spec,
     REPEAT_AFTER.spec,
     MENTOR_AT_ONCE.spec,
     ASK_AGAIN.spec,
@@ -98,6 +100,24 @@ pub const LOOP_DETECTOR: TypedSetting<bool> = TypedSetting::switch(
     false,
     BuiltIn,
 );
+
+/// No paper has it; the alarm that it acts on is [`SameAdvice::ALARM`](super::SameAdvice::ALARM).
+pub const EARLY_STOP: TypedSetting<bool> = TypedSetting::switch(
+    "early_stop",
+    "a task ends early when three successive reflections on it repeat each other: the open episode ends, and the task gets no further trial",
+    false,
+    BuiltIn,
+);
+
+/// Sessions without it were recorded before reflections were compared.
+pub const EARLY_STOP_COSINE: TypedSetting<f64> = TypedSetting::decimal(
+    "early_stop_cosine",
+    "the similarity from which a reflection repeats the one before: the cosine of their word counts",
+    90,
+    (0, 100),
+    BuiltIn,
+)
+.if_missing(f64::INFINITY);
 
 /// A threshold of the detectors. None of these are published; they are our own.
 pub const REPEAT_AFTER: TypedSetting<u64> = TypedSetting::number(

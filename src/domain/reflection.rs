@@ -1,6 +1,6 @@
 //! Reflections: what a mentor or a rule writes about a trajectory.
 
-use super::{CallId, LessonText, Scope, Seq, Truncation};
+use super::{CallId, LessonText, Scope, Seq, Truncation, WordCounts};
 use serde::{Deserialize, Serialize};
 
 /// A reflection's kind says what it contains, such as a mistake or a plan. Lessons kept from it have the same kind.
@@ -151,12 +151,38 @@ pub struct Reflection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "from")]
     pub reply_source: Option<String>,
+    /// Set if it says the same as the reflection of its kind before it on the same task (`docs/EFFECT.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_advice: Option<SameAdvice>,
     /// Whether a person had edited the mentor's prompt (set by the fold).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt_edited: bool,
     /// The event that introduced it (set by the fold).
     #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub seq: Seq,
+}
+
+/// How a reflection repeats the ones before it: successive ones of its kind on the same task.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SameAdvice {
+    /// How many of them say the same, this one included; at least 2.
+    pub times: u32,
+    /// The smallest similarity of one of them to the one before, between 0 and 1.
+    pub cosine: f64,
+    /// Whether the task ends early because of it (setting `early_stop`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_task: bool,
+}
+
+impl SameAdvice {
+    /// The number of successive reflections with the same advice from which it is reported.
+    pub const ALARM: u32 = 3;
+
+    /// Describes it in a few words.
+    pub fn describe(self) -> String {
+        let end = if self.ends_task { ": the task ends early" } else { "" };
+        format!("same advice {} times{end}", self.times)
+    }
 }
 
 impl Question {
@@ -203,9 +229,32 @@ impl Reflection {
             truncated: None,
             call: None,
             reply_source: None,
+            same_advice: None,
             prompt_edited: false,
             seq: Seq::default(),
         }
+    }
+
+    /// Returns whether it advises the next steps or attempts, so that repeating it says nothing new. Rules write Abstract, Error and
+    /// Progress reflections at every step in the same words, so these are advice only if a model wrote them.
+    pub fn is_advice(&self) -> bool {
+        let asks_for_advice = matches!(self.purpose, Purpose::Reflect | Purpose::Build);
+        let is_of_model = self.author == Author::Mentor;
+        let is_written_each_step =
+            matches!(self.kind, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress);
+        !self.items.is_empty() && asks_for_advice && (is_of_model || !is_written_each_step)
+    }
+
+    /// Returns the words of its items, by which it is compared with the one before.
+    pub fn word_counts(&self) -> WordCounts {
+        let parts = self.items.iter().flat_map(|item| [Some(&item.text.text), item.text.solution.as_ref()]);
+        let texts: Vec<&str> = parts.flatten().map(String::as_str).collect();
+        WordCounts::of(&texts.join("\n"))
+    }
+
+    /// Returns how it repeats those before it, from [`SameAdvice::ALARM`] reflections on.
+    pub fn repeated_advice(&self) -> Option<SameAdvice> {
+        self.same_advice.filter(|same| same.times >= SameAdvice::ALARM)
     }
 
     /// Returns the question it answers.

@@ -94,6 +94,8 @@ pub enum EndReason {
     Loop,
     /// All actions of the plan were executed (planning-only).
     PlanEnd,
+    /// Successive reflections on the task repeated each other (setting `early_stop`).
+    RepeatedAdvice,
     /// A person ended it.
     Person,
     /// A call failed and the error policy skipped the task.
@@ -111,6 +113,7 @@ impl EndReason {
             Self::TimeLimit => "time limit",
             Self::Loop => "repeated action",
             Self::PlanEnd => "end of the plan",
+            Self::RepeatedAdvice => "repeated advice",
             Self::Person => "ended by a person",
             Self::Error => "failed call",
         }

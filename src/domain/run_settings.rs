@@ -2,9 +2,9 @@
 
 use super::common_settings::{
     ACCEPT_TRUNCATED, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, ActionRule, ActorReply, CONTEXT_TOKENS,
-    EMPTY_ACTION, EXAMPLES, FORM_RETRIES, KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt,
-    LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons,
-    REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
+    EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_RETRIES, KEEP_ATTEMPTS, KEEP_SUCCESSES,
+    KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE,
+    PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
 };
 use super::{ModelRole, Setting, TypedSetting, sampling_overrides};
 use serde_json::{Map, Value};
@@ -75,6 +75,8 @@ typed_fields! {
     thoughts_count: bool = THOUGHTS_COUNT,
     accept_truncated: bool = ACCEPT_TRUNCATED,
     thoughts_sent: bool = THOUGHTS_SENT,
+    early_stop: bool = EARLY_STOP,
+    early_stop_cosine: f64 = EARLY_STOP_COSINE,
     repeat_after: u64 = REPEAT_AFTER,
     mentor_at_once: bool = MENTOR_AT_ONCE,
     ask_again: u64 = ASK_AGAIN,

@@ -44,7 +44,7 @@ pub struct SettingSpec {
     pub code_default: Option<DefaultValue>,
     /// The default in a run whose mentor is a model, if it differs: naming a model means that it should be called.
     pub model_mentor_default: Option<DefaultValue>,
-    /// Inclusive bounds of a number.
+    /// Inclusive bounds of a number; of one with decimals, in hundredths.
     pub range: (u64, u64),
     /// Source of the default.
     pub origin: SettingOrigin,
@@ -55,6 +55,8 @@ pub struct SettingSpec {
 pub enum DefaultValue {
     /// A whole number.
     Number(u64),
+    /// A number with decimals, given here in hundredths.
+    Decimal(u64),
     /// A switch.
     Switch(bool),
     /// A word, with all allowed words.
@@ -84,6 +86,12 @@ impl SettingValue for bool {
 impl SettingValue for u64 {
     fn read(value: &Value) -> Option<Self> {
         value.as_u64()
+    }
+}
+
+impl SettingValue for f64 {
+    fn read(value: &Value) -> Option<Self> {
+        value.as_f64()
     }
 }
 
@@ -161,6 +169,22 @@ impl TypedSetting<u64> {
     }
 }
 
+impl TypedSetting<f64> {
+    /// Creates a setting that is a number with decimals; default and range are given in hundredths.
+    pub const fn decimal(
+        name: &'static str,
+        meaning: &'static str,
+        default: u64,
+        range: (u64, u64),
+        origin: SettingOrigin,
+    ) -> Self {
+        let mut setting =
+            Self::new(name, meaning, DefaultValue::Decimal(default), default as f64 / 100.0, origin);
+        setting.spec.range = range;
+        setting
+    }
+}
+
 impl TypedSetting<bool> {
     /// Creates a switch.
     pub const fn switch(
@@ -213,6 +237,9 @@ impl SettingSpec {
         match (self.default, self.range) {
             (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number, at least {from}"),
             (DefaultValue::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
+            (DefaultValue::Decimal(_), (from, to)) => {
+                format!("a number from {} to {}", from as f64 / 100.0, to as f64 / 100.0)
+            }
             (DefaultValue::Switch(_), _) => "true or false".to_owned(),
             (DefaultValue::Choice(_, words), _) => words.join(", "),
         }
@@ -235,6 +262,9 @@ impl SettingSpec {
             DefaultValue::Number(_) => {
                 value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n))
             }
+            DefaultValue::Decimal(_) => value
+                .as_f64()
+                .is_some_and(|n| (self.range.0 as f64..=self.range.1 as f64).contains(&(n * 100.0))),
             DefaultValue::Switch(_) => value.is_boolean(),
             DefaultValue::Choice(_, words) => words.iter().any(|word| value == word),
         };
@@ -251,6 +281,7 @@ impl fmt::Display for DefaultValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(out),
+            Self::Decimal(hundredths) => (*hundredths as f64 / 100.0).fmt(out),
             Self::Switch(is_on) => is_on.fmt(out),
             Self::Choice(word, _) => out.write_str(word),
         }
@@ -262,6 +293,7 @@ impl DefaultValue {
     pub fn to_json(self) -> Value {
         match self {
             Self::Number(n) => json!(n),
+            Self::Decimal(hundredths) => json!(hundredths as f64 / 100.0),
             Self::Switch(on) => json!(on),
             Self::Choice(word, _) => json!(word),
         }

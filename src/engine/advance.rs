@@ -62,6 +62,10 @@ impl Engine {
             e.first_observation.is_some() && e.last_step().is_none_or(|s| s.answer.is_some())
         }) && let Some(reason) = limits::end_reason(state)
         {
+            // While the session is paused, a person can still switch off the setting that ends the task.
+            if reason == EndReason::RepeatedAdvice && !state.can_proceed() {
+                return Vec::new();
+            }
             // Before the episode ends, the method may reflect on the last step. (OmniReflect's loop reflects before it
             // stops at a final state.)
             return match self.final_reflections() {
@@ -289,7 +293,8 @@ impl Engine {
         for intent in intents {
             match intent {
                 Intent::Reflect(reflection) => {
-                    let reflection: Box<Reflection> = reflection.clone();
+                    let mut reflection: Box<Reflection> = reflection.clone();
+                    reflection.same_advice = self.state.same_advice(&reflection);
                     events.push(Event::Reflected { reflection });
                 }
                 Intent::Lesson(command) => {

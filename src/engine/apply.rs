@@ -231,6 +231,7 @@ impl State {
                 reflection.seq = seq;
                 reflection.prompt_edited = self.is_question_edited(reflection.call);
                 self.reflections.push_back_mut(Arc::new(reflection));
+                self.record_advice();
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.use_stage_grant();
             }

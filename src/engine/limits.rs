@@ -5,7 +5,7 @@ use crate::domain::EndReason;
 
 impl State {
     /// Returns whether the open episode must end after its last answered step: the environment is done, the loop
-    /// detector found a repetition, or a limit is reached.
+    /// detector found a repetition, a limit is reached, or reflections in it repeated each other.
     pub fn is_episode_ending(&self) -> bool {
         end_reason(self).is_some()
     }
@@ -37,6 +37,10 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     }
     if run.limits.moves.is_some_and(|limit| episode.moves >= limit) {
         return Some(EndReason::MoveLimit);
+    }
+    // A person may play the task again after it has ended early.
+    if state.early_stop(&episode.task).is_some_and(|reflection| reflection.episode == episode.number) {
+        return Some(EndReason::RepeatedAdvice);
     }
     None
 }

@@ -1,8 +1,8 @@
 //! The state: the fold of all events so far.
 
 use super::{
-    Breakpoints, Clock, Effect, Episode, Failure, OpenSamples, PauseReason, Pool, Prefetch, PrefetchStats,
-    ReplyTally, TokenRatio, UndoEntry,
+    Breakpoints, Clock, Effect, Episode, Failure, LastAdvice, OpenSamples, PauseReason, Pool, Prefetch,
+    PrefetchStats, ReplyTally, TokenRatio, UndoEntry,
 };
 use crate::domain::{
     Autonomy, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary,
@@ -90,6 +90,9 @@ pub struct State {
     pub pool: Pool,
     /// All reflections, in order.
     pub reflections: VectorSync<Arc<Reflection>>,
+    /// The last reflection with advice, by kind and task ([`State::last_advice`]).
+    #[serde(default, skip_serializing_if = "HashTrieMapSync::is_empty")]
+    pub last_advice: HashTrieMapSync<String, LastAdvice>,
     /// Texts that prompts refer to, by hash.
     pub texts: HashTrieMapSync<String, Arc<str>>,
     /// Calls in flight.

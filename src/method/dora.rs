@@ -146,7 +146,10 @@ fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> Vec<I
         .as_deref()
         .and_then(|episode| episode.steps.iter().rev().find_map(|step| step.answer.as_ref()));
     let reward = last_answer.map_or(0.0, |answer| answer.reward);
-    let (search, evaluated) = search.count_attempt(state, ended.won, reward, state.setting(ATTEMPTS));
+    // The advice after this attempt may have repeated the one before: then it is the task's last one in this evaluation.
+    let ends_early = state.early_stop(&ended.task).is_some_and(|advice| advice.episode == ended.number);
+    let attempts = if ends_early { 0 } else { state.setting(ATTEMPTS) };
+    let (search, evaluated) = search.count_attempt(state, ended.won, reward, attempts);
     let mut intents = evaluated.map_or_else(Vec::new, |reward| record_reward(state, &search, &reward));
     intents.push(search.store());
     intents

@@ -12,7 +12,7 @@ struct TaskEntry<'a> {
     trials_used: usize,
     /// Number of the next trial among all trials of this task, also those of other entries.
     next_trial: u32,
-    /// The task was won or has used all its trials.
+    /// The task was won, has used all its trials or has ended early.
     finished: bool,
 }
 
@@ -82,7 +82,7 @@ fn test_entries(state: &State) -> Vec<TaskEntry<'_>> {
 }
 
 /// Returns a part of the task list with the progress of each entry. A task has up to `trials` trials, each only if the
-/// previous one was not won; a task listed twice is played twice. Episodes that a person started out of order are
+/// previous one was not won and the setting `early_stop` doesn't end the task; a task listed twice is played twice. Episodes that a person started out of order are
 /// counted too.
 fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: usize) -> Vec<TaskEntry<'a>> {
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
@@ -102,7 +102,9 @@ fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: u
         let own_results = &results[*start..*start + available];
         let used = own_results.iter().position(|won| *won).map_or(own_results.len(), |index| index + 1);
         *start += used;
-        let finished = own_results[..used].last().is_some_and(|won| *won) || used >= trials;
+        let finished = own_results[..used].last().is_some_and(|won| *won)
+            || used >= trials
+            || state.early_stop(task).is_some();
         TaskEntry {
             task,
             trials_used: used,

@@ -4,7 +4,7 @@
 use super::Tally;
 use crate::domain::{
     Author, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, FailureKind, LessonText, Purpose,
-    ReflectionItem, ReflectionKind, RunSpec, Seq, StepResult, Task, TokenCounts, Truncation,
+    ReflectionItem, ReflectionKind, RunSpec, SameAdvice, Seq, StepResult, Task, TokenCounts, Truncation,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -155,6 +155,8 @@ enum RunLine<'a> {
         dropped: &'a [LessonText],
         #[serde(skip_serializing_if = "Option::is_none")]
         truncated: Option<Truncation>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        same_advice: Option<SameAdvice>,
     },
     CallFailed {
         call: CallId,
@@ -252,6 +254,7 @@ impl RunLines {
                 complaints: &reflection.complaints,
                 dropped: &reflection.dropped,
                 truncated: reflection.truncated,
+                same_advice: reflection.same_advice,
             },
             Event::CallFailed { call, failure } => RunLine::CallFailed {
                 call: *call,

@@ -23,7 +23,6 @@ mod placebo;
 mod random;
 mod record;
 mod result;
-mod similarity;
 pub mod special;
 #[cfg(test)]
 mod tests;
@@ -51,5 +50,4 @@ pub use record::{
     EffectRecord, EffectScope, EffectStart, EffectStopped, MeasuredLesson, PlannedTask, Shard, StopReason,
 };
 pub use result::{ArmResult, ContrastResult, EffectResult, FixedResult};
-pub use similarity::{WordCounts, words};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

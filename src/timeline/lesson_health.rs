@@ -14,13 +14,13 @@ mod usage;
 pub use advice::{RepeatedAdvice, repeated_advice};
 pub use usage::HealthCollector;
 
-use crate::domain::{AdviceCounts, Lesson, LessonId};
+use crate::domain::{AdviceCounts, Lesson, LessonId, SameAdvice};
 use serde::Serialize;
 
-/// The cosine from which successive reflections count as the same advice.
+/// The cosine from which successive reflections count as the same advice in a run without the setting `early_stop_cosine`.
 pub const REPEATED_COSINE: f64 = 0.90;
 /// The number of successive reflections with the same advice from which it is reported.
-pub const REPEATED_TIMES: usize = 3;
+pub const REPEATED_TIMES: usize = SameAdvice::ALARM as usize;
 /// The cosine from which two lessons count as duplicates.
 pub const DUPLICATE_COSINE: f64 = 0.80;
 /// The number of episodes in force without a prompt from which a lesson counts as never used.

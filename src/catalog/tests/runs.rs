@@ -107,6 +107,13 @@ fn out_of_range_numbers_are_rejected_not_truncated() {
         let error = spec.validate(&serde_json::json!(value)).err().unwrap_or_default();
         assert!(error.contains(words) && error.is_empty() == words.is_empty(), "{name} {value}: {error}");
     }
+    let cosine = SETTINGS.iter().find(|s| s.name == "early_stop_cosine").unwrap();
+    for value in [serde_json::json!(0), 0.85.into(), 1.into()] {
+        assert_eq!(cosine.validate(&value), Ok(()), "{value}");
+    }
+    for value in [serde_json::json!(1.01), (-0.1).into(), "high".into(), true.into()] {
+        assert_eq!(cosine.validate(&value), Err("expected a number from 0 to 1".to_owned()), "{value}");
+    }
     for spec in SETTINGS.iter() {
         assert_eq!(spec.validate(&spec.default.to_json()), Ok(()), "{}", spec.name);
     }

@@ -478,6 +478,11 @@ impl SettingsContext<'_> {
                 let setting = self.spec.settings.recorded(definition.name)?;
                 let allowed = match definition.default {
                     DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
+                    DefaultValue::Decimal(_) => AllowedValues::Text {
+                        none_label: "none",
+                        suggestions: vec![definition.default.to_string()],
+                        expected: "a number",
+                    },
                     DefaultValue::Switch(_) => one_of(&["true", "false"]),
                     DefaultValue::Choice(_, allowed) => one_of(allowed),
                 };

@@ -3,6 +3,7 @@
 /// The source files of the fold and its types.
 const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
+    include_bytes!("../../engine/advice.rs"),
     include_bytes!("../../engine/prefetch.rs"),
     include_bytes!("../../engine/apply/prefetch.rs"),
     include_bytes!("../../engine/samples.rs"),
@@ -53,6 +54,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/run_settings.rs"),
     include_bytes!("../../domain/setting.rs"),
     include_bytes!("../../domain/settings.rs"),
+    include_bytes!("../../domain/similarity.rs"),
     include_bytes!("../../domain/common_settings.rs"),
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/breakpoint.rs"),

@@ -5,7 +5,7 @@ use super::super::record::enum_name;
 use super::samples::SampleFacts;
 use crate::domain::{
     Author, EpisodeRole, LessonOp, LessonStatus, LessonText, ModelRole, Note, NoteKind, PartialReply,
-    PersonAct, Question, Reflection, RoleSource, ToolCall, describe_setting_value, pluralize,
+    PersonAct, Question, Reflection, RoleSource, SameAdvice, ToolCall, describe_setting_value, pluralize,
 };
 use crate::engine::{Episode, Failure};
 use std::borrow::Cow;
@@ -108,6 +108,8 @@ pub enum Block<'a> {
         sentence: Option<String>,
     },
     Reflection(&'a Reflection),
+    /// A reflection says the same as those before it on the task.
+    SameAdvice(SameAdvice),
     /// A mentor's reflection has no items.
     NoItems,
     /// How many texts of a mentor's reply were not kept as lessons.
@@ -208,6 +210,7 @@ impl<'a> Block<'a> {
                 let name = reflection.question().name();
                 vec![words(format!("{name} reflection (")), author_name(reflection.author), words(")")]
             }
+            Block::SameAdvice(same) => vec![words(same.describe())],
             Block::NoItems => vec![words("nothing was used")],
             Block::NotKept(count) => vec![words(not_kept(*count))],
             Block::LessonAdded(number, op) => lesson_change(*number, op, words("")),
@@ -268,6 +271,7 @@ impl<'a> Block<'a> {
             | Block::Warning(_)
             | Block::RequestChanged(..)
             | Block::ToolCall(_)
+            | Block::SameAdvice(_)
             | Block::Complaint(_) => Tone::Warning,
             Block::Progress { before, after } if after > before => Tone::Good,
             Block::Finding { note: Note { kind: NoteKind::Progress, .. }, .. } => Tone::Good,

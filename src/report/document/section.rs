@@ -209,6 +209,7 @@ pub fn reflection_notes(reflection: &Reflection) -> Vec<Block<'_>> {
     // In place of items, so before everything else.
     let is_empty = reflection.items.is_empty() && reflection.author == Author::Mentor;
     notes.extend(is_empty.then_some(Block::NoItems));
+    notes.extend(reflection.repeated_advice().map(Block::SameAdvice));
     notes.extend(reflection.prompt_edited.then_some(Block::PromptEdited));
     notes.extend(reflection.reply_source.as_deref().map(Block::ReplySource));
     notes.extend(reflection.complaints.iter().map(|complaint| Block::Complaint(complaint)));

@@ -1,8 +1,7 @@
 //! Repeated advice.
 
-use super::{REPEATED_COSINE, REPEATED_TIMES};
-use crate::domain::{Author, Purpose, Reflection, ReflectionKind};
-use crate::timeline::effect::WordCounts;
+use super::REPEATED_TIMES;
+use crate::domain::{Reflection, ReflectionKind, WordCounts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -33,20 +32,20 @@ impl RepeatedAdvice {
     }
 }
 
-/// Returns the runs of successive reflections with the same advice. `task_of` gives the task of an episode; reflections are
-/// compared with the one before of the same kind on the same task.
+/// Returns the runs of successive reflections with the same advice: those whose similarity is at least `same_cosine`. `task_of`
+/// gives the task of an episode; reflections are compared with the one before of the same kind on the same task.
 ///
-/// Rules write Abstract, Error and Progress reflections at every step in the same words, so these are compared only if a model
-/// wrote them.
+/// The engine does the same while a run goes on (`SameAdvice`). This also finds what sessions of earlier versions repeated.
 pub fn repeated_advice<'a>(
     reflections: impl IntoIterator<Item = &'a Reflection>,
+    same_cosine: f64,
     task_of: impl Fn(u32) -> Option<String>,
 ) -> Vec<RepeatedAdvice> {
     let mut runs: BTreeMap<(String, ReflectionKind), (WordCounts, RepeatedAdvice)> = BTreeMap::new();
     let mut found = Vec::new();
-    for reflection in reflections.into_iter().filter(|reflection| is_advice(reflection)) {
+    for reflection in reflections.into_iter().filter(|reflection| reflection.is_advice()) {
         let Some(task) = task_of(reflection.episode) else { continue };
-        let words = WordCounts::of(&advice_text(reflection));
+        let words = reflection.word_counts();
         let position = (reflection.episode, reflection.step);
         let single = || RepeatedAdvice {
             task: task.clone(),
@@ -59,7 +58,7 @@ pub fn repeated_advice<'a>(
             (WordCounts::default(), RepeatedAdvice { times: 0, written_at: Vec::new(), ..single() })
         });
         let cosine = words.cosine(last);
-        if run.times > 0 && cosine >= REPEATED_COSINE {
+        if run.times > 0 && cosine >= same_cosine {
             run.times += 1;
             run.written_at.push(position);
             run.cosine = run.cosine.min(cosine);
@@ -72,23 +71,4 @@ pub fn repeated_advice<'a>(
     found.retain(|run| run.times >= REPEATED_TIMES);
     found.sort_by(|x, y| x.written_at.cmp(&y.written_at));
     found
-}
-
-/// Returns whether a reflection advises the next steps or attempts, so that repeating it says nothing new.
-fn is_advice(reflection: &Reflection) -> bool {
-    let asks_for_advice = matches!(reflection.purpose, Purpose::Reflect | Purpose::Build);
-    let is_of_model = reflection.author == Author::Mentor;
-    let is_written_each_step = matches!(
-        reflection.kind,
-        ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress
-    );
-    !reflection.items.is_empty() && asks_for_advice && (is_of_model || !is_written_each_step)
-}
-
-fn advice_text(reflection: &Reflection) -> String {
-    let parts = reflection
-        .items
-        .iter()
-        .flat_map(|item| [Some(item.text.text.as_str()), item.text.solution.as_deref()]);
-    parts.flatten().collect::<Vec<_>>().join("\n")
 }

@@ -1,8 +1,7 @@
 //! Lessons that say the same or the opposite.
 
 use super::{DUPLICATE_COSINE, Finding, LessonRef};
-use crate::domain::{Lesson, ReflectionKind, Scope};
-use crate::timeline::effect::WordCounts;
+use crate::domain::{Lesson, ReflectionKind, Scope, WordCounts};
 
 /// The words that turn a sentence into its opposite, as they stand in [`split_words`]; "do" goes with "not".
 const NEGATIONS: [&str; 4] = ["not", "never", "don't", "avoid"];

@@ -173,7 +173,7 @@ fn three_reflections_in_a_row_that_say_the_same_are_reported() {
         plan(6, "I will look in the fridge this time."),
     ];
     let task_of = |episode| Some(if episode == 2 { "household b" } else { "household a" }.to_owned());
-    let found = repeated_advice(&reflections, task_of);
+    let found = repeated_advice(&reflections, REPEATED_COSINE, task_of);
     let [repeated] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((repeated.times, repeated.task.as_str()), (3, "household a"));
     assert_eq!(repeated.written_at, [(1, 9), (3, 9), (4, 9)]);
@@ -181,7 +181,7 @@ fn three_reflections_in_a_row_that_say_the_same_are_reported() {
         Finding::RepeatedAdvice(repeated.clone()).describe(),
         "same advice 3 times: Plan on household a (similarity 1.00 or more)"
     );
-    assert_eq!(repeated_advice(&reflections[..3], task_of), [], "twice is no alarm");
+    assert_eq!(repeated_advice(&reflections[..3], REPEATED_COSINE, task_of), [], "twice is no alarm");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn rules_may_repeat_themselves_at_every_step() {
         let reflections: Vec<Reflection> =
             (0..4).map(|_| reflection(kind, author, 1, "Open it first.")).collect();
         assert_eq!(
-            repeated_advice(&reflections, |_| Some("t".to_owned())).len(),
+            repeated_advice(&reflections, REPEATED_COSINE, |_| Some("t".to_owned())).len(),
             expected,
             "{kind:?}, {author:?}"
         );

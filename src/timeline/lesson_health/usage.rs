@@ -1,7 +1,7 @@
 //! How the lessons of a session were used: prompts, and mistakes that lessons are about.
 
 use super::advice::repeated_advice;
-use super::{Finding, LARGE_SHARE, LessonHealth, LessonRef, UNUSED_EPISODES, check_lessons};
+use super::{Finding, LARGE_SHARE, LessonHealth, LessonRef, REPEATED_COSINE, UNUSED_EPISODES, check_lessons};
 use crate::domain::{
     EpisodeSummary, Lesson, LessonId, ModelRole, NoteKind, PromptRecord, Scope, SegmentOrigin, Task,
 };
@@ -62,8 +62,10 @@ impl HealthCollector {
         let episodes = EndedEpisodes::new(state);
         let mut health = check_lessons(state.pool.all(), |lesson| episodes.task_key_of(lesson));
         health.prompt_share = self.median_share();
-        let repeated =
-            repeated_advice(state.reflections.iter().map(AsRef::as_ref), |n| episodes.task_name(n));
+        let recorded_cosine = state.settings().early_stop_cosine;
+        let same_cosine = if recorded_cosine.is_finite() { recorded_cosine } else { REPEATED_COSINE };
+        let reflections = state.reflections.iter().map(AsRef::as_ref);
+        let repeated = repeated_advice(reflections, same_cosine, |n| episodes.task_name(n));
         health.findings.extend(repeated.into_iter().map(Finding::RepeatedAdvice));
         let rules = rules_by_text(state);
         for lesson in state.pool.all().filter(|lesson| lesson.is_active()) {

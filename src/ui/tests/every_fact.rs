@@ -64,6 +64,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::Progress { .. } => "progress",
         Block::Finding { .. } => "finding",
         Block::Reflection(_) => "reflection",
+        Block::SameAdvice(_) => "same advice",
         Block::NoItems => "no items",
         Block::NotKept(_) => "not kept",
         Block::Hit { .. } => "hit",
@@ -139,6 +140,7 @@ const FACTS: &[(&str, &str, u8)] = &[
     // The lanes show author and solution.
     ("reflection", "Error reflection (rules)", TRANSCRIPT | PAGES | DETAILS),
     ("reflection", "Went to a stove. -> Heat in a microwave.", TRANSCRIPT | PAGES | DETAILS),
+    ("same advice", "same advice 3 times: the task ends early", ALL),
     ("no items", "nothing was used", ALL),
     // The story's offer counts the texts that haven't become lessons.
     ("not kept", "2 texts not kept", TRANSCRIPT | PAGES | DETAILS),

@@ -1,7 +1,10 @@
 //! Methods with a mentor: their lanes, mentor calls in flight, prompts, failed calls and parse problems.
 
 use super::{SIZES, TestScreen, screen_text};
-use crate::domain::{LessonOrigin, LessonText, ModelRole, Question, ReflectionKind};
+use crate::domain::{
+    Author, LessonOrigin, LessonText, ModelRole, Question, Reflection, ReflectionItem, ReflectionKind,
+    SameAdvice,
+};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
@@ -425,4 +428,27 @@ fn a_summary_opens_when_pending_and_is_accepted_line_by_line() {
     stage.press("M");
     stage.press("X");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::ApplySummary { refused: vec![0, 1, 2, 3, 4] })]);
+}
+
+#[test]
+fn a_lane_says_that_the_advice_repeats() {
+    let repeated = |times, ends_task| {
+        let mut fixture = reflexion();
+        let state = fixture.state();
+        let episode = state.episode.as_ref().unwrap().number;
+        let item = ReflectionItem { text: LessonText::plain("Look again."), ..ReflectionItem::default() };
+        let reflection = Reflection {
+            same_advice: Some(SameAdvice { times, cosine: 0.97, ends_task }),
+            ..Reflection::new(ReflectionKind::Plan, Author::Mentor, (episode, 0), vec![item])
+        };
+        fixture.write(Cause::Model, Event::Reflected { reflection: Box::new(reflection) });
+        fixture
+    };
+    for (w, h) in [(200, 60), (120, 36), (80, 24)] {
+        let text = |times, ends_task| screen_text(&TestScreen::new(repeated(times, ends_task), w, h).draw());
+        assert!(!text(2, false).contains("same advice"), "twice is no alarm");
+        let alarm = text(3, false);
+        assert!(alarm.contains("same advice 3 times") && !alarm.contains("ends early"), "{alarm}");
+        assert!(text(4, true).contains("same advice 4 times: the task ends early"), "{w}x{h}");
+    }
 }

@@ -8,7 +8,8 @@ mod trial_status;
 
 use super::pane_frame;
 use crate::catalog::{Lane, LaneFormat};
-use crate::domain::Lesson;
+use crate::domain::{Lesson, SameAdvice};
+use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -68,6 +69,12 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
         canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), text, canvas.style(Role::Muted));
         body = without_first_row(body);
     }
+    if let Some(same) = repeated_advice(state, lane).filter(|_| body.height > 1) {
+        let style = canvas.style(Role::Warning);
+        canvas.put(body.x + 1, body.y, 1, context.glyphs.mistake, style);
+        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), &same.describe(), style);
+        body = without_first_row(body);
+    }
     let writing = mentor_stream::streaming_reply_rows(context, lane, body, model.reduced_motion);
     for row in &writing {
         draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
@@ -89,6 +96,12 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     }
     let numbers: Vec<u32> = lane.newest_first(state).iter().map(|l| l.number).collect();
     draw_overflow_marks(&numbers, &rows, body, canvas);
+}
+
+/// Returns how the last advice of a lane on the present task repeats what was said before, if it does.
+fn repeated_advice(state: &State, lane: &Lane) -> Option<SameAdvice> {
+    let task = &state.episode.as_deref()?.task;
+    lane.kinds.iter().find_map(|kind| state.last_advice(*kind, task)?.repeated_advice())
 }
 
 /// Returns for each lane the rows that its lessons could use: two for each text, since most need as many.

@@ -335,13 +335,15 @@ const ENVIRONMENT_WORDS: &str = "go take put move open close use examine look he
 
 #[test]
 fn placebo_texts_are_no_lessons_and_name_nothing_in_an_environment() {
-    use crate::timeline::effect::{placebo_sentences, placebo_text, words};
+    use crate::domain::lower_case_words;
+    use crate::timeline::effect::{placebo_sentences, placebo_text};
     let places = include_str!("../places.toml").lines().filter(|line| !line.starts_with('#'));
-    let known: BTreeSet<String> =
-        words(&places.collect::<Vec<_>>().join(" ")).chain(words(ENVIRONMENT_WORDS)).collect();
+    let known: BTreeSet<String> = lower_case_words(&places.collect::<Vec<_>>().join(" "))
+        .chain(lower_case_words(ENVIRONMENT_WORDS))
+        .collect();
     assert!(known.len() > 150);
     for sentence in placebo_sentences() {
-        let named: Vec<String> = words(sentence).filter(|word| known.contains(word)).collect();
+        let named: Vec<String> = lower_case_words(sentence).filter(|word| known.contains(word)).collect();
         assert!(named.is_empty(), "{sentence}: {named:?}");
     }
     let phrases: Vec<&[Phrase]> = GRID_HABITS
@@ -354,6 +356,6 @@ fn placebo_texts_are_no_lessons_and_name_nothing_in_an_environment() {
         assert_eq!(lessons_in(&placebo), Lessons::default(), "{placebo}");
         let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, &placebo)] };
         assert!(phrases.iter().all(|phrases| !Phrase::is_in_prompt(phrases, &prompt)), "{placebo}");
-        assert!(words(&placebo).all(|word| !known.contains(&word)), "{placebo}");
+        assert!(lower_case_words(&placebo).all(|word| !known.contains(&word)), "{placebo}");
     }
 }

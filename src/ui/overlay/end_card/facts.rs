@@ -28,6 +28,9 @@ fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
         EndReason::Won => format!("Won: the goal was reached in {steps}."),
         EndReason::StepLimit => format!("{how}: step limit reached ({}).", pluralize(limit.into(), "step")),
         EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
+        EndReason::RepeatedAdvice => {
+            format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
+        }
         EndReason::Error => format!("{how}: {why}, and the task was skipped."),
         EndReason::Done
         | EndReason::MoveLimit

@@ -18,6 +18,7 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
         EndReason::PlanEnd => "plan",
+        EndReason::RepeatedAdvice => "advice",
         EndReason::Loop => "loop",
         EndReason::Person => "person",
         EndReason::Error => "error",

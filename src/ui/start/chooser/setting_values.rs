@@ -7,6 +7,7 @@ use crate::text::one_line;
 use crate::ui::start::types::{AllowedValues, SettingRow};
 use crate::ui::widget::list_index::wrapped_index;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use serde_json::Value;
 
 /// The longest value that can be typed, in bytes. No path is longer.
 const MAX_VALUE_LEN: usize = 4096;
@@ -127,7 +128,17 @@ impl Chooser {
 
 /// Returns an error message if the value of a setting is invalid.
 fn value_error(setting: &SettingRow) -> Option<String> {
-    let AllowedValues::Number(from, to) = setting.allowed else { return None };
+    let (from, to) = match setting.allowed {
+        AllowedValues::Number(from, to) => (from, to),
+        AllowedValues::OneOf(_) => return None,
+        AllowedValues::Text { .. } => {
+            let spec = SETTINGS.iter().find(|spec| spec.name == setting.name)?;
+            let value =
+                setting.value.parse::<f64>().map_or_else(|_| setting.value.as_str().into(), Value::from);
+            let reason = spec.validate(&value).err()?;
+            return Some(format!("{} {}: {reason}", setting.label, setting.value));
+        }
+    };
     let number: Option<u64> = effective_value(setting).parse().ok();
     let error = match (SETTINGS.iter().find(|spec| spec.name == setting.name), number) {
         (Some(spec), Some(number)) => spec.validate(&number.into()).err(),

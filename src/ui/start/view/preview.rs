@@ -2,7 +2,7 @@
 
 use super::settings::display_value;
 use crate::catalog::SETTINGS;
-use crate::domain::{MAX_NUMBER, SettingOrigin};
+use crate::domain::{MAX_NUMBER, SettingOrigin, SettingSpec};
 use crate::text::{one_line, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::start::chooser::{Chooser, Section, TreeRow};
@@ -147,6 +147,9 @@ fn value_lines(setting: &SettingRow, values: &[String], area: Rect, used: usize,
 fn accepted_values(setting: &SettingRow) -> String {
     match &setting.allowed {
         AllowedValues::Text { expected, suggestions, .. } => {
+            // A setting of the table describes its values by itself.
+            let spec = SETTINGS.iter().find(|spec| spec.name == setting.name);
+            let expected = spec.map_or_else(|| (*expected).to_owned(), SettingSpec::allowed_values);
             let others = if suggestions.len() > 1 { ", or choose a suggestion" } else { "" };
             format!("type or paste {expected}{others}")
         }

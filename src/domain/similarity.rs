@@ -1,4 +1,4 @@
-//! The similarity of two texts (section 11.2 of `docs/EFFECT.md`).
+//! The similarity of two texts (`docs/EFFECT.md`).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub struct WordCounts(BTreeMap<String, u64>);
 impl WordCounts {
     /// Counts the words of a text: runs of the letters a to z, regardless of case, as in DORA's public code.
     pub fn of(text: &str) -> Self {
-        Self::of_words(words(text))
+        Self::of_words(lower_case_words(text))
     }
 
     /// Counts words.
@@ -30,7 +30,8 @@ impl WordCounts {
     /// text has none.
     pub fn cosine(&self, other: &Self) -> f64 {
         let product: u64 = self.0.iter().filter_map(|(word, n)| other.0.get(word).map(|m| n * m)).sum();
-        let norm = (self.squares() as f64).sqrt() * (other.squares() as f64).sqrt();
+        // One root of the product, so that equal texts give exactly 1.
+        let norm = (self.squares() as f64 * other.squares() as f64).sqrt();
         if norm > 0.0 { product as f64 / norm } else { 0.0 }
     }
 
@@ -40,7 +41,7 @@ impl WordCounts {
 }
 
 /// Returns the words of a text in lower case.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
+pub fn lower_case_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_ascii_alphabetic())
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_lowercase)
