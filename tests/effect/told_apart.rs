@@ -1,9 +1,11 @@
 //! A helping, a useless and a harmful lesson are told apart in each environment.
 //!
-//! The tasks were chosen by a pilot: 8 plays of each of 40 tasks or more (ALFWorld: 43 games) in each arm, with the seed 101. Helping lessons have
-//! tasks that were won in at most half of the plays without the lesson and at least 30 points more often with it. In
-//! BabyAI the harmful lesson's tasks, too, were won in at most half of the plays, and at least 30 points less often with it.
-//! The measurements here use other seeds.
+//! The tasks were chosen by a pilot: 8 plays of each of 40 tasks or more (ALFWorld: 43 games) in each arm. Each test repeats it on
+//! the chosen tasks, with other seeds than those of the measurement. Tasks of helping lessons are won in at most half of the
+//! plays without the lesson and at least 30 points more often with it, those of harmful ones at least 30 points less often; in BabyAI
+//! the latter, too, are won in at most half of the plays without the lesson.
+//!
+//! Useless lessons apply to their tasks: most plays with the lesson differ from those without it, but as many are won.
 //!
 //! The lessons that the rule-based actor understands in PDDL end habits. In the pilot, none of the nine tried won any task 30
 //! points less often, so no harmful one is measured there.
@@ -17,6 +19,14 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
 const PAIRS: &str = "60";
 /// The number of pairs of the whole test, which has all of them, also after the verdict.
 const ALL_PAIRS: &str = "100";
+
+/// The seed of the pilot, and the number of plays of each task in each of its arms.
+const PILOT_SEED: &str = "101";
+const PILOT_PLAYS: &str = "8";
+/// What the pilot must have shown of the chosen tasks: the largest share of plays that are won without the lesson where there must be
+/// room for it, and the smallest effect.
+const LARGEST_BASELINE: f64 = 0.5;
+const SMALLEST_EFFECT: f64 = 0.3;
 
 struct Case {
     env: &'static str,
@@ -36,9 +46,9 @@ const HOUSEHOLD: &[Case] = &[
     },
     Case {
         env: "household",
-        lesson: "Only a fridge can cool things.",
+        lesson: "Take the object before you heat, cool or clean it.",
         verdict: "no-effect",
-        tasks: &["normal/heat/14"],
+        tasks: &["normal/cool/2"],
     },
     // The eggs are somewhere else, and there are many cabinets.
     Case {
@@ -64,9 +74,12 @@ const ALFWORLD: &[Case] = &[
     },
     Case {
         env: "alfworld",
-        lesson: "Only a fridge can cool things.",
+        lesson: "Take the object before you heat, cool or clean it.",
         verdict: "no-effect",
-        tasks: &["v042__look_at_obj_in_light-Bowl", "v042__pick_heat_then_place_in_recep-Plate"],
+        tasks: &[
+            "v042__pick_clean_then_place_in_recep-ButterKnife",
+            "v042__pick_cool_then_place_in_recep-Pan-None-DiningTable",
+        ],
     },
     Case {
         env: "alfworld",
@@ -91,12 +104,12 @@ const BABYAI: &[Case] = &[
             "UnlockPickupDist/10",
         ],
     },
-    // This level has one room and no doors.
+    // It saves some steps, of which these tasks have enough, or nobody has.
     Case {
         env: "babyai",
-        lesson: "Toggle a closed door before you go through it.",
+        lesson: "Use \"pickup COLOUR KIND NUMBER\".",
         verdict: "no-effect",
-        tasks: &["PutNextLocalS6N4/13", "PutNextLocalS6N4/10"],
+        tasks: &["PutNextLocalS6N4/20", "PutNextLocalS6N4/36", "PutNextLocalS6N4/32"],
     },
     Case {
         env: "babyai",
@@ -122,37 +135,91 @@ const PDDL: &[Case] = &[
     },
     Case {
         env: "pddl",
-        lesson: "Carry a ball in each hand before you move to another room.",
+        lesson: "Use unstack for a block that lies on another one.",
         verdict: "no-effect",
-        tasks: &["blockworld/17"],
+        tasks: &["blockworld/22", "blockworld/24"],
     },
 ];
 
-/// Measures each lesson, and checks its verdict. `find_task` turns what the case says into a task.
+/// Plays a case with these options besides its own, and returns the lines of the output.
+fn play(case: &Case, tasks: &[String], options: &[&str]) -> Vec<Value> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["lessons", "--pool", "pool.jsonl", "effect", "--text", case.lesson, "--env", case.env]);
+    command.args(["--these", "--placebo", "none", "--keep", "none", "--json"]).args(options);
+    for task in tasks {
+        command.args(["--task", task]);
+    }
+    command.current_dir(dir.path()).env_clear().env("HOME", dir.path()).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // 3: a budget stopped it, as always in a pilot.
+    let is_complete = output.status.success() || output.status.code() == Some(3);
+    let (name, verdict) = (case.name(), line_of_type(&lines, "verdict"));
+    assert!(is_complete, "{name}: {verdict:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    lines
+}
+
+fn line_of_type<'a>(lines: &'a [Value], name: &str) -> Option<&'a Value> {
+    lines.iter().rfind(|line| line["type"] == name)
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{}: {}", self.env, self.lesson)
+    }
+
+    /// Repeats the pilot on the chosen tasks, and checks that they are what they were chosen for.
+    fn check_pilot(&self, tasks: &[String]) {
+        let options = ["--pairs", PILOT_PLAYS, "--keep-going", "--seed", PILOT_SEED];
+        let lines = play(self, tasks, &options);
+        let arms = line_of_type(&lines, "summary").unwrap()["arms"].as_array().unwrap();
+        let rate = |name: &str| {
+            let arm = arms.iter().find(|arm| arm["name"] == name).unwrap();
+            arm["won"].as_f64().unwrap() / arm["episodes"].as_f64().unwrap()
+        };
+        let (with, without) = (rate("with"), rate("without"));
+        println!("{} {}: pilot {with:.2} with, {without:.2} without", self.name(), self.verdict);
+        let (effect, needs_room) = match self.verdict {
+            "helped" => (with - without, true),
+            "harmful" => (without - with, self.env == "babyai"),
+            _ => return,
+        };
+        assert!(effect >= SMALLEST_EFFECT, "{}: {with} {without}", self.name());
+        assert!(!needs_room || without <= LARGEST_BASELINE, "{}: {without}", self.name());
+    }
+}
+
+/// Returns the share of the plays that went differently with the lesson, whatever their outcome.
+fn share_of_different_plays(lines: &[Value]) -> f64 {
+    let (mut plays, mut different) = (0_u32, 0_u32);
+    for pair in lines.iter().filter(|line| line["type"] == "pair") {
+        let plays_of = |arm: &str| pair["arms"][arm].as_array().unwrap().clone();
+        for with in plays_of("with") {
+            let without = plays_of("without").into_iter().find(|play| play["repeat"] == with["repeat"]);
+            plays += 1;
+            different += u32::from(with["trace"] != without.unwrap()["trace"]);
+        }
+    }
+    f64::from(different) / f64::from(plays)
+}
+
+/// Repeats the pilot, measures each lesson, and checks its verdict. `find_task` turns what the case says into a task.
 fn check(cases: &[Case], find_task: impl Fn(&str) -> String) {
     for case in cases {
-        let dir = tempfile::tempdir().unwrap();
-        let mut command = Command::new(PROGRAM);
-        command.args(["lessons", "--pool", "pool.jsonl", "effect", "--text", case.lesson, "--env", case.env]);
-        command.args(["--these", "--placebo", "none", "--keep", "none", "--json", "--expect", case.verdict]);
-        for task in case.tasks {
-            command.args(["--task", &find_task(task)]);
-        }
-        if super::is_full() {
-            command.args(["--pairs", ALL_PAIRS, "--keep-going"]);
-        } else {
-            command.args(["--pairs", PAIRS]);
-        }
-        command.current_dir(dir.path()).env_clear().env("HOME", dir.path()).stdin(Stdio::null());
-        let output = command.output().unwrap();
-        let lines = String::from_utf8_lossy(&output.stdout);
-        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let of_type = |name: &str| lines.iter().find(|line| line["type"] == name).cloned();
-        let (verdict, summary) =
-            (of_type("verdict").unwrap_or_default(), of_type("summary").unwrap_or_default());
-        let name = format!("{}: {}", case.env, case.lesson);
-        println!("{name} {}: {} pairs, {}", case.verdict, summary["settled"], verdict["difference"]);
-        assert!(output.status.success(), "{name}: {verdict}\n{}", String::from_utf8_lossy(&output.stderr));
+        let tasks: Vec<String> = case.tasks.iter().map(|task| find_task(task)).collect();
+        case.check_pilot(&tasks);
+        let pairs: &[&str] =
+            if super::is_full() { &["--pairs", ALL_PAIRS, "--keep-going"] } else { &["--pairs", PAIRS] };
+        let lines = play(case, &tasks, pairs);
+        let verdict = line_of_type(&lines, "verdict").unwrap();
+        let different = share_of_different_plays(&lines);
+        let settled = &line_of_type(&lines, "summary").unwrap()["settled"];
+        println!("    {settled} pairs, {}, {different:.2} of the plays differ", verdict["difference"]);
+        let expected = if case.verdict == "no-effect" { "no_effect" } else { case.verdict };
+        assert_eq!(verdict["verdict"], expected, "{}: {verdict}", case.name());
+        assert!(different > 0.5, "{}: the lesson doesn't apply to its tasks", case.name());
     }
 }
 
