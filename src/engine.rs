@@ -18,6 +18,7 @@ mod effect;
 mod envelope;
 mod episode;
 mod event;
+mod last_advice;
 mod limits;
 mod method_guard;
 mod no_action_warning;
@@ -34,7 +35,6 @@ mod undo_action;
 mod waiting_prompts;
 
 pub use advance::episode_end;
-pub use advice::LastAdvice;
 pub use breakpoints::{
     Breakpoint, BreakpointHit, Breakpoints, EpisodeBaseline, MAX_BREAKPOINTS, Streak, Streaks,
 };
@@ -45,6 +45,7 @@ pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
 pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
+pub use last_advice::LastAdvice;
 pub use policy::{
     BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, HasKnownFormFn, Intent,
     MentorReply, Method, OutgoingAction, ParseConditionFn, ParseMentorReplyFn, ParsedActorReply,

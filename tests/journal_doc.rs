@@ -41,7 +41,7 @@ fn every_event_example_is_read_written_and_folded() {
         }
         state.apply(&envelope);
     }
-    assert_eq!(state.head.0, 82);
+    assert_eq!(state.head.0, 83);
     // Every kind of event has an example.
     let code = include_str!("../src/engine/event.rs");
     let list = code.split("pub enum Event {").nth(1).unwrap().split("\n}").next().unwrap();

@@ -5,16 +5,6 @@
 
 use super::State;
 use crate::domain::{Reflection, ReflectionKind, SameAdvice, Seq, Task};
-use serde::{Deserialize, Serialize};
-
-/// The last advice of a kind on a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LastAdvice {
-    /// Its index among all reflections, from 0.
-    index: u32,
-    /// The first of the successive reflections that say the same.
-    since: Seq,
-}
 
 impl State {
     /// Compares a reflection that is about to be recorded with the one before of its kind on the same task. Returns `None` if
@@ -40,19 +30,6 @@ impl State {
         })
     }
 
-    /// Keeps the newest reflection, which has just been added, as the last advice on its task.
-    pub(super) fn record_advice(&mut self) {
-        let Some(index) = self.reflections.len().checked_sub(1) else { return };
-        let Some(newest) = self.reflections.get(index).filter(|reflection| reflection.is_advice()) else {
-            return;
-        };
-        let Some(task) = self.task_of(newest.episode) else { return };
-        let key = advice_key(newest.kind, task);
-        let earlier = newest.same_advice.and_then(|_| self.last_advice.get(&key));
-        let last = LastAdvice { index: index as u32, since: earlier.map_or(newest.seq, |last| last.since) };
-        self.last_advice.insert_mut(key, last);
-    }
-
     /// Returns the last advice of a kind on a task.
     pub fn last_advice(&self, kind: ReflectionKind, task: &Task) -> Option<&Reflection> {
         let last = self.last_advice.get(&advice_key(kind, task))?;
@@ -76,12 +53,13 @@ impl State {
     }
 
     /// Returns the task of an episode.
-    fn task_of(&self, episode: u32) -> Option<&Task> {
+    pub(super) fn task_of(&self, episode: u32) -> Option<&Task> {
         let current = self.episode.as_deref().filter(|current| current.number == episode);
         current.map(|current| &current.task).or_else(|| self.ended_episode(episode).map(|ended| &ended.task))
     }
 }
 
-fn advice_key(kind: ReflectionKind, task: &Task) -> String {
+/// Returns the key of [`State::last_advice`].
+pub(super) fn advice_key(kind: ReflectionKind, task: &Task) -> String {
     format!("{}\n{}", kind.name(), task.key())
 }

@@ -1,6 +1,7 @@
 //! Folds events into the state. The fold cannot fail and has no side effects. Its match has no wildcard arm, so that
 //! the compiler reports every event that isn't handled.
 
+mod advice;
 mod breakpoints;
 mod cancelled;
 mod clock;

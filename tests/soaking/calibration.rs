@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Simulated measurements of each point.
-const RUNS: u64 = 1_000;
+const RUNS: u64 = 4_000;
 const PAIRS: u64 = 200;
 /// The stated rates.
 const STATED: [f64; 5] = [0.02, 0.05, 0.10, 0.20, 0.30];
@@ -245,7 +245,7 @@ fn plot_path() -> PathBuf {
 }
 
 #[test]
-#[ignore = "simulates 30,000 measurements"]
+#[ignore = "simulates 120,000 measurements"]
 fn the_calibration_plot_is_what_the_simulation_gives() {
     let page = picture(&simulate());
     if std::env::var_os("UPDATE").is_some() {

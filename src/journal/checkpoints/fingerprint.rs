@@ -4,6 +4,8 @@
 const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
     include_bytes!("../../engine/advice.rs"),
+    include_bytes!("../../engine/last_advice.rs"),
+    include_bytes!("../../engine/apply/advice.rs"),
     include_bytes!("../../engine/prefetch.rs"),
     include_bytes!("../../engine/apply/prefetch.rs"),
     include_bytes!("../../engine/samples.rs"),

@@ -1,0 +1,260 @@
+//! Whole measurements of the rule-based actor, many times: how often their verdicts are wrong (`docs/EFFECT.md`).
+//!
+//! In each environment four kinds of lessons are measured: one that removes a frequent mistake, one that matches no form of the
+//! actor, a placebo, and one that harms. Each measurement has its own seed, and so other plays and another order of the tasks.
+//! `RETROSPECT_SOAK=full` makes 40 measurements of each, `cargo test` one with few pairs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and this one prints its counts"
+)]
+
+use retrospect::timeline::effect::{placebo_text, wilson};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
+const MEASUREMENTS: u64 = 40;
+const PAIRS: u32 = 60;
+const FEW_PAIRS: u32 = 6;
+/// The error rate that a verdict claims.
+const CLAIM: f64 = 0.05;
+/// Fits no form of `docs/LESSON_FORMS.md`.
+const NO_FORM: &str = "The mug may be on a shelf, so start there.";
+
+/// What is known of a lesson on its tasks.
+#[derive(Clone, Copy, PartialEq)]
+enum Truth {
+    Helps,
+    Nothing,
+    Harms,
+}
+
+/// A lesson on tasks of an environment.
+struct Row {
+    name: &'static str,
+    lesson: String,
+    truth: Truth,
+    /// Where the tasks come from, and what else the command line says.
+    options: Vec<String>,
+}
+
+impl Row {
+    fn new(name: &'static str, lesson: impl Into<String>, truth: Truth, options: &[&str]) -> Self {
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        Self { name, lesson: lesson.into(), truth, options }
+    }
+
+    /// The lesson as measured for the nth time: each placebo has its own sentences.
+    fn text(&self, number: u64) -> String {
+        match self.name {
+            "placebo" => placebo_text(&self.lesson, &format!("soak {number}"), 1),
+            _ => self.lesson.clone(),
+        }
+    }
+}
+
+/// How often a row had each verdict.
+#[derive(Default)]
+struct Verdicts {
+    helped: u64,
+    harmful: u64,
+    no_effect: u64,
+    undecided: u64,
+    inconsistent: u64,
+}
+
+impl Verdicts {
+    fn count(&mut self, verdict: &str) {
+        *match verdict {
+            "helped" => &mut self.helped,
+            "harmful" => &mut self.harmful,
+            "no_effect" => &mut self.no_effect,
+            "undecided" => &mut self.undecided,
+            "inconsistent" => &mut self.inconsistent,
+            other => panic!("unknown verdict {other}"),
+        } += 1;
+    }
+
+    fn wrong(&self, truth: Truth) -> u64 {
+        self.inconsistent
+            + match truth {
+                Truth::Helps => self.harmful + self.no_effect,
+                Truth::Nothing => self.helped + self.harmful,
+                Truth::Harms => self.helped + self.no_effect,
+            }
+    }
+}
+
+/// `Look for an egg in/on a cabinet first.` for each of these things.
+fn look_in_cabinets(things: &[&str]) -> String {
+    let article = |thing: &str| if thing.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let sentence = |thing: &&str| format!("Look for {} {thing} in/on a cabinet first.", article(thing));
+    things.iter().map(sentence).collect::<Vec<_>>().join(" ")
+}
+
+fn seed() -> u64 {
+    std::env::var("RETROSPECT_SOAK_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0)
+}
+
+/// Measures a lesson and returns the verdict.
+fn measure(env: &str, row: &Row, number: u64, pairs: u32) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["lessons", "--pool", "pool.jsonl", "effect", "--env", env, "--text", &row.text(number)]);
+    command.args(["--placebo", "none", "--keep", "none", "--json", "--pairs", &pairs.to_string()]);
+    command.args(["--seed", &(seed() * 1_000 + number).to_string()]).args(&row.options);
+    command.current_dir(dir.path()).env_clear().env("HOME", dir.path()).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let verdict = lines.filter(|line| line["type"] == "verdict").last();
+    let verdict = verdict.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    verdict["verdict"].as_str().unwrap().to_owned()
+}
+
+/// Measures each row many times, prints a row of the table, and checks how often the verdict was wrong.
+fn check(env: &str, rows: &[Row]) {
+    let is_full = std::env::var_os("RETROSPECT_SOAK").is_some_and(|mode| mode == "full");
+    let (runs, pairs) = if is_full { (MEASUREMENTS, PAIRS) } else { (1, FEW_PAIRS) };
+    for row in rows {
+        let mut verdicts = Verdicts::default();
+        (1..=runs).for_each(|number| verdicts.count(&measure(env, row, number, pairs)));
+        let wrong = verdicts.wrong(row.truth);
+        let interval = wilson(wrong as usize, runs as usize).unwrap();
+        println!(
+            "| {env} | {} | {} | {} | {} | {} | {wrong} of {runs} [{:.0}, {:.0}] % |",
+            row.name,
+            verdicts.helped,
+            verdicts.harmful,
+            verdicts.no_effect,
+            verdicts.undecided,
+            100.0 * interval.low,
+            100.0 * interval.high
+        );
+        let allowed = CLAIM + 3.0 * (CLAIM * (1.0 - CLAIM) / runs as f64).sqrt();
+        assert!(wrong as f64 / runs as f64 <= allowed, "{env}, {}: {wrong} of {runs} are wrong", row.name);
+        let is_found = row.truth != Truth::Helps || verdicts.helped * 2 > runs;
+        assert!(is_found || !is_full, "{env}: the helping lesson was found {} times", verdicts.helped);
+    }
+}
+
+#[test]
+fn household() {
+    let heat = ["--tasks", "normal/heat/1-60"];
+    let all = ["--tasks", "normal/*/1-20"];
+    let helping = "After you heat it, put it in/on the target.";
+    let wrong_places =
+        look_in_cabinets(&["apple", "bread", "cup", "egg", "mug", "plate", "potato", "tomato"]);
+    check(
+        "household",
+        &[
+            Row::new("helping", helping, Truth::Helps, &heat),
+            Row::new("no form", NO_FORM, Truth::Nothing, &all),
+            Row::new("placebo", helping, Truth::Nothing, &all),
+            Row::new("wrong places", wrong_places, Truth::Harms, &[heat[0], heat[1], "--max-steps", "40"]),
+        ],
+    );
+}
+
+/// Needs the real games, which are not part of the program. There are 43, so a measurement has as many pairs.
+#[test]
+fn alfworld() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
+    let Ok(games) = std::fs::read_dir(&folder) else {
+        println!("0 passed, 0 failed, 4 skipped: {} is absent", folder.display());
+        assert!(std::env::var_os("RETROSPECT_GOLDEN").is_none_or(|value| value != "required"));
+        return;
+    };
+    let mut games: Vec<String> = games.map(|game| game.unwrap().path().display().to_string()).collect();
+    games.sort();
+    let tasks: Vec<&str> = games.iter().flat_map(|game| ["--task", game.as_str()]).collect();
+    let tight: Vec<&str> = tasks.iter().copied().chain(["--max-steps", "30"]).collect();
+    let helping = "Do not repeat an action that did nothing.";
+    let wrong_places = look_in_cabinets(&[
+        "apple",
+        "bread",
+        "cup",
+        "egg",
+        "lettuce",
+        "mug",
+        "plate",
+        "potato",
+        "tomato",
+        "book",
+        "bowl",
+        "pan",
+        "pot",
+        "knife",
+        "spoon",
+        "fork",
+        "soapbar",
+        "cloth",
+        "candle",
+        "vase",
+        "cd",
+        "pencil",
+        "newspaper",
+        "pillow",
+    ]);
+    check(
+        "alfworld",
+        &[
+            Row::new("helping", helping, Truth::Helps, &tasks),
+            Row::new("no form", NO_FORM, Truth::Nothing, &tasks),
+            Row::new("placebo", helping, Truth::Nothing, &tasks),
+            Row::new("wrong places", wrong_places, Truth::Harms, &tight),
+        ],
+    );
+}
+
+/// Tasks of `tests/effect/told_apart.rs`, where there is room; a pair is one round over them.
+fn rounds(tasks: &[&'static str]) -> Vec<&'static str> {
+    std::iter::once("--these").chain(tasks.iter().flat_map(|task| ["--task", *task])).collect()
+}
+
+#[test]
+fn babyai() {
+    let with_room = rounds(&[
+        "UnlockPickupDist/32",
+        "UnlockPickupDist/15",
+        "UnlockPickupDist/36",
+        "UnlockPickupDist/13",
+        "UnlockPickupDist/27",
+        "UnlockPickupDist/10",
+    ]);
+    let one_room = rounds(&[
+        "PutNextLocalS6N4/13",
+        "PutNextLocalS6N4/10",
+        "PutNextLocalS6N4/23",
+        "PutNextLocalS6N4/2",
+        "PutNextLocalS6N4/12",
+        "PutNextLocalS6N4/16",
+    ]);
+    let lesson = "Do not turn round more than once.";
+    check(
+        "babyai",
+        &[
+            Row::new("helping", lesson, Truth::Helps, &with_room),
+            Row::new("no form", NO_FORM, Truth::Nothing, &with_room),
+            Row::new("placebo", lesson, Truth::Nothing, &with_room),
+            Row::new("harmful here", lesson, Truth::Harms, &one_room),
+        ],
+    );
+}
+
+/// No lesson that the actor understands is harmful here.
+#[test]
+fn pddl() {
+    let tasks = rounds(&["blockworld/17"]);
+    let helping = "Put a block that is in the way on the table.";
+    check(
+        "pddl",
+        &[
+            Row::new("helping", helping, Truth::Helps, &tasks),
+            Row::new("no form", NO_FORM, Truth::Nothing, &tasks),
+            Row::new("placebo", helping, Truth::Nothing, &tasks),
+        ],
+    );
+}
