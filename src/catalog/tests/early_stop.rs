@@ -2,7 +2,7 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{EndReason, RunSpec, SameAdvice, SettingOrigin, StepResult};
-use crate::engine::{Command, Envelope, Event, PauseReason, State};
+use crate::engine::{Command, Envelope, Episode, Event, PauseReason, State};
 use serde_json::{Value, json};
 
 /// The advice that a mentor repeats, and the same with another order of words.
@@ -231,7 +231,7 @@ fn a_breakpoint_within_an_episode_leaves_it_open() {
     play.mentor = Box::new(|_| format!("['{SAME}']"));
     break_at(&mut play, "once same advice 3");
     play_on(&mut play);
-    let steps = |play: &TestRun| play.state().open_episode().map(|open| open.answered_steps());
+    let steps = |play: &TestRun| play.state().open_episode().map(Episode::answered_steps);
     assert_eq!((steps(&play), play.state().is_waiting()), (Some(5), true));
     play.command(Command::ChangeSetting { name: "early_stop".to_owned(), value: false.into() });
     play_on(&mut play);
