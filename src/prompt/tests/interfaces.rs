@@ -90,7 +90,8 @@ fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
     for step in [1, 3] {
         assert_eq!(episode.step(step).unwrap().observation(), first, "step {step}");
     }
-    let react = play_with_interface("react");
+    let mut react = play_with_interface("react");
+    react.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"]);
     assert_eq!(
         crate::catalog::rewrite_action(react.state(), "put cd 1 in desk 1."),
         outgoing(None, None, false)

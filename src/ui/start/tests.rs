@@ -234,9 +234,9 @@ fn defaults_follow_the_selected_environment() {
     let value =
         |environment, value: &str, origin| ValueInEnvironment { environment, value: value.into(), origin };
     model.settings.push(SettingRow {
-        name: "run.steps".into(),
-        role: role_of("run.steps"),
-        group: group_of("run.steps"),
+        name: "own_steps".into(),
+        role: role_of("own_steps"),
+        group: group_of("own_steps"),
         label: "steps".into(),
         value: "50".into(),
         origin: SettingOrigin::Paper,
@@ -260,7 +260,7 @@ fn defaults_follow_the_selected_environment() {
     press(&mut chooser, KeyCode::PageUp);
     assert_eq!(last(&chooser), ("50".to_owned(), SettingOrigin::Paper));
     // What the person has chosen stays.
-    select_setting(&mut chooser, "run.steps");
+    select_setting(&mut chooser, "own_steps");
     press(&mut chooser, KeyCode::Right);
     chooser.section = Section::Tasks;
     press(&mut chooser, KeyCode::PageDown);

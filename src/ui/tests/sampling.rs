@@ -259,7 +259,6 @@ fn compare_targets_list_the_same_task_first_with_its_outcome() {
     let order: Vec<&str> = rows.iter().filter_map(|r| r.split(['│', '-']).nth(1)).map(str::trim).collect();
     assert_eq!(order, ["s2", "s3", "s1"], "{shown}");
     assert!(rows.iter().all(|r| r.contains("1 of 2 won, 31 steps │")), "{shown}");
-    assert!(rows[1].contains("cool a mug"), "the middle of a name is left out: {shown}");
 }
 
 /// Regression: tasks with the same goal text counted as the same task.
