@@ -145,6 +145,19 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             ),
             "own.toml:5: generation is never \"neurall\"; expected one of ",
         ),
+        // Regression: a segment with a condition that can't hold never appeared, and nothing said so.
+        (
+            template(
+                "method = 'own'\n[[segment]]\nlabel = 'cue'\ntext = '>'\nwhen = { setting = 'thoughts_count', is = 'on' }",
+            ),
+            "own.toml:5: thoughts_count is never \"on\"; expected one of true, false",
+        ),
+        (
+            template(
+                "method = 'own'\n[[segment]]\nlabel = 'cue'\ntext = '>'\nwhen = { setting = 'role', is = 'calibration' }",
+            ),
+            "own.toml:5: role is never \"calibration\"; expected one of test, calibrate, explore",
+        ),
         (template("envs = ['counter', 'housold']"), "own.toml:1: no environment is named \"counter\""),
         // Regression: no prompt ever asked for a misspelt text of an environment, and nothing said so.
         (

@@ -12,7 +12,7 @@ mod upstream_files;
 use super::interface::OtherWording;
 use super::{action_forms, forms, text_hash};
 use crate::domain::{
-    EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec, Task,
+    EpisodeRole, Interface, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec, Task,
 };
 use crate::engine::{Episode, State};
 pub(super) use env_texts::EnvTexts;
@@ -294,6 +294,17 @@ impl StoredText {
 impl Condition {
     /// What a condition can refer to besides settings.
     const FACTS: [&'static str; 6] = ["method", "interface", "mentor", "outcome", "role", "reply"];
+
+    /// Returns the values that one of [`Self::FACTS`] can have; `None` if any text may be one.
+    pub(super) fn values_of_fact(name: &str) -> Option<&'static [&'static str]> {
+        match name {
+            "interface" => Some(Interface::WORDS),
+            "role" => Some(&["test", "calibrate", "explore"]),
+            "outcome" => Some(&["open", "won", "failed"]),
+            "reply" => Some(&["first", "repeated"]),
+            _ => None,
+        }
+    }
 
     /// Returns whether the condition holds. `method`, `interface` and `mentor` refer to the run, `outcome` (open, won
     /// or failed) and `role` (test, calibrate or explore) to the episode, `reply` (first, or repeated after

@@ -207,18 +207,26 @@ fn check_settings(
         file.known_name("setting", name.clone(), &names)?;
     }
     let Some(RawCondition { setting, value }) = &segment.condition else { return Ok(()) };
-    if Condition::FACTS.contains(&setting.get_ref().as_str()) {
-        return Ok(());
-    }
     let known: Vec<&str> = names.into_iter().chain(Condition::FACTS).collect();
+    let start = setting.span().start;
     let name = file.known_name("setting", setting.clone(), &known)?;
-    let spec = settings.iter().find(|spec| spec.name == name);
-    match spec.map(|spec| spec.default) {
-        Some(DefaultValue::Choice(_, words)) if !words.contains(&value.as_str()) => {
-            let reason = format!("{name} is never {value:?}; expected one of {}", words.join(", "));
-            Err(file.error_at(setting.span().start, reason))
+    // A condition that can't hold would leave the segment out without a word.
+    let words = match settings.iter().find(|spec| spec.name == name).map(|spec| spec.default) {
+        Some(DefaultValue::Choice(_, words)) => Some(words),
+        Some(DefaultValue::Switch(_)) => Some(&["true", "false"][..]),
+        Some(DefaultValue::Number(_)) if value.parse::<u64>().is_err() => {
+            let reason = format!("{name} is never {value:?}; expected a whole number");
+            return Err(file.error_at(start, reason));
         }
-        _ => Ok(()),
+        Some(DefaultValue::Number(_) | DefaultValue::Decimal(_)) => None,
+        None => Condition::values_of_fact(&name),
+    };
+    match words.filter(|words| !words.contains(&value.as_str())) {
+        Some(words) => {
+            let reason = format!("{name} is never {value:?}; expected one of {}", words.join(", "));
+            Err(file.error_at(start, reason))
+        }
+        None => Ok(()),
     }
 }
 
