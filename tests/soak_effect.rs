@@ -24,6 +24,9 @@ use std::path::Path;
 
 const ALPHA: f64 = 0.05;
 const MARGIN: f64 = 0.1;
+/// How much more often a statement with two bounds may hold than announced: a measurement keeps a bound that it has reached, whereas
+/// the table behind the announcement asks for both at the same number of pairs.
+const KEPT_BOUND_SHARE: f64 = 0.001;
 /// Simulated measurements of each setting.
 const RUNS: u64 = 4_000;
 /// Pairs of a simulated measurement.
@@ -91,7 +94,7 @@ impl Share {
     fn assert_close_to(self, p: f64, what: &str) {
         println!("| {what} | {p:.3} | {:.4} | {} |", self.value(), self.runs);
         // One run more or less is no deviation, also if the probability is almost 0 or 1.
-        let allowance = self.allowance(p) + 1.0 / self.runs as f64;
+        let allowance = self.allowance(p) + 1.0 / self.runs as f64 + KEPT_BOUND_SHARE;
         assert!(
             (self.value() - p).abs() <= allowance,
             "{what}: {} of {} runs, announced {p}",
