@@ -97,10 +97,10 @@ impl SnapshotCache {
 
     /// Opens and resets a task's environment.
     pub(super) fn reset(&mut self, open: &OpenWorld, task: &Task) -> Result<StepResult, EnvError> {
-        // An abandoned environment is not used again, but may be restored. One that can't be restored is closed before
-        // the next one is opened: it may be a process that uses a lot of memory.
+        // An abandoned environment is not used again, but may be restored. One that can't be restored, or that is another
+        // program, is closed before the next one is opened: it may use a lot of memory, and its process plays the next episode.
         self.is_open = false;
-        self.worlds.retain(|cached| cached.can_restore);
+        self.worlds.retain(|cached| cached.can_restore && !cached.world.snapshots_need_check());
         let mut world = open(task)?;
         let result = world.reset()?;
         let info = world.info();

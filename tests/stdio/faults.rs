@@ -193,6 +193,24 @@ fn a_program_that_hangs_at_a_look_is_ended() {
     }
 }
 
+/// Regression: a program whose snapshots failed could not be played: each restart failed in the same way.
+#[test]
+fn a_program_whose_snapshots_fail_is_used_without_them() {
+    let marks = tempfile::tempdir().unwrap();
+    let mut limits = long_limits();
+    *limits.limit_mut("snapshot").unwrap() = SHORT;
+    let start = || open(&options("hang@snapshot", Some(marks.path()), limits)).unwrap();
+    let mut world = start();
+    world.reset().unwrap();
+    assert!(world.info().snapshots && world.snapshot().is_none());
+    world.step("east").unwrap_err();
+    drop(world);
+    let mut world = start();
+    world.reset().unwrap();
+    assert!(!world.info().snapshots && world.snapshot().is_none());
+    world.step("east").unwrap();
+}
+
 #[test]
 fn a_program_that_hangs_while_it_lists_tasks_is_ended() {
     let marks = tempfile::tempdir().unwrap();

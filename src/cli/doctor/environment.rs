@@ -72,6 +72,8 @@ enum CapabilityState {
     Works,
     /// The restored state answers differently.
     Wrong,
+    /// It is announced, and taking a snapshot failed.
+    Failed,
 }
 
 /// One attempt: what was done and what was answered.
@@ -118,7 +120,12 @@ fn play(
         // The second time as well: a list may be what makes a difference.
         if can_list {
             let start = Instant::now();
-            listed = world.admissible()?;
+            listed = match world.admissible() {
+                Ok(actions) => actions,
+                // Some common words are tried then.
+                Err(EnvError::Refused { .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            };
             attempt.listing += start.elapsed();
             attempt.listed.push(listed.len());
             listed.sort();
@@ -199,7 +206,10 @@ fn try_snapshot(world: &mut dyn Environment, actions: &[String]) -> Result<Capab
     let Some((first, later)) = actions.split_first() else { return Ok(CapabilityState::Absent) };
     world.reset()?;
     world.step(first)?;
-    let Some(snapshot) = world.snapshot() else { return Ok(CapabilityState::Absent) };
+    let is_announced = world.info().snapshots;
+    let Some(snapshot) = world.snapshot() else {
+        return Ok(if is_announced { CapabilityState::Failed } else { CapabilityState::Absent });
+    };
     let before: Vec<StepResult> = later.iter().map(|action| world.step(action)).collect::<Result<_, _>>()?;
     match world.restore(&snapshot) {
         Ok(()) => {}
@@ -332,6 +342,10 @@ fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
     let snapshots = match report.snapshots {
         CapabilityState::Works => (CheckStatus::Ok, "a restored state answers as before".to_owned()),
         CapabilityState::Wrong => (CheckStatus::Broken, "a restored state answers differently".to_owned()),
+        CapabilityState::Failed => (
+            CheckStatus::Broken,
+            "announced, but none could be taken; the program is used without them".to_owned(),
+        ),
         CapabilityState::Absent => found(false, "none; going back replays the actions"),
     };
     let hint = found(report.hint, if report.hint { "available" } else { "none" });

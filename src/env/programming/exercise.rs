@@ -52,6 +52,16 @@ impl Row {
         };
         let id = if id.chars().all(|c| c.is_ascii_digit()) { format!("task-{id}") } else { id };
         let prompt = self.prompt.or(self.text).ok_or("it has neither `prompt` nor `text`")?;
+        // MBPP says the function's name only in its tests.
+        let signature = self
+            .code
+            .as_deref()
+            .zip(self.test_list.as_ref())
+            .and_then(|(code, tests)| tested_signature(code, tests));
+        let prompt = match &signature {
+            Some(signature) if self.entry_point.is_none() => format!("{}\n\n{signature}", prompt.trim_end()),
+            _ => prompt,
+        };
         let lines = |tests: Option<Vec<String>>| tests.unwrap_or_default().join("\n");
         let listed = lines(self.test_list);
         let test = self.test.unwrap_or_default();
@@ -74,6 +84,31 @@ impl Row {
             data_set: None,
         })
     }
+}
+
+/// Returns the line of a solution that defines the function which the tests call.
+fn tested_signature(code: &str, tests: &[String]) -> Option<String> {
+    let names = code.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("def ")?.split_once('(')?;
+        Some((name.trim(), line.trim_end()))
+    });
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let calls = |name: &str| {
+        tests.iter().any(|test| {
+            test.match_indices(name).any(|(at, _)| {
+                let after = test[at + name.len()..].trim_start();
+                !test[..at].ends_with(is_word) && after.starts_with('(')
+            })
+        })
+    };
+    let (_, line) = names.into_iter().find(|(name, _)| calls(name))?;
+    // What follows on the same line is the solution.
+    let mut depth = 0_i32;
+    let end = line.char_indices().find(|(_, c)| {
+        depth += i32::from(*c == '(') - i32::from(*c == ')');
+        depth == 0 && *c == ':'
+    });
+    Some(line[..=end?.0].to_owned())
 }
 
 impl Exercise {
@@ -159,7 +194,11 @@ mod tests {
         assert_eq!(ids, ["HumanEval/0", "mbpp/11", "HumanEval_0_f", "leet-1"]);
         assert!(found[0].hidden_tests.ends_with("== 1\n\n\ncheck(f)"), "{}", found[0].hidden_tests);
         assert_eq!(found[1].hidden_tests, "import math\nassert f() == 1\nassert f() == 2");
-        assert_eq!((found[1].prompt.as_str(), found[1].goal().as_str()), ("Write f.", "Write f."));
+        // Regression: the name that MBPP's tests call stood nowhere, so that no program could be right.
+        assert_eq!(
+            (found[1].prompt.as_str(), found[1].goal().as_str()),
+            ("Write f.\n\ndef f():", "Write f.")
+        );
         assert_eq!(found[3].hidden_tests, "assert f(1) == 1");
         assert_eq!(found[3].solution.as_deref(), Some("s"));
         assert!(found.iter().all(|exercise| exercise.refusal().is_none()));

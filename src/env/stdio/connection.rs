@@ -5,12 +5,19 @@ use super::message::{Consequence, Fields, PROTOCOL_VERSION, Rejection, parse_rep
 use crate::env::external::{ChildCommand, ChildProcess, IdleChildren};
 use crate::env::{EnvError, ExternalProgram, ProgramLimits};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The programs that wait for their next episode: that of a run, and the copy for questions about its past.
 static IDLE: IdleChildren = IdleChildren::new(2);
+
+/// The commands of programs that have failed to take a snapshot. They are used without snapshots from then on: otherwise each
+/// restart would fail in the same way.
+static WITHOUT_SNAPSHOTS: Mutex<BTreeSet<ProgramKey>> = Mutex::new(BTreeSet::new());
+
+/// A program with its arguments and variables.
+type ProgramKey = (Vec<String>, Vec<(String, String)>);
 
 /// Ends the programs that wait for their next episode, each with the request `close`.
 pub(super) fn end_idle_programs() {
@@ -32,6 +39,7 @@ pub(super) struct Connection {
     pub(super) notes: ProcessNotes,
     pub(super) limits: ProgramLimits,
     failure: Option<EnvError>,
+    key: ProgramKey,
 }
 
 impl Connection {
@@ -57,7 +65,20 @@ impl Connection {
             },
         };
         child.set_farewell((|number| request_line(number, "close", &Value::Null), limits.close));
-        Ok(Self { child, notes, limits, failure: None })
+        let key = (program.words.clone(), program.variables.clone());
+        Ok(Self { child, notes, limits, failure: None, key })
+    }
+
+    /// Returns whether the program is asked for snapshots: it says that it takes some, and hasn't failed to.
+    pub(super) fn takes_snapshots(&self) -> bool {
+        let hello = &self.notes.hello;
+        let failed = WITHOUT_SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner);
+        hello.capabilities.snapshot && hello.max_snapshots != Some(0) && !failed.contains(&self.key)
+    }
+
+    /// Asks the program for no more snapshots, also after a restart.
+    pub(super) fn give_up_snapshots(&self) {
+        WITHOUT_SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner).insert(self.key.clone());
     }
 
     /// Sends a request and reads the fields of its reply.

@@ -70,7 +70,7 @@ impl Environment for StdioEnvironment {
         let connection = self.connection.borrow();
         let hello = &connection.notes.hello;
         EnvInfo {
-            snapshots: hello.capabilities.snapshot && hello.max_snapshots != Some(0),
+            snapshots: connection.takes_snapshots(),
             deterministic: hello.deterministic == Some(true),
             listing_cost: if self.listing_changes_world {
                 ListingCost::ChangesWorld
@@ -142,8 +142,12 @@ impl Environment for StdioEnvironment {
         make_room(&mut connection).ok()?;
         let limit = connection.limits.snapshot;
         let id = connection.ask("snapshot", &Value::Null, limit, |fields| required_text(&fields, "snapshot"));
-        // A failure is reported by the next request.
-        let id: Arc<str> = id.ok()?.into();
+        let Ok(id) = id else {
+            // A failure is reported by the next request; after the restart the program is used without snapshots.
+            connection.give_up_snapshots();
+            return None;
+        };
+        let id: Arc<str> = id.into();
         connection.notes.snapshots.push_back(id.clone());
         let known = self.peek(&mut connection).filter(|_| !*self.peek_changes_world.borrow());
         Some(Snapshot(Box::new(ProgramSnapshot { id, known: known.map(Value::Object) })))

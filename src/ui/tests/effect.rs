@@ -141,9 +141,14 @@ fn pairs_and_verdicts_are_shown_at_every_size() {
             assert!(shown.contains(text), "{text} at {width}x{height}: {shown}");
         }
         if height >= 36 {
-            for text in
-                ["0 : 0", "9 : 0", "▲", "undecided: it helps here; elsewhere needs more pairs", "effective ", "won only with the lesson"]
-            {
+            for text in [
+                "0 : 0",
+                "9 : 0",
+                "▲",
+                "undecided: it helps here; elsewhere needs more pairs",
+                "effective ",
+                "won only with the lesson",
+            ] {
                 assert!(shown.contains(text), "{text}: {shown}");
             }
         }
