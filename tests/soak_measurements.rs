@@ -2,9 +2,10 @@
 //!
 //! In each environment four kinds of lessons are measured: one that removes a frequent mistake, one that matches no form of the
 //! actor, a placebo, and one that harms. Each measurement has its own seed, and so other plays and another order of the tasks.
-//! `RETROSPECT_SOAK=full` makes 40 measurements of each, `cargo test` one with few pairs.
+//! `RETROSPECT_SOAK=full` makes 40 measurements of each (PDDL: 20), `cargo test` one with few pairs.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::print_stdout,
     reason = "a test may panic, and this one prints its counts"
 )]
@@ -16,6 +17,8 @@ use std::process::{Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
 const MEASUREMENTS: u64 = 40;
+/// A play of a planning problem takes several times as long.
+const PDDL_MEASUREMENTS: u64 = 20;
 const PAIRS: u32 = 60;
 const FEW_PAIRS: u32 = 6;
 /// The error rate that a verdict claims.
@@ -108,16 +111,16 @@ fn measure(env: &str, row: &Row, number: u64, pairs: u32) -> String {
     command.current_dir(dir.path()).env_clear().env("HOME", dir.path()).stdin(Stdio::null());
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let verdict = lines.filter(|line| line["type"] == "verdict").last();
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let verdict = lines.rfind(|line| line["type"] == "verdict");
     let verdict = verdict.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
     verdict["verdict"].as_str().unwrap().to_owned()
 }
 
-/// Measures each row many times, prints a row of the table, and checks how often the verdict was wrong.
-fn check(env: &str, rows: &[Row]) {
+/// Measures each row so many times, prints a row of the table, and checks how often the verdict was wrong.
+fn check(env: &str, measurements: u64, rows: &[Row]) {
     let is_full = std::env::var_os("RETROSPECT_SOAK").is_some_and(|mode| mode == "full");
-    let (runs, pairs) = if is_full { (MEASUREMENTS, PAIRS) } else { (1, FEW_PAIRS) };
+    let (runs, pairs) = if is_full { (measurements, PAIRS) } else { (1, FEW_PAIRS) };
     for row in rows {
         let mut verdicts = Verdicts::default();
         (1..=runs).for_each(|number| verdicts.count(&measure(env, row, number, pairs)));
@@ -149,6 +152,7 @@ fn household() {
         look_in_cabinets(&["apple", "bread", "cup", "egg", "mug", "plate", "potato", "tomato"]);
     check(
         "household",
+        MEASUREMENTS,
         &[
             Row::new("helping", helping, Truth::Helps, &heat),
             Row::new("no form", NO_FORM, Truth::Nothing, &all),
@@ -200,6 +204,7 @@ fn alfworld() {
     ]);
     check(
         "alfworld",
+        MEASUREMENTS,
         &[
             Row::new("helping", helping, Truth::Helps, &tasks),
             Row::new("no form", NO_FORM, Truth::Nothing, &tasks),
@@ -235,6 +240,7 @@ fn babyai() {
     let lesson = "Do not turn round more than once.";
     check(
         "babyai",
+        MEASUREMENTS,
         &[
             Row::new("helping", lesson, Truth::Helps, &with_room),
             Row::new("no form", NO_FORM, Truth::Nothing, &with_room),
@@ -251,6 +257,7 @@ fn pddl() {
     let helping = "Put a block that is in the way on the table.";
     check(
         "pddl",
+        PDDL_MEASUREMENTS,
         &[
             Row::new("helping", helping, Truth::Helps, &tasks),
             Row::new("no form", NO_FORM, Truth::Nothing, &tasks),
