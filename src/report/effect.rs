@@ -30,6 +30,8 @@ pub struct DetectableEffect {
     pub independent: Option<f64>,
     /// If they differ in no more pairs than they must.
     pub best: Option<f64>,
+    /// How many pairs can be played; 0 if the outcome isn't success.
+    pub pairs: u32,
 }
 
 /// Formats a share or a difference as whole percent, without a sign for 0.
@@ -91,7 +93,12 @@ pub fn describe_cost(plan: &EffectPlan, cost: &PlannedCost) -> String {
 
 /// Says which effects can be seen.
 pub fn describe_detectable(effect: DetectableEffect) -> Option<String> {
-    let detected = effect.independent.or(effect.best)?;
+    let Some(detected) = effect.independent.or(effect.best) else {
+        let pairs = (effect.pairs > 0).then(|| pluralize(effect.pairs.into(), "pair"))?;
+        return Some(format!(
+            "{pairs} detect no effect with 80 % probability, however large: name more tasks or pairs"
+        ));
+    };
     let smaller = if detected > 0.101 { "; one of 0.10 usually is not" } else { "" };
     Some(format!("an effect of {detected:.2} is detected with 80 % probability{smaller}"))
 }
@@ -117,6 +124,11 @@ pub fn describe_verdict(contrast: &ContrastResult) -> String {
     let verdict = contrast.judged.verdict;
     let margin = contrast.margin;
     match verdict {
+        Verdict::Helped | Verdict::Harmful if contrast.marked == Some(false) => {
+            format!(
+                "{verdict} by itself, but not marked: too little for a claim about one of several lessons"
+            )
+        }
         _ if !contrast.has_claim => "no verdict: the lesson itself has none that it helped".to_owned(),
         Verdict::Helped if contrast.is_small => format!("helped, by less than {margin:.2}"),
         Verdict::Harmful if contrast.is_small => format!("harmful, by less than {margin:.2}"),

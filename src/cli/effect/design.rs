@@ -168,7 +168,14 @@ pub(super) fn estimate(
         seconds: estimate.time.as_secs_f64(),
         is_free: estimate.is_free,
     };
-    (cost, DetectableEffect { independent: detectable.independent, best: detectable.best })
+    (
+        cost,
+        DetectableEffect {
+            independent: detectable.independent,
+            best: detectable.best,
+            pairs: detectable.pairs,
+        },
+    )
 }
 
 fn prepare_task_set(

@@ -37,6 +37,8 @@ pub struct Detectable {
     pub independent: Option<f64>,
     /// If they differ in no more pairs than they must.
     pub best: Option<f64>,
+    /// How many pairs can be played; 0 if the outcome isn't success.
+    pub pairs: u32,
 }
 
 /// Per-episode figures of recorded episodes.
@@ -104,13 +106,18 @@ impl Measurement {
             runs += 1;
         }
         let baseline = if runs > 0 { estimated_rate(won, runs) } else { 0.5 };
-        let pairs = plan.pairs.min(400) as usize;
+        // Each task elsewhere is played by one pair, and an episode is one arm of a pair.
+        let tasks = if plan.scope == EffectScope::Tasks { plan.tasks.len() } else { usize::MAX };
+        let arms = plan.arms().len().max(1) as u64;
+        let episodes = plan.budget.episodes.map_or(usize::MAX, |episodes| (episodes / arms) as usize);
+        let pairs = (plan.pairs.min(400) as usize).min(tasks).min(episodes);
         let design = MonitoredDesign::new(plan.alpha, plan.margin, pairs);
         Detectable {
             independent: detectable_difference(&design, pairs, |d| {
                 AssumedEffect::independent_arms(baseline, d)
             }),
             best: detectable_difference(&design, pairs, |d| Some(AssumedEffect::best_case(d))),
+            pairs: pairs as u32,
         }
     }
 

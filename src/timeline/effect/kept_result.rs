@@ -1,6 +1,6 @@
 //! What of a measurement is kept with its lessons.
 
-use super::{ContrastResult, EffectPlan, EffectResult, EffectScope, MeasuredLesson};
+use super::{Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, MeasuredLesson, Verdict};
 use crate::domain::{LessonId, MeasuredEffect};
 
 /// Returns what is kept of a result with each measured lesson: nothing without pairs, nor of a shard. `date` is the day, as
@@ -9,12 +9,20 @@ pub fn kept_results(plan: &EffectPlan, result: &EffectResult, date: &str) -> Vec
     if plan.shard.is_some() {
         return Vec::new();
     }
-    // A single lesson's first contrast is about it; of several lessons, each has its own.
-    let contrasts = plan.lessons.iter().zip(&result.contrasts);
+    // What another wording or a placebo did isn't the lesson's effect.
+    let own = result.contrasts.iter().filter(|contrast| is_about_lesson(contrast));
+    // Of several lessons, each has its own contrast, in their order.
+    let contrasts = plan.lessons.iter().zip(own);
     contrasts
         .filter(|(_, contrast)| contrast.judged.pairs > 0)
         .map(|(lesson, contrast)| (lesson.id.clone(), measured_effect(plan, lesson, contrast, date)))
         .collect()
+}
+
+/// Returns whether a contrast compares plays with a lesson as it is with plays without it.
+fn is_about_lesson(contrast: &ContrastResult) -> bool {
+    let Contrast { first, second } = &contrast.judged.contrast;
+    (first == "with" || first == "all") && second.starts_with("without")
 }
 
 fn measured_effect(
@@ -24,6 +32,10 @@ fn measured_effect(
     date: &str,
 ) -> MeasuredEffect {
     let judged = &contrast.judged;
+    // Of several lessons, some look helpful or harmful by chance.
+    let is_chance =
+        contrast.marked == Some(false) && matches!(judged.verdict, Verdict::Helped | Verdict::Harmful);
+    let verdict = if is_chance { Verdict::Undecided } else { judged.verdict };
     let scope = match plan.scope {
         EffectScope::Moment => "moment",
         EffectScope::Tasks => "tasks",
@@ -46,7 +58,7 @@ fn measured_effect(
         high: judged.high,
         alpha: contrast.alpha,
         margin: contrast.margin,
-        verdict: judged.verdict.to_string(),
+        verdict: verdict.to_string(),
         live: !plan.frozen,
         model: plan.actor.clone(),
         profile: String::new(),
