@@ -51,7 +51,7 @@ fn every_error_says_where_and_what_to_do() {
             "usage",
             &[
                 "unknown actor \"ghost\"",
-                "openai:MODEL, rules (built in), human, and recorded:SESSION",
+                "openai:MODEL, rules (built in, not a model), human or recorded:SESSION",
                 "choose one of them",
             ],
         ),

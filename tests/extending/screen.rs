@@ -70,6 +70,8 @@ fn a_screen_shows_the_prompts_and_lessons_of_the_environment() {
     window.press("q");
     window.press("o");
     window.wait_for("You play: your action");
+    // An Enter before the list is there says so instead.
+    window.wait_until_gone("loading admissible actions");
     window.press("add 7\r");
     window.wait_for("not admissible here; press again to run it as typed");
     window.press("\r");
