@@ -209,6 +209,25 @@ fn a_demo_plays_in_a_folder_without_the_repository() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// From the end card of a demo, whose prompts are those of the version that recorded it, a person goes on alone.
+#[test]
+fn the_task_of_a_demo_is_played_in_a_session_of_ones_own() {
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["demo", "lamp"]);
+    let mut window = Terminal::start(command, 120, 36, None);
+    window.wait_for(" 1/7 ");
+    window.press("G");
+    window.wait_for(" 7/7 ");
+    window.press("C");
+    window.wait_for("play this task in a session of your own");
+    window.press("r");
+    window.wait_for("your turn");
+    window.wait_for("step 1/50");
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
+}
+
 /// On the screen each condition stops the session at the recorded step and is named in the first row; Space continues
 /// to the next stop.
 #[test]

@@ -115,12 +115,22 @@ pub(super) fn show_session(
         Ok(Exit::Quit { .. }) => Ok(()),
         // This session is closed; the episode is played again in a new one.
         Ok(Exit::Rerun(number)) => {
-            let plan = if dir.as_os_str().is_empty() {
-                let name = demo.map_or("the session of this report", |demo| demo.name);
-                super::rerun_plan::plan_rerun_of(config, &handle.store.timeline(), name, number, false)?
-            } else {
-                super::rerun_plan::plan_rerun(config, Some(&dir.display().to_string()), number, false)?
+            let rerun = |accept_prompts| {
+                if dir.as_os_str().is_empty() {
+                    let name = demo.map_or("the session of this report", |demo| demo.name);
+                    let timeline = handle.store.timeline();
+                    super::rerun_plan::plan_rerun_of(config, &timeline, name, number, accept_prompts)
+                } else {
+                    let path = dir.display().to_string();
+                    super::rerun_plan::plan_rerun(config, Some(&path), number, accept_prompts)
+                }
             };
+            // Somebody who plays the task again wants it with the prompts there are; a session may be of another version.
+            let plan = rerun(false).or_else(|_| {
+                let mut plan = rerun(true)?;
+                plan.warnings.push("its prompts are those of this version of the program".to_owned());
+                Ok::<Plan, CliError>(plan)
+            })?;
             start_run(config, plan, screen_args, Vec::new(), out)
         }
         Ok(Exit::Terminated) => Err(CliError::interrupted("")),
