@@ -4,7 +4,7 @@
 use crate::domain::{Author, EndReason, FailureKind, ModelRole, Purpose, Stage, ToolCall, Truncation, Usage};
 use crate::engine::advance::episode_end;
 use crate::engine::{
-    Cause, Computed, Effect, Engine, Event, Failure, MentorReply, ParsedActorReply, PauseReason,
+    Cause, Computed, Effect, Engine, Event, Failure, Intent, MentorReply, ParsedActorReply, PauseReason,
     PrefetchStatus, Reply,
 };
 
@@ -121,6 +121,10 @@ impl Engine {
         earlier_events: usize,
     ) -> Vec<(Cause, Event)> {
         let mut intents = self.policy.method.on_mentor_reply(&self.state, reply);
+        // Without a reflection the question counts as unanswered, and the method asks it again without end.
+        if !intents.iter().any(|intent| matches!(intent, Intent::Reflect(_))) {
+            intents.insert(0, Intent::Reflect(Box::new(reply.reflection())));
+        }
         let summary_proposed = self.propose_pool_summary(reply, &mut intents);
         let events = self.intent_events(intents.iter(), Author::Mentor, earlier_events);
         events.into_iter().chain(summary_proposed).map(|event| (Cause::Model, event)).collect()

@@ -1,8 +1,8 @@
 //! A method that makes no progress pauses the run instead of writing forever or keeping everyone waiting.
 
 use super::fixture::{ActorOnlyMethod, Harness, spec_with_tasks, step_result};
-use crate::domain::ReflectionKind;
-use crate::engine::{Command, Event, Intent, Method, PauseReason, RunStatus, State};
+use crate::domain::{ModelRole, Purpose, Question, ReflectionKind, Usage};
+use crate::engine::{Command, Event, Intent, MentorReply, Method, PauseReason, Reply, RunStatus, State};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -43,6 +43,31 @@ impl Method for Absent {
     }
 }
 
+/// Asks the mentor after each step, and keeps only lessons of the reply.
+struct NeverReflects;
+
+const CAUTION: Question = Question { kind: ReflectionKind::Negative, purpose: Purpose::Reflect };
+
+impl Method for NeverReflects {
+    fn name(&self) -> &'static str {
+        "never_reflects"
+    }
+
+    fn next(&self, state: &State) -> Vec<Intent> {
+        let is_due =
+            state.last_step().is_some_and(|step| step.answer.is_some()) && !state.is_answered(CAUTION);
+        if is_due { vec![Intent::AskMentor(CAUTION)] } else { ActorOnlyMethod.next(state) }
+    }
+
+    fn reflect_now(&self, _: &State, _: ReflectionKind) -> Vec<Intent> {
+        Vec::new()
+    }
+
+    fn on_mentor_reply(&self, _: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        reply.items.iter().map(|item| Intent::Lesson(reply.lesson_command(item))).collect()
+    }
+}
+
 /// Plays the first step of a run.
 fn play_a_step(harness: &mut Harness) {
     harness.command(Command::Run).unwrap();
@@ -74,6 +99,26 @@ fn a_method_that_only_writes_pauses_the_run() {
     assert_eq!(harness.journal.len() - before, 1_003, "resumed, 1,000 writes, warned, paused");
     harness.command(Command::Close).unwrap();
     assert!(harness.state().closed);
+}
+
+/// Regression: such a method asked its mentor the same question without end, which only the bill would have shown.
+#[test]
+fn a_reply_without_a_reflection_answers_its_question() {
+    let mut harness = Harness::with_any_method(Arc::new(NeverReflects), spec_with_tasks(1));
+    play_a_step(&mut harness);
+    let (call, _) = harness.first_call().unwrap();
+    assert!(harness.state().is_asking(ModelRole::Mentor));
+    harness.reply(Reply::Model {
+        truncated: None,
+        call,
+        text: "Look behind the door.".to_owned(),
+        reasoning: String::new(),
+        tool_calls: Vec::new(),
+        usage: Usage::default(),
+    });
+    let state = harness.state();
+    assert!(state.is_answered(CAUTION) && state.pool.all().count() == 1);
+    assert!(state.is_asking(ModelRole::Actor), "the next step begins");
 }
 
 #[test]
