@@ -18,9 +18,10 @@ use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
 use crate::text::with_program_name;
 use crate::ui::start::{
-    EnvironmentRow, PreviewKey, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
+    EnvironmentRow, NO_PRESET, PreviewKey, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow,
+    run_start_screen,
 };
-use setting_rows::{CALIBRATE, CONSTITUTION, NO_PRESET, POOL, PRESET, STEPS};
+use setting_rows::{CALIBRATE, CONSTITUTION, POOL, PRESET, STEPS};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -46,6 +47,7 @@ pub(super) fn choose_and_run(
     let env = config.get(keys::ENV).to_owned();
     let plan = plan_first_run(&mut config)?;
     let model = start_model(&config, &plan, &env);
+    let settings_for = setting_rows::settings_source(&config, &plan.spec);
     // Unbounded: one message per environment, and the sessions.
     let (sender, updates) = tokio::sync::mpsc::unbounded_channel();
     let (root, worlds) = (locate::sessions_folder(&config), plan.world_options.clone());
@@ -67,7 +69,7 @@ pub(super) fn choose_and_run(
     };
     let guard = headless::guard_screen_signals()?;
     let chosen = headless::new_runtime()?
-        .block_on(run_start_screen(model, options, updates, notice, prepare, preview))
+        .block_on(run_start_screen((model, settings_for), options, updates, notice, prepare, preview))
         .map_err(|e| {
             CliError::new(
                 CliErrorKind::File,
@@ -176,7 +178,6 @@ fn start_model(config: &Config, plan: &Plan, env: &str) -> StartModel {
         environment: ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
         settings: setting_rows::initial_rows(config, &plan.spec),
-        variants: setting_rows::row_variants(config, &plan.spec),
         model_profiles: setting_rows::profile_by_model(config),
         sessions: Vec::new(),
     }

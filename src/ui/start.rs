@@ -9,8 +9,8 @@ mod view;
 
 pub use chooser::{Chooser, ChooserOutcome};
 pub use types::{
-    AllowedValues, EnvironmentRow, PreviewKey, SessionRow, SettingGroup, SettingRole, SettingRow,
-    SettingsVariant, StartChoice, StartModel, StartUpdate, TaskRow, ValueInEnvironment,
+    AllowedValues, EnvironmentRow, NO_PRESET, PreviewKey, SessionRow, SettingGroup, SettingRole, SettingRow,
+    SettingsSource, SettingsWanted, StartChoice, StartModel, StartUpdate, TaskRow, ValueInEnvironment,
 };
 pub use view::draw;
 
@@ -38,7 +38,7 @@ use tokio::time::{Instant, sleep_until};
 /// # Errors
 /// Fails if the terminal can't be set up, read or drawn to.
 pub async fn run_start_screen<T: Send + 'static>(
-    model: StartModel,
+    (model, settings_for): (StartModel, SettingsSource),
     mut options: Options,
     mut updates: UnboundedReceiver<StartUpdate>,
     notice: Option<String>,
@@ -49,7 +49,7 @@ pub async fn run_start_screen<T: Send + 'static>(
     if options.background_themes.is_some() {
         screen.ask_background()?;
     }
-    let mut chooser = Chooser::new(model);
+    let mut chooser = Chooser::new(model, settings_for);
     chooser.note = notice;
     let mut events = TerminalEvents::new();
     let mut signals = Signals::new()?;

@@ -13,13 +13,11 @@ use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{DefaultValue, Limits, ModelRole, RoleSource, RunSpec, SettingOrigin, Settings};
 use crate::method::PaperOrCode;
 use crate::ui::start::{
-    AllowedValues, SettingGroup, SettingRole, SettingRow, SettingsVariant, ValueInEnvironment,
+    AllowedValues, NO_PRESET, SettingGroup, SettingRole, SettingRow, SettingsSource, ValueInEnvironment,
 };
 use serde_json::Value;
 
 pub(super) const PRESET: &str = "run.preset";
-/// The value of [`PRESET`] that stands for no preset.
-pub(super) const NO_PRESET: &str = "none";
 /// The step limit of an episode.
 pub(super) const STEPS: &str = "run.steps";
 /// A pool file with initial lessons.
@@ -159,49 +157,40 @@ pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
     .rows()
 }
 
-/// Returns the settings of every combination of preset, method and reading, so that the screen can switch tables
-/// without asking the program for new ones.
-pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVariant> {
-    let readings = [PaperOrCode::Paper, PaperOrCode::Code];
-    let without_preset = catalog::METHOD_NAMES.iter().map(|name| (None, *name));
-    let configured =
-        config.preset_names().flat_map(|p| catalog::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
-    let built_in = program_presets()
-        .iter()
-        .filter(|preset| config.built_in_preset(Some(preset.name)).is_some())
-        .map(|preset| (Some(preset.name), preset.method));
-    let offered = &Suggestions::new(config);
-    let mut all = Vec::new();
-    for (preset, name) in without_preset.chain(configured).chain(built_in) {
-        for reading in readings {
-            // Presets that don't apply to this method are skipped.
-            let Some(defaults) = defaults_by_environment(config, preset, name, reading) else { continue };
-            let here = config.get(keys::ENV);
-            let Some(of_environment) =
-                defaults.iter().find(|it| it.environment.is_none_or(|environment| environment == here))
-            else {
-                continue;
-            };
-            let (settings, limits) = (of_environment.settings.clone(), of_environment.limits);
-            let spec = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };
-            let rows = SettingsContext {
-                config,
-                preset,
-                spec: &spec,
-                method_and_reading: Some((name, reading)),
-                offered,
-                defaults: &defaults,
-            }
-            .rows();
-            all.push(SettingsVariant {
-                preset: preset.unwrap_or(NO_PRESET).to_owned(),
-                method: name.to_owned(),
-                paper_or_code: reading.word().to_owned(),
-                settings: rows,
-            });
-        }
-    }
-    all
+/// Returns the function that gives the screen the settings of another preset, method or reading.
+pub(super) fn settings_source(config: &Config, spec: &RunSpec) -> SettingsSource {
+    let (config, spec, offered) = (config.clone(), spec.clone(), Suggestions::new(config));
+    Box::new(move |wanted| {
+        let preset = Some(wanted.preset).filter(|name| *name != NO_PRESET);
+        let reading = PaperOrCode::from_word(wanted.paper_or_code)?;
+        // A built-in preset is of one method, one of the configuration file may fit several.
+        let own_method = config.built_in_preset(preset).map(|preset| preset.method);
+        let of_preset = |name: &&str| own_method.is_none_or(|own| own == *name);
+        let candidates = catalog::METHOD_NAMES.iter().copied().filter(of_preset);
+        candidates
+            .filter(|name| wanted.method.is_none_or(|method| method == *name))
+            .find_map(|method| rows_of((&config, &spec, &offered), preset, method, reading))
+    })
+}
+
+/// Returns the settings of a combination, or `None` if the preset doesn't apply to the method.
+fn rows_of(
+    (config, spec, offered): (&Config, &RunSpec, &Suggestions),
+    preset: Option<&str>,
+    method: &str,
+    reading: PaperOrCode,
+) -> Option<Vec<SettingRow>> {
+    let defaults = defaults_by_environment(config, preset, method, reading)?;
+    let here = config.get(keys::ENV);
+    let of_environment =
+        defaults.iter().find(|it| it.environment.is_none_or(|environment| environment == here))?;
+    let (settings, limits) = (of_environment.settings.clone(), of_environment.limits);
+    let spec = RunSpec { method: method.to_owned(), settings, limits, ..spec.clone() };
+    let method_and_reading = Some((method, reading));
+    Some(
+        SettingsContext { config, preset, spec: &spec, method_and_reading, offered, defaults: &defaults }
+            .rows(),
+    )
 }
 
 /// Returns the configured models, each with its profile.
@@ -518,6 +507,42 @@ impl SettingsContext<'_> {
             u64::from(catalog::default_trials(&self.spec.method))
         } else {
             self.config.get(keys::TRIALS)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{MethodArgs, TaskArgs};
+    use crate::ui::start::SettingsWanted;
+
+    #[test]
+    fn every_method_and_preset_has_settings_and_a_preset_keeps_to_its_method() {
+        let mut config = Config::without_file(None, |_| None);
+        let plan = setup::plan_run(&mut config, &TaskArgs::default(), &MethodArgs::default()).unwrap();
+        let settings_for = settings_source(&config, &plan.spec);
+        let value = |rows: &[SettingRow], name: &str| {
+            rows.iter().find(|row| row.name == name).map(|row| row.value.clone()).unwrap()
+        };
+        for paper_or_code in [PaperOrCode::Paper, PaperOrCode::Code].map(PaperOrCode::word) {
+            let wanted = |preset, method| SettingsWanted { preset, method, paper_or_code };
+            for method in catalog::METHOD_NAMES.iter() {
+                let rows = settings_for(wanted(NO_PRESET, Some(method))).unwrap();
+                assert_eq!(value(&rows, keys::METHOD.name), *method);
+                assert_eq!(value(&rows, keys::AS.name), paper_or_code);
+                assert_eq!(value(&rows, PRESET), NO_PRESET);
+            }
+            for preset in program_presets() {
+                let rows = settings_for(wanted(&preset.name, None)).unwrap();
+                let shown = [PRESET, keys::METHOD.name, keys::TRIALS.name].map(|name| value(&rows, name));
+                assert_eq!(
+                    shown,
+                    [preset.name.to_string(), preset.method.to_owned(), preset.trials.to_string()]
+                );
+                let other = catalog::METHOD_NAMES.iter().find(|name| **name != preset.method).copied();
+                assert!(settings_for(wanted(&preset.name, other)).is_none(), "{} of {other:?}", preset.name);
+            }
         }
     }
 }

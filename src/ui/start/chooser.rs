@@ -8,8 +8,8 @@ pub(super) use task_tree::{TaskTree, TreeRow};
 
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::start::types::{
-    EnvironmentRow, PreviewKey, SettingGroup, SettingRow, StartChoice, StartModel, StartUpdate,
-    ValueInEnvironment,
+    EnvironmentRow, PreviewKey, SettingGroup, SettingRow, SettingsSource, StartChoice, StartModel,
+    StartUpdate, ValueInEnvironment,
 };
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -80,6 +80,7 @@ pub enum ChooserOutcome {
 pub struct Chooser {
     /// What can be chosen, with the current values.
     pub(super) model: StartModel,
+    settings_for: SettingsSource,
     pub(super) section: Section,
     pub(super) tasks: TaskTree,
     pub(super) selected_session: usize,
@@ -99,10 +100,11 @@ pub struct Chooser {
 
 impl Chooser {
     /// Creates the state with the model's preselection.
-    pub fn new(mut model: StartModel) -> Self {
+    pub fn new(mut model: StartModel, settings_for: SettingsSource) -> Self {
         model.environment = model.environment.min(model.environments.len().saturating_sub(1));
         let mut chooser = Self {
             model,
+            settings_for,
             section: Section::Tasks,
             tasks: TaskTree::new(),
             selected_session: 0,

@@ -41,6 +41,11 @@ fn select_setting(chooser: &mut Chooser, name: &str) {
     assert_eq!(place.as_deref(), Some(name));
 }
 
+/// Returns the state of a screen whose settings stay the same whatever is chosen.
+fn chooser_of(model: StartModel) -> Chooser {
+    Chooser::new(model, Box::new(|_| None))
+}
+
 fn model() -> StartModel {
     let task = |id: &str, goal: &str, kind: &str| TaskRow {
         id: id.into(),
@@ -92,7 +97,6 @@ fn model() -> StartModel {
             setting("run.seed", "seed", "0", SettingOrigin::BuiltIn, &[]),
             setting("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
         ],
-        variants: Vec::new(),
         model_profiles: Vec::new(),
         sessions: vec![
             SessionRow {
@@ -137,12 +141,12 @@ fn render(chooser: &Chooser, w: u16, h: u16) -> String {
 
 #[test]
 fn enter_starts_what_is_preselected() {
-    assert_eq!(press(&mut Chooser::new(model()), KeyCode::Enter), chosen_run("normal/heat/7", &[]));
+    assert_eq!(press(&mut chooser_of(model()), KeyCode::Enter), chosen_run("normal/heat/7", &[]));
 }
 
 #[test]
 fn typing_searches_by_goal() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     type_text(&mut chooser, "clean mug");
     assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/clean/2", &[]));
     assert_eq!(press(&mut chooser, KeyCode::Esc), ChooserOutcome::Continue);
@@ -158,7 +162,7 @@ fn typing_searches_by_goal() {
 
 #[test]
 fn changed_settings_are_returned() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     select_setting(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     select_setting(&mut chooser, "run.seed");
@@ -171,7 +175,7 @@ fn changed_settings_are_returned() {
 
 #[test]
 fn an_environment_without_tasks_starts_nothing_and_says_why() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     press(&mut chooser, KeyCode::PageDown);
     assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
     assert!(render(&chooser, 80, 24).contains("set ALFWORLD_DATA"));
@@ -182,7 +186,7 @@ fn an_environment_without_tasks_starts_nothing_and_says_why() {
 
 #[test]
 fn a_session_is_resumed() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     chooser.section = Section::Sessions;
     press(&mut chooser, KeyCode::Down);
     let expected = ChooserOutcome::Chosen(StartChoice::Resume("/s/two".into()));
@@ -192,22 +196,22 @@ fn a_session_is_resumed() {
 #[test]
 fn pictures_of_the_tasks() {
     for (w, h) in [(80, 24), (60, 16)] {
-        insta::assert_snapshot!(format!("start_{w}x{h}"), render(&Chooser::new(model()), w, h));
+        insta::assert_snapshot!(format!("start_{w}x{h}"), render(&chooser_of(model()), w, h));
     }
 }
 
 #[test]
 fn any_size_and_an_empty_model_are_drawn() {
     for (w, h) in [(0, 0), (1, 1), (3, 2), (8, 5), (20, 9), (300, 3), (200, 60)] {
-        render(&Chooser::new(model()), w, h);
-        render(&Chooser::new(StartModel::default()), w, h);
+        render(&chooser_of(model()), w, h);
+        render(&chooser_of(StartModel::default()), w, h);
     }
-    assert_eq!(press(&mut Chooser::new(StartModel::default()), KeyCode::Enter), ChooserOutcome::Continue);
+    assert_eq!(press(&mut chooser_of(StartModel::default()), KeyCode::Enter), ChooserOutcome::Continue);
 }
 
 #[test]
 fn later_updates_keep_the_selection() {
-    let mut chooser = Chooser::new(StartModel {
+    let mut chooser = chooser_of(StartModel {
         environments: vec![EnvironmentRow {
             tasks: vec![TaskRow { id: "b".into(), ..TaskRow::default() }],
             ..EnvironmentRow::default()
@@ -249,7 +253,7 @@ fn defaults_follow_the_selected_environment() {
             value(None, "50", SettingOrigin::Paper),
         ],
     });
-    let mut chooser = Chooser::new(model);
+    let mut chooser = chooser_of(model);
     let last = |chooser: &Chooser| {
         let row = chooser.model.settings.last().unwrap();
         (row.value.clone(), row.origin)
@@ -285,7 +289,7 @@ fn settings_of_other_environments_are_hidden() {
         by_environment: Vec::new(),
     };
     model.settings.extend([setting("visits", "household"), setting("turns", "alfworld")]);
-    let mut chooser = Chooser::new(model);
+    let mut chooser = chooser_of(model);
     let last =
         |chooser: &Chooser| chooser.model.settings.last().map(|row| (row.name.clone(), row.value.clone()));
     assert_eq!(chooser.model.settings.len(), 5);
@@ -316,7 +320,7 @@ fn invalid_value_is_reported_and_nothing_starts() {
         environments: Vec::new(),
         by_environment: Vec::new(),
     });
-    let mut chooser = Chooser::new(model);
+    let mut chooser = chooser_of(model);
     select_setting(&mut chooser, "examples");
     type_text(&mut chooser, "7");
     let error = "examples 27: expected a whole number from 0 to 2";
@@ -348,7 +352,7 @@ fn arrows_keep_numbers_in_range() {
         environments: Vec::new(),
         by_environment: Vec::new(),
     }];
-    let mut chooser = Chooser::new(model);
+    let mut chooser = chooser_of(model);
     select_setting(&mut chooser, "examples");
     for (code, expected) in [(KeyCode::Right, "2"), (KeyCode::Left, "0")] {
         for _ in 0..5 {
@@ -380,7 +384,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
         environments: Vec::new(),
         by_environment: Vec::new(),
     });
-    let mut chooser = Chooser::new(model);
+    let mut chooser = chooser_of(model);
     select_setting(&mut chooser, "run.prompts");
     assert!(render(&chooser, 80, 24).contains("< built in >"));
     assert!(render(&chooser, 80, 24).contains("type or paste the path of a folder"));
@@ -420,20 +424,13 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
             setting(own, "1", AllowedValues::Number(0, 9)),
         ]
     };
-    let variant = |method: &str, settings| SettingsVariant {
-        preset: "none".to_owned(),
-        method: method.to_owned(),
-        paper_or_code: "paper".to_owned(),
-        settings,
+    let all = [settings("react", "1", "examples"), settings("fcrf", "5", "memory")];
+    let start = StartModel { settings: all[0].clone(), ..model() };
+    let settings_for = move |wanted: SettingsWanted<'_>| {
+        let of_method = all.iter().find(|rows| wanted.method.is_none_or(|method| method == rows[0].value));
+        of_method.filter(|_| wanted.preset.is_empty()).cloned()
     };
-    let mut chooser = Chooser::new(StartModel {
-        settings: settings("react", "1", "examples"),
-        variants: vec![
-            variant("react", settings("react", "1", "examples")),
-            variant("fcrf", settings("fcrf", "5", "memory")),
-        ],
-        ..model()
-    });
+    let mut chooser = Chooser::new(start, Box::new(settings_for));
     let map = Keymap::default();
     let press = |chooser: &mut Chooser, code| chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &map);
     select_setting(&mut chooser, "run.seed");
@@ -469,7 +466,7 @@ fn a_search_finds_tasks_that_contain_all_its_words() {
         .map(|(n, goal)| TaskRow { id: format!("normal/x/{n}"), goal: (*goal).into(), task_type: "x".into() })
         .collect();
     let found = |query: &str| {
-        let mut chooser = Chooser::new(start.clone());
+        let mut chooser = chooser_of(start.clone());
         chooser.paste(query);
         chooser
             .tasks
@@ -488,7 +485,7 @@ fn a_search_finds_tasks_that_contain_all_its_words() {
 /// Regression: stage mode hid hosts and paths everywhere but here.
 #[test]
 fn stage_mode_covers_the_start_screen() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     let path = "/home/ada/lessons/a-folder-with-a-long-name/that-is-broken-over-two-rows/pool.jsonl";
     chooser.note = Some(format!("--pool {path}: no such file"));
     let shown = |stage_mode| {
@@ -509,7 +506,7 @@ fn stage_mode_covers_the_start_screen() {
 /// Regression: `?` searched the tasks, and on a page of settings it became the value of the selected one.
 #[test]
 fn a_question_mark_explains_the_keys() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     for _ in 0..chooser.sections().count() {
         press(&mut chooser, KeyCode::Char('?'));
         assert!(render(&chooser, 120, 36).contains("typing searches the tasks"));

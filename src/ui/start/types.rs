@@ -44,8 +44,8 @@ pub enum SettingRole {
 }
 
 impl SettingRole {
-    /// Returns whether settings of this role select one of the [`SettingsVariant`]s.
-    pub(super) const fn selects_variant(self) -> bool {
+    /// Returns whether settings of this role change which settings there are ([`SettingsWanted`]).
+    pub(super) const fn decides_settings(self) -> bool {
         matches!(self, Self::Preset | Self::Method | Self::PaperOrCode)
     }
 }
@@ -108,16 +108,22 @@ pub enum AllowedValues {
     },
 }
 
-/// The settings for one combination of preset, method and `run.as`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SettingsVariant {
-    /// The preset, or `none`.
-    pub preset: String,
-    pub method: String,
+/// The value of the setting [`SettingRole::Preset`] that stands for no preset.
+pub const NO_PRESET: &str = "none";
+
+/// A combination of preset, method and `run.as`, each of which brings settings of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingsWanted<'a> {
+    /// The preset, or [`NO_PRESET`].
+    pub preset: &'a str,
+    /// `None` stands for the first method that the preset applies to.
+    pub method: Option<&'a str>,
     /// `paper` or `code`.
-    pub paper_or_code: String,
-    pub settings: Vec<SettingRow>,
+    pub paper_or_code: &'a str,
 }
+
+/// Returns the settings of a combination, or `None` if the preset doesn't apply to the method.
+pub type SettingsSource = Box<dyn Fn(SettingsWanted<'_>) -> Option<Vec<SettingRow>> + Send>;
 
 /// A session that can be resumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,8 +149,6 @@ pub struct StartModel {
     pub task: usize,
     /// The settings, such as method and actor.
     pub settings: Vec<SettingRow>,
-    /// The settings and their defaults for each combination of `run.preset`, `run.method` and `run.as`.
-    pub variants: Vec<SettingsVariant>,
     /// Models (`openai:MODEL`), each with the server profile it uses.
     pub model_profiles: Vec<(String, String)>,
     /// The sessions, newest first.

@@ -3,14 +3,14 @@
 use super::Chooser;
 use crate::catalog::{find_setting, mentor_default};
 use crate::domain::SettingOrigin;
-use crate::ui::start::types::{SettingRole, SettingRow, SettingsVariant};
+use crate::ui::start::types::{NO_PRESET, SettingRole, SettingRow, SettingsWanted};
 
 impl Chooser {
     /// Updates the settings that depend on a changed one.
     pub(super) fn update_dependent(&mut self, changed: usize) {
         let role = self.model.settings[changed].role;
-        if role.selects_variant() {
-            self.apply_variant(role);
+        if role.decides_settings() {
+            self.replace_settings(role);
         }
         match role {
             SettingRole::Actor => self.select_model_profile(changed, SettingRole::ActorProfile),
@@ -42,26 +42,24 @@ impl Chooser {
 
     /// Switches to the settings of the selected preset, method and version, and keeps the person's changes where the new
     /// settings allow them. Selecting a preset selects its method; selecting another method leaves the preset.
-    fn apply_variant(&mut self, changed: SettingRole) {
+    fn replace_settings(&mut self, changed: SettingRole) {
         let preset = self.value_of(SettingRole::Preset);
         let method = self.value_of(SettingRole::Method);
         let paper_or_code = self.value_of(SettingRole::PaperOrCode);
-        let candidates = || self.model.variants.iter().filter(|v| v.paper_or_code == paper_or_code);
-        let same = |v: &&SettingsVariant| v.preset == preset && v.method == method;
-        let found = match changed {
-            SettingRole::Preset => {
-                candidates().find(same).or_else(|| candidates().find(|v| v.preset == preset))
-            }
-            _ => candidates().find(same).or_else(|| candidates().find(|v| v.method == method)),
+        let find = |preset: &str, method| {
+            (self.settings_for)(SettingsWanted { preset, method, paper_or_code: &paper_or_code })
         };
-        let Some(found) = found else { return };
-        let mut fresh = found.settings.clone();
+        let found = find(&preset, Some(&method)).or_else(|| match changed {
+            SettingRole::Preset => find(&preset, None),
+            _ => find(NO_PRESET, Some(&method)),
+        });
+        let Some(mut fresh) = found else { return };
         for setting in &mut fresh {
             let mine =
                 self.model.settings.iter().chain(&self.hidden_settings).find(|k| k.name == setting.name);
             let mine = mine.filter(|k| self.changed.contains(&k.name) && k.allowed == setting.allowed);
             let Some(mine) = mine else { continue };
-            if !setting.role.selects_variant() {
+            if !setting.role.decides_settings() {
                 setting.clone_from(mine);
             } else if mine.value == setting.value {
                 setting.origin = mine.origin;

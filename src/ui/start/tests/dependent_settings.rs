@@ -23,36 +23,41 @@ fn setting_row(name: &str, value: &str, answers: AllowedValues) -> SettingRow {
     }
 }
 
-fn variant(preset: &str, method: &str, trials: &str) -> SettingsVariant {
+/// Returns the settings of a combination.
+fn rows(preset: &str, method: &str, trials: &str) -> Vec<SettingRow> {
     let text = |offered: &[&str]| AllowedValues::Text {
         none_label: "none",
         suggestions: offered.iter().map(|w| (*w).to_owned()).collect(),
         expected: "a name",
     };
-    SettingsVariant {
-        preset: preset.to_owned(),
-        method: method.to_owned(),
-        paper_or_code: "paper".to_owned(),
-        settings: vec![
-            setting_row("run.preset", preset, one_of(&["none", "fcrf-1"])),
-            setting_row("run.method", method, one_of(&["react", "fcrf"])),
-            setting_row("run.as", "paper", one_of(&["paper", "code"])),
-            setting_row("run.actor", "rules", text(&["rules", "human", "openai:tiny"])),
-            setting_row("run.profile", "", text(&["", "local"])),
-            setting_row("run.trials", trials, AllowedValues::Number(1, u64::MAX)),
-        ],
-    }
+    vec![
+        setting_row("run.preset", preset, one_of(&["none", "fcrf-1"])),
+        setting_row("run.method", method, one_of(&["react", "fcrf"])),
+        setting_row("run.as", "paper", one_of(&["paper", "code"])),
+        setting_row("run.actor", "rules", text(&["rules", "human", "openai:tiny"])),
+        setting_row("run.profile", "", text(&["", "local"])),
+        setting_row("run.trials", trials, AllowedValues::Number(1, u64::MAX)),
+    ]
+}
+
+/// Returns the state of a screen with these combinations, beginning with the first.
+fn chooser_with(all: Vec<Vec<SettingRow>>) -> Chooser {
+    let start = StartModel {
+        settings: all[0].clone(),
+        model_profiles: vec![("openai:tiny".to_owned(), "local".to_owned())],
+        ..model()
+    };
+    let settings_for = move |wanted: SettingsWanted<'_>| {
+        let is_wanted = |rows: &&Vec<SettingRow>| {
+            rows[0].value == wanted.preset && wanted.method.is_none_or(|method| method == rows[1].value)
+        };
+        all.iter().find(is_wanted).cloned()
+    };
+    Chooser::new(start, Box::new(settings_for))
 }
 
 fn chooser() -> Chooser {
-    let variants =
-        vec![variant("none", "react", "1"), variant("none", "fcrf", "5"), variant("fcrf-1", "fcrf", "7")];
-    Chooser::new(StartModel {
-        settings: variants[0].settings.clone(),
-        variants,
-        model_profiles: vec![("openai:tiny".to_owned(), "local".to_owned())],
-        ..model()
-    })
+    chooser_with(vec![rows("none", "react", "1"), rows("none", "fcrf", "5"), rows("fcrf-1", "fcrf", "7")])
 }
 
 fn values(chooser: &Chooser) -> Vec<&str> {
@@ -131,16 +136,13 @@ fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
         suggestions: offered.iter().map(|w| (*w).to_owned()).collect(),
         expected: "a name",
     };
-    let mut of_omni = variant("none", "omnireflect", "1");
-    of_omni.settings[1].allowed = one_of(&["react", "omnireflect"]);
-    of_omni.settings.push(setting_row("run.mentor", "symbolic", text(&["symbolic", "none", "openai:tiny"])));
+    let mut of_omni = rows("none", "omnireflect", "1");
+    of_omni[1].allowed = one_of(&["react", "omnireflect"]);
+    of_omni.push(setting_row("run.mentor", "symbolic", text(&["symbolic", "none", "openai:tiny"])));
     let mut of_react = of_omni.clone();
-    of_react.method = "react".to_owned();
-    of_react.settings[1].value = "react".to_owned();
-    of_omni.settings.push(setting_row("generation", "symbolic", one_of(&["symbolic", "neural"])));
-    let start =
-        StartModel { settings: of_omni.settings.clone(), variants: vec![of_omni, of_react], ..model() };
-    let mut chooser = Chooser::new(start);
+    of_react[1].value = "react".to_owned();
+    of_omni.push(setting_row("generation", "symbolic", one_of(&["symbolic", "neural"])));
+    let mut chooser = chooser_with(vec![of_omni, of_react]);
     let generation = |chooser: &Chooser| {
         let found = chooser.model.settings.iter().find(|k| k.name == "generation");
         found.map(|k| (k.value.clone(), k.origin))

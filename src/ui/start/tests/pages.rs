@@ -30,7 +30,7 @@ fn rows(chooser: &Chooser) -> Vec<String> {
 
 #[test]
 fn branches_fold_and_unfold() {
-    let mut chooser = Chooser::new(model_with_types());
+    let mut chooser = chooser_of(model_with_types());
     assert_eq!(chooser.tasks.selected_task().unwrap().1.id, "normal/cool/2");
     assert_eq!(rows(&chooser).len(), 1 + 2 + 6 + 1, "a small environment is shown whole");
     press(&mut chooser, KeyCode::Left);
@@ -57,7 +57,7 @@ fn a_large_environment_shows_only_the_type_of_the_selected_task() {
         task_type: "heat".into(),
     });
     start.environments[0].tasks.extend(more);
-    let chooser = Chooser::new(start);
+    let chooser = chooser_of(start);
     let expected = [
         "household false",
         ".heat 59 true",
@@ -72,7 +72,7 @@ fn a_large_environment_shows_only_the_type_of_the_selected_task() {
 
 #[test]
 fn a_preview_is_wanted_once_for_each_selected_task() {
-    let mut chooser = Chooser::new(model());
+    let mut chooser = chooser_of(model());
     let first = ("household".to_owned(), "normal/heat/7".to_owned());
     assert_eq!(chooser.wanted_preview(), Some(first.clone()));
     chooser.set_preview(first, Ok("You are in a room.\n\u{1b}[31mIt is dark.".to_owned()));
@@ -96,7 +96,7 @@ fn the_greatest_number_is_shown_as_unlimited() {
     let row = start.settings.iter_mut().find(|row| row.name == "run.steps").unwrap();
     row.allowed = AllowedValues::Number(1, MAX_NUMBER);
     row.value = MAX_NUMBER.to_string();
-    let mut chooser = Chooser::new(start);
+    let mut chooser = chooser_of(start);
     select_setting(&mut chooser, "run.steps");
     let shown = render(&chooser, 80, 24);
     assert!(shown.contains("< unlimited >") && !shown.contains("42949"), "{shown}");
@@ -108,7 +108,7 @@ fn pictures_of_the_other_pages() {
     let method = start.settings.iter_mut().find(|row| row.name == "run.method").unwrap();
     method.summary = "the method".into();
     method.meanings = vec![("react".into(), "Thoughts and actions in turn.".into())];
-    let mut chooser = Chooser::new(start);
+    let mut chooser = chooser_of(start);
     for section in [Section::Method, Section::Sessions, Section::Advanced] {
         chooser.section = section;
         let name = section.title().to_lowercase();
