@@ -200,6 +200,8 @@ fn run_lines_keep_their_fields() {
 #[test]
 fn exit_codes_keep_their_meaning() {
     let home = Home::new();
+    fs::write(home.0.path().join("once.toml"), "[models.once]\nretries = 0\n").unwrap();
+    let no_server = ["run", "--actor", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "--headless"];
     let cases: &[(i32, &[&str])] = &[
         (0, &["run", "--task", "easy/heat/23", "--max-steps", "2", "--headless"]),
         (0, &["tasks", "--env", "babyai", "--only", "1"]),
@@ -208,7 +210,7 @@ fn exit_codes_keep_their_meaning() {
         (2, &["run", "--method", "no-such-method"]),
         (2, &["no-such-verb"]),
         // No server answers there: the error policy stops the run, which can be resumed.
-        (3, &["run", "--actor", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "--headless"]),
+        (3, &[&no_server[..], &["--config", "once.toml", "--profile", "once"]].concat()),
     ];
     for (code, args) in cases {
         assert_eq!(home.run(args, b"").status.code(), Some(*code), "{args:?}");

@@ -213,7 +213,10 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
         assert_eq!(server.requests().len(), 2);
         // An unreachable proxy is named as the cause; an excluded one is not used.
         let unreachable_proxy = ("ALL_PROXY", "http://127.0.0.1:9");
-        let (code, output) = run_with_env(run("http://0.0.0.0:1/v1", &[]), &[unreachable_proxy]).await;
+        let profile = home.path().join("once.toml");
+        std::fs::write(&profile, "[models.once]\nretries = 0\n").unwrap();
+        let once = ["--profile", "once", "--config", profile.to_str().unwrap()];
+        let (code, output) = run_with_env(run("http://0.0.0.0:1/v1", &once), &[unreachable_proxy]).await;
         assert!(code == 3 && output.contains("proxy"), "{code}: {output}");
         let direct = format!("http://0.0.0.0:{port}/v1");
         assert_eq!(run_with_env(run(&direct, &[]), &[unreachable_proxy, ("NO_PROXY", "0.0.0.0")]).await.0, 0);

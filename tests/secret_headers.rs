@@ -241,11 +241,17 @@ fn text_with_the_key_is_not_journaled() {
     use std::io::Write as _;
     const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
     let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("once.toml"), "[models.once]\nretries = 0\n").unwrap();
     let run_program = |args: &[&str], input: &str| {
         let run =
             ["run", "--task", "easy/put/1", "--method", "react", "--mentor", "none", "--actor", "openai:m"];
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
-        command.args(run).args(["--base-url", "http://127.0.0.1:9/v1"]).args(args).current_dir(home.path());
+        command
+            .args(run)
+            .args(["--config", "once.toml", "--profile", "once"])
+            .args(["--base-url", "http://127.0.0.1:9/v1"])
+            .args(args)
+            .current_dir(home.path());
         command.env_clear().env("HOME", home.path()).env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
         command.env("RETROSPECT_SESSIONS", home.path().join("sessions")).env("OPENAI_API_KEY", SECRET);
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
