@@ -14,10 +14,11 @@ use task_help::{split_help, task_help};
 use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, PROGRAM_ENVIRONMENT, find_environment};
 use crate::cli::config::{self, keys};
 use crate::cli::error::CliError;
-use crate::domain::common_settings::MAX_STEPS;
+use crate::domain::TypedSetting;
+use crate::domain::common_settings::{EXPLORE, MAX_STEPS, PER_TYPE};
 use crate::env::EnvironmentOption;
 use crate::text::{help_with_program_name, program_name};
-use clap::builder::StyledStr;
+use clap::builder::{RangedU64ValueParser, StyledStr};
 use clap::{Arg, Args, Command, CommandFactory as _, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -75,6 +76,12 @@ pub(super) fn repeated_flag(command: &Command, inherited: &[&str]) -> Option<(St
         global.extend(is_global.then_some(flag));
     }
     command.get_subcommands().find_map(|command| repeated_flag(command, &global))
+}
+
+/// Returns a parser for the values that a setting allows.
+fn number_of(setting: &TypedSetting<u64>) -> RangedU64ValueParser {
+    let (from, to) = setting.spec.range;
+    RangedU64ValueParser::new().range(from..=to)
 }
 
 fn named(command: Command) -> Command {
@@ -385,10 +392,10 @@ pub struct Calibrate {
     #[command(flatten)]
     pub how: MethodArgs,
     /// Number of tasks to play per task type (the paper uses 1, 3 and 5).
-    #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", help_heading = "Method", value_parser = number_of(&PER_TYPE))]
     pub per_type: Option<u64>,
     /// Number of these tasks per type to explore without a goal as well.
-    #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(0..=1000))]
+    #[arg(long, value_name = "N", help_heading = "Method", value_parser = number_of(&EXPLORE))]
     pub explore: Option<u64>,
     /// Pool file to add the constitution to at the end.
     #[arg(long, short, value_name = "FILE", help_heading = "Method")]

@@ -256,7 +256,7 @@ pub const PER_TYPE: TypedSetting<u64> = TypedSetting::number(
     "per_type",
     "calibration: tasks of each type to learn from (1, 3 and 5 in the paper)",
     1,
-    (0, 1000),
+    (1, 1000),
     Paper,
 );
 

@@ -120,7 +120,7 @@ impl<'v> Label<'v> {
 fn parse_subgoals(value: &Value) -> Result<Vec<String>, String> {
     let list = value
         .get("subgoals")
-        .ok_or("`subgoals` is missing; only BabyAI has alternatives (`subgoals_1`, `subgoals_2`)")?;
+        .ok_or("`subgoals` is missing; alternatives (`subgoals_1`, `subgoals_2`) aren't supported here")?;
     let list = list.as_array().ok_or("`subgoals` is not a list")?;
     if list.is_empty() || list.len() > MAX_SUBGOALS {
         return Err(format!("`subgoals` has {} entries; 1 to {MAX_SUBGOALS} are supported", list.len()));

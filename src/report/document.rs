@@ -11,12 +11,14 @@ mod section;
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
 use crate::catalog::{run_roles, search_history};
-use crate::domain::{Lesson, MeasuredEffect, RoleSource, SearchHistory};
+use crate::domain::{Lesson, MeasuredEffect, RoleSource, SearchHistory, pluralize};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
 pub use samples::SampleFacts;
 pub use section::{Section, reflection_notes, start_section, step_section};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// A lesson with everything that is said about it.
 pub(super) struct LessonEntry<'a> {
@@ -38,10 +40,19 @@ pub(super) type SettingRow<'a> = (&'a str, String, String);
 pub(super) struct Document<'a>(pub &'a SessionRecord);
 
 impl<'a> Document<'a> {
-    /// Returns the goal of the episode `at`, or of the last one; the session's name if that is unknown.
-    pub(super) fn title(&self, at: Option<StepRef>) -> &'a str {
+    /// Returns the goal of the episode `at`, or of the last one, and how many other tasks there are; the session's name if
+    /// the goal is unknown.
+    pub(super) fn title(&self, at: Option<StepRef>) -> Cow<'a, str> {
         let marked = at.and_then(|at| self.0.episode(at.episode)).or(self.0.episodes.last());
-        marked.map(|e| e.episode.task.goal.as_str()).filter(|g| !g.is_empty()).unwrap_or(&self.0.session)
+        let Some(task) = marked.map(|entry| &entry.episode.task).filter(|task| !task.goal.is_empty()) else {
+            return Cow::Borrowed(&self.0.session);
+        };
+        let others: HashSet<&str> =
+            self.0.episodes.iter().map(|e| e.episode.task.id.as_str()).filter(|id| *id != task.id).collect();
+        match others.len() as u64 {
+            0 => Cow::Borrowed(&task.goal),
+            count => Cow::Owned(format!("{}, and {}", task.goal, pluralize(count, "other task"))),
+        }
     }
 
     /// Returns the totals and rates in one sentence.

@@ -29,7 +29,7 @@ pub fn write_html<E>(
     write: &mut WritePart<'_, E>,
 ) -> Result<(), E> {
     let document = Document(record);
-    let title = escape(document.title(Some(at)));
+    let title = escape(&document.title(Some(at)));
     let mut out = String::new();
     let _ = write!(
         out,

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Renders the document. External text is put into code, so that none of it is interpreted as Markdown.
 pub fn render_markdown(record: &SessionRecord) -> String {
     let document = Document(record);
-    let mut out = format!("# {}\n\n", escape(document.title(None)));
+    let mut out = format!("# {}\n\n", escape(&document.title(None)));
     for group in document.facts() {
         let facts: Vec<String> =
             group.iter().map(|(name, value)| format!("{name}: {}", inline([value]))).collect();

@@ -25,9 +25,9 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("query", "additional query parameters; values as for `headers`"),
     ("ca_file", "trusted CA certificates (PEM), in addition to the system's, for your own https server"),
     ("temperature", "default 0 (the papers)"),
-    ("top_p", "default 0.7 with OmniReflect; not sent with other methods, whose papers state none"),
-    ("top_k", "not sent by default; OmniReflect: 50"),
-    ("repetition_penalty", "not sent by default; OmniReflect: 1"),
+    ("top_p", "not sent unless the method's paper states it (`METHODS.md`)"),
+    ("top_k", "sent only if you or a preset states it"),
+    ("repetition_penalty", "sent only if you or a preset states it"),
     (
         "max_tokens",
         "maximum tokens per reply; default 256 for the actor, 1024 for the mentor; a truncated reply is requested again with a higher limit (`REPLIES.md`)",

@@ -192,7 +192,10 @@ fn a_broken_label_is_reported_with_file_line_and_reason() {
             json!({"task": "alfworld", "goal": "g", "subgoals": ["a("], "additional_info": {"description": "a/b"}}),
             "not a supported pattern",
         ),
-        (json!({"task": "alfworld", "goal": "g", "subgoals_1": ["a"]}), "only BabyAI has alternatives"),
+        (
+            json!({"task": "alfworld", "goal": "g", "subgoals_1": ["a"]}),
+            "alternatives (`subgoals_1`, `subgoals_2`) aren't supported here",
+        ),
         (
             json!({"task": "tools", "goal": "g", "subgoals": ["a"], "additional_info": {"env_name": "b", "var": "c"}}),
             "`additional_info.var`",
