@@ -18,6 +18,7 @@
 #[path = "../tests/rig/run.rs"]
 mod run;
 
+use retrospect::catalog::rule_based_replies;
 use retrospect::domain::Interface;
 use retrospect::domain::{EpisodeSummary, LessonText, Limits, ReflectionKind, RunSpec, Scope, Task, Usage};
 use retrospect::driver::worlds;
@@ -297,7 +298,9 @@ fn reply_to(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: E
         }
         Effect::Ask { call, prompt } => {
             let seed = prompt.seed;
-            let text = answer(&render(&engine.state, &prompt), seed);
+            let environments =
+                engine.state.run.iter().flat_map(|run| &run.tasks).map(|task| task.env.as_str());
+            let text = answer(&rule_based_replies(environments), &render(&engine.state, &prompt), seed);
             Reply::Model {
                 tool_calls: Vec::new(),
                 truncated: None,

@@ -21,8 +21,8 @@ use retrospect::driver::measure::{
     Keep, LogFile, MeasureOptions, Measurement, MergeError, OpenMeasurement, Wanted, measure,
     measure_in_turn, merge_logs, read_log,
 };
-use retrospect::driver::rule_based_actor;
 use retrospect::journal::{Session, fold_events, read_branch};
+use retrospect::provider::rules::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
 use retrospect::timeline::effect::{
     EffectLog, EffectRecord, PairCounts, PanelVerdict, Shard, StopReason, Verdict,
@@ -264,7 +264,7 @@ impl Provider for FlakyServer {
 fn with_flaky_server(measurement: Measurement, fails: fn(u64) -> bool) -> Measurement {
     with_actor(
         measurement,
-        Arc::new(FlakyServer { actor: rule_based_actor(), calls: AtomicU64::new(0), fails }),
+        Arc::new(FlakyServer { actor: Arc::new(RuleBasedActor::default()), calls: AtomicU64::new(0), fails }),
     )
 }
 

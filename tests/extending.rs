@@ -162,10 +162,19 @@ fn a_method_without_an_actor_gets_no_advice_about_one() {
     assert!(!reported.contains("actor"), "{reported}");
     let said = home.run(&[&run[..], &["--plain"]].concat(), "step\nr\nquit\n");
     assert_contains(&said, &["the method chose this action itself"]);
-    let asked =
-        ["run", "--env", "counter", "--task", "14", "--method", "react", "--max-steps", "1", "--headless"];
-    let (_, _, warned) = home.try_run(&asked, "");
-    assert_contains(&warned, &["the rule-based actor doesn't know the environment counter"]);
+}
+
+/// The stand-in for a model plays by the function of the environment's entry, and a lesson teaches it.
+#[test]
+fn the_rule_based_actor_plays_and_learns_by_the_function_of_the_entry() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "14", "--method", "react", "--headless"];
+    let (_, said, warned) = home.try_run(&run, "");
+    assert_contains(&said, &["3 > add 5", "The sum is 15."]);
+    assert!(!warned.contains("doesn't know the environment"), "{warned}");
+    std::fs::write(home.0.path().join("lessons.txt"), "Look at how much is missing.\n").unwrap();
+    let said = home.run(&[&run[..], &["--constitution", "lessons.txt"]].concat(), "");
+    assert_contains(&said, &["3 > add 3", "4 > add 1", "The sum is 14."]);
 }
 
 /// Regression: messages, help and examples told a person to run `retrospect`.

@@ -38,7 +38,7 @@ fn task(env: &str, id: &str) -> Task {
 fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> RunConfig {
     let options = TaskOptions::default();
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
-    let rules: Arc<dyn Provider> = Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
+    let rules: Arc<dyn Provider> = Arc::new(RuleBasedActor::default());
     let mentor: Arc<dyn Provider> =
         Arc::new(ScriptedProvider::new(|_| Ok("['Look everywhere once.']".to_owned())));
     let cached = |inner, name: &str| {

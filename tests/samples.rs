@@ -116,7 +116,7 @@ fn samples_that_a_server_fails_are_listed_and_the_others_are_kept() {
 /// The other prompt is exactly the one that the step would have had: a run that had the lesson from the start has it, too.
 #[test]
 fn a_lesson_is_left_out_or_added_at_one_prompt() {
-    let rules = || Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
+    let rules = || Arc::new(RuleBasedActor::default());
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _) = at_a_proposal(dir.path(), rules());
     let proposal = |state: &State| {
@@ -169,7 +169,7 @@ fn a_lesson_is_left_out_or_added_at_one_prompt() {
 #[test]
 fn the_rule_based_actor_repeats_its_proposal() {
     let dir = tempfile::tempdir().unwrap();
-    let rules = Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
+    let rules = Arc::new(RuleBasedActor::default());
     let (handle, thread, _) = at_a_proposal(dir.path(), rules);
     sample(&handle, 1, 5, None);
     let state = handle.store.head();

@@ -20,7 +20,7 @@ use retrospect::domain::{
 };
 use retrospect::engine::{Command, Effect, LessonCommand, Reply};
 use retrospect::prompt::interface;
-use retrospect::{prompt, provider, text};
+use retrospect::{catalog, prompt, provider, text};
 use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::sync::Arc;
@@ -129,7 +129,8 @@ fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
         });
     }
     let prompt = Prompt { segments };
-    let line = provider::rules::answer(&prompt, rng.next());
+    let replies = catalog::rule_based_replies(catalog::ENVIRONMENT_NAMES.iter().copied());
+    let line = provider::rules::answer(&replies, &prompt, rng.next());
     assert!(!line.contains('\n'), "{line:?}");
     let _ = prompt::body_hash(&prompt);
 }

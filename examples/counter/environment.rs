@@ -1,9 +1,9 @@
 //! The environment `counter`: add 1, 3 or 5 until the sum is the number of the task.
 
-use retrospect::catalog::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
+use retrospect::catalog::{EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts};
 use retrospect::domain::{
     EnvInfo, LessonText, ListingCost, Note, NoteKind, Observation, Picture, PictureRequest, PictureRole,
-    Scope, Step, StepResult, Task,
+    Prompt, Scope, SegmentLabel, Step, StepResult, Task,
 };
 use retrospect::engine::{Episode, State};
 use retrospect::env::{
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("counter-example.txt", include_str!("counter-example.txt")),
     ],
     has_public_examples: false,
-    suits_rule_based_actor: false,
+    rule_based_play: RuleBasedPlay::Own(rule_based_reply),
     texts: PLAIN_TEXTS,
     draw_picture,
     task_facts: TaskFacts {
@@ -190,6 +190,24 @@ fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         _ => return Vec::new(),
     };
     vec![(format!("error.{}", note.detector), Scope::Environment, LessonText::error(mistake, solution))]
+}
+
+/// Plays without a model, from the prompt alone: a beginner who adds 5 until a lesson says to look at what is missing.
+fn rule_based_reply(prompt: &Prompt, _seed: u64) -> Option<String> {
+    let number_after = |text: &str, words: &str| -> Option<u64> {
+        let (_, rest) = text.rsplit_once(words)?;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let with_label = |label| prompt.segments.iter().filter(move |segment| segment.label == label);
+    let goal = with_label(SegmentLabel::Task).find_map(|task| number_after(&task.text, "to: reach "))?;
+    let seen =
+        with_label(SegmentLabel::Observation).filter_map(|seen| number_after(&seen.text, "The sum is "));
+    let missing = goal.saturating_sub(seen.last().unwrap_or(0));
+    let is_taught = [SegmentLabel::Abstract, SegmentLabel::Error, SegmentLabel::Memory]
+        .into_iter()
+        .any(|label| with_label(label).any(|lesson| lesson.text.contains("missing")));
+    let fits = |number: &&u64| !is_taught || **number <= missing;
+    STEPS.iter().rev().find(fits).map(|number| format!("add {number}"))
 }
 
 /// Draws how far the sum is on the way to the goal.

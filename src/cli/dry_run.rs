@@ -33,6 +33,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Settings of a prepared run that differ from the run's own.
 type ChangedSettings = &'static [(&'static str, DefaultValue)];
@@ -260,7 +261,7 @@ impl Preparer<'_> {
     ) -> Result<(Vec<Arc<Envelope>>, u32), CliError> {
         let mut run_config = self.plan.run_config.clone();
         run_config.policy.is_attended = false;
-        run_config.actor = rule_based_actor();
+        run_config.actor = rule_based_actor(&spec, Duration::ZERO);
         run_config.mentor = run_config.mentor.map(|_| {
             let run = spec.clone();
             let reply = move |request: &crate::provider::Request| {

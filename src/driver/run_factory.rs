@@ -78,7 +78,7 @@ impl RunConfig {
             RoleSource::Model(model) => serve(ModelRole::Actor, model)?,
             RoleSource::Recording(name) => Arc::new(open_recording("actor", name, &mut find)?),
             // When a person plays, the rules are ready to take over.
-            _ => Arc::new(RuleBasedActor::with_word_delay(typing)),
+            _ => rule_based_actor(spec, typing),
         };
         let render_prompt = Arc::new(move |state: &_, record: &_| prompt_builder.render(state, record));
         Ok(Self {
@@ -130,7 +130,8 @@ fn unknown_role_error(role: ModelRole, name: &str) -> DriverError {
     )
 }
 
-/// Returns the rule-based actor, which answers without delay.
-pub fn rule_based_actor() -> Arc<dyn Provider> {
-    Arc::new(RuleBasedActor::default())
+/// Returns the rule-based actor for the environments of a run; it waits this long before each word.
+pub fn rule_based_actor(spec: &RunSpec, word_delay: Duration) -> Arc<dyn Provider> {
+    let replies = catalog::rule_based_replies(spec.tasks.iter().map(|task| task.env.as_str()));
+    Arc::new(RuleBasedActor::new(replies).with_word_delay(word_delay))
 }

@@ -8,7 +8,7 @@
 //! The core is one pure function, [`answer`]: `prompt_parser` parses the prompt, `belief` replays the history, `forms`
 //! finds the lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data,
 //! and `seeded_random` derives random numbers from the task and the seed. `grid`, `planning`, `science`, `questions` and `web`
-//! answer prompts about other environments.
+//! answer prompts about other environments; the entries of the catalog name them, or a function of their own.
 
 mod belief;
 mod forms;
@@ -44,47 +44,87 @@ pub const TUNING_SEEDS: Range<u64> = 0..1_000;
 /// Seeds of the generated games that the published tables use; never used for tuning.
 pub const TABLE_SEEDS: Range<u64> = 10_000..10_200;
 
+/// Returns a line for a prompt and a seed, or `None` if the prompt is about another environment. It may use only the labels and
+/// texts of the prompt, as a model would.
+pub type RuleBasedReply = fn(&Prompt, u64) -> Option<String>;
+
 /// The rule-based actor.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RuleBasedActor {
+    replies: Vec<RuleBasedReply>,
     word_delay: Duration,
 }
 
 impl RuleBasedActor {
-    /// Creates an actor that waits this long before each word, so that a person can follow.
-    pub fn with_word_delay(delay: Duration) -> Self {
-        Self { word_delay: delay }
+    /// Creates an actor with functions for environments; prompts that none of them knows are read as a household's.
+    pub fn new(replies: Vec<RuleBasedReply>) -> Self {
+        Self { replies, word_delay: Duration::ZERO }
+    }
+
+    /// Makes the actor wait this long before each word, so that a person can follow.
+    #[must_use]
+    pub fn with_word_delay(self, delay: Duration) -> Self {
+        Self { word_delay: delay, ..self }
     }
 }
 
-/// Returns the actor's reply to a prompt, one line. The same prompt and seed give the same line.
-pub fn answer(prompt: &Prompt, seed: u64) -> String {
-    let parsed = prompt_parser::parse_prompt(prompt);
-    let random = SeededRandom::new(parsed.task_text, seed, parsed.items.len());
-    let of_their_own = OTHER_WORLDS.iter().find_map(|reply| reply(prompt, &parsed, &random));
-    of_their_own.unwrap_or_else(|| household_reply(prompt, &parsed, random))
+/// Returns the actor's reply to a prompt, one line: that of the first function that knows the prompt, or of the rules for
+/// households. The same prompt and seed give the same line.
+pub fn answer(replies: &[RuleBasedReply], prompt: &Prompt, seed: u64) -> String {
+    let own = replies.iter().find_map(|reply| reply(prompt, seed));
+    let line = own.unwrap_or_else(|| household_reply(prompt, seed));
+    // A prompt may break a name over several lines; the reply is always one line.
+    if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
 }
 
-/// Replies to a prompt about one kind of world; `None` if the prompt is about another.
-type Reply = fn(&Prompt, &ParsedPrompt<'_>, &SeededRandom) -> Option<String>;
+/// Parses a prompt and replies with one of the modules of this folder.
+fn reply_of_module(
+    reply: fn(&Prompt, &ParsedPrompt<'_>, &SeededRandom) -> Option<String>,
+    prompt: &Prompt,
+    seed: u64,
+) -> Option<String> {
+    let parsed = prompt_parser::parse_prompt(prompt);
+    let random = SeededRandom::new(parsed.task_text, seed, parsed.items.len());
+    reply(prompt, &parsed, &random)
+}
 
-/// Worlds with an actor of their own. What none of them knows is read as a household.
-const OTHER_WORLDS: &[Reply] = &[grid::reply, planning::reply, science::reply, questions::reply, web::reply];
+/// Replies to prompts about grid worlds.
+pub fn grid_reply(prompt: &Prompt, seed: u64) -> Option<String> {
+    reply_of_module(grid::reply, prompt, seed)
+}
 
-fn household_reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: SeededRandom) -> String {
-    let belief = belief::Belief::from_prompt(parsed);
-    let lessons = forms::forms().find_lessons(prompt);
-    let line = rule_context::RuleContext {
+/// Replies to prompts about planning problems.
+pub fn planning_reply(prompt: &Prompt, seed: u64) -> Option<String> {
+    reply_of_module(planning::reply, prompt, seed)
+}
+
+/// Replies to prompts about experiments in rooms.
+pub fn science_reply(prompt: &Prompt, seed: u64) -> Option<String> {
+    reply_of_module(science::reply, prompt, seed)
+}
+
+/// Replies to prompts about questions.
+pub fn question_reply(prompt: &Prompt, seed: u64) -> Option<String> {
+    reply_of_module(questions::reply, prompt, seed)
+}
+
+/// Replies to prompts about web pages.
+pub fn web_reply(prompt: &Prompt, seed: u64) -> Option<String> {
+    reply_of_module(web::reply, prompt, seed)
+}
+
+fn household_reply(prompt: &Prompt, seed: u64) -> String {
+    let parsed = prompt_parser::parse_prompt(prompt);
+    let random = SeededRandom::new(parsed.task_text, seed, parsed.items.len());
+    rule_context::RuleContext {
         knowledge: knowledge::knowledge(),
-        prompt: parsed,
-        belief,
-        lessons,
+        prompt: &parsed,
+        belief: belief::Belief::from_prompt(&parsed),
+        lessons: forms::forms().find_lessons(prompt),
         random,
         without_habits: false,
     }
-    .answer();
-    // A prompt may break a name over several lines; the reply is always one line.
-    if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
+    .answer()
 }
 
 impl Provider for RuleBasedActor {
@@ -97,7 +137,7 @@ impl Provider for RuleBasedActor {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let text = answer(&request.prompt, request.seed);
+        let text = answer(&self.replies, &request.prompt, request.seed);
         let text = request
             .stop
             .iter()

@@ -41,7 +41,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/args", "react", "an example of a command"),
     ("cli/args", "pddl", "the language"),
     ("cli/config/reference.rs", "omnireflect", "the source of values"),
-    ("provider/openai/profile.rs", "omnireflect", "the source of values"),
     ("cli/config/keys.rs", "alfworld", "the variable that its own tools read too"),
     ("cli/config/keys.rs", "react", "the interface"),
     ("prompt/interface.rs", "react", "the interface"),

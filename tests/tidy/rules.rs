@@ -36,6 +36,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "method",
             "prompter",
             "prompt",
+            "provider/rules",
             "symbolic",
             "env",
             "env/stdio",

@@ -1,6 +1,8 @@
 //! The environment `alfworld`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, RuleBasedPlay, TaskFacts,
+};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
@@ -66,7 +68,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: true,
-    suits_rule_based_actor: true,
+    rule_based_play: RuleBasedPlay::Household,
     texts: TEXTS,
     task_facts: TaskFacts {
         split_in_id: true,

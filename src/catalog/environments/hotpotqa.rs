@@ -1,10 +1,13 @@
 //! The environment `hotpotqa`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, Measure, TaskFacts};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, Measure, RuleBasedPlay, TaskFacts,
+};
 use crate::domain::common_settings::{LOOP_DETECTOR, THOUGHTS_COUNT};
 use crate::domain::{DefaultValue, SettingOrigin, Task};
 use crate::env::hotpotqa::{self, HotpotTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
+use crate::provider::rules::question_reply;
 use crate::symbolic::QUESTION_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -33,7 +36,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("comparison.txt", include_str!("../../env/hotpotqa/prompts/comparison.txt")),
     ],
     has_public_examples: false,
-    suits_rule_based_actor: true,
+    rule_based_play: RuleBasedPlay::Own(question_reply),
     texts: EnvironmentTexts {
         own_words: &[OwnWords {
             task_type: None,

@@ -1,7 +1,9 @@
 //! The environment `household`.
 
 use super::alfworld::TEXTS;
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts, difficulty_in_id};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts, difficulty_in_id,
+};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
@@ -25,7 +27,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("puttwo.txt", include_str!("../../env/household/prompts/puttwo.txt")),
     ],
     has_public_examples: false,
-    suits_rule_based_actor: true,
+    rule_based_play: RuleBasedPlay::Household,
     texts: TEXTS,
     task_facts: TaskFacts {
         start_text: Some("built in; thousands more with --tasks"),

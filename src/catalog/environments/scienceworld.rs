@@ -1,8 +1,11 @@
 //! The environment `scienceworld`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, RuleBasedPlay, TaskFacts,
+};
 use crate::env::scienceworld::{self, ScienceWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
+use crate::provider::rules::science_reply;
 use crate::symbolic::SCIENCE_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -25,7 +28,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("measure.txt", include_str!("../../env/scienceworld/prompts/measure.txt")),
     ],
     has_public_examples: false,
-    suits_rule_based_actor: true,
+    rule_based_play: RuleBasedPlay::Own(science_reply),
     texts: EnvironmentTexts {
         thought_rule: Some("scienceworld.thought"),
         short_actions: Some(&["task", "wait"]),

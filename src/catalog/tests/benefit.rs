@@ -37,7 +37,7 @@ fn run(method: &str, games: &[TaskId], mut after_episode: impl FnMut(&State)) ->
     };
     let mut actor = |state: &State| {
         let record = state.actor_prompts.0.as_ref().unwrap();
-        Some(rules::answer(&render(state, record), record.seed))
+        Some(rules::answer(&[], &render(state, record), record.seed))
     };
     let mut ended = 0;
     while test_run.advance(&mut answer, &mut actor) {

@@ -32,7 +32,7 @@ fn rule_written_lines(kind: ReflectionKind) -> String {
     };
     let mut actor = |state: &State| {
         let record = state.actor_prompts.0.as_ref().unwrap();
-        Some(rules::answer(&render(state, record), record.seed))
+        Some(rules::answer(&[], &render(state, record), record.seed))
     };
     while play.advance(&mut answer, &mut actor) {
         play.prompts.clear();

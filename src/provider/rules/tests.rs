@@ -7,7 +7,6 @@ mod reading;
 mod streaming;
 mod worlds;
 
-use super::answer;
 use super::belief::{Belief, MistakeCounts};
 use super::knowledge::Habit;
 use super::prompt_parser::parse_prompt;
@@ -18,6 +17,18 @@ use crate::env::alfworld::World;
 use crate::env::household::{self, Difficulty, TaskId, TaskKind};
 
 const INSTRUCTION: &str = "You act in a household.\n- move [object] to [place]\n";
+
+/// Returns the reply of the actor that knows every built-in environment.
+pub(super) fn answer(prompt: &Prompt, seed: u64) -> String {
+    let replies = [
+        super::grid_reply,
+        super::planning_reply,
+        super::science_reply,
+        super::question_reply,
+        super::web_reply,
+    ];
+    super::answer(&replies, prompt, seed)
+}
 
 pub(super) fn segment(label: SegmentLabel, text: &str) -> Segment {
     Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: text.into() }

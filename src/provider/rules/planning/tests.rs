@@ -21,7 +21,7 @@ fn play(task: &str, lessons: &[&str], max_steps: usize) -> (bool, usize) {
         format!("{}\nYour task is to: {goal}\n", first.observation.trim_end()),
     ));
     for step in 1..=max_steps {
-        let action = super::super::answer(&Prompt { segments: segments.clone() }, step as u64);
+        let action = super::super::tests::answer(&Prompt { segments: segments.clone() }, step as u64);
         let result = world.step(&action).unwrap();
         if result.won {
             return (true, step);

@@ -1,7 +1,6 @@
 //! Tests of the actor with questions, on made-up prompts.
 
-use super::super::answer;
-use super::super::tests::{prompt, segment};
+use super::super::tests::{answer, prompt, segment};
 use super::*;
 use crate::domain::SegmentLabel;
 

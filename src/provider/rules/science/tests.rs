@@ -1,7 +1,6 @@
 //! Tests of the actor in ScienceWorld, on made-up prompts.
 
-use super::super::answer;
-use super::super::tests::{prompt, segment};
+use super::super::tests::{answer, prompt, segment};
 use super::*;
 use crate::domain::SegmentLabel;
 use goal::Target;

@@ -23,7 +23,7 @@ async fn collect(rules: RuleBasedActor, request: Request) -> Vec<Delta> {
 async fn pieces_are_words_and_add_up_to_the_answer() {
     let request = request();
     let whole = answer(&request.prompt, request.seed);
-    let deltas = collect(RuleBasedActor::with_word_delay(Duration::from_millis(1)), request).await;
+    let deltas = collect(RuleBasedActor::default().with_word_delay(Duration::from_millis(1)), request).await;
     assert_eq!(deltas.first(), Some(&Delta::Phase(Phase::Answering)));
     let words: Vec<&str> = deltas
         .iter()
@@ -39,7 +39,8 @@ async fn pieces_are_words_and_add_up_to_the_answer() {
 #[tokio::test]
 async fn the_delay_applies_before_each_word() {
     let started = tokio::time::Instant::now();
-    let deltas = collect(RuleBasedActor::with_word_delay(Duration::from_millis(2)), request()).await;
+    let deltas =
+        collect(RuleBasedActor::default().with_word_delay(Duration::from_millis(2)), request()).await;
     let words = deltas.iter().filter(|d| matches!(d, Delta::Text(_))).count() as u32;
     assert!(started.elapsed() >= Duration::from_millis(2) * words);
 }

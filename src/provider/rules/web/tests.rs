@@ -1,7 +1,6 @@
 //! Tests of the actor on web pages: made-up prompts, and the goals of DORA's ten pages.
 
-use super::super::answer;
-use super::super::tests::{prompt, segment};
+use super::super::tests::{answer, prompt, segment};
 use super::*;
 use crate::domain::SegmentLabel;
 use goal::Shape;
