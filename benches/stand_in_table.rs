@@ -29,7 +29,7 @@ use retrospect::env::babyai::Level;
 use retrospect::env::household::{Difficulty, TaskId, TaskKind as HouseholdKind};
 use retrospect::env::pddl::Domain;
 use retrospect::prompt::render;
-use retrospect::provider::rules::{TABLE_SEEDS, TUNING_SEEDS, answer};
+use retrospect::stand_in::{TABLE_SEEDS, TUNING_SEEDS, answer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

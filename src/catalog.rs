@@ -20,8 +20,7 @@ mod unused_mentor;
 
 pub use cause::main_cause;
 pub use environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, ExportTask, Measure, PublishedTasks, RuleBasedPlay, TaskFacts,
-    difficulty_in_id,
+    EnvironmentDefaults, EnvironmentEntry, ExportTask, Measure, PublishedTasks, TaskFacts, difficulty_in_id,
 };
 pub use environments::{
     DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, PROGRAM_ENVIRONMENT, add_programs,
@@ -55,7 +54,7 @@ use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
-use crate::provider::rules::RuleBasedReply;
+use crate::stand_in::RuleBasedReply;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -197,9 +196,8 @@ pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
     if run.role_source(ModelRole::Actor) != RoleSource::Rules || !run_asks_actor(run) {
         return None;
     }
-    let is_unsuited = |name: &&str| {
-        find_environment(name).is_some_and(|entry| matches!(entry.rule_based_play, RuleBasedPlay::Unknown))
-    };
+    let is_unsuited =
+        |name: &&str| find_environment(name).is_some_and(|entry| entry.rule_based_reply.is_none());
     let env = run.tasks.iter().map(|task| task.env.as_str()).find(is_unsuited)?;
     Some(format!(
         "the rule-based actor doesn't know the environment {env}: it will only look around; use --actor openai:MODEL \
@@ -210,10 +208,8 @@ pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
 /// Returns the functions with which the rule-based actor plays these environments.
 pub fn rule_based_replies<'n>(environments: impl IntoIterator<Item = &'n str>) -> Vec<RuleBasedReply> {
     let mut replies: Vec<RuleBasedReply> = Vec::new();
-    for entry in environments.into_iter().filter_map(find_environment) {
-        if let RuleBasedPlay::Own(reply) = entry.rule_based_play
-            && !replies.iter().any(|known| std::ptr::fn_addr_eq(*known, reply))
-        {
+    for reply in environments.into_iter().filter_map(|name| find_environment(name)?.rule_based_reply) {
+        if !replies.iter().any(|known| std::ptr::fn_addr_eq(*known, reply)) {
             replies.push(reply);
         }
     }

@@ -57,6 +57,7 @@ pub mod rooms;
     reason = "after a signal, waits a limited time for a clean exit, then ends the process"
 )]
 pub mod signals;
+pub mod stand_in;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;

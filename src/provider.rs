@@ -5,13 +5,14 @@ mod error;
 pub mod openai;
 mod recorded;
 mod request_preview;
-pub mod rules;
+mod rule_based;
 mod scripted;
 
 pub use cached::{CacheMode, CachedProvider};
 pub use error::{FailureKind, ProviderError};
 pub use recorded::RecordedProvider;
 pub use request_preview::RequestPreview;
+pub use rule_based::RuleBasedActor;
 pub use scripted::{Script, ScriptedProvider};
 
 use crate::domain::{CallId, ModelRole, Prompt, Question, ToolCall, Truncation, Usage};

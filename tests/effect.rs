@@ -22,7 +22,7 @@ use retrospect::driver::measure::{
     measure_in_turn, merge_logs, read_log,
 };
 use retrospect::journal::{Session, fold_events, read_branch};
-use retrospect::provider::rules::RuleBasedActor;
+use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
 use retrospect::timeline::effect::{
     EffectLog, EffectRecord, PairCounts, PanelVerdict, Shard, StopReason, Verdict,

@@ -7,7 +7,7 @@
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::catalog::{self, EnvironmentDefaults, EnvironmentEntry, Extension, RuleBasedPlay, TaskFacts};
+use retrospect::catalog::{self, EnvironmentDefaults, EnvironmentEntry, Extension, TaskFacts};
 use retrospect::domain::{
     Autonomy, EnvInfo, Interface, Limits, ListingCost, Observation, RunSpec, StepResult, Task,
 };
@@ -83,7 +83,7 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Unknown,
+    rule_based_reply: None,
     texts: PLAIN_TEXTS,
     draw_picture: retrospect::env::list_values,
     task_facts: TaskFacts::NONE,

@@ -16,7 +16,7 @@ use retrospect::engine::{Command, Envelope, Event, LessonCommand, PrefetchStats,
 use retrospect::env::EnvError;
 use retrospect::env::TaskOptions;
 use retrospect::journal::{Session, read_branch};
-use retrospect::provider::rules::RuleBasedActor;
+use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{CacheMode, CachedProvider, Provider, ScriptedProvider};
 use run::{meta, spec, until};
 use std::path::Path;

@@ -17,7 +17,7 @@ use retrospect::engine::{Command, LessonCommand, State};
 use retrospect::env::TaskOptions;
 use retrospect::journal::{Session, read_branch};
 use retrospect::provider::Provider;
-use retrospect::provider::rules::RuleBasedActor;
+use retrospect::provider::RuleBasedActor;
 use run::{household, meta, spec, until};
 use server::{Server, chunked, complete_reply, plain_response, text_event};
 use std::path::Path;

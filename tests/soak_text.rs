@@ -20,7 +20,7 @@ use retrospect::domain::{
 };
 use retrospect::engine::{Command, Effect, LessonCommand, Reply};
 use retrospect::prompt::interface;
-use retrospect::{catalog, prompt, provider, text};
+use retrospect::{catalog, prompt, stand_in, text};
 use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
     }
     let prompt = Prompt { segments };
     let replies = catalog::rule_based_replies(catalog::ENVIRONMENT_NAMES.iter().copied());
-    let line = provider::rules::answer(&replies, &prompt, rng.next());
+    let line = stand_in::answer(&replies, &prompt, rng.next());
     assert!(!line.contains('\n'), "{line:?}");
     let _ = prompt::body_hash(&prompt);
 }

@@ -1,6 +1,6 @@
 //! The environment `counter`: add 1, 3 or 5 until the sum is the number of the task.
 
-use retrospect::catalog::{EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts};
+use retrospect::catalog::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use retrospect::domain::{
     EnvInfo, LessonText, ListingCost, Note, NoteKind, Observation, Picture, PictureRequest, PictureRole,
     Prompt, Scope, SegmentLabel, Step, StepResult, Task,
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("counter-example.txt", include_str!("counter-example.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Own(rule_based_reply),
+    rule_based_reply: Some(rule_based_reply),
     texts: PLAIN_TEXTS,
     draw_picture,
     task_facts: TaskFacts {

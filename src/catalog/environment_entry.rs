@@ -3,7 +3,7 @@
 use crate::domain::{DefaultValue, Picture, PictureRequest, SettingOrigin, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::interface::EnvironmentTexts;
-use crate::provider::rules::RuleBasedReply;
+use crate::stand_in::RuleBasedReply;
 use crate::symbolic::EnvironmentRules;
 use serde_json::Value;
 use std::path::Path;
@@ -29,25 +29,14 @@ pub struct EnvironmentEntry {
     pub templates: &'static [(&'static str, &'static str)],
     /// Whether the examples of ReAct's and Reflexion's public code are about it.
     pub has_public_examples: bool,
-    /// How the rule-based actor plays it.
-    pub rule_based_play: RuleBasedPlay,
+    /// How the rule-based actor plays it. `None`: it doesn't understand the texts, and a run with it starts with a warning.
+    pub rule_based_reply: Option<RuleBasedReply>,
     /// How the interfaces treat its texts.
     pub texts: EnvironmentTexts,
     /// Draws what is known about its world. [`list_values`](crate::env::list_values) suits any environment.
     pub draw_picture: fn(&PictureRequest<'_>) -> Picture,
     /// What screens, the command line and reports ask about its tasks.
     pub task_facts: TaskFacts,
-}
-
-/// How the rule-based actor plays an environment.
-#[derive(Clone, Copy, Debug)]
-pub enum RuleBasedPlay {
-    /// By its rules for households: numbered places and things, `go to`, `take`, `put`.
-    Household,
-    /// By this function.
-    Own(RuleBasedReply),
-    /// It doesn't understand the texts: a run with it starts with a warning.
-    Unknown,
 }
 
 /// The step limit and settings of a run whose first task is of an environment, in place of the method's defaults. Presets and

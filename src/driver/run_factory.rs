@@ -5,7 +5,7 @@ use crate::catalog;
 use crate::domain::{ModelRole, RoleSource, RunSpec};
 use crate::env::TaskOptions;
 use crate::prompt::{self, PromptBuilder, Templates};
-use crate::provider::rules::RuleBasedActor;
+use crate::provider::RuleBasedActor;
 use crate::provider::{Provider, RecordedProvider};
 use crate::timeline::Timeline;
 use std::path::Path;

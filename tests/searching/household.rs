@@ -56,7 +56,7 @@ impl StandIns for House {
     }
 
     fn act(&mut self, prompt: &Prompt, seed: u64, _: u64) -> String {
-        retrospect::provider::rules::answer(&[], prompt, seed)
+        retrospect::stand_in::answer(&[], prompt, seed)
     }
 
     fn advise(&mut self, prompt: &Prompt) -> String {

@@ -113,7 +113,7 @@ impl Rig {
             Effect::Ask { prompt, .. } => {
                 let seed = prompt.seed;
                 let prompt = retrospect::prompt::render(&self.engine.state, prompt);
-                let text = retrospect::provider::rules::answer(&[], &prompt, seed);
+                let text = retrospect::stand_in::answer(&[], &prompt, seed);
                 return Reply::Model {
                     tool_calls: Vec::new(),
                     truncated: None,

@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("symbolic", "household", "rules of a family of environments"),
     ("symbolic", "planning", "rules of a family of environments"),
     ("pddl", "pddl", "the language, not the environment"),
-    ("provider/rules", "*", "the rule-based actor knows the built-in environments"),
+    ("stand_in", "*", "worlds that the entries choose from"),
     ("journal/import", "reflexion", "the format of a run directory"),
     ("report/reflexion.rs", "reflexion", "the format of a run directory"),
     ("report.rs", "reflexion", "the format of a run directory"),

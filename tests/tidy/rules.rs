@@ -29,6 +29,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env/miniwob", &["env/external", "files", "domain", "text"]),
     ("env/scienceworld", &["env/external", "rooms", "domain", "text"]),
     ("env/programming", &["env/external", "domain", "text"]),
+    ("stand_in", &["grid", "rooms", "env", "pddl", "domain"]),
     ("method", &["bayes", "prompter", "prompt", "symbolic", "engine", "domain"]),
     (
         "catalog",
@@ -36,7 +37,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "method",
             "prompter",
             "prompt",
-            "provider/rules",
+            "stand_in",
             "symbolic",
             "env",
             "env/stdio",
@@ -50,23 +51,8 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ),
     ("report", &["catalog", "method", "timeline", "engine", "domain", "text"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),
-    ("provider", &["files", "timeline", "engine", "domain", "text"]),
-    ("provider/rules", &["grid", "rooms", "env", "pddl", "domain"]),
-    (
-        "driver",
-        &[
-            "provider",
-            "provider/rules",
-            "journal",
-            "files",
-            "timeline",
-            "catalog",
-            "prompt",
-            "env",
-            "engine",
-            "domain",
-        ],
-    ),
+    ("provider", &["files", "stand_in", "timeline", "engine", "domain", "text"]),
+    ("driver", &["provider", "journal", "files", "timeline", "catalog", "prompt", "env", "engine", "domain"]),
     (
         "ui",
         &[
@@ -113,10 +99,6 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
 
 /// The items of the parent module that a nested module may use: the trait it implements and what belongs to it.
 pub(crate) const PARENT_ITEMS: &[(&str, &[&[&str]])] = &[
-    (
-        "provider/rules",
-        &[&["Delta", "Phase", "Provider", "ProviderError", "Request", "error::ProviderError"]],
-    ),
     ("env/external", &[&["EnvError", "StopHandle", "StopRegistration", "stop_handle"]]),
     (
         "env/stdio",
@@ -274,7 +256,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     ),
     ("signals", &["*"]),
     ("provider", &["*"]),
-    ("provider/rules", &["futures_util", "tokio::time::sleep", "toml"]),
+    ("stand_in", &["toml"]),
     ("driver", &["*"]),
     (
         "ui",
@@ -317,7 +299,7 @@ const CLOCKS: &[(&str, &[&str])] = &[
 const FOLDING_FILES: &[&str] = &["timeline/fold_plan.rs", "journal/checkpoints/checkpoint_file.rs"];
 
 /// Modules that produce what an agent is shown.
-const AGENT_SIDE_MODULES: &[&str] = &["symbolic", "prompt", "method", "provider/rules"];
+const AGENT_SIDE_MODULES: &[&str] = &["symbolic", "prompt", "method", "stand_in"];
 
 /// Returns the dependencies of a table on modules that aren't in a row above. A table without any has no circle.
 pub(crate) fn upward_dependencies<T>(table: &[(&str, &[&str])], of_nested: &[(&str, T)]) -> Violations {
@@ -376,7 +358,7 @@ impl Findings {
             for (word, line) in facts.idents.iter().filter(|(word, _)| word == "truth" || word == "origin") {
                 let reads_truth = word == "truth" && AGENT_SIDE_MODULES.contains(&group.as_str());
                 // The rule-based actor reads labels and text of segments, as a model would, but not their origin.
-                if reads_truth || word == "origin" && group == "provider/rules" {
+                if reads_truth || word == "origin" && group == "stand_in" {
                     found.truth.push(format!("{}:{line}: {group} reads `{word}`", module.file));
                 }
             }

@@ -1,11 +1,10 @@
 //! The environment `alfworld`.
 
-use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, RuleBasedPlay, TaskFacts,
-};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
+use crate::stand_in::household_reply;
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -68,7 +67,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: true,
-    rule_based_play: RuleBasedPlay::Household,
+    rule_based_reply: Some(household_reply),
     texts: TEXTS,
     task_facts: TaskFacts {
         split_in_id: true,

@@ -1,13 +1,11 @@
 //! The environment `babyai`.
 
-use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, RuleBasedPlay, TaskFacts,
-};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::domain::TypedSetting;
 use crate::env::babyai::{self, BabyAiTasks};
 use crate::prompt::interface::{ActionAlias, EnvironmentTexts, OwnWords, PLAIN_TEXTS};
-use crate::provider::rules::grid_reply;
+use crate::stand_in::grid_reply;
 use crate::symbolic::{CIRCLE_TURNS, GRID_RULES};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -23,7 +21,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("key.txt", include_str!("../../env/babyai/prompts/key.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Own(grid_reply),
+    rule_based_reply: Some(grid_reply),
     texts: EnvironmentTexts {
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
         short_actions: Some(&["drop"]),

@@ -1,13 +1,11 @@
 //! The environment `hotpotqa`.
 
-use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, Measure, RuleBasedPlay, TaskFacts,
-};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, Measure, TaskFacts};
 use crate::domain::common_settings::{LOOP_DETECTOR, THOUGHTS_COUNT};
 use crate::domain::{DefaultValue, SettingOrigin, Task};
 use crate::env::hotpotqa::{self, HotpotTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
-use crate::provider::rules::question_reply;
+use crate::stand_in::question_reply;
 use crate::symbolic::QUESTION_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -36,7 +34,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("comparison.txt", include_str!("../../env/hotpotqa/prompts/comparison.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Own(question_reply),
+    rule_based_reply: Some(question_reply),
     texts: EnvironmentTexts {
         own_words: &[OwnWords {
             task_type: None,

@@ -1,12 +1,11 @@
 //! The environment `household`.
 
 use super::alfworld::TEXTS;
-use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts, difficulty_in_id,
-};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
+use crate::stand_in::household_reply;
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -27,7 +26,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("puttwo.txt", include_str!("../../env/household/prompts/puttwo.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Household,
+    rule_based_reply: Some(household_reply),
     texts: TEXTS,
     task_facts: TaskFacts {
         start_text: Some("built in; thousands more with --tasks"),

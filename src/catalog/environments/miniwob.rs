@@ -1,9 +1,9 @@
 //! The environment `miniwob`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use crate::env::miniwob::{self, MiniWobTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
-use crate::provider::rules::web_reply;
+use crate::stand_in::web_reply;
 use crate::symbolic::NO_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -15,7 +15,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     defaults: EnvironmentDefaults::NONE,
     templates: &[("miniwob.toml", include_str!("../../env/miniwob/prompts/miniwob.toml"))],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Own(web_reply),
+    rule_based_reply: Some(web_reply),
     texts: EnvironmentTexts {
         own_words: &[OwnWords {
             task_type: None,

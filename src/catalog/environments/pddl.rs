@@ -1,11 +1,11 @@
 //! The environment `pddl`.
 
 use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, RuleBasedPlay, TaskFacts, difficulty_in_id,
+    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts, difficulty_in_id,
 };
 use crate::env::pddl::{self, PddlTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
-use crate::provider::rules::planning_reply;
+use crate::stand_in::planning_reply;
 use crate::symbolic::PLANNING_RULES;
 
 const OWN_WORDS: &[OwnWords] = &[
@@ -59,7 +59,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("tyreworld-2.txt", include_str!("../../env/pddl/prompts/tyreworld-2.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Own(planning_reply),
+    rule_based_reply: Some(planning_reply),
     texts: EnvironmentTexts {
         thought_rule: Some("pddl.thought"),
         // A person's own domain names its actions and objects, such as `go b`.

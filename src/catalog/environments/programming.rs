@@ -1,6 +1,6 @@
 //! The environment `programming`.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use crate::domain::common_settings::{ACTOR_REPLY, ActorReply, LOOP_DETECTOR, THOUGHTS_COUNT};
 use crate::domain::{DefaultValue, SettingOrigin};
 use crate::env::programming::{self, ProgrammingTasks};
@@ -36,7 +36,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("programs.txt", include_str!("../../env/programming/prompts/programs.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Unknown,
+    rule_based_reply: None,
     texts: EnvironmentTexts {
         own_words: &[OwnWords {
             task_type: None,

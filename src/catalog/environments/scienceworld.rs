@@ -1,11 +1,9 @@
 //! The environment `scienceworld`.
 
-use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, PublishedTasks, RuleBasedPlay, TaskFacts,
-};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::env::scienceworld::{self, ScienceWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
-use crate::provider::rules::science_reply;
+use crate::stand_in::science_reply;
 use crate::symbolic::SCIENCE_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
@@ -28,7 +26,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("measure.txt", include_str!("../../env/scienceworld/prompts/measure.txt")),
     ],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Own(science_reply),
+    rule_based_reply: Some(science_reply),
     texts: EnvironmentTexts {
         thought_rule: Some("scienceworld.thought"),
         short_actions: Some(&["task", "wait"]),

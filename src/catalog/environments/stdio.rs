@@ -1,6 +1,6 @@
 //! The environment `stdio`: a program that is named on the command line. Those of the configuration are like it.
 
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, RuleBasedPlay, TaskFacts};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use crate::catalog::environments::PROGRAM_ENVIRONMENT;
 use crate::env::list_values;
 use crate::env::stdio::StdioTasks;
@@ -16,7 +16,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
     has_public_examples: false,
-    rule_based_play: RuleBasedPlay::Unknown,
+    rule_based_reply: None,
     // The interfaces cut what ALFWorld's texts have; nothing is known about those of a program.
     texts: PLAIN_TEXTS,
     draw_picture: list_values,

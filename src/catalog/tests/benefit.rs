@@ -7,7 +7,7 @@ use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
 use crate::prompt::render;
-use crate::provider::rules;
+use crate::stand_in;
 use crate::symbolic::Goal;
 
 /// Returns one game of each task type for each seed. The rule-based actor was tuned on these seeds.
@@ -37,7 +37,7 @@ fn run(method: &str, games: &[TaskId], mut after_episode: impl FnMut(&State)) ->
     };
     let mut actor = |state: &State| {
         let record = state.actor_prompts.0.as_ref().unwrap();
-        Some(rules::answer(&[], &render(state, record), record.seed))
+        Some(stand_in::answer(&[], &render(state, record), record.seed))
     };
     let mut ended = 0;
     while test_run.advance(&mut answer, &mut actor) {

@@ -6,7 +6,7 @@ use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
 use crate::prompt::{Templates, forms, render};
-use crate::provider::rules;
+use crate::stand_in;
 
 /// Maximum number of sentences shown per kind.
 const MAX_SENTENCES: usize = 6;
@@ -32,7 +32,7 @@ fn rule_written_lines(kind: ReflectionKind) -> String {
     };
     let mut actor = |state: &State| {
         let record = state.actor_prompts.0.as_ref().unwrap();
-        Some(rules::answer(&[], &render(state, record), record.seed))
+        Some(stand_in::answer(&[], &render(state, record), record.seed))
     };
     while play.advance(&mut answer, &mut actor) {
         play.prompts.clear();

@@ -2,8 +2,7 @@
 
 use crate::catalog::fixture::test_spec;
 use crate::catalog::{
-    ENVIRONMENTS, RuleBasedPlay, apply_mentor_defaults, switch_model, unsuited_actor_warning,
-    unused_mentor_reason,
+    ENVIRONMENTS, apply_mentor_defaults, switch_model, unsuited_actor_warning, unused_mentor_reason,
 };
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
 use serde_json::json;
@@ -130,7 +129,7 @@ fn the_rule_based_actor_suits_all_built_in_environments() {
         run.tasks[0].env = entry.name.to_owned();
         assert_eq!(unsuited_actor_warning(&run), None, "{}", entry.name);
     }
-    let unknown = ENVIRONMENTS.iter().find(|entry| matches!(entry.rule_based_play, RuleBasedPlay::Unknown));
+    let unknown = ENVIRONMENTS.iter().find(|entry| entry.rule_based_reply.is_none());
     let mut run = test_spec("react", &[("a", "")]);
     run.tasks[0].env = unknown.unwrap().name.to_owned();
     let warning = unsuited_actor_warning(&run).unwrap();

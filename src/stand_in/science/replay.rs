@@ -1,7 +1,7 @@
 //! What the actor knows from the steps so far.
 
-use crate::provider::rules::prompt_parser::{HistoryItem, ParsedPrompt};
 use crate::rooms::{KnownRooms, Room, parse_room};
+use crate::stand_in::prompt_parser::{HistoryItem, ParsedPrompt};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How answers begin that say that nothing was done.

@@ -245,7 +245,7 @@ fn sentences_of_symbolic_reflection_are_understood() {
 
 #[test]
 fn the_document_lists_every_form_of_these_worlds() {
-    let document = include_str!("../../../../docs/LESSON_FORMS.md");
+    let document = include_str!("../../../docs/LESSON_FORMS.md");
     let listed: Vec<&str> = document.lines().filter_map(|line| line.strip_prefix("    ")).collect();
     for form in form_lines() {
         assert!(listed.contains(&form.as_str()), "docs/LESSON_FORMS.md lacks the form: {form}");

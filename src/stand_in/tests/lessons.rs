@@ -1,9 +1,9 @@
 //! Tests that lessons change what the actor does, and only in the way they say.
 
 use super::*;
-use crate::provider::rules::forms::{Forms, LessonForm, Lessons, Phrase, forms};
-use crate::provider::rules::habits::{GRID_HABITS, planning_habits};
-use crate::provider::rules::seeded_random;
+use crate::stand_in::forms::{Forms, LessonForm, Lessons, Phrase, forms};
+use crate::stand_in::habits::{GRID_HABITS, planning_habits};
+use crate::stand_in::seeded_random;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn lessons_in(sentence: &str) -> Lessons {
@@ -316,7 +316,7 @@ fn a_rejection_reason_in_a_documented_form_is_followed() {
 #[test]
 fn the_document_lists_every_form() {
     let forms = include_str!("../forms.toml");
-    let document = include_str!("../../../../docs/LESSON_FORMS.md");
+    let document = include_str!("../../../docs/LESSON_FORMS.md");
     let listed: Vec<&str> =
         document.lines().filter_map(|line| line.strip_prefix("    ")).map(str::trim).collect();
     let patterns = forms

@@ -1,6 +1,6 @@
 //! Matches the words of a sentence against a form.
 
-use crate::provider::rules::knowledge::Knowledge;
+use crate::stand_in::knowledge::Knowledge;
 
 /// What a word of a form stands for.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Updates the belief after an action that succeeded, from the action and its observation.
 
 use super::{Belief, Door, HistoryEvent, treatment_index};
-use crate::provider::rules::prompt_parser::ParsedPrompt;
-use crate::provider::rules::vocabulary::{HouseholdAction, ObjectName, PutWording, Treatment, parse_list};
+use crate::stand_in::prompt_parser::ParsedPrompt;
+use crate::stand_in::vocabulary::{HouseholdAction, ObjectName, PutWording, Treatment, parse_list};
 
 impl<'a> Belief<'a> {
     pub(super) fn record_success(

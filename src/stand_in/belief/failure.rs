@@ -1,9 +1,9 @@
 //! Records actions that did nothing, with the apparent reason.
 
 use super::{Belief, Door, HistoryEvent};
-use crate::provider::rules::knowledge::Habit;
-use crate::provider::rules::prompt_parser::ParsedPrompt;
-use crate::provider::rules::vocabulary::{HouseholdAction, ObjectName, PutWording, Treatment};
+use crate::stand_in::knowledge::Habit;
+use crate::stand_in::prompt_parser::ParsedPrompt;
+use crate::stand_in::vocabulary::{HouseholdAction, ObjectName, PutWording, Treatment};
 
 impl<'a> Belief<'a> {
     pub(super) fn record_failure(

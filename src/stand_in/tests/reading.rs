@@ -1,8 +1,8 @@
 //! Tests of what the actor understands in a prompt.
 
 use super::*;
-use crate::provider::rules::prompt_parser::{Goal, HistoryItem, parse_goal};
-use crate::provider::rules::vocabulary::{
+use crate::stand_in::prompt_parser::{Goal, HistoryItem, parse_goal};
+use crate::stand_in::vocabulary::{
     HouseholdAction, ObjectName, PutWording, parse_action, parse_list, strip_line_labels,
 };
 

@@ -4,7 +4,6 @@ mod declared_mistakes;
 mod grid;
 mod lessons;
 mod reading;
-mod streaming;
 mod worlds;
 
 use super::belief::{Belief, MistakeCounts};
@@ -26,6 +25,7 @@ pub(super) fn answer(prompt: &Prompt, seed: u64) -> String {
         super::science_reply,
         super::question_reply,
         super::web_reply,
+        super::household_reply,
     ];
     super::answer(&replies, prompt, seed)
 }

@@ -1,8 +1,8 @@
 //! Tests that the actor knows nothing but its prompt, and that its mistakes are the declared ones.
 
 use super::*;
-use crate::provider::rules::knowledge::MISTAKES_TOML;
-use crate::provider::rules::{TABLE_SEEDS, TUNING_SEEDS};
+use crate::stand_in::knowledge::MISTAKES_TOML;
+use crate::stand_in::{TABLE_SEEDS, TUNING_SEEDS};
 use sha2::{Digest as _, Sha256};
 
 /// Hash of the mistakes file. After changing a rate, make the tables of `docs/STAND_IN.md` again and update it.
