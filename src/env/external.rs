@@ -10,6 +10,7 @@ mod child_output;
 mod child_process;
 mod idle_children;
 mod loopback_connection;
+mod loopback_http;
 mod private_folder;
 mod process_group;
 mod program_check;
@@ -20,6 +21,7 @@ pub use cached_file::write_cached_file;
 pub use child_process::ChildProcess;
 pub use idle_children::IdleChildren;
 pub use loopback_connection::LoopbackConnection;
+pub use loopback_http::{HttpAnswer, HttpFailure, LoopbackHttp};
 pub use running_child::{ChildCommand, Farewell};
 pub use wheel::read_wheel_member;
 

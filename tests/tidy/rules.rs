@@ -206,7 +206,9 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     (
         "env/external",
         &[
+            "reqwest",
             "rustix",
+            "rustls",
             "std::env::split_paths",
             "std::env::var_os",
             "std::ffi",
@@ -225,9 +227,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
         "env/miniwob",
         &[
             "percent_encoding",
-            "reqwest",
             "rustix",
-            "rustls",
             "std::env::split_paths",
             "std::env::var_os",
             "std::ffi",

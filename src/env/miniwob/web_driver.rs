@@ -2,8 +2,7 @@
 
 use super::action::Pointer;
 use super::keys::KeyStroke;
-use reqwest::Method;
-use reqwest::blocking::Client;
+use crate::env::external::{HttpAnswer, HttpFailure, LoopbackHttp};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
@@ -59,9 +58,9 @@ pub(super) enum Target<'a> {
 
 /// A session of a browser.
 pub(super) struct WebDriver {
-    client: Client,
-    /// The address of the session.
-    address: String,
+    http: LoopbackHttp,
+    /// The path of the session.
+    session: String,
     /// When the current answer of the environment is due.
     deadline: Instant,
 }
@@ -79,8 +78,8 @@ impl WebDriver {
     /// Returns what went wrong; a browser that can't be started is [`Failure::Rejected`].
     pub(super) fn start(port: u16, options: &BrowserOptions<'_>, limit: Duration) -> Result<Self, Failure> {
         let mut driver = Self {
-            client: new_client().map_err(|error| Failure::Lost(error.to_string()))?,
-            address: format!("http://127.0.0.1:{port}/session"),
+            http: LoopbackHttp::new(port).map_err(Failure::Lost)?,
+            session: "/session".to_owned(),
             deadline: Instant::now() + limit,
         };
         let mut chrome = json!({ "args": options.arguments });
@@ -93,7 +92,7 @@ impl WebDriver {
         let Some(id) = session.get("sessionId").and_then(Value::as_str) else {
             return Err(invalid("a session without an id", &session));
         };
-        driver.address = format!("{}/{id}", driver.address);
+        driver.session = format!("{}/{id}", driver.session);
         let millis = DRIVER_LIMIT.as_millis() as u64;
         driver.post("/timeouts", &json!({ "script": millis, "pageLoad": millis, "implicit": 0 }))?;
         Ok(driver)
@@ -120,7 +119,8 @@ impl WebDriver {
 
     /// Returns a picture of the visible part of the page, a PNG file in base64.
     pub(super) fn screenshot(&self) -> Result<String, Failure> {
-        match self.send(&Method::GET, "/screenshot", None)? {
+        let path = format!("{}/screenshot", self.session);
+        match self.ask(|limit| self.http.get(&path, limit, MAX_ANSWER_BYTES))? {
             Value::String(picture) => Ok(picture),
             other => Err(invalid("a picture", &other)),
         }
@@ -182,7 +182,8 @@ impl WebDriver {
 
     /// Releases all keys and buttons.
     pub(super) fn release_all(&self) -> Result<(), Failure> {
-        self.send(&Method::DELETE, "/actions", None).map(drop)
+        let path = format!("{}/actions", self.session);
+        self.ask(|limit| self.http.delete(&path, limit, MAX_ANSWER_BYTES)).map(drop)
     }
 
     /// Returns the elements of an XPath, in the order of the page.
@@ -202,32 +203,21 @@ impl WebDriver {
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.send(&Method::POST, path, Some(body))
+        let path = format!("{}{path}", self.session);
+        self.ask(|limit| self.http.post(&path, body, limit, MAX_ANSWER_BYTES))
     }
 
-    fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+    /// Sends a request with the time that is left, and reads the answer.
+    fn ask(&self, send: impl FnOnce(Duration) -> Result<HttpAnswer, HttpFailure>) -> Result<Value, Failure> {
         let limit = self.deadline.saturating_duration_since(Instant::now()).min(REQUEST_LIMIT);
         if limit.is_zero() {
             return Err(Failure::TimedOut(REQUEST_LIMIT));
         }
-        let mut request =
-            self.client.request(method.clone(), format!("{}{path}", self.address)).timeout(limit);
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body.to_string());
-        }
-        let on_error = |error: reqwest::Error| {
-            if error.is_timeout() {
-                Failure::TimedOut(limit)
-            } else {
-                Failure::Lost(format!("the connection to its driver broke: {}", with_causes(&error)))
-            }
-        };
-        let answer = request.send().map_err(on_error)?;
-        let is_success = answer.status().is_success();
-        if answer.content_length().is_some_and(|length| length > MAX_ANSWER_BYTES) {
-            return Err(Failure::Invalid(format!("an answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20)));
-        }
-        let text = answer.text().map_err(on_error)?;
+        let HttpAnswer { is_success, text } = send(limit).map_err(|failure| match failure {
+            HttpFailure::TimedOut => Failure::TimedOut(limit),
+            HttpFailure::Unreadable(why) => Failure::Invalid(format!("an answer of its driver {why}")),
+            HttpFailure::Lost(why) => Failure::Lost(format!("the connection to its driver broke: {why}")),
+        })?;
         let value = serde_json::from_str::<Map<String, Value>>(&text)
             .ok()
             .and_then(|mut fields| fields.remove("value"));
@@ -264,24 +254,6 @@ fn rejection(value: &Value) -> Failure {
 fn invalid(expected: &str, value: &Value) -> Failure {
     let text = value.to_string();
     Failure::Invalid(format!("expected {expected}, not {}", crate::text::prefix(&text, EXCERPT_BYTES)))
-}
-
-fn new_client() -> Result<Client, reqwest::Error> {
-    // The client prepares for https, although chromedriver is spoken to without.
-    #[cfg(feature = "tls")]
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build()
-}
-
-/// Returns an error's text with those of its causes.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]
