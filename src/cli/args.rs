@@ -391,11 +391,9 @@ pub struct Calibrate {
     pub world: TaskArgs,
     #[command(flatten)]
     pub how: MethodArgs,
-    /// Number of tasks to play per task type (the paper uses 1, 3 and 5).
-    #[arg(long, value_name = "N", help_heading = "Method", value_parser = number_of(&PER_TYPE))]
+    #[arg(long, value_name = "N", help = PER_TYPE.spec.meaning, help_heading = "Method", value_parser = number_of(&PER_TYPE))]
     pub per_type: Option<u64>,
-    /// Number of these tasks per type to explore without a goal as well.
-    #[arg(long, value_name = "N", help_heading = "Method", value_parser = number_of(&EXPLORE))]
+    #[arg(long, value_name = "N", help = EXPLORE.spec.meaning, help_heading = "Method", value_parser = number_of(&EXPLORE))]
     pub explore: Option<u64>,
     /// Pool file to add the constitution to at the end.
     #[arg(long, short, value_name = "FILE", help_heading = "Method")]

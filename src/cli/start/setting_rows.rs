@@ -31,6 +31,8 @@ pub(super) const CALIBRATE: &str = "start.calibrate";
 const LESSONS_AT_START: &str = "Lessons at the start";
 /// The heading of a method's settings and options.
 const OF_THE_METHOD: &str = "The method";
+/// The heading of an environment's settings and options.
+const OF_THE_ENVIRONMENT: &str = "The environment";
 /// The heading of the settings that all runs have.
 const EVERY_RUN: &str = "Every run";
 
@@ -234,7 +236,8 @@ impl SettingsContext<'_> {
         all.extend(self.setting_rows(OF_THE_METHOD, SettingKind::Method));
         all.extend(self.option_rows());
         all.extend(self.lesson_rows());
-        all.extend(self.setting_rows("The environment", SettingKind::Environment));
+        all.extend(self.setting_rows(OF_THE_ENVIRONMENT, SettingKind::Environment));
+        all.extend(self.environment_option_rows());
         all.extend(entries(SettingGroup::Advanced("Prompts"), PROMPT_ENTRIES));
         all.extend(entries(SettingGroup::Advanced("Model server"), SERVER_ENTRIES));
         all.extend(entries(SettingGroup::Advanced(EVERY_RUN), &[(keys::SEED.entry(), SettingRole::Other)]));
@@ -450,6 +453,20 @@ impl SettingsContext<'_> {
         self.options().map(move |entry| self.entry_row(entry, SettingRole::Other, group))
     }
 
+    /// Returns the rows of the options with which tasks are opened. What only this machine has, such as a path, was needed for
+    /// the lists of tasks already.
+    fn environment_option_rows(&self) -> impl Iterator<Item = SettingRow> + '_ {
+        let options = ENVIRONMENTS.iter().flat_map(|environment| {
+            let recorded = environment.options.iter().filter(|option| option.values.is_recorded());
+            recorded.filter_map(|option| Some((environment.name, find_entry(option.name)?)))
+        });
+        options.map(|(environment, entry)| SettingRow {
+            label: entry.name.rsplit('.').next().unwrap_or(entry.name).replace('_', " "),
+            environments: vec![environment.to_owned()],
+            ..self.entry_row(entry, SettingRole::Other, SettingGroup::Advanced(OF_THE_ENVIRONMENT))
+        })
+    }
+
     /// Returns the rows of one kind of settings of the table. What an option of the method decides has the option's row.
     fn setting_rows(
         &self,
@@ -532,6 +549,13 @@ mod tests {
                 assert_eq!(value(&rows, keys::METHOD.name), *method);
                 assert_eq!(value(&rows, keys::AS.name), paper_or_code);
                 assert_eq!(value(&rows, PRESET), NO_PRESET);
+                // Regression: what decides how an environment opens its tasks could only be set elsewhere.
+                for environment in ENVIRONMENTS.iter() {
+                    for option in environment.options.iter().filter(|option| option.values.is_recorded()) {
+                        let row = rows.iter().find(|row| row.name == option.name).unwrap();
+                        assert_eq!(row.environments, [environment.name], "{}", option.name);
+                    }
+                }
             }
             for preset in program_presets() {
                 let rows = settings_for(wanted(&preset.name, None)).unwrap();
