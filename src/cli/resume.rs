@@ -10,10 +10,12 @@ use super::printer::EventPrinter;
 use super::setup::{build_run_config, check_templates};
 use super::worlds::world_options;
 use super::{breakpoints, can_show_screen, locate, plain, run, screen, settings};
+use crate::catalog;
 use crate::domain::{BranchId, RunSpec, Seq, sampling_param};
 use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING_DELAY};
 use crate::engine::Command;
 use crate::report::{Tally, session_measures, summary_line};
+use crate::text::program_name;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,7 +42,9 @@ pub(super) fn resume_session(
     let worlds = world_options(config);
     let (mut cli_error, mut new_templates) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
-        let run_config = check_templates(spec, config, options.accepts_prompts).and_then(|other| {
+        let templates =
+            check_environments(spec).and_then(|()| check_templates(spec, config, options.accepts_prompts));
+        let run_config = templates.and_then(|other| {
             new_templates = other;
             check_changes(spec, &options.changes)?;
             let mut run_config = build_run_config(spec, config, &worlds, typing)?;
@@ -58,6 +62,19 @@ pub(super) fn resume_session(
         resumed.handle.send(Command::ChangeSetting { name, value });
     }
     Ok(resumed)
+}
+
+/// Checks that this program has the environments of a run.
+fn check_environments(spec: &RunSpec) -> Result<(), CliError> {
+    let is_unknown = |env: &&str| catalog::find_environment(env).is_none();
+    let Some(env) = spec.tasks.iter().map(|task| task.env.as_str()).find(is_unknown) else { return Ok(()) };
+    Err(CliError::usage(
+        format!("{} has no environment {env:?}, in which this session plays", program_name()),
+        format!(
+            "resume it with the program that has it, or add it to the configuration (docs/ENVIRONMENTS.md); `{} open` reads it",
+            program_name()
+        ),
+    ))
 }
 
 /// Returns a warning for each recorded setting of a resumed run that has an invalid value, unless it is changed now.

@@ -320,6 +320,13 @@ fn a_session_of_another_program_is_verified_there() {
     );
     assert!(output.stderr.contains("of another program, which has this environment"), "{}", output.stderr);
     assert!(!output.stderr.contains("--data"), "{}", output.stderr);
+    // Regression: the notes of rules that only the other program has were said to differ, and `resume` continued the session
+    // without its environment.
+    assert!(!output.stdout.contains("rules differ"), "{}", output.stdout);
+    let before = std::fs::read(&trunk).unwrap();
+    let resumed = home.run(&["resume", &path, "--headless", "--accept-prompts"]);
+    assert!(resumed.stderr.contains("retrospect has no environment \"lamps\""), "{}", resumed.stderr);
+    assert_eq!((resumed.code, std::fs::read(&trunk).unwrap()), (2, before));
 }
 
 /// Regression: `verify` derived every seed from the run's seed and reported each prompt after `set actor.seed` as

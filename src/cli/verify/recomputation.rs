@@ -6,6 +6,7 @@ use crate::catalog;
 use crate::domain::{BranchId, LessonOp, RunSpec};
 use crate::engine::{Cause, Engine, Envelope, Event, Policy, State};
 use crate::journal::import::imported_format;
+use crate::text::program_name;
 use std::sync::Arc;
 
 /// Compares recorded and recomputed events batch by batch.
@@ -34,9 +35,16 @@ impl Recomputation {
 
     /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
-        let policy = match imported_format(spec) {
-            Some(format) => Err(format!("another program decided what this imported {format} run contains")),
-            None => catalog::build_policy(spec, Arc::new(catalog::builtin_templates()))
+        let is_foreign = |env: &&str| catalog::find_environment(env).is_none();
+        let foreign = spec.tasks.iter().map(|task| task.env.as_str()).find(is_foreign);
+        let policy = match (imported_format(spec), foreign) {
+            (Some(format), _) => {
+                Err(format!("another program decided what this imported {format} run contains"))
+            }
+            (None, Some(env)) => {
+                Err(format!("{} has no environment {env:?}, and so not its rules", program_name()))
+            }
+            (None, None) => catalog::build_policy(spec, Arc::new(catalog::builtin_templates()))
                 .map_err(|error| error.to_string()),
         };
         self.policy = match policy {
