@@ -92,10 +92,10 @@ pub fn action_source(name: &str) -> ActionSource {
     find_method(name).map_or(ActionSource::Actor, |entry| entry.action_source)
 }
 
-/// Returns what the search of a run has tried; see [`MethodEntry::search_history`].
-pub fn search_history(state: &State) -> Option<SearchHistory> {
-    let method = find_method(&state.run.as_ref()?.method)?;
-    (method.search_history)(state)
+/// Returns what the searches of a run have tried; see [`MethodEntry::search_histories`].
+pub fn search_histories(state: &State) -> Vec<SearchHistory> {
+    let method = state.run.as_ref().and_then(|run| find_method(&run.method));
+    method.map_or_else(Vec::new, |method| (method.search_histories)(state))
 }
 
 /// Returns what a run's method knows about a lesson beyond its text; see [`MethodEntry::lesson_note`].

@@ -80,8 +80,9 @@ pub struct MethodEntry {
     /// the last step takes, counted as in [`numbered_plan_lines`](crate::method::numbered_plan_lines). Lanes of the format
     /// `Actions` mark it. `None` before the first step, and if the method takes no actions from a lesson.
     pub current_action: fn(&State) -> Option<(&LessonId, u32)>,
-    /// Returns what its search has tried, for pictures; `None` if it doesn't search, or has evaluated nothing yet.
-    pub search_history: fn(&State) -> Option<SearchHistory>,
+    /// Returns what its searches have tried, for pictures and exports: one for each type of tasks, in their order, of which the
+    /// last may still go on. Empty if it doesn't search, or has evaluated nothing yet.
+    pub search_histories: fn(&State) -> Vec<SearchHistory>,
     /// Returns what the method knows about a lesson beyond its text, in a few words, such as the reward of its evaluation.
     pub lesson_note: fn(&State, &Lesson) -> Option<String>,
     /// What the tasks of a run leave for later ones.
@@ -127,7 +128,7 @@ impl MethodEntry {
             action_source: ActionSource::Actor,
             learns_from_calibration: false,
             current_action: |_| None,
-            search_history: |_| None,
+            search_histories: |_| Vec::new(),
             lesson_note: |_, _| None,
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],

@@ -1,7 +1,9 @@
 //! What a method that searches vectors has tried so far, for pictures of the search.
 
+use serde::Serialize;
+
 /// The evaluations of one search, in order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchHistory {
     pub points: Vec<SearchedPoint>,
     /// How many evaluations are made at most.
@@ -10,12 +12,13 @@ pub struct SearchHistory {
     pub dimension: usize,
     /// The share of the vectors' variance that their places in the plane show, from 0 to 1.
     pub shown_variance: f64,
-    /// The type of tasks that is searched for, if the run has several: each has a search of its own, and this is the last one.
+    /// The type of tasks that is searched for, if the run has several: each has a search of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
 }
 
 /// An evaluated vector.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SearchedPoint {
     /// In which round it was chosen; 0: a first vector.
     pub round: u32,
@@ -73,15 +76,30 @@ impl SearchHistory {
         self.points.iter().any(|point| point.assisted)
     }
 
+    /// Returns a heading: `Search`, with the type of tasks if the run has several.
+    pub fn title(&self) -> String {
+        self.task_type.as_ref().map_or_else(|| "Search".to_owned(), |name| format!("Search for {name}"))
+    }
+
     /// Returns how far the search is, such as `12 of at most 46 evaluations in 10 dimensions`.
     pub fn extent(&self) -> String {
-        let of_type = self.task_type.as_ref().map_or_else(String::new, |name| format!(" for {name}"));
-        format!(
-            "{} of at most {} evaluations{of_type} in {} dimensions",
-            self.points.len(),
-            self.planned,
-            self.dimension
-        )
+        format!("{} in {} dimensions", self.evaluations(), self.dimension)
+    }
+
+    /// Returns how many evaluations were made, such as `12 of at most 46 evaluations`.
+    pub fn evaluations(&self) -> String {
+        format!("{} of at most {} evaluations", self.points.len(), self.planned)
+    }
+
+    /// Returns the rounds, each with the index of its first evaluation, in order.
+    pub fn round_starts(&self) -> Vec<(u32, usize)> {
+        let mut starts: Vec<(u32, usize)> = Vec::new();
+        for (index, point) in self.points.iter().enumerate() {
+            if starts.last().is_none_or(|(round, _)| *round != point.round) {
+                starts.push((point.round, index));
+            }
+        }
+        starts
     }
 
     /// Returns the heading of a picture of the tried vectors in the plane.
@@ -90,6 +108,14 @@ impl SearchHistory {
             return "Tried vectors".to_owned();
         }
         format!("Tried vectors, in the plane of {:.0} % of their variance", 100.0 * self.shown_variance)
+    }
+
+    /// Returns the names of the axes of such a picture, the longest form first.
+    pub fn axis_names(&self) -> [&'static str; 2] {
+        match self.dimension {
+            0..=2 => ["\u{2192} first number, \u{2191} second", "\u{2192} 1st, \u{2191} 2nd"],
+            _ => ["\u{2192} 1st, \u{2191} 2nd principal component", "\u{2192} 1st, \u{2191} 2nd"],
+        }
     }
 
     /// Returns the corners of the smallest rectangle around all places, with at least some extent.
@@ -132,10 +158,25 @@ mod tests {
     }
 
     #[test]
+    fn a_round_begins_with_its_first_evaluation() {
+        let mut points = vec![point(0.2, false); 5];
+        points[2].round = 1;
+        (points[3].round, points[4].round) = (1, 3);
+        let history = SearchHistory { points, planned: 46, dimension: 10, ..SearchHistory::default() };
+        assert_eq!(history.round_starts(), [(0, 0), (1, 2), (3, 4)]);
+        assert_eq!(
+            (history.title(), history.extent()),
+            ("Search".to_owned(), "5 of at most 46 evaluations in 10 dimensions".to_owned())
+        );
+        let heat = SearchHistory { task_type: Some("heat".to_owned()), ..history };
+        assert_eq!(heat.title(), "Search for heat");
+    }
+
+    #[test]
     fn nothing_is_known_before_the_first_evaluation() {
         let history = SearchHistory::default();
         assert_eq!((history.best(), history.reward_range(), history.third_limits()), (None, None, None));
         assert_eq!(history.bounds(), [[-1.0, 1.0], [-1.0, 1.0]]);
-        assert!(history.best_so_far().is_empty());
+        assert!(history.best_so_far().is_empty() && history.round_starts().is_empty());
     }
 }

@@ -10,13 +10,15 @@
 pub mod jobs;
 pub mod settings;
 
+mod ended_search;
+mod history;
 mod instruct;
 mod reward;
 mod search;
 mod text_steering;
 
+pub(crate) use history::{describe_evaluation, histories as search_histories};
 pub(crate) use instruct::compute_instruction;
-pub(crate) use search::{describe_evaluation, history as search_history};
 pub use text_steering::read_advice;
 
 use super::{mentor, schedule};

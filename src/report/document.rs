@@ -10,7 +10,7 @@ mod section;
 
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
-use crate::catalog::{run_roles, search_history};
+use crate::catalog::{run_roles, search_histories};
 use crate::domain::{Lesson, MeasuredEffect, RoleSource, SearchHistory, pluralize};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
@@ -109,9 +109,9 @@ impl<'a> Document<'a> {
         failures.chain(self.0.remarks(entry.episode.number).into_iter().map(Block::Remark)).collect()
     }
 
-    /// Returns what a method that searches has evaluated; `None` if it doesn't search.
-    pub(super) fn search(&self) -> Option<SearchHistory> {
-        search_history(&self.0.final_state)
+    /// Returns what a method that searches has evaluated, one search for each type of tasks; empty if it doesn't search.
+    pub(super) fn searches(&self) -> Vec<SearchHistory> {
+        search_histories(&self.0.final_state)
     }
 
     /// Returns all lessons that ever existed, including retired ones.

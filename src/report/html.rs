@@ -45,7 +45,7 @@ pub fn write_html<E>(
     if count > 1 {
         write_contents(&mut out, record);
     }
-    if let Some(history) = document.search() {
+    for history in document.searches() {
         out.push_str(&search_picture(&history));
     }
     write_lessons(&mut out, &document.lessons());

@@ -4,7 +4,7 @@ use super::SessionRecord;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
     EpisodeSummary, ExecutedAction, Intervention, JSON_EXPORT_FORMAT, Lesson, MeasuredEffect, Note,
-    Observation, PartialReply, Reflection, RunSpec, Seq, Step, ToolCall, Usage,
+    Observation, PartialReply, Reflection, RunSpec, SearchHistory, Seq, Step, ToolCall, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -25,6 +25,9 @@ struct Document<'a> {
     settings_changed: Vec<SettingChange<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<Cow<'a, Lesson>>,
+    /// What a method that searches has evaluated, one search for each type of tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    searches: Vec<SearchHistory>,
     /// Calls, tokens and cost, by role.
     spent: &'a crate::engine::UsageTotals,
     /// Totals and rates of the run's episodes.
@@ -138,6 +141,7 @@ pub fn render_json(record: &SessionRecord) -> String {
             .collect(),
         episodes: record.episodes.iter().map(|e| episode_json(record, e)).collect(),
         lessons: record.lessons().into_iter().map(|lesson| with_measurements(record, lesson)).collect(),
+        searches: crate::catalog::search_histories(&record.final_state),
         spent: &record.final_state.usage,
         tally: record.tally(),
     };

@@ -20,7 +20,7 @@ pub fn render_markdown(record: &SessionRecord) -> String {
     if record.episodes.len() > 1 {
         write_contents(&mut out, record);
     }
-    if let Some(history) = document.search() {
+    for history in document.searches() {
         write_search(&mut out, &history);
     }
     for entry in &record.episodes {
@@ -74,7 +74,7 @@ fn write_contents(out: &mut String, record: &SessionRecord) {
 
 /// Writes the evaluations of a search; the HTML page has a picture of them.
 fn write_search(out: &mut String, history: &SearchHistory) {
-    let _ = writeln!(out, "## Search\n\n{}\n", history.extent());
+    let _ = writeln!(out, "## {}\n\n{}\n", escape(&history.title()), escape(&history.extent()));
     out.push_str("| evaluation | round | reward | |\n|---|---|---|---|\n");
     for (index, point) in history.points.iter().enumerate() {
         let remark = match point.assisted {

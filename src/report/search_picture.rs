@@ -2,6 +2,7 @@
 //! plane. Colours come from the page's style, so it fits light and dark pages.
 
 use crate::domain::{ASSISTED_MEANING, SearchHistory};
+use crate::text::escape_html;
 use std::fmt::Write as _;
 
 /// The size of each plot, in units of the picture.
@@ -16,14 +17,15 @@ const THIRDS: [(&str, f64, f64); 3] = [("soft", 3.0, 0.5), ("act", 4.0, 0.75), (
 pub(super) fn search_picture(history: &SearchHistory) -> String {
     let (width, height) = (2.0 * PLOT.0 + 2.0 * MARGIN.0 + GAP, PLOT.1 + 2.0 * MARGIN.1);
     let mut out = format!(
-        "<details open><summary><b>Search</b> ({})</summary>\n\
+        "<details open><summary><b>{}</b> ({})</summary>\n\
          <svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"rewards of the evaluations, and the tried vectors\" \
          style=\"width:100%;height:auto\" font-size=\"12\" fill=\"currentColor\">\n",
-        history.extent()
+        escape_html(&history.title()),
+        escape_html(&history.extent())
     );
     write_rewards(&mut out, history);
     write_plane(&mut out, history);
-    out.push_str("</svg>\n<p class=\"soft\">");
+    out.push_str("</svg>\n<p class=\"soft\">Round 0 has the first vectors. ");
     if let Some([middle, highest]) = history.third_limits() {
         let _ = write!(
             out,
@@ -90,27 +92,7 @@ fn write_rewards(out: &mut String, history: &SearchHistory) {
             y(value) + 4.0
         );
     }
-    let _ = writeln!(
-        out,
-        "<text class=\"soft\" x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">round</text>",
-        left - 12.0,
-        top + PLOT.1 + 22.0
-    );
-    // Each round begins with a line.
-    for (index, pair) in history.points.windows(2).enumerate() {
-        if pair[0].round != pair[1].round {
-            let at = f64::midpoint(x(index), x(index + 1));
-            let _ = writeln!(
-                out,
-                "<line x1=\"{at:.1}\" y1=\"{:.0}\" x2=\"{at:.1}\" y2=\"{:.0}\" stroke=\"var(--line)\" stroke-dasharray=\"3 3\"/>\n\
-                 <text class=\"soft\" x=\"{at:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>",
-                top - 8.0,
-                top + PLOT.1 + 8.0,
-                top + PLOT.1 + 22.0,
-                pair[1].round
-            );
-        }
-    }
+    write_rounds(out, history, &x);
     let line: Vec<String> = history
         .best_so_far()
         .into_iter()
@@ -124,6 +106,35 @@ fn write_rewards(out: &mut String, history: &SearchHistory) {
     );
     for index in 0..history.points.len() {
         write_point(out, history, index, x(index), y(history.points[index].reward));
+    }
+}
+
+/// Writes a line where a round begins, and the number of each round below the middle of its evaluations.
+fn write_rounds(out: &mut String, history: &SearchHistory, x: &dyn Fn(usize) -> f64) {
+    let (left, top) = MARGIN;
+    let label_y = top + PLOT.1 + 22.0;
+    let _ = writeln!(
+        out,
+        "<text class=\"soft\" x=\"{:.0}\" y=\"{label_y:.0}\" text-anchor=\"end\">round</text>",
+        left - 12.0
+    );
+    let starts = history.round_starts();
+    for (place, (round, first)) in starts.iter().enumerate() {
+        let last = starts.get(place + 1).map_or(history.points.len(), |(_, next)| *next) - 1;
+        let middle = f64::midpoint(x(*first), x(last));
+        let _ = writeln!(
+            out,
+            "<text class=\"soft\" x=\"{middle:.1}\" y=\"{label_y:.0}\" text-anchor=\"middle\">{round}</text>"
+        );
+        if *first > 0 {
+            let at = f64::midpoint(x(first - 1), x(*first));
+            let _ = writeln!(
+                out,
+                "<line x1=\"{at:.1}\" y1=\"{:.0}\" x2=\"{at:.1}\" y2=\"{:.0}\" stroke=\"var(--line)\" stroke-dasharray=\"3 3\"/>",
+                top - 8.0,
+                top + PLOT.1 + 8.0
+            );
+        }
     }
 }
 
@@ -162,10 +173,15 @@ mod tests {
         assert_eq!(picture.matches("fill=\"none\" stroke=\"currentColor\"").count(), 2);
         assert!(
             picture.contains(">round</text>")
+                && picture.contains(">0</text>")
                 && picture.contains(">1</text>")
                 && picture.contains("plane of 40 % of their variance")
         );
         assert!(!picture.contains("NaN") && !picture.contains("inf"));
+        // A type of tasks is text from outside.
+        let named = SearchHistory { task_type: Some("<script>".to_owned()), ..history };
+        let picture = search_picture(&named);
+        assert!(picture.contains("Search for &lt;script&gt;") && !picture.contains("<script"), "{picture}");
     }
 
     #[test]

@@ -85,6 +85,8 @@ modes! {
     Samples = "samples", "Samples of a step", Some(Mode::Overlay), false;
     /// The review of a mentor's summary.
     Summary = "summary", "Summary review", Some(Mode::Overlay), false;
+    /// The picture of a search.
+    SearchPicture = "search.picture", "Picture of a search", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     EpisodeList = "runs", "Episode list", Some(Mode::Overlay), false;
     /// The list of breakpoints and watches.

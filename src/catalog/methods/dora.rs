@@ -71,7 +71,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Some(text.to_owned())
     },
     trial_labels,
-    search_history: dora::search_history,
+    search_histories: dora::search_histories,
     lesson_note: dora::describe_evaluation,
     carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
     // One evaluation.

@@ -1,11 +1,11 @@
 //! DORA: the order of evaluations, attempts and advice, what the optimiser gets, and what a person's changes do.
 
 use crate::catalog::fixture::{TestRun, test_spec};
-use crate::catalog::{lesson_note, search_history};
+use crate::catalog::{lesson_note, search_histories};
 use crate::domain::{
     Autonomy, EpisodeSummary, LessonStatus, LessonText, ReflectionKind, RunSpec, SettingOrigin, StepResult,
 };
-use crate::engine::{Command, Event, LessonCommand, State};
+use crate::engine::{Cause, Command, Event, LessonCommand, State};
 use crate::prompt::render;
 use serde_json::{Value, json};
 
@@ -70,8 +70,7 @@ fn advice_has_the_reward_of_its_evaluation() {
     // One task, lost twice, then won in the second attempt.
     let play = play(run(&[("a", PUT)], &settings), |attempt| attempt == 3);
     let state = play.state();
-    let rewards: Vec<f64> =
-        search_history(state).unwrap().points.into_iter().map(|point| point.reward).collect();
+    let rewards: Vec<f64> = search_histories(state)[0].points.iter().map(|point| point.reward).collect();
     let expected = [(1, rewards[0]), (1, rewards[0]), (2, rewards[1])]
         .map(|(evaluation, reward)| Some(format!("evaluation {evaluation}, reward {reward:.2}")));
     assert_eq!(notes(state), expected);
@@ -340,5 +339,38 @@ fn demonstrations_are_about_tasks_of_the_searched_type() {
         "{:?}",
         objective.last().unwrap().text()
     );
-    assert!(search_history(play.state()).unwrap().extent().contains(" for "));
+}
+
+/// Each type of tasks has a search of its own, and all of them can be shown when the run has ended; so can the reward of advice.
+#[test]
+fn the_searches_of_earlier_types_are_kept_for_pictures() {
+    let settings = [("n_init", json!(3)), ("rounds", json!(0)), ("attempts", json!(1))];
+    let mut play = play(run(&[("a", PUT), ("b", HEAT), ("c", PUT)], &settings), |attempt| attempt % 4 == 0);
+    let histories = search_histories(play.state());
+    let types: Vec<_> = histories.iter().map(|history| history.task_type.as_deref()).collect();
+    assert_eq!(types, [Some(PUT), Some(HEAT)]);
+    let objective: Vec<String> = play
+        .state()
+        .pool
+        .active_of_kind(ReflectionKind::Progress)
+        .map(|lesson| lesson.text().text.clone())
+        .collect();
+    let points = histories.iter().flat_map(|history| &history.points);
+    for (text, point) in objective.iter().zip(points) {
+        assert!(text.starts_with(&format!("Reward {:.3},", point.reward)), "{text}: {point:?}");
+    }
+    assert_eq!((objective.len(), histories[0].points.len(), histories[1].points.len()), (6, 3, 3));
+    assert_eq!((histories[0].planned, histories[0].dimension), (3, 10));
+    assert!(histories[0].points.iter().any(|point| point.place != [0.0, 0.0]));
+    let advice = play.state().pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
+    let notes: Vec<_> = advice.map(|lesson| lesson_note(play.state(), lesson)).collect();
+    assert!(
+        notes.len() >= 4 && notes.iter().all(|note| note.as_ref().is_some_and(|n| n.contains(", reward "))),
+        "{notes:?}"
+    );
+    // A session of an older version has only the last one.
+    let mut memory = play.state().memory.clone();
+    assert!(memory.as_object_mut().unwrap().remove("ended").is_some());
+    play.fold(vec![(Cause::Policy, Event::MemorySet { value: memory })]);
+    assert_eq!(search_histories(play.state()).len(), 1);
 }

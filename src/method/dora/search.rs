@@ -1,11 +1,12 @@
 //! The search as the run's memory holds it: what was evaluated, what is being evaluated, what comes next.
 
+use super::ended_search::EndedSearch;
 use super::jobs::{INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs};
 use super::reward::{Outcome, Reward, RewardRules};
 use super::settings::{
-    ALPHA, ATTEMPTS, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel,
-    MODEL_SETTING, N_INIT, OPTIMISE, Optimise, PROJECTION, PROMPTER, PROMPTER_TEMPERATURE, PROMPTER_TOKENS,
-    Prompter, REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
+    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel, MODEL_SETTING,
+    N_INIT, OPTIMISE, Optimise, PROJECTION, PROMPTER, PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter,
+    REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
 };
 use super::text_steering;
 use crate::bayes::{
@@ -40,6 +41,10 @@ pub(super) struct Search {
     pub(super) fits: Vec<FitNote>,
     /// The number of the last episode that was counted.
     pub(super) counted: u32,
+    /// The searches for the types of tasks before this one, for pictures; nothing is decided by them. Sessions of older versions
+    /// have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) ended: Vec<EndedSearch>,
 }
 
 /// A vector to evaluate, with what the model of the rewards expects of it.
@@ -134,8 +139,8 @@ impl Search {
     pub(super) fn new(state: &State, group: usize) -> Self {
         let counted = state.episode.as_ref().map_or(0, |episode| episode.number);
         let (round, now) = (0, None);
-        let mut search =
-            Self { version: VERSION, group, round, queue: vec![], now, done: vec![], fits: vec![], counted };
+        let (queue, done, fits, ended) = (vec![], vec![], vec![], vec![]);
+        let mut search = Self { version: VERSION, group, round, queue, now, done, fits, counted, ended };
         let count = state.setting(N_INIT) as usize;
         search.queue = match state.setting(OPTIMISE) {
             Optimise::Random => search.random_candidates(state, count),
@@ -195,6 +200,25 @@ impl Search {
         rounds.fold(state.setting(N_INIT), |count, _| count + count.min(state.setting(BATCH)))
     }
 
+    /// Returns what was evaluated, for pictures.
+    pub(super) fn history(&self, state: &State) -> SearchHistory {
+        let vectors: Vec<Vec<f64>> = self.done.iter().map(|evaluated| evaluated.v.clone()).collect();
+        let (places, shown_variance) = project_to_plane(&vectors);
+        let points = self.done.iter().zip(places).map(|(evaluated, place)| SearchedPoint {
+            round: evaluated.round,
+            reward: evaluated.reward,
+            assisted: evaluated.assisted,
+            place,
+        });
+        SearchHistory {
+            points: points.collect(),
+            planned: Self::planned_evaluations(state),
+            dimension: dimension(state),
+            shown_variance,
+            task_type: searched_type(state, self.group).map(str::to_owned),
+        }
+    }
+
     pub(super) fn best(&self) -> Option<(usize, &Evaluated)> {
         let usable = self.done.iter().enumerate().filter(|(_, evaluated)| !evaluated.assisted);
         // Of equal rewards the oldest.
@@ -227,7 +251,9 @@ impl Search {
             return vec![Self { queue, round: self.round + 1, ..self.clone() }.store()];
         }
         if groups(state).len() > self.group + 1 {
-            return vec![Self::new(state, self.group + 1).store()];
+            let this = EndedSearch::new(self.group, &self.history(state));
+            let ended = self.ended.iter().cloned().chain([this]).collect();
+            return vec![Self { ended, ..Self::new(state, self.group + 1) }.store()];
         }
         vec![Intent::EndRun]
     }
@@ -482,76 +508,6 @@ fn is_played_by_person(state: &State) -> bool {
         })
 }
 
-/// Returns the name of the type of tasks that is searched for, if the run has several.
-pub(super) fn searched_type(state: &State, group: usize) -> Option<&str> {
-    let groups = groups(state);
-    (groups.len() > 1).then(|| groups.get(group)?.first()?.task_type.as_deref()).flatten()
-}
-
-/// Returns what the search of a run has evaluated; `None` before the first reward.
-pub(crate) fn history(state: &State) -> Option<SearchHistory> {
-    let search = Search::read(state).filter(|search| !search.done.is_empty())?;
-    let vectors: Vec<Vec<f64>> = search.done.iter().map(|evaluated| evaluated.v.clone()).collect();
-    let (places, shown_variance) = project_to_plane(&vectors);
-    let points = search.done.iter().zip(places).map(|(evaluated, place)| SearchedPoint {
-        round: evaluated.round,
-        reward: evaluated.reward,
-        assisted: evaluated.assisted,
-        place,
-    });
-    Some(SearchHistory {
-        points: points.collect(),
-        planned: Search::planned_evaluations(state),
-        dimension: dimension(state),
-        shown_variance,
-        task_type: searched_type(state, search.group).map(str::to_owned),
-    })
-}
-
-/// Says of advice in which evaluation it was written, and what its instruction was worth: `evaluation 3, reward 0.42`; of an
-/// instruction what is expected of it and what made it of its vector, or its reward. `None` for other lessons, and for those of a
-/// group of tasks whose search has ended, because the run's memory holds one search.
-pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<String> {
-    match lesson.kind {
-        ReflectionKind::Instruction => return describe_instruction(state, &lesson.text().text),
-        ReflectionKind::Advice => {}
-        _ => return None,
-    }
-    let number = lesson.learnt_at.0;
-    let open = state.episode.as_deref().filter(|episode| episode.number == number);
-    let (task, trial) = match open {
-        Some(open) => (&open.task, open.trial),
-        None => state.ended_episode(number).map(|ended| (&ended.task, ended.trial))?,
-    };
-    let search = Search::read(state)?;
-    let key = task.key();
-    groups(state).get(search.group)?.iter().find(|task| task.key() == key)?;
-    let index = (u64::from(trial.checked_sub(1)?) / state.setting(ATTEMPTS).max(1)) as usize;
-    let reward = match search.done.get(index) {
-        Some(evaluated) => format!("reward {:.2}", evaluated.reward),
-        None => "no reward yet".to_owned(),
-    };
-    Some(format!("evaluation {}, {reward}", index + 1))
-}
-
-fn describe_instruction(state: &State, text: &str) -> Option<String> {
-    let search = Search::read(state)?;
-    let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
-        let hash = text_hash(text);
-        let evaluated = search.done.iter().rev().find(|evaluated| evaluated.text == hash)?;
-        return Some(format!("reward {:.2}", evaluated.reward));
-    };
-    let expected = match &now.candidate.expected {
-        Some(expected) => format!("expected {:.2} ± {:.2}", expected.mean, expected.deviation),
-        None => "a vector without expectation".to_owned(),
-    };
-    let source = match state.setting(PROMPTER) {
-        Prompter::Text => "text steering",
-        Prompter::Local => "local model",
-    };
-    Some(format!("{expected}, {source}"))
-}
-
 fn compute(name: &str, inputs: &impl Serialize, texts: Vec<(String, String)>) -> Intent {
     let inputs = serde_json::to_value(inputs).unwrap_or(Value::Null);
     Intent::Compute { job: Box::new(Job { name: name.to_owned(), inputs }), texts }
@@ -592,6 +548,12 @@ pub(super) fn groups(state: &State) -> Vec<Vec<&Task>> {
         tasks
     });
     limited.collect()
+}
+
+/// Returns the name of the type of tasks that is searched for, if the run has several.
+pub(super) fn searched_type(state: &State, group: usize) -> Option<&str> {
+    let groups = groups(state);
+    (groups.len() > 1).then(|| groups.get(group)?.first()?.task_type.as_deref()).flatten()
 }
 
 /// Returns the instruction in force.

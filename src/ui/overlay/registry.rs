@@ -147,8 +147,8 @@ fn open_for_action(
             Box::new(CompareDialog::with_shown_episode(context))
         }
         Action::SearchPicture => {
-            let history = crate::catalog::search_history(context.displayed_state());
-            history.map(|_| Box::<SearchPicture>::default()).ok_or(
+            let none = crate::catalog::search_histories(context.displayed_state()).is_empty();
+            (!none).then(Box::<SearchPicture>::default).ok_or(
                 "no search to show: a method that searches for its advice has a reward after its first evaluation",
             )?
         }

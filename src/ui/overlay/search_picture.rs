@@ -1,13 +1,14 @@
 //! A picture of a search for an instruction: the reward of each evaluation, and the tried vectors in a plane.
 
-use crate::catalog::search_history;
+use crate::catalog::search_histories;
 use crate::domain::{ASSISTED_MEANING, SearchHistory};
+use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
-use crate::ui::widget::window::{Window, WindowPosition, put_line};
+use crate::ui::widget::window::{PresentKeys, Window, WindowPosition, put_line};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 use ratatui::text::{Line as TextLine, Span};
@@ -27,9 +28,27 @@ const ROLES: [Role; 4] = [Role::Muted, Role::Warning, Role::Good, Role::TitleFoc
 /// A point whose reward the optimiser didn't get.
 const ASSISTED_MARK: &str = "x";
 
-/// Overlay with the picture; it follows the run.
+/// Overlay with the picture of one search; it follows the run until another one is chosen.
 #[derive(Default)]
-pub(super) struct SearchPicture;
+pub(super) struct SearchPicture {
+    /// Which search is shown, from 0; `None`: the last one.
+    chosen: Option<usize>,
+}
+
+impl SearchPicture {
+    /// Returns the index of the search that is shown, of so many.
+    fn shown(&self, count: usize) -> usize {
+        let last = count.saturating_sub(1);
+        self.chosen.map_or(last, |chosen| chosen.min(last))
+    }
+
+    /// Chooses the search after or before this one; after the last comes the first.
+    fn choose_next(&mut self, count: usize, backwards: bool) {
+        let steps = if backwards { count.saturating_sub(1) } else { 1 };
+        let next = (self.shown(count) + steps) % count.max(1);
+        self.chosen = Some(next).filter(|next| next + 1 < count);
+    }
+}
 
 impl Component for SearchPicture {
     fn name(&self) -> &'static str {
@@ -37,26 +56,53 @@ impl Component for SearchPicture {
     }
 
     fn mode(&self, _: &Context<'_>) -> Mode {
-        Mode::Overlay
+        Mode::SearchPicture
     }
 
-    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
-        if action == Action::Close { Response::close() } else { Response::default() }
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
+        match action {
+            Action::Close => return Response::close(),
+            Action::NextField | Action::PreviousField => {
+                let count = search_histories(context.displayed_state()).len();
+                self.choose_next(count, action == Action::PreviousField);
+            }
+            _ => {}
+        }
+        Response::default()
     }
 
     fn is_stale(&self, context: &Context<'_>) -> bool {
-        search_history(context.displayed_state()).is_none()
+        search_histories(context.displayed_state()).is_empty()
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let Some(history) = search_history(context.displayed_state()) else { return };
-        let title = format!("Search: {}", history.extent());
+        let histories = search_histories(context.displayed_state());
+        let (shown, count) = (self.shown(histories.len()), histories.len());
+        let Some(history) = histories.get(shown) else { return };
         let (columns, rows) = WINDOW_SIZE;
-        let position = WindowPosition::Middle;
-        let window = Window { title: &title, position, rows, columns, mode: Mode::Overlay };
-        let inside = window.draw(context, screen, canvas);
-        draw_history(&history, inside, canvas);
+        let title = title(history, (shown + 1, count), columns.min(screen.width.saturating_sub(4)));
+        let (position, mode) = (WindowPosition::Middle, Mode::SearchPicture);
+        let window = Window { title: &title, position, rows, columns, mode };
+        let other_searches = [Action::NextField, Action::PreviousField];
+        let without_effect: &[Action] = if count > 1 { &[] } else { &other_searches };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
+        draw_history(history, inside, canvas);
     }
+}
+
+/// Returns the longest form of the title that fits into so many columns. `place` is the search's number and how many there are.
+fn title(history: &SearchHistory, (number, count): (usize, usize), columns: u16) -> String {
+    let place = if count > 1 { format!(" {number} of {count}") } else { String::new() };
+    let name = history.task_type.as_ref().map_or_else(String::new, |name| format!(", {name}"));
+    let short = format!("{} of {} evaluations", history.points.len(), history.planned);
+    let forms = [
+        format!("Search{place}{name}: {}", history.extent()),
+        format!("Search{place}{name}: {}", history.evaluations()),
+        format!("Search{place}{name}: {short}"),
+    ];
+    let fits = |form: &String| width(form) + 2 <= usize::from(columns);
+    forms.into_iter().find(fits).unwrap_or_else(|| format!("Search{place}: {short}"))
 }
 
 /// Draws both plots and the legend below them.
@@ -73,7 +119,7 @@ fn draw_history(history: &SearchHistory, inside: Rect, canvas: &mut Canvas<'_>) 
     draw_rewards(history, left, canvas);
     draw_plane(history, right, canvas);
     let legend = Rect { y: plots.bottom(), height: legend_rows, ..inside };
-    put_line(&legend_line(history, canvas), legend, canvas);
+    put_line(&legend_line(history, inside.width, canvas), legend, canvas);
 }
 
 /// Returns the mark of a point: 0 to 2 for the thirds of the rewards, 3 for the best.
@@ -90,15 +136,13 @@ fn background(canvas: &Canvas<'_>) -> Color {
     canvas.style(Role::Background).bg.unwrap_or(Color::Reset)
 }
 
-/// Returns what is printed for a point.
-fn mark_of(history: &SearchHistory, index: usize, canvas: &Canvas<'_>) -> TextLine<'static> {
-    let span = if history.points[index].assisted {
-        Span::styled(ASSISTED_MARK, canvas.style(Role::Person))
-    } else {
-        let mark = mark_index(history, index);
-        Span::styled(marks(canvas)[mark], canvas.style(ROLES[mark]))
-    };
-    TextLine::from(span)
+/// Returns what is printed for a point, and its role.
+fn mark_of(history: &SearchHistory, index: usize, canvas: &Canvas<'_>) -> (&'static str, Role) {
+    if history.points[index].assisted {
+        return (ASSISTED_MARK, Role::Person);
+    }
+    let mark = mark_index(history, index);
+    (marks(canvas)[mark], ROLES[mark])
 }
 
 /// Writes the heading of a plot and returns the area below it.
@@ -108,11 +152,17 @@ fn headed(heading: &str, area: Rect, canvas: &mut Canvas<'_>) -> Rect {
     Rect { y: area.y + taken, height: area.height - taken, ..area }
 }
 
-/// Plots the reward of each evaluation, with the best so far as a line, and where each round begins below.
+/// Plots the reward of each evaluation, with the best so far as a line. Where a round begins there is a line from above to its
+/// number below.
 fn draw_rewards(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
     let Some((low, high)) = history.reward_range() else { return };
-    let area = headed("Reward of each evaluation", area, canvas);
-    if area.height < 3 || area.width <= SCALE_COLUMNS {
+    let forms = [
+        "Reward of each evaluation, by round (0: the first vectors)",
+        "Reward by round (0: the first vectors)",
+    ];
+    let heading = forms.into_iter().find(|form| width(form) <= usize::from(area.width)).unwrap_or("Reward");
+    let area = headed(heading, area, canvas);
+    if area.height < 3 || area.width <= SCALE_COLUMNS + 1 {
         return;
     }
     let plot = Rect {
@@ -121,65 +171,85 @@ fn draw_rewards(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
         height: area.height - 1,
         ..area
     };
-    // Where all are equal, they are drawn in the middle.
-    let (bottom, top) = if high > low { (low, high) } else { (low - 0.5, high + 0.5) };
-    for (value, y) in [(top, plot.y), (bottom, plot.bottom() - 1)] {
-        canvas.put(area.x, y, SCALE_COLUMNS - 1, &format!("{value:>5.2}"), canvas.style(Role::Muted));
+    let (left, across, right, height) = (plot.x, plot.width - 1, plot.right(), plot.height - 1);
+    let last = history.points.len().max(usize::try_from(history.planned).unwrap_or(0)).max(2) - 1;
+    let column = |index: usize| left + scaled(index as f64, [0.0, last as f64], across);
+    let row = |reward: f64| plot.bottom() - 1 - scaled(reward, [low, high], height);
+    let mut labels = vec![low];
+    if high > low {
+        labels.push(high);
+        // Only where both neighbours leave a row free.
+        labels.extend(Some(f64::midpoint(low, high)).filter(|_| plot.height >= 7));
     }
-    let count = history.points.len().max(usize::try_from(history.planned).unwrap_or(0)).max(2);
-    let line = if canvas.glyphs.ellipsis.is_ascii() { "-" } else { "\u{2500}" };
-    let line_style = canvas.style(Role::Frame);
-    let printed: Vec<TextLine<'static>> =
-        (0..history.points.len()).map(|index| mark_of(history, index, canvas)).collect();
+    for reward in labels {
+        let text = format!("{reward:>5.2}");
+        canvas.put(area.x, row(reward), SCALE_COLUMNS - 1, &text, canvas.style(Role::Muted));
+    }
+    let is_ascii = canvas.glyphs.ellipsis.is_ascii();
+    let [across_glyph, down_glyph] = if is_ascii { ["-", ":"] } else { ["\u{2500}", "\u{2502}"] };
+    let muted = canvas.style(Role::Muted);
+    let frame = canvas.style(Role::Frame);
+    canvas.put(area.x, plot.bottom(), SCALE_COLUMNS - 1, "round", muted);
+    let mut free = left;
+    for (round, first) in history.round_starts() {
+        let x = column(first);
+        if first > 0 {
+            for y in plot.top()..plot.bottom() {
+                canvas.put(x, y, 1, down_glyph, frame);
+            }
+        }
+        if x >= free {
+            free = x + canvas.put(x, plot.bottom(), right - x, &round.to_string(), muted) + 1;
+        }
+    }
     // The best so far in each column from the first evaluation to the last.
     let best = history.best_so_far();
-    let columns = f64::from(plot.width - 1).max(1.0);
-    let best_line: Vec<(f64, f64)> = (0..plot.width)
-        .map(|column| f64::from(column) / columns * (count - 1) as f64)
-        .take_while(|x| *x <= (history.points.len() - 1) as f64)
-        .filter_map(|x| Some((x, (*best.get(x as usize)?)?)))
-        .collect();
-    Plot::default()
-        .background_color(background(canvas))
-        .x_bounds([0.0, (count - 1) as f64])
-        .y_bounds([bottom, top])
-        .paint(|plotted| {
-            for (x, best) in &best_line {
-                plotted.print(*x, *best, Span::styled(line, line_style));
-            }
-            for (index, printed) in printed.iter().enumerate() {
-                plotted.print(index as f64, history.points[index].reward, printed.clone());
-            }
-        })
-        .render(plot, canvas.buffer);
-    // The rounds: the same columns as in the plot.
-    canvas.put(area.x, plot.bottom(), SCALE_COLUMNS - 1, "round", canvas.style(Role::Muted));
-    let mut round = None;
-    let mut free = plot.x;
-    for (index, point) in history.points.iter().enumerate() {
-        let x = plot.x + (index as f64 / (count - 1) as f64 * f64::from(plot.width - 1)) as u16;
-        if round != Some(point.round) && x >= free {
-            let name = point.round.to_string();
-            free = x + canvas.put(x, plot.bottom(), plot.right() - x, &name, canvas.style(Role::Muted)) + 1;
+    let columns = history.points.len().saturating_sub(1);
+    for x in left..=column(columns) {
+        let index = (0..=columns).rev().find(|index| column(*index) <= x).unwrap_or(0);
+        if let Some(Some(best)) = best.get(index) {
+            canvas.put(x, row(*best), 1, across_glyph, frame);
         }
-        round = Some(point.round);
+    }
+    for index in by_reward(history) {
+        let (mark, role) = mark_of(history, index, canvas);
+        canvas.put(column(index), row(history.points[index].reward), 1, mark, canvas.style(role));
     }
 }
 
-/// Plots the tried vectors.
-fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
-    let area = headed(&history.plane_heading(), area, canvas);
-    if area.height < 2 || area.width < 2 {
-        return;
-    }
-    let [x_bounds, y_bounds] = history.bounds();
+/// Maps a value of a range to a number of cells from 0 to `cells`; the middle if the range is empty.
+fn scaled(value: f64, [low, high]: [f64; 2], cells: u16) -> u16 {
+    let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+    (share.clamp(0.0, 1.0) * f64::from(cells)).round() as u16
+}
+
+/// Returns the indices of the evaluations in the order in which they are drawn: of those in one cell the best is seen.
+fn by_reward(history: &SearchHistory) -> Vec<usize> {
     let mut order: Vec<usize> = (0..history.points.len()).collect();
-    // Of points in one cell the best is seen.
     order.sort_by(|a, b| history.points[*a].reward.total_cmp(&history.points[*b].reward));
     order.sort_by_key(|index| history.best() == Some(*index));
-    let printed: Vec<([f64; 2], TextLine<'static>)> = order
+    order
+}
+
+/// Plots the tried vectors, with what the axes are and their ends.
+fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
+    let area = headed(&history.plane_heading(), area, canvas);
+    if area.height < 3 || area.width <= SCALE_COLUMNS + 1 {
+        return;
+    }
+    let plot = Rect {
+        x: area.x + SCALE_COLUMNS,
+        width: area.width - SCALE_COLUMNS,
+        height: area.height - 1,
+        ..area
+    };
+    let [x_bounds, y_bounds] = history.bounds();
+    let printed: Vec<([f64; 2], TextLine<'static>)> = by_reward(history)
         .into_iter()
-        .map(|index| (history.points[index].place, mark_of(history, index, canvas)))
+        .map(|index| {
+            let (mark, role) = mark_of(history, index, canvas);
+            (history.points[index].place, TextLine::from(Span::styled(mark, canvas.style(role))))
+        })
         .collect();
     Plot::default()
         .background_color(background(canvas))
@@ -190,10 +260,25 @@ fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
                 plotted.print(*x, *y, mark.clone());
             }
         })
-        .render(area, canvas.buffer);
+        .render(plot, canvas.buffer);
+    let muted = canvas.style(Role::Muted);
+    for (value, y) in [(y_bounds[1], plot.y), (y_bounds[0], plot.bottom() - 1)] {
+        canvas.put(area.x, y, SCALE_COLUMNS - 1, &format!("{value:>5.2}"), muted);
+    }
+    let [low, high] = x_bounds.map(|value| format!("{value:.2}"));
+    let used = canvas.put(plot.x, plot.bottom(), plot.width, &low, muted);
+    canvas.put_right(plot.right(), plot.bottom(), plot.width - used, &high, muted);
+    // Two columns apart from the numbers.
+    let room = usize::from(plot.width).saturating_sub(width(&low) + width(&high) + 4);
+    let names = history.axis_names();
+    if let Some(names) = names.iter().find(|names| width(names) <= room) {
+        let x = plot.x + (plot.width - width(names) as u16) / 2;
+        canvas.put(x, plot.bottom(), plot.width, names, muted);
+    }
 }
 
-fn legend_line(history: &SearchHistory, canvas: &Canvas<'_>) -> Vec<(Role, String)> {
+/// Returns what the marks mean, in so many columns.
+fn legend_line(history: &SearchHistory, columns: u16, canvas: &Canvas<'_>) -> Vec<(Role, String)> {
     let Some((low, _)) = history.reward_range() else { return Vec::new() };
     let Some([middle, highest]) = history.third_limits() else {
         return vec![(Role::Muted, format!("all rewards are {low:.2}"))];
@@ -206,8 +291,11 @@ fn legend_line(history: &SearchHistory, canvas: &Canvas<'_>) -> Vec<(Role, Strin
         line.push((Role::Muted, name));
     }
     if history.has_assisted() {
+        let used: usize = line.iter().map(|(_, text)| width(text)).sum();
+        let room = usize::from(columns).saturating_sub(used + 4);
+        let meaning = if width(ASSISTED_MEANING) <= room { ASSISTED_MEANING } else { "assisted" };
         line.push((Role::Person, format!("  {ASSISTED_MARK}")));
-        line.push((Role::Muted, format!(" {ASSISTED_MEANING}")));
+        line.push((Role::Muted, format!(" {meaning}")));
     }
     line
 }
@@ -257,6 +345,69 @@ mod tests {
             let rounds: Vec<&str> = rounds.split_whitespace().take(2).collect();
             assert_eq!(rounds, ["0", "1"], "{text}");
         }
+    }
+
+    /// Regression: the numbers of the rounds stood beside the columns of their first evaluations, and the line of the best so far
+    /// had gaps.
+    #[test]
+    fn rounds_are_numbered_below_their_first_evaluation_and_the_line_has_no_gaps() {
+        let point = |index: u32| SearchedPoint {
+            round: index.div_ceil(4),
+            reward: if index == 0 { 1.0 } else { f64::from(index) / 100.0 },
+            assisted: false,
+            place: [f64::from(index), 0.0],
+        };
+        for count in [2, 9, 26, 46] {
+            let points: Vec<SearchedPoint> = (0..count).map(point).collect();
+            let history = SearchHistory { points, planned: u64::from(count), ..SearchHistory::default() };
+            let rows = drawn(&history, (60, 24), &UNICODE);
+            let line: String = rows[1].chars().skip(6).collect();
+            assert_eq!(
+                line.trim_end_matches(['\u{2500}', '\u{b7}', 'o', '\u{25cf}']),
+                "\u{2605}",
+                "{rows:?}"
+            );
+            let numbers = rows.iter().find(|row| row.starts_with("round")).unwrap();
+            for (x, digit) in numbers.char_indices().filter(|(_, c)| c.is_ascii_digit() && *c != '0') {
+                let before = numbers[..x].chars().last();
+                if before.is_some_and(|c| c.is_ascii_digit()) {
+                    continue;
+                }
+                // The line from above, or the first evaluation itself, ends at the number.
+                let above = rows[2].chars().nth(x);
+                assert!(
+                    above.is_some_and(|c| c == '\u{2502}' || c == '\u{25cf}'),
+                    "{digit} at {x}: {rows:#?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_title_says_which_search_it_is_in_as_many_words_as_fit() {
+        let mut history = history();
+        assert_eq!(title(&history, (1, 1), 80), "Search: 5 of at most 10 evaluations in 10 dimensions");
+        history.task_type = Some("pick_heat_then_place".to_owned());
+        let expected = "Search 2 of 6, pick_heat_then_place: 5 of at most 10 evaluations in 10 dimensions";
+        assert_eq!(title(&history, (2, 6), 90), expected);
+        assert_eq!(title(&history, (2, 6), 64), "Search 2 of 6, pick_heat_then_place: 5 of 10 evaluations");
+        assert_eq!(title(&history, (2, 6), 40), "Search 2 of 6: 5 of 10 evaluations");
+    }
+
+    #[test]
+    fn the_searches_are_shown_in_turn_and_the_last_one_is_followed() {
+        let mut picture = SearchPicture::default();
+        assert_eq!(picture.shown(3), 2);
+        picture.choose_next(3, false);
+        assert_eq!(picture.shown(3), 0);
+        picture.choose_next(3, true);
+        assert_eq!(picture.shown(3), 2);
+        // Another type has begun.
+        assert_eq!(picture.shown(4), 3);
+        picture.choose_next(4, true);
+        assert_eq!((picture.shown(4), picture.shown(5)), (2, 2));
+        picture.choose_next(1, false);
+        assert_eq!(picture.shown(1), 0);
     }
 
     #[test]

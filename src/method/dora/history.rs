@@ -1,0 +1,68 @@
+//! What pictures and lessons tell of a run's searches: of the one that the memory holds, and of those for the types of tasks before.
+
+use super::search::{Search, groups, searched_type};
+use super::settings::{ATTEMPTS, PROMPTER, Prompter};
+use crate::domain::{Lesson, ReflectionKind, SearchHistory, Task};
+use crate::engine::State;
+use crate::prompt::text_hash;
+
+/// Returns what the searches of a run have evaluated, one for each type of tasks, in their order; none before the first reward.
+pub(crate) fn histories(state: &State) -> Vec<SearchHistory> {
+    let Some(search) = Search::read(state) else { return Vec::new() };
+    let of_type = |group| searched_type(state, group).map(str::to_owned);
+    let ended = search.ended.iter().map(|ended| ended.history(of_type(ended.group)));
+    let all = ended.chain([search.history(state)]);
+    all.filter(|history| !history.points.is_empty()).collect()
+}
+
+/// Says of advice in which evaluation it was written, and what its instruction was worth: `evaluation 3, reward 0.42`; of an
+/// instruction what is expected of it and what made it of its vector, or its reward. `None` for other lessons, and for those of a
+/// search that the run's memory doesn't hold.
+pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<String> {
+    match lesson.kind {
+        ReflectionKind::Instruction => return describe_instruction(state, &lesson.text().text),
+        ReflectionKind::Advice => {}
+        _ => return None,
+    }
+    let number = lesson.learnt_at.0;
+    let open = state.episode.as_deref().filter(|episode| episode.number == number);
+    let (task, trial) = match open {
+        Some(open) => (&open.task, open.trial),
+        None => state.ended_episode(number).map(|ended| (&ended.task, ended.trial))?,
+    };
+    let search = Search::read(state)?;
+    let index = (u64::from(trial.checked_sub(1)?) / state.setting(ATTEMPTS).max(1)) as usize;
+    let group = group_of(state, task)?;
+    let reward = if group == search.group {
+        search.done.get(index).map(|evaluated| evaluated.reward)
+    } else {
+        let ended = search.ended.iter().find(|ended| ended.group == group)?;
+        ended.reward(index)
+    };
+    let reward = reward.map_or_else(|| "no reward yet".to_owned(), |reward| format!("reward {reward:.2}"));
+    Some(format!("evaluation {}, {reward}", index + 1))
+}
+
+/// Returns which group of tasks a task belongs to.
+fn group_of(state: &State, task: &Task) -> Option<usize> {
+    let key = task.key();
+    groups(state).iter().position(|tasks| tasks.iter().any(|task| task.key() == key))
+}
+
+fn describe_instruction(state: &State, text: &str) -> Option<String> {
+    let search = Search::read(state)?;
+    let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
+        let hash = text_hash(text);
+        let evaluated = search.done.iter().rev().find(|evaluated| evaluated.text == hash)?;
+        return Some(format!("reward {:.2}", evaluated.reward));
+    };
+    let expected = match &now.candidate.expected {
+        Some(expected) => format!("expected {:.2} ± {:.2}", expected.mean, expected.deviation),
+        None => "a vector without expectation".to_owned(),
+    };
+    let source = match state.setting(PROMPTER) {
+        Prompter::Text => "text steering",
+        Prompter::Local => "local model",
+    };
+    Some(format!("{expected}, {source}"))
+}
