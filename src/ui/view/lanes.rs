@@ -1,14 +1,15 @@
 //! The lesson lanes. A row has a mark, a number, the text and the source. An Error lesson has two rows: the mistake and
 //! what to do instead. A memory also has its observation and action.
 
+mod curve;
 mod lesson;
 mod mentor_stream;
 mod plan;
 mod trial_status;
 
 use super::pane_frame;
-use crate::catalog::{Lane, LaneFormat};
-use crate::domain::{Lesson, SameAdvice};
+use crate::catalog::{Lane, LaneFormat, search_histories};
+use crate::domain::{Lesson, SameAdvice, SearchHistory};
 use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
@@ -81,7 +82,11 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
         body = without_first_row(body);
     }
     let picked = selected_lesson_number(model, state, lane);
-    let rows = visible_rows(context, lane, picked, body);
+    let search = searched(state, lane);
+    let curve_rows =
+        if search.is_some() { curve::rows(body.height, record_rows(context, lane, picked, body)) } else { 0 };
+    let list = Rect { height: body.height - curve_rows, ..body };
+    let rows = visible_rows(context, lane, picked, list);
     if rows.is_empty() && writing.is_empty() && body.height > 0 {
         let text = trial_status::empty_lane_text(state, lane);
         let lines = wrap(&text, usize::from(body.width).saturating_sub(8).max(4));
@@ -95,7 +100,29 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
     }
     let numbers: Vec<u32> = lane.newest_first(state).iter().map(|l| l.number).collect();
-    draw_overflow_marks(&numbers, &rows, body, canvas);
+    draw_overflow_marks(&numbers, &rows, list, canvas);
+    if let Some(search) = search.filter(|_| !rows.is_empty() && body.width > 2) {
+        let used = rows.len() as u16;
+        // Apart from the records where there is room.
+        let gap = u16::from(used + curve_rows < body.height);
+        let (x, y) = (body.x + 1, body.y + used + gap);
+        curve::draw(&search, Rect { x, y, width: body.width - 2, height: curve_rows }, canvas);
+    }
+}
+
+/// Returns the search whose rewards a lane records, the last one of a run with several types of tasks.
+fn searched(state: &State, lane: &Lane) -> Option<SearchHistory> {
+    if lane.format != LaneFormat::Record { None } else { search_histories(state).pop() }
+}
+
+/// Returns how many rows the selected record of a lane needs, or the newest one.
+fn record_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> u16 {
+    let state = context.displayed_state();
+    let records = lane.newest_first(state);
+    let record = records.iter().find(|record| Some(record.number) == picked).or(records.first());
+    let rows =
+        |lesson| lesson::lesson_rows(lesson, context, lane.format, area.width, digits(state), MAX_TEXT_LINES);
+    record.map_or(0, |record| rows(record).len() as u16)
 }
 
 /// Returns how the last advice of a lane on the present task repeats what was said before, if it does.
@@ -104,12 +131,28 @@ fn repeated_advice(state: &State, lane: &Lane) -> Option<SameAdvice> {
     lane.kinds.iter().find_map(|kind| state.last_advice(*kind, task)?.repeated_advice())
 }
 
-/// Returns for each lane the rows that its lessons could use: two for each text, since most need as many.
+/// The most rows that a lane wants for its records.
+const MAX_RECORD_ROWS: u16 = 6;
+/// The most lines of a lesson's text.
+const MAX_TEXT_LINES: usize = 8;
+
+/// Returns the number of digits of the lessons' numbers, at least 2.
+fn digits(state: &State) -> usize {
+    state.pool.len().max(10).ilog10() as usize + 1
+}
+
+/// Returns for each lane the rows that its lessons could use: two for each text, since most need as many. Of records the newest
+/// ones matter, and their curve.
 pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<u16> {
     let state = context.displayed_state();
     let texts = |lesson: &Lesson| if lesson.text().solution.is_some() { 2 } else { 1 };
-    let rows =
-        |lane: &Lane| u16::try_from(lane.lessons(state).map(texts).sum::<usize>() * 2).unwrap_or(u16::MAX);
+    let rows = |lane: &Lane| match u16::try_from(lane.lessons(state).map(texts).sum::<usize>() * 2) {
+        Ok(0) => 0,
+        rows if lane.format == LaneFormat::Record => {
+            rows.unwrap_or(u16::MAX).min(MAX_RECORD_ROWS) + curve::WANTED_ROWS
+        }
+        rows => rows.unwrap_or(u16::MAX),
+    };
     context.lanes().iter().map(rows).collect()
 }
 
@@ -212,13 +255,12 @@ fn draw_titles(
 /// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit.
 fn visible_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<LaneRow> {
     let height = usize::from(area.height);
-    let pool = &context.displayed_state().pool;
     let lessons: Vec<&Lesson> = lane.newest_first(context.displayed_state());
-    let digits = pool.len().max(10).ilog10() as usize + 1;
+    let digits = digits(context.displayed_state());
     let rows =
         |lesson: &Lesson, most| lesson::lesson_rows(lesson, context, lane.format, area.width, digits, most);
     // The text of a lesson is bounded; a plan has as many rows as fit.
-    let longest = if lane.format == LaneFormat::Actions { height.max(1) } else { 8 };
+    let longest = if lane.format == LaneFormat::Actions { height.max(1) } else { MAX_TEXT_LINES };
     let most = lines_per_lesson(&lessons, picked, height, longest, |l, most| rows(l, most).len());
     let lesson_rows = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
