@@ -25,6 +25,10 @@ pub(crate) trait StandIns {
     fn good_after(&self) -> Option<usize> {
         None
     }
+    /// The quality of the best advice that was written, from 0 to 3.
+    fn best_advice(&self) -> usize {
+        0
+    }
 }
 
 /// Plays a run to its end and returns the last state.

@@ -41,6 +41,7 @@ pub(crate) struct House {
     fixed: Option<usize>,
     evaluations: usize,
     good_after: Option<usize>,
+    best_advice: usize,
 }
 
 impl StandIns for House {
@@ -61,6 +62,7 @@ impl StandIns for House {
 
     fn advise(&mut self, prompt: &Prompt) -> String {
         let instruction = instruction_in(prompt);
+        self.best_advice = self.best_advice.max(useful_sentences(&instruction));
         let sentences = ADVICE.iter().zip(USEFUL).enumerate().map(|(n, ((useful, useless), sentence))| {
             let is_useful = self.fixed.map_or_else(|| instruction.contains(sentence), |quality| n < quality);
             if is_useful { *useful } else { *useless }
@@ -77,6 +79,10 @@ impl StandIns for House {
 
     fn good_after(&self) -> Option<usize> {
         self.good_after
+    }
+
+    fn best_advice(&self) -> usize {
+        self.best_advice
     }
 }
 

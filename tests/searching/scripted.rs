@@ -85,11 +85,12 @@ pub(crate) struct KeyRoom {
     least_key: usize,
     evaluations: usize,
     good_after: Option<usize>,
+    best_advice: usize,
 }
 
 impl KeyRoom {
     pub(crate) fn new(prompter: PrompterName, forgets: bool) -> Self {
-        Self { prompter, forgets, least_key: 0, evaluations: 0, good_after: None }
+        Self { prompter, forgets, least_key: 0, evaluations: 0, good_after: None, best_advice: 0 }
     }
 }
 
@@ -112,7 +113,9 @@ impl StandIns for KeyRoom {
     }
 
     fn advise(&mut self, prompt: &Prompt) -> String {
-        format!("Turn key {}.", self.prompter.quality(&instruction_in(prompt)))
+        let quality = self.prompter.quality(&instruction_in(prompt));
+        self.best_advice = self.best_advice.max(quality);
+        format!("Turn key {quality}.")
     }
 
     fn see_instruction(&mut self, text: &str) {
@@ -124,6 +127,10 @@ impl StandIns for KeyRoom {
 
     fn good_after(&self) -> Option<usize> {
         self.good_after
+    }
+
+    fn best_advice(&self) -> usize {
+        self.best_advice
     }
 }
 
