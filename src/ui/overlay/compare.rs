@@ -2,6 +2,7 @@
 
 mod details;
 mod rows;
+mod settings_line;
 mod target_list;
 
 use crate::timeline::compare::{Comparison, PriorDifferences};

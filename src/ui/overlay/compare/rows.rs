@@ -1,6 +1,7 @@
 //! The aligned rows of a comparison. A row is one line, or up to two lines if there is room for only one column. Only
 //! visible lines are rendered. Rows in which nothing differs are folded to one line.
 
+use super::settings_line;
 use crate::domain::pluralize;
 use crate::text::{truncate, width};
 use crate::timeline::compare::{
@@ -308,20 +309,15 @@ fn two_columns(
     ]
 }
 
-/// Returns one line for the differences before the first step and one for later ones, cut to the window's width. The
-/// details page has the full text.
+/// Returns one line for the settings that differ before the first step and one for later changes. The details page has the full
+/// text.
 fn run_difference_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
     let columns = layout.total_columns();
     let entries = comparison.run_entries();
-    let line = |label: &str, list: &[ComparisonEntry]| {
-        let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-        let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.left), side(&d.right)));
-        let text = format!("{label}: {}", each.collect::<Vec<_>>().join("; "));
-        vec![(Role::Warning, truncate(&text, columns, glyphs.ellipsis))]
-    };
     let (before, later) = entries.split_at(comparison.initial_differences.len().min(entries.len()));
-    let both = [("before the first step", before), ("changed later", later)];
-    both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(label, list)| line(label, list)).collect()
+    let both = [("settings", before), ("changed later", later)];
+    let lines = both.into_iter().filter(|(_, list)| list.iter().any(ComparisonEntry::differs));
+    lines.map(|(label, list)| settings_line::line(label, list, columns, glyphs)).collect()
 }
 
 /// Truncates or pads a text to exactly `columns` columns.

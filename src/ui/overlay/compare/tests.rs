@@ -305,8 +305,7 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
         let rows = screen_text(&stage.draw());
         // In a narrow window the title is truncated.
         let waits = if w < 80 { "" } else { ", 1 pending" };
-        let expected =
-            ["before the first step: actor rules | openai:small", "2 > dance (proposed, not taken)", waits];
+        let expected = ["settings  actor rules │ openai:small", "2 > dance (proposed, not taken)", waits];
         for text in expected {
             assert!(rows.contains(text), "{text} at {w}x{h}: {rows}");
         }
