@@ -225,10 +225,12 @@ fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut
     put_line(&line, area, canvas);
 }
 
-/// Returns a line with a text at its left and one at its right edge; the left one is cut off if there isn't room for both.
+/// Returns a line with a text at its left and one at its right edge, at least one column apart; the left one is cut off if there
+/// isn't room for both.
 fn spread(left: Line, right: (Role, String), columns: u16) -> Line {
     let used: usize = left.iter().map(|piece| width(&piece.1)).sum();
-    let room = usize::from(columns).saturating_sub(width(&right.1) + 1);
+    let gap = usize::from(!right.1.is_empty());
+    let room = usize::from(columns).saturating_sub(width(&right.1) + 1 + gap);
     let mut line = left;
     if used > room {
         let mut left_over = room;

@@ -114,6 +114,16 @@ fn pictures_of_the_other_pages() {
         let name = section.title().to_lowercase();
         insta::assert_snapshot!(format!("start_{name}_100x24"), render(&chooser, 100, 24));
     }
+    chooser.section = Section::Sessions;
+    let long = "put two clean mugs and a hot potato on the diningtable in the kitchen";
+    for session in &mut chooser.model.sessions {
+        (session.goal, session.about) = (long.to_owned(), "omnireflect, 4 of 4 won".to_owned());
+    }
+    for (w, h) in [(60, 16), (80, 24)] {
+        let shown = render(&chooser, w, h);
+        assert!(shown.contains("… omnireflect, 4 of 4 won"), "{shown}");
+        insta::assert_snapshot!(format!("start_long_sessions_{w}x{h}"), shown);
+    }
     chooser.section = Section::Method;
     insta::assert_snapshot!("start_method_60x16", render(&chooser, 60, 16));
 }
