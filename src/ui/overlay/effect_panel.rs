@@ -30,8 +30,6 @@ const WINDOW_COLUMNS: u16 = 150;
 pub(super) struct EffectPanel {
     query: EffectQuery,
     lesson_number: u32,
-    /// Number and text of the lesson.
-    title: String,
     lesson_text: LessonText,
     shown: Option<PtrEqArc<EffectProgress>>,
     /// Why there is nothing to show.
@@ -81,7 +79,6 @@ impl EffectPanel {
         Self {
             query,
             lesson_number: number,
-            title: format!("Effect of lesson {number}: {}", one_line(&describe_text(&lesson_text))),
             lesson_text,
             shown,
             error: None,
@@ -283,13 +280,17 @@ impl Component for EffectPanel {
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let columns = WINDOW_COLUMNS.min(screen.width.saturating_sub(4));
         let mut lines = panel_lines(self, context, columns);
-        // A title has one row; below it the lesson is complete.
-        if width(&self.title) + 4 > usize::from(columns) {
-            let lesson = paragraph((Role::Muted, ""), Role::Lesson, &self.title, columns);
+        let lesson = one_line(&describe_text(&self.lesson_text)).into_owned();
+        let mut title = format!("Effect of lesson {}", self.lesson_number);
+        // A title has one row: a longer lesson stands below it.
+        if width(&title) + 2 + width(&lesson) + 4 > usize::from(columns) {
+            let lesson = paragraph((Role::Muted, ""), Role::Lesson, &lesson, columns);
             lines.splice(0..0, lesson.into_iter().chain([Vec::new()]));
+        } else {
+            title = format!("{title}: {lesson}");
         }
         let window = Window {
-            title: &self.title,
+            title: &title,
             position: WindowPosition::Middle,
             rows: u16::try_from(lines.len()).unwrap_or(u16::MAX),
             columns: WINDOW_COLUMNS,
