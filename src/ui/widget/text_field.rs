@@ -4,7 +4,7 @@ use crate::text::{clean, one_line, width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::Widget;
@@ -159,7 +159,8 @@ impl TextField {
         }
         (&shown).render(area, canvas.buffer);
         if !self.is_single_line {
-            hide_leading_blanks(area, canvas.style(Role::InputCursor), canvas.buffer);
+            let blank = canvas.style(Role::Background).patch(style);
+            hide_leading_blanks(area, (canvas.style(Role::InputCursor), blank), canvas.buffer);
         }
         if let Some(cut) = self.cut_message() {
             let last = area.bottom() - 1;
@@ -175,8 +176,8 @@ impl TextField {
 }
 
 /// Hides the blank that the text area puts at the start of a row if a word fills the row before, unless the cursor is
-/// on it.
-fn hide_leading_blanks(area: Rect, cursor: Style, buffer: &mut Buffer) {
+/// on it. `blank` is the style of the cell that becomes free at the row's end.
+fn hide_leading_blanks(area: Rect, (cursor, blank): (Style, Style), buffer: &mut Buffer) {
     for y in area.y + 1..area.bottom() {
         let is_blank = |x: u16, y: u16| buffer.cell((x, y)).is_none_or(|cell| cell.symbol() == " ");
         let is_word = |x: u16, y: u16| x < area.right() && !is_blank(x, y);
@@ -186,7 +187,11 @@ fn hide_leading_blanks(area: Rect, cursor: Style, buffer: &mut Buffer) {
         {
             for x in area.x..area.right() {
                 let next = buffer.cell((x + 1, y)).filter(|_| x + 1 < area.right()).cloned();
-                buffer[(x, y)] = next.unwrap_or_default();
+                buffer[(x, y)] = next.unwrap_or_else(|| {
+                    let mut cell = Cell::default();
+                    cell.set_style(blank);
+                    cell
+                });
             }
         }
     }
@@ -203,6 +208,7 @@ fn selected_chars(lines: &[String], (from, to): ((usize, usize), (usize, usize))
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::theme::Theme;
 
     #[test]
     fn input_beyond_the_limit_is_cut_and_reported() {
@@ -225,5 +231,22 @@ mod tests {
         let mut line = TextField::preselected(&"a".repeat(MAX_CHARS[0]));
         assert!(line.on_paste("abc"));
         assert_eq!((line.text().as_str(), line.cut_message()), ("abc", None));
+    }
+
+    /// Regression: where a word filled a row, the last cell of the next row had the terminal's background, not the theme's.
+    #[test]
+    fn every_cell_of_a_wrapped_text_has_the_themes_background() {
+        let source = Theme::shipped_source("light").unwrap();
+        let lookup = |name: &str| Theme::shipped_source(name).map(str::to_owned);
+        let (theme, problems) = Theme::parse("light", source, &lookup);
+        assert!(problems.is_empty(), "{problems:?}");
+        let area = Rect::new(0, 0, 10, 3);
+        let mut buffer = Buffer::empty(area);
+        let mut canvas = Canvas { buffer: &mut buffer, theme: &theme, glyphs: &crate::ui::glyphs::UNICODE };
+        canvas.clear(area);
+        TextField::multi_line("look aside first").draw(false, area, &mut canvas);
+        assert_eq!(buffer[(0, 1)].symbol(), "f", "the blank at the row's start is hidden");
+        let backgrounds: Vec<_> = buffer.content().iter().map(|cell| cell.bg).collect();
+        assert!(backgrounds.iter().all(|bg| *bg == backgrounds[0]), "{backgrounds:?}");
     }
 }
