@@ -203,7 +203,11 @@ impl Details<'_> {
     }
 
     fn write_block(&mut self, block: &Block<'_>) {
-        let (label, role) = label_and_role(block);
+        let (label, role) = match label_and_role(block) {
+            // The mark that the story has.
+            ("", Role::Person) => (self.context.glyphs.person, Role::Person),
+            known => known,
+        };
         self.write(label, role, &plain_text(&block.line()));
         if let Some(note) = block.note() {
             self.write("", Role::Person, &plain_text(&note));

@@ -232,7 +232,7 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     assert!(shown.contains("you edited its prompt"), "{shown}");
     assert!(!shown.contains("a retry") && stage.fixture.state().open_episode().unwrap().assisted);
     stage.press("i");
-    assert!(screen_text(&stage.draw()).contains("│             you edited its prompt"));
+    assert!(screen_text(&stage.draw()).contains("│ ✎           you edited its prompt"));
 }
 
 /// Regression: in planning-only runs the title named the actor, which is never called there.
