@@ -173,15 +173,15 @@ impl ActionDialog {
         let shown_as = if columns < COLUMNS_OF_LONG_LABELS { "shown as " } else { "shown to the agent as " };
         let key = |action| context.keymap.key_label_in(Mode::OverrideInput, action).unwrap_or_default();
         let mut line = vec![
+            (Role::Key, format!("{} ", key(Action::ChangeShownAs))),
             (Role::Muted, shown_as.to_owned()),
             (Role::Text, self.settings.shown_as_label().to_owned()),
-            (Role::Key, format!(" {}", key(Action::ChangeShownAs))),
         ];
         if self.thought.is_some() {
             line.extend([
-                (Role::Muted, "  thought ".to_owned()),
+                (Role::Key, format!("  {} ", key(Action::ChangeOverriddenThought))),
+                (Role::Muted, "thought ".to_owned()),
                 (Role::Text, self.settings.thought_label().to_owned()),
-                (Role::Key, format!(" {}", key(Action::ChangeOverriddenThought))),
             ]);
         }
         line

@@ -43,7 +43,7 @@ fn overridden_by_default(action: &str) -> Vec<Request> {
 fn an_override_asks_nothing_and_shows_settings_that_keys_change() {
     let mut stage = override_box();
     let shown = super::screen_text(&stage.draw());
-    assert!(shown.contains("shown to the agent as its own action Ctrl-S  thought kept Ctrl-T"), "{shown}");
+    assert!(shown.contains("Ctrl-S shown to the agent as its own action  Ctrl-T thought kept"), "{shown}");
     type_text(&mut stage, "go to microwave 1");
     assert_eq!(stage.press("Enter"), overridden_by_default("go to microwave 1"));
     let mut stage = override_box();
@@ -51,7 +51,7 @@ fn an_override_asks_nothing_and_shows_settings_that_keys_change() {
     stage.press("Ctrl-s");
     stage.press("Ctrl-t");
     let shown = super::screen_text(&stage.draw());
-    assert!(shown.contains("shown to the agent as a human edit Ctrl-S  thought dropped Ctrl-T"), "{shown}");
+    assert!(shown.contains("Ctrl-S shown to the agent as a human edit  Ctrl-T thought dropped"), "{shown}");
     let changed = overridden("go to microwave 1", ShownAs::HumanEdit, ThoughtDisposition::Dropped);
     let settings = [(OVERRIDE_SHOWN_AS.spec.name, "human_edit"), (OVERRIDDEN_THOUGHT.spec.name, "dropped")];
     let expected = settings.map(|(name, word)| set_setting(name, word)).into_iter().chain([changed.clone()]);
