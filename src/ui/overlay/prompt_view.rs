@@ -181,7 +181,8 @@ impl PromptView {
                 let is_folded = |index: usize, label, text: &str| {
                     is_folded_at_first(label) != self.toggled.contains(&index) && !contains(text, &query)
                 };
-                let (lines, segments) = prompt_lines(state, now, columns, is_folded);
+                let rule = context.glyphs.box_drawing[2 | 8];
+                let (lines, segments) = prompt_lines(state, now, (columns, rule), is_folded);
                 PromptRows { key, segments: segments.into(), ..plain(lines) }
             };
             made.matches = find_matches(&made.lines, &made.segments, &query).into();

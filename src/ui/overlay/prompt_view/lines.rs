@@ -69,11 +69,12 @@ pub(super) const fn is_learnt(label: SegmentLabel) -> bool {
     )
 }
 
-/// Returns a prompt's rows and its non-empty segments. Of a folded segment, one row shows the beginning.
+/// Returns a prompt's rows and its non-empty segments. Of a folded segment, one row shows the beginning. `rule` is a cell of a
+/// horizontal line.
 pub(super) fn prompt_lines(
     state: &State,
     record: &PromptRecord,
-    columns: u16,
+    (columns, rule): (u16, &str),
     is_folded: impl Fn(usize, SegmentLabel, &str) -> bool,
 ) -> (Vec<Line>, Vec<SegmentRow>) {
     let prompt = render(state, record);
@@ -90,7 +91,7 @@ pub(super) fn prompt_lines(
             };
             lines.push(vec![(
                 Role::Frame,
-                format!("{who} {}", "-".repeat(usize::from(columns).saturating_sub(10))),
+                format!("{who} {}", rule.repeat(usize::from(columns).saturating_sub(width(who) + 1))),
             )]);
         }
         if segment.text.trim().is_empty() {
