@@ -133,11 +133,11 @@ fn list_comparable(
             0 => format!("not ended, {steps}"),
             episodes => format!("{} of {episodes} won, {steps}", summary.won),
         };
-        // A narrow list cuts off the end.
+        // A narrow list cuts off the end; the time tells attempts at one task apart.
         let title = format!(
-            "{}; {}, {}, {}, {}; {}",
-            summary.goal,
+            "{}  {}; {}, {}, {}; {}",
             meta.created.strftime("%m-%d %H:%M"),
+            summary.goal,
             meta.env,
             meta.method,
             meta.actor,
