@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
-use crate::domain::{Autonomy, ReflectionKind, SettingOrigin};
+use crate::domain::{Autonomy, ReflectionKind, SettingOrigin, StepResult};
 use crate::engine::Command;
 use crate::report::document::{Block, start_section, step_section};
+use serde_json::json;
 
 const GOAL: &str = "put a hot apple in garbagecan";
 
@@ -46,4 +47,49 @@ fn a_reflection_asked_for_at_the_first_proposal_is_shown_once() {
     let (start, step) = (start_section(episode, state), step_section(step, episode, state));
     let shown = start.blocks().chain(step.blocks()).filter(|block| matches!(block, Block::Reflection(_)));
     assert_eq!(shown.count(), 1);
+}
+
+/// Regression: of several types of tasks, exports had the search for the last one only. The names of types are text from outside.
+#[test]
+fn exports_have_the_search_for_each_type_of_tasks() {
+    let mut run = test_spec("dora", &[("a", "put <b>"), ("b", "heat_it")]);
+    for (name, value) in [("n_init", 2), ("rounds", 0), ("attempts", 1)] {
+        run.settings.set(name, value, SettingOrigin::Flag);
+    }
+    (run.mentor, run.limits.steps) = ("script".to_owned(), 1);
+    let mut play = TestRun::new(run);
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    let mut attempts = 0;
+    let mut world = |action: Option<&str>| {
+        attempts += u32::from(action.is_some());
+        StepResult {
+            observation: "A room.".to_owned(),
+            valid: true,
+            done: action.is_some(),
+            won: action.is_some() && attempts == 2,
+            ..StepResult::default()
+        }
+    };
+    play.play_script_in(&mut world, &["look"; 4]);
+    let events: Vec<Arc<Envelope>> = play.journal.into_iter().map(Arc::new).collect();
+    let record = record_of(&events);
+    let markdown = render_markdown(&record);
+    let page = html_page(&record, StepRef { episode: 1, step: 1 }, &BTreeMap::new());
+    for (heading, title) in [
+        ("## Search for put &lt;b>\n", "<b>Search for put &lt;b&gt;</b>"),
+        ("## Search for heat\\_it\n", "<b>Search for heat_it</b>"),
+    ] {
+        assert_eq!(markdown.matches(heading).count(), 1, "{heading}: {markdown}");
+        assert_eq!(page.matches(title).count(), 1, "{title}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
+    let searches = json["searches"].as_array().unwrap();
+    let types: Vec<_> = searches.iter().map(|search| search["task_type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["put <b>", "heat_it"]);
+    for search in searches {
+        assert_eq!((&search["planned"], &search["dimension"]), (&json!(2), &json!(10)));
+        let points = search["points"].as_array().unwrap();
+        assert!(points.len() == 2 && points.iter().all(|point| point["reward"].is_number()), "{search}");
+    }
+    assert!(searches[0]["points"][1]["reward"].as_f64() > searches[0]["points"][0]["reward"].as_f64());
 }

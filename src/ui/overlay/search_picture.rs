@@ -100,6 +100,7 @@ fn title(history: &SearchHistory, (number, count): (usize, usize), columns: u16)
         format!("Search{place}{name}: {}", history.extent()),
         format!("Search{place}{name}: {}", history.evaluations()),
         format!("Search{place}{name}: {short}"),
+        format!("Search{place}{name}: {}/{}", history.points.len(), history.planned),
     ];
     let fits = |form: &String| width(form) + 2 <= usize::from(columns);
     forms.into_iter().find(fits).unwrap_or_else(|| format!("Search{place}: {short}"))
@@ -285,6 +286,9 @@ fn legend_line(history: &SearchHistory, columns: u16, canvas: &Canvas<'_>) -> Ve
     };
     let names = [format!(" below {middle:.2}  "), format!(" below {highest:.2}  "), " higher  ".to_owned()];
     let best = history.best().map(|index| format!(" best, {:.2}", history.points[index].reward));
+    // With a fifth mark there may be no room for its number.
+    let is_narrow = history.has_assisted() && columns < 64;
+    let best = best.map(|text| if is_narrow { " best".to_owned() } else { text });
     let mut line: Vec<(Role, String)> = Vec::new();
     for ((mark, role), name) in marks(canvas).into_iter().zip(ROLES).zip(names.into_iter().chain(best)) {
         line.push((role, mark.to_owned()));
@@ -341,7 +345,7 @@ mod tests {
                 assert_eq!(text.matches(mark).count(), count, "{mark}\n{text}");
             }
             assert!(text.contains("40 % of"), "{text}");
-            let rounds = text.split("round").nth(1).unwrap().lines().next().unwrap();
+            let rounds = text.lines().find_map(|line| line.strip_prefix("round")).unwrap();
             let rounds: Vec<&str> = rounds.split_whitespace().take(2).collect();
             assert_eq!(rounds, ["0", "1"], "{text}");
         }
@@ -391,6 +395,7 @@ mod tests {
         let expected = "Search 2 of 6, pick_heat_then_place: 5 of at most 10 evaluations in 10 dimensions";
         assert_eq!(title(&history, (2, 6), 90), expected);
         assert_eq!(title(&history, (2, 6), 64), "Search 2 of 6, pick_heat_then_place: 5 of 10 evaluations");
+        assert_eq!(title(&history, (2, 6), 48), "Search 2 of 6, pick_heat_then_place: 5/10");
         assert_eq!(title(&history, (2, 6), 40), "Search 2 of 6: 5 of 10 evaluations");
     }
 

@@ -112,7 +112,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
 
 /// Returns the search whose rewards a lane records, the last one of a run with several types of tasks.
 fn searched(state: &State, lane: &Lane) -> Option<SearchHistory> {
-    if lane.format != LaneFormat::Record { None } else { search_histories(state).pop() }
+    if lane.format == LaneFormat::Record { search_histories(state).pop() } else { None }
 }
 
 /// Returns how many rows the selected record of a lane needs, or the newest one.

@@ -79,15 +79,13 @@ pub(super) fn draw(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>)
     let rewards = history.points.iter().filter(|point| !point.assisted).map(|point| point.reward);
     let low = rewards.fold(best, f64::min);
     let planned = usize::try_from(history.planned).unwrap_or(usize::MAX).min(1 << 16);
-    let columns = Columns::new(
-        plot.x + SCALE_COLUMNS,
-        plot.width - 2 * SCALE_COLUMNS,
-        planned.max(history.points.len()),
-    );
+    // The best is at the right of a single row, otherwise above the lowest.
+    let right = if plot.height == 1 { SCALE_COLUMNS } else { 0 };
+    let room = plot.width - SCALE_COLUMNS - right;
+    let columns = Columns::new(plot.x + SCALE_COLUMNS, room, planned.max(history.points.len()));
     let bottom = plot.bottom() - 1;
     canvas.put(plot.x, bottom, SCALE_COLUMNS - 1, &format!("{low:>5.2}"), muted);
     if best > low {
-        // At the right of a single row, otherwise above the lowest.
         let (x, number) = match plot.height {
             1 => (columns.left + columns.count + 1, format!("{best:.2}")),
             _ => (plot.x, format!("{best:>5.2}")),
@@ -137,5 +135,89 @@ fn draw_bars(
             let glyph = if row < level / 8 { 7 } else { usize::from(level % 8) };
             canvas.put(x, plot.bottom() - 1 - row, 1, canvas.glyphs.sparkline[glyph], style);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::SearchedPoint;
+    use crate::ui::glyphs::{ASCII, Glyphs, UNICODE};
+    use crate::ui::theme::Theme;
+    use ratatui::buffer::Buffer;
+
+    fn history(rewards: &[f64]) -> SearchHistory {
+        let points = rewards.iter().enumerate().map(|(index, reward)| SearchedPoint {
+            round: index as u32 / 4,
+            reward: *reward,
+            assisted: *reward > 0.95,
+            place: [0.0, 0.0],
+        });
+        SearchHistory { points: points.collect(), planned: 12, dimension: 2, ..SearchHistory::default() }
+    }
+
+    fn drawn(history: &SearchHistory, (width, height): (u16, u16), glyphs: &Glyphs) -> Vec<String> {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        let mut canvas = Canvas { buffer: &mut buffer, theme: &Theme::default(), glyphs };
+        draw(history, area, &mut canvas);
+        let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+        (0..height).map(row).collect()
+    }
+
+    #[test]
+    fn the_record_keeps_half_of_the_rows() {
+        let cases =
+            [(0, 3, 0), (1, 3, 0), (2, 3, 1), (3, 3, 1), (4, 3, 2), (4, 1, 3), (10, 4, 6), (40, 4, 8)];
+        for (lane, record, curve) in cases {
+            assert_eq!(rows(lane, record), curve, "{lane} {record}");
+        }
+    }
+
+    #[test]
+    fn columns_stand_for_all_evaluations_in_order() {
+        for room in 1..120 {
+            for evaluations in 1..150 {
+                let columns = Columns::new(5, room, evaluations);
+                assert!(columns.count >= 1 && columns.count <= room, "{room} {evaluations}");
+                let all: Vec<usize> =
+                    (5..5 + columns.count).map(|column| columns.last_evaluation(column)).collect();
+                assert!(
+                    all.is_sorted() && all.last() == Some(&(evaluations - 1)),
+                    "{room} {evaluations}: {all:?}"
+                );
+                let places: Vec<u16> = (0..evaluations).map(|evaluation| columns.of(evaluation)).collect();
+                assert!(places.is_sorted() && places[0] == 5 && places[evaluations - 1] < 5 + columns.count);
+            }
+        }
+    }
+
+    /// Three columns for each of at most twelve evaluations. The best of the assisted one isn't counted.
+    #[test]
+    fn the_curve_rises_to_the_best_so_far() {
+        let history = history(&[0.2, 0.1, 0.96, 0.5, 0.5, 0.8]);
+        let rows = drawn(&history, (60, 2), &UNICODE);
+        assert_eq!(rows[0], " 0.10 ▂▂▂▂▂▂▂▂▂▅▅▅▅▅▅███         ·     ·   0.80");
+        assert_eq!(rows[1], "round 0           1");
+        let rows = drawn(&history, (60, 4), &UNICODE);
+        assert!(rows[0].starts_with(" 0.80 ") && rows[2].starts_with(" 0.10 "), "{rows:#?}");
+        assert_eq!(rows[0].matches('█').count(), 3, "{rows:#?}");
+        let rows = drawn(&history, (60, 6), &UNICODE);
+        assert_eq!(rows[0], "      best so far, 6 of at most 12 evaluations");
+        assert!(drawn(&history, (60, 6), &ASCII).concat().is_ascii());
+    }
+
+    #[test]
+    fn any_size_and_equal_rewards_can_be_drawn() {
+        let many = vec![0.5; 90];
+        for rewards in [&[][..], &[0.5], &[1.0], &[0.5, 0.5, 0.5], &many] {
+            for width in 0..70 {
+                for height in 0..10 {
+                    drawn(&history(rewards), (width, height), &UNICODE);
+                }
+            }
+        }
+        let rows = drawn(&history(&[0.5, 0.5]), (60, 1), &UNICODE);
+        assert!(rows[0].starts_with(" 0.50 ▅▅▅▅▅▅") && rows[0].matches("0.50").count() == 1, "{rows:?}");
     }
 }
