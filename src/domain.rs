@@ -37,6 +37,7 @@ mod step;
 mod step_result;
 mod task;
 mod tool_call;
+mod trial_info;
 mod truncation;
 mod usage;
 
@@ -90,8 +91,9 @@ pub use setting::{
 pub use settings::Settings;
 pub use similarity::{WordCounts, lower_case_words};
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
-pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
+pub use step_result::{ENDS_TASK, EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};
 pub use tool_call::ToolCall;
+pub use trial_info::TrialInfo;
 pub use truncation::Truncation;
 pub use usage::{EarlierUsage, TokenCounts, Usage, format_price};

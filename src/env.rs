@@ -51,7 +51,7 @@ pub use time_limits::TimeLimits;
 
 pub use picture::list_values;
 
-use crate::domain::{EnvInfo, StepResult};
+use crate::domain::{EnvInfo, StepResult, TrialInfo};
 use std::any::Any;
 use std::time::Duration;
 
@@ -61,6 +61,12 @@ use std::time::Duration;
 pub trait Environment: Send {
     /// Returns the capabilities of this environment.
     fn info(&self) -> EnvInfo;
+
+    /// Receives which trial of a run the next reset begins. Without it, the environment plays the only trial, without a run. One
+    /// with snapshots must not depend on it: a snapshot of another trial may be restored.
+    fn set_trial(&mut self, trial: TrialInfo) {
+        drop(trial);
+    }
 
     /// Starts the episode from the beginning and returns the first observation.
     ///

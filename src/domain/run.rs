@@ -160,6 +160,11 @@ pub struct EpisodeSummary {
 }
 
 impl EpisodeSummary {
+    /// Returns whether the task gets no further trial after it: it was won, or the environment asked for none.
+    pub fn ends_task(&self) -> bool {
+        self.won || self.stats.ends_task
+    }
+
     /// Returns the share of environment actions that were valid, from 0 to 1, or `None` if there were no actions.
     pub fn grounding(&self) -> Option<f64> {
         let invalid = self.stats.invalid_moves.min(self.moves);
@@ -189,6 +194,9 @@ pub struct EpisodeStats {
     #[serde(default, skip_serializing_if = "TokenCounts::is_empty")]
     #[serde(rename = "counted")]
     pub token_counts: TokenCounts,
+    /// Whether the environment asked for no further trial of the task ([`ENDS_TASK`](super::ENDS_TASK)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_task: bool,
 }
 
 impl EpisodeStats {

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The field of [`StepResult::shown`] with which an environment asks, as `true`, for no further trial of the task, whether the
+/// attempt is won or lost.
+pub const ENDS_TASK: &str = "ends_task";
+
 /// A step result is an environment's answer to a reset or to one action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {

@@ -337,7 +337,7 @@ impl Driver {
             Effect::ResetWorld { call, task } => {
                 self.pending_requests.has_lost_world = false;
                 self.send_env_request(
-                    EnvRequest::Reset(*call, (**task).clone()),
+                    EnvRequest::Reset(*call, (**task).clone(), self.engine.state.trial_info()),
                     PendingRequest::Call(*call),
                 );
             }

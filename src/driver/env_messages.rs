@@ -1,14 +1,14 @@
 //! What the driver and an environment's thread send each other.
 
 use super::snapshot_cache::RebuildPlan;
-use crate::domain::{CallId, StepResult, Task};
+use crate::domain::{CallId, StepResult, Task, TrialInfo};
 use crate::engine::Reply;
 use crate::env::EnvError;
 
 /// A request to the environment.
 pub(super) enum EnvRequest {
     /// Open the task's environment and reset it.
-    Reset(CallId, Task),
+    Reset(CallId, Task, TrialInfo),
     /// Execute an action.
     Step(CallId, String),
     /// Answer a step with the admissible actions, without changing the environment.

@@ -37,7 +37,7 @@ impl Driver {
 
     fn deadlines_of(&self, request: &EnvRequest) -> TimeLimits {
         let task = match request {
-            EnvRequest::Reset(_, task) => Some(task),
+            EnvRequest::Reset(_, task, _) => Some(task),
             EnvRequest::Rebuild(plan) => Some(&plan.task),
             _ => self.engine.state.episode.as_ref().map(|episode| &episode.task),
         };
@@ -252,11 +252,7 @@ impl Driver {
     /// Restores the environment of the open episode to its recorded position. The calls in flight wait for it.
     pub(super) fn start_rebuild(&mut self) {
         self.pending_requests.has_lost_world = false;
-        let plan = self
-            .engine
-            .state
-            .open_episode()
-            .and_then(|e| RebuildPlan::from_episode(e, self.pending_requests.last_rebuild + 1));
+        let plan = RebuildPlan::of_open_episode(&self.engine.state, self.pending_requests.last_rebuild + 1);
         let Some(plan) = plan else {
             self.pending_requests.is_rebuilding = false;
             return self.issue_all_calls();

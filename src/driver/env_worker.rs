@@ -93,7 +93,7 @@ pub(super) enum AnswerTarget {
 impl EnvRequest {
     pub(super) fn answer_target(&self) -> AnswerTarget {
         match self {
-            Self::Reset(call, _) | Self::Step(call, _) | Self::AnswerWithList(call, _) => {
+            Self::Reset(call, ..) | Self::Step(call, _) | Self::AnswerWithList(call, _) => {
                 AnswerTarget::Call(*call)
             }
             Self::Rebuild(rebuild) => AnswerTarget::Rebuild(rebuild.number, rebuild.episode),
@@ -136,8 +136,8 @@ pub(super) fn execute(
         EnvAnswer::Reply(call, reply)
     };
     match request {
-        EnvRequest::Reset(call, task) => {
-            answer(call, cache.reset(open, &task).map(|result| (result, Vec::new())))
+        EnvRequest::Reset(call, task, trial) => {
+            answer(call, cache.reset(open, &task, trial).map(|result| (result, Vec::new())))
         }
         EnvRequest::Step(call, action) => {
             answer(call, cache.step(&action).map(|result| (result, Vec::new())))

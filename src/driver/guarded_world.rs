@@ -1,7 +1,7 @@
 //! An environment on a thread of its own, for callers that wait for each answer.
 
 use super::world_thread::WorldThread;
-use crate::domain::{EnvInfo, StepResult};
+use crate::domain::{EnvInfo, StepResult, TrialInfo};
 use crate::env::{EnvError, Environment, TimeLimits};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -92,6 +92,11 @@ fn receive<T>(answer: &mpsc::Receiver<T>, limit: Duration) -> Result<T, EnvError
 impl Environment for GuardedWorld {
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: false, ..self.info }
+    }
+
+    fn set_trial(&mut self, trial: TrialInfo) {
+        // If the environment is lost, its reset says so.
+        let _ = self.ask(self.limits.open, |world| world.set_trial(trial));
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

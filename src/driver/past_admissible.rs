@@ -145,8 +145,7 @@ fn list_past_actions(
     if state.head != seq {
         return Err(format!("the events up to {seq} could not be read; run `retrospect verify`"));
     }
-    let plan = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
-    let plan = plan.ok_or("no episode is open at that point")?;
+    let plan = RebuildPlan::of_open_episode(&state, 0).ok_or("no episode is open at that point")?;
     let limits = deadlines(&plan.task);
     let mut cache = SnapshotCache::default();
     let (report_replay, all) = (stage_progress(&report, 1, 2), plan.actions.len() as u64);

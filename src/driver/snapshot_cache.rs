@@ -3,8 +3,8 @@
 //! recorded answer on the way to it. If an answer differs, every action is replayed.
 
 use super::OpenWorld;
-use crate::domain::{ListingCost, Observation, StepResult, Task};
-use crate::engine::{Episode, Reply};
+use crate::domain::{ListingCost, Observation, StepResult, Task, TrialInfo};
+use crate::engine::{Reply, State};
 use crate::env::{EnvError, Environment, Snapshot};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -22,6 +22,7 @@ pub(super) struct RebuildPlan {
     pub(super) number: u64,
     pub(super) episode: u32,
     pub(super) task: Task,
+    pub(super) trial: TrialInfo,
     /// The recorded first observation.
     pub(super) first_observation: Observation,
     /// The steps' numbers, the actions sent to the environment, and the recorded answers.
@@ -29,8 +30,9 @@ pub(super) struct RebuildPlan {
 }
 
 impl RebuildPlan {
-    /// Returns the actions of an episode; `None` if its environment has not been reset yet.
-    pub(super) fn from_episode(episode: &Episode, number: u64) -> Option<Self> {
+    /// Returns the actions of the open episode; `None` if there is none, or if its environment has not been reset yet.
+    pub(super) fn of_open_episode(state: &State, number: u64) -> Option<Self> {
+        let episode = state.open_episode()?;
         let actions = episode
             .steps
             .iter()
@@ -45,6 +47,7 @@ impl RebuildPlan {
             number,
             episode: episode.number,
             task: episode.task.clone(),
+            trial: state.trial_info(),
             first_observation: first_answer,
             actions,
         })
@@ -96,12 +99,18 @@ impl SnapshotCache {
     }
 
     /// Opens and resets a task's environment.
-    pub(super) fn reset(&mut self, open: &OpenWorld, task: &Task) -> Result<StepResult, EnvError> {
+    pub(super) fn reset(
+        &mut self,
+        open: &OpenWorld,
+        task: &Task,
+        trial: TrialInfo,
+    ) -> Result<StepResult, EnvError> {
         // An abandoned environment is not used again, but may be restored. One that can't be restored, or that is another
         // program, is closed before the next one is opened: it may use a lot of memory, and its process plays the next episode.
         self.is_open = false;
         self.worlds.retain(|cached| cached.can_restore && !cached.world.snapshots_need_check());
         let mut world = open(task)?;
+        world.set_trial(trial);
         let result = world.reset()?;
         let info = world.info();
         let history = initial_hash(task, &compared_result(&result));
@@ -200,7 +209,7 @@ impl SnapshotCache {
             recorded,
             actual,
         };
-        let result = match self.reset(open, &plan.task) {
+        let result = match self.reset(open, &plan.task, plan.trial.clone()) {
             Ok(result) => result,
             Err(error) => {
                 let actual = format!("the environment could not be opened: {error}");

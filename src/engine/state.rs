@@ -7,7 +7,7 @@ use super::{
 use crate::domain::{
     Autonomy, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary,
     PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, SampleStats, Scope, Seq,
-    SettingValue, Stage, Step, StepResult, Task, TokenCounts, TypedSetting, pluralize,
+    SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo, TypedSetting, pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -293,6 +293,17 @@ impl State {
     /// setting `contrast=first`, it is the first attempt instead.
     pub fn last_attempt(&self, task: &Task) -> Option<&Arc<Episode>> {
         self.attempts.get(&task.key())
+    }
+
+    /// Returns whether the task of the open or last episode gets no trial after it, whatever comes of this one.
+    pub fn is_last_trial(&self) -> bool {
+        let trial = self.episode.as_ref().map_or(0, |episode| episode.trial);
+        self.run.as_ref().is_none_or(|run| trial >= run.trials)
+    }
+
+    /// Returns what an environment may know of the open or last episode's trial.
+    pub fn trial_info(&self) -> TrialInfo {
+        TrialInfo { is_last: self.is_last_trial(), run: self.run.clone() }
     }
 
     /// Returns whether the run learns from an episode of this role: from calibration if it has any, otherwise from the

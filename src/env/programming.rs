@@ -8,10 +8,12 @@ mod environment;
 mod exercise;
 mod judge;
 mod picture;
+mod retry_on;
 mod sandbox;
 mod tasks;
 
 pub use picture::draw_picture;
+pub use retry_on::RETRY_ON;
 pub use tasks::{
     EXERCISES_OPTION, JUDGE_OPTION, MAX_TESTS_OPTION, PYTHON_OPTION, ProgrammingTasks, SANDBOX_OPTION,
 };

@@ -82,12 +82,12 @@ fn test_entries(state: &State) -> Vec<TaskEntry<'_>> {
 }
 
 /// Returns a part of the task list with the progress of each entry. A task has up to `trials` trials, each only if the
-/// previous one was not won and the setting `early_stop` doesn't end the task; a task listed twice is played twice. Episodes that a person started out of order are
-/// counted too.
+/// previous one was not won and neither its environment nor the setting `early_stop` ends the task; a task listed twice is played
+/// twice. Episodes that a person started out of order are counted too.
 fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: usize) -> Vec<TaskEntry<'a>> {
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
     for episode in state.ended_episodes.iter().filter(|e| e.role == role) {
-        played.entry(task_key(&episode.task)).or_default().push(episode.won);
+        played.entry(task_key(&episode.task)).or_default().push(episode.ends_task());
     }
     let mut used_before: HashMap<(&str, &str, u64), usize> = HashMap::new();
     // A rerun of an episode has a single trial, with its original number.
@@ -100,9 +100,10 @@ fn entries<'a>(state: &'a State, tasks: &'a [Task], role: EpisodeRole, trials: u
         let start = used_before.entry(key).or_default();
         let available = trials.min(results.len() - *start);
         let own_results = &results[*start..*start + available];
-        let used = own_results.iter().position(|won| *won).map_or(own_results.len(), |index| index + 1);
+        let used =
+            own_results.iter().position(|ends_task| *ends_task).map_or(own_results.len(), |index| index + 1);
         *start += used;
-        let finished = own_results[..used].last().is_some_and(|won| *won)
+        let finished = own_results[..used].last().is_some_and(|ends_task| *ends_task)
             || used >= trials
             || state.early_stop(task).is_some();
         TaskEntry {
@@ -123,6 +124,6 @@ fn task_key(task: &Task) -> (&str, &str, u64) {
 /// setting `reflect_after_last` is on.
 pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
-    let is_last_trial = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
+    let is_last_trial = state.is_last_trial() || ended.stats.ends_task;
     (!ended.won && (!is_last_trial || state.setting(REFLECT_AFTER_LAST))).then_some(ended)
 }

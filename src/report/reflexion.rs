@@ -85,6 +85,10 @@ fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) 
         let is_won = |a: &Attempt| a.episode.outcome.as_ref().is_some_and(|o| o.won);
         let won_earlier = attempts.iter().filter(is_of_task).any(|a| a.episode.trial <= trial && is_won(a));
         let attempt_now = attempts.iter().filter(is_of_task).find(|a| a.episode.trial == trial + 1);
+        let has_ended = attempts
+            .iter()
+            .filter(is_of_task)
+            .any(|a| a.episode.trial <= trial && a.episode.outcome.as_ref().is_some_and(|o| o.ends_task()));
         let success = won_earlier || attempt_now.is_some_and(is_won);
         let status = if success { "SUCCESS" } else { "FAIL" };
         let _ = writeln!(world, "Environment #{index} Trial #{trial}: {status}");
@@ -102,6 +106,8 @@ fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) 
                 let _ =
                     write!(log, "\n#####\n\nEnvironment #{index}:\n{history}\n\nSTATUS: {status}\n\n#####\n");
             }
+            // Its environment asked for no further trial.
+            None if has_ended => {}
             None => return None,
         }
         won += usize::from(success);

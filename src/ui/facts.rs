@@ -20,7 +20,7 @@ pub(crate) fn has_remaining_task(state: &State) -> bool {
             state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test && is_same_task(&p.task, task))
         };
         if run.trials > 1 {
-            return played().count() < run.trials as usize && !played().any(|p| p.won);
+            return played().count() < run.trials as usize && !played().any(|p| p.ends_task());
         }
         played().count() < run.tasks.iter().filter(|other| is_same_task(other, task)).count()
     })

@@ -1,8 +1,11 @@
 //! Episodes without a session.
 
-use retrospect::domain::{StepResult, Task};
+use retrospect::catalog;
+use retrospect::domain::{Autonomy, Interface, RunSpec, SettingOrigin, StepResult, Task, TrialInfo};
 use retrospect::driver::worlds;
 use retrospect::env::{EnvError, Environment, TaskOptions};
+use retrospect::method::PaperOrCode;
+use std::sync::Arc;
 
 /// A test's name and function. It panics if it fails.
 pub(crate) type Test = (&'static str, fn());
@@ -12,6 +15,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a wrong program is told what its tests gave", wrong_programs_get_feedback),
     ("only tests are kept, as many as wanted", only_tests_are_kept),
     ("hidden tests may wait for the own ones", hidden_tests_may_wait),
+    ("with retry_on=own the hidden tests judge what passes, and the last trial", own_tests_decide),
     ("what is hidden is shown to nobody", hidden_tests_stay_hidden),
     ("rows that can't be judged are refused", rows_are_refused),
     ("without a sandbox every result says so", unsandboxed_results_say_so),
@@ -116,6 +120,49 @@ fn hidden_tests_may_wait() {
     for (when, won, hidden) in [("always", true, "passed"), ("own-tests-passed", false, "not run")] {
         let result = play("count-steps", &[("programming.judge", when)], &[own, RIGHT]);
         assert_eq!((result.won, result.truth["hidden_result"].as_str()), (won, Some(hidden)), "{when}");
+    }
+}
+
+fn own_tests_decide() {
+    let run = |word: &str| {
+        let (limits, mut settings, loop_detector) = catalog::defaults("reflexion", PaperOrCode::Paper);
+        settings.set("retry_on", word, SettingOrigin::Flag);
+        Some(Arc::new(RunSpec {
+            method: "reflexion".to_owned(),
+            actor: "human".to_owned(),
+            mentor: "none".to_owned(),
+            interface: Interface::React,
+            tasks: vec![task("count-steps")],
+            trials: 3,
+            seed: 0,
+            autonomy: Autonomy::Human,
+            limits,
+            loop_detector,
+            settings,
+        }))
+    };
+    let (passing, failing) = ("assert count_steps([1, 2]) == 1", "assert count_steps([1, 2]) == 9");
+    // The program passes the hidden tests. Setting, whether it is the last trial, the agent's test: won, hidden tests, and
+    // whether the task ends.
+    let cases = [
+        ("own", false, passing, true, "passed", true),
+        ("own", false, failing, false, "not run", false),
+        ("own", true, failing, true, "passed", false),
+        ("hidden", false, passing, true, "passed", false),
+        ("hidden", false, failing, true, "passed", false),
+    ];
+    for (word, is_last, test, won, hidden, ends_task) in cases {
+        let mut environment = worlds::open(&task("count-steps"), &options(&[])).unwrap();
+        environment.set_trial(TrialInfo { is_last, run: run(word) });
+        environment.reset().unwrap();
+        environment.step(test).unwrap();
+        let result = environment.step(RIGHT).unwrap();
+        assert_eq!(
+            (result.won, result.truth["hidden_result"].as_str(), result.shown["ends_task"] == true),
+            (won, Some(hidden), ends_task),
+            "{word} {is_last} {test}"
+        );
+        assert!(result.done);
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: programming::NAME,
     tasks: &ProgrammingTasks,
     rules: &PROGRAM_RULES,
-    settings: &[],
+    settings: &[programming::RETRY_ON.spec],
     options: &[
         programming::EXERCISES_OPTION,
         programming::PYTHON_OPTION,

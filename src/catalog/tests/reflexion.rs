@@ -3,11 +3,13 @@
 use crate::catalog::defaults;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin, StepResult,
+    ENDS_TASK, FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin,
+    StepResult,
 };
-use crate::engine::{Command, Input};
+use crate::engine::{Command, Event, Input, State};
 use crate::method::PaperOrCode;
 use crate::prompt::render;
+use serde_json::{Value, json};
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
     let mut run = test_spec("reflexion", tasks);
@@ -67,6 +69,42 @@ fn tasks_are_played_trial_by_trial_until_solved() {
     let played: Vec<_> =
         play.state().ended_episodes.iter().map(|e| (e.task.id.as_str(), e.trial, e.won)).collect();
     assert_eq!(played, [("a", 1, false), ("b", 1, true), ("a", 2, false), ("a", 3, false)]);
+}
+
+/// An environment may ask for no further trial of a task that is lost, and judge the last trial differently.
+#[test]
+fn a_lost_task_that_its_environment_ends_is_not_repeated() {
+    let mut play = play(run(&[("a", ""), ("b", "")], 3));
+    // The first trial of b ends with the question for no further one.
+    let mut episodes = 0;
+    let mut world = |action: Option<&str>| {
+        if action.is_none() {
+            episodes += 1;
+            return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
+        }
+        let shown = if episodes == 2 { json!({ ENDS_TASK: true }) } else { Value::Null };
+        StepResult { done: true, valid: true, shown, ..StepResult::default() }
+    };
+    play.play_script_in(&mut world, &["inventory"; 100]);
+    let state = play.state();
+    assert!(state.run_over);
+    let played: Vec<_> =
+        state.ended_episodes.iter().map(|e| (e.task.id.as_str(), e.trial, e.won, e.ends_task())).collect();
+    assert_eq!(
+        played,
+        [("a", 1, false, false), ("b", 1, false, true), ("a", 2, false, false), ("a", 3, false, false)]
+    );
+    // A plan is written after the trials that are repeated.
+    let plans: Vec<u32> = state.reflections.iter().map(|reflection| reflection.episode).collect();
+    assert_eq!(plans, [1, 3]);
+    let starts = play.journal.iter().filter(|e| matches!(e.event, Event::EpisodeStarted { .. }));
+    let is_last = starts.map(|start| {
+        let mut before = State::default();
+        let until = play.journal.iter().take_while(|e| e.seq <= start.seq);
+        until.for_each(|envelope| before.apply(envelope));
+        before.trial_info().is_last
+    });
+    assert_eq!(is_last.collect::<Vec<_>>(), [false, false, false, true]);
 }
 
 #[test]

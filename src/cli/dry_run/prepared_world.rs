@@ -1,7 +1,7 @@
 //! An environment whose attempts have chosen outcomes, so that every question to the mentor is asked soon.
 
 use crate::catalog::PreparedAttempts;
-use crate::domain::{EnvInfo, StepResult, Task};
+use crate::domain::{EnvInfo, StepResult, Task, TrialInfo};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -129,6 +129,10 @@ impl Environment for PreparedWorld {
     /// Has no snapshots: going back would need the outcome as well.
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: false, ..self.real.lock().unwrap_or_else(PoisonError::into_inner).info() }
+    }
+
+    fn set_trial(&mut self, trial: TrialInfo) {
+        self.real.lock().unwrap_or_else(PoisonError::into_inner).set_trial(trial);
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

@@ -92,7 +92,11 @@ impl BranchCheck {
                 self.world = if self.with_world { self.open_world(task, report) } else { None };
             }
             Event::WorldReset { result, .. } => {
-                let replayed = self.world.as_mut().map(|w| w.reset());
+                let trial = self.state.trial_info();
+                let replayed = self.world.as_mut().map(|w| {
+                    w.set_trial(trial);
+                    w.reset()
+                });
                 problems.extend(self.compare_with_world(result, replayed, envelope.seq, report));
             }
             Event::ActionTaken { executed, call: Some(_), admissible_only: false, .. } => {

@@ -151,8 +151,7 @@ impl EpisodePlayer {
 
     /// Brings the environment to the starting point, if that is within an episode.
     fn restore_world(&mut self, game: &Game<'_>) -> Result<(), PlayError> {
-        let open = game.engine.state.open_episode();
-        let Some(plan) = open.and_then(|episode| RebuildPlan::from_episode(episode, 0)) else {
+        let Some(plan) = RebuildPlan::of_open_episode(&game.engine.state, 0) else {
             return Ok(());
         };
         match self.ask_world(game, EnvRequest::Rebuild(plan)) {
@@ -183,7 +182,9 @@ impl EpisodePlayer {
 
     fn reply_to(&mut self, game: &Game<'_>, effect: Effect) -> Result<Reply, PlayError> {
         let request = match effect {
-            Effect::ResetWorld { call, task } => EnvRequest::Reset(call, *task),
+            Effect::ResetWorld { call, task } => {
+                EnvRequest::Reset(call, *task, game.engine.state.trial_info())
+            }
             Effect::StepWorld { call, admissible_only: true, .. } => {
                 EnvRequest::AnswerWithList(call, game.engine.state.unchanged_result())
             }

@@ -1,7 +1,7 @@
 //! Tests that any step can be restored, from a snapshot if possible, and always to the same state.
 
 use super::{MAX_SNAPSHOTS, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
-use crate::domain::{EnvInfo, ListingCost, Observation, StepResult, Task};
+use crate::domain::{EnvInfo, ListingCost, Observation, StepResult, Task, TrialInfo};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn record_of(result: &StepResult) -> Observation {
 
 /// Plays a number of steps and returns what a journal records of them.
 fn play(cache: &mut SnapshotCache, open: &OpenWorld, id: &str, steps: u32) -> RebuildPlan {
-    let first_answer = record_of(&cache.reset(open, &task(id)).unwrap());
+    let first_answer = record_of(&cache.reset(open, &task(id), TrialInfo::default()).unwrap());
     let actions = (1..=steps)
         .map(|n| {
             let sent = n.to_string();
@@ -98,7 +98,14 @@ fn play(cache: &mut SnapshotCache, open: &OpenWorld, id: &str, steps: u32) -> Re
             (n, sent, record_of(&result))
         })
         .collect();
-    RebuildPlan { number: 1, episode: 1, task: task(id), first_observation: first_answer, actions }
+    RebuildPlan {
+        number: 1,
+        episode: 1,
+        task: task(id),
+        trial: TrialInfo::default(),
+        first_observation: first_answer,
+        actions,
+    }
 }
 
 fn first_steps(plan: &RebuildPlan, steps: usize) -> RebuildPlan {
@@ -106,6 +113,7 @@ fn first_steps(plan: &RebuildPlan, steps: usize) -> RebuildPlan {
         number: 1,
         episode: 1,
         task: plan.task.clone(),
+        trial: plan.trial.clone(),
         first_observation: plan.first_observation.clone(),
         actions: plan.actions[..steps].to_vec(),
     }

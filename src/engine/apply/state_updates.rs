@@ -2,11 +2,12 @@
 
 use crate::domain::common_settings::KeptAttempt;
 use crate::domain::{
-    CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, LessonOp,
-    ModelRole, NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin, Stage,
-    Step, StepResult, Task, TokenCounts, Usage, merge_patch,
+    CallId, ENDS_TASK, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId,
+    LessonOp, ModelRole, NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin,
+    Stage, Step, StepResult, Task, TokenCounts, Usage, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
+use serde_json::Value;
 use std::sync::Arc;
 
 impl State {
@@ -324,6 +325,7 @@ impl Episode {
             active_millis: u64::try_from(active_time.as_millis()).unwrap_or(u64::MAX),
             mistakes,
             token_counts: self.token_counts,
+            ends_task: self.shown.get(ENDS_TASK) == Some(&Value::Bool(true)),
         }
     }
 

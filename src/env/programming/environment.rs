@@ -3,8 +3,9 @@
 use super::action::{Action, parse};
 use super::exercise::Exercise;
 use super::judge::{HIDDEN_LIMIT, Outcome, TEST_LIMIT, check_tests, run_test, tested_value};
+use super::retry_on::{RETRY_ON, RetryOn};
 use super::sandbox::Sandbox;
-use crate::domain::{EnvInfo, ListingCost, StepResult};
+use crate::domain::{ENDS_TASK, EnvInfo, ListingCost, StepResult, TrialInfo};
 use crate::env::labelled_rng::LabelledRng;
 use crate::env::{EnvError, Environment};
 use serde_json::{Map, Value, json};
@@ -47,6 +48,7 @@ pub(super) struct ProgrammingEnvironment {
     exercise: Exercise,
     sandbox: Sandbox,
     options: PlayOptions,
+    trial: TrialInfo,
     /// `None` until the agent has written tests.
     kept_tests: Option<Vec<String>>,
     is_over: bool,
@@ -61,7 +63,8 @@ struct TestResult {
 
 impl ProgrammingEnvironment {
     pub(super) fn new(exercise: Exercise, sandbox: Sandbox, options: PlayOptions) -> Self {
-        Self { exercise, sandbox, options, kept_tests: None, is_over: false, has_won: false }
+        let trial = TrialInfo::default();
+        Self { exercise, sandbox, options, trial, kept_tests: None, is_over: false, has_won: false }
     }
 
     fn result(&self, observation: String, valid: bool, shown: Value, truth: Value) -> StepResult {
@@ -116,7 +119,10 @@ impl ProgrammingEnvironment {
             results.push(TestResult { test, failure });
         }
         let own_tests_passed = results.iter().all(|result| result.failure.is_none());
-        let hidden = if own_tests_passed || self.options.judge_when == JudgeWhen::Always {
+        let own_tests_decide = self.trial.setting(RETRY_ON) == RetryOn::Own;
+        let judges_failed =
+            if own_tests_decide { self.trial.is_last } else { self.options.judge_when == JudgeWhen::Always };
+        let hidden = if own_tests_passed || judges_failed {
             Some(run_test(&self.sandbox, program, &self.exercise.hidden_tests, HIDDEN_LIMIT)?)
         } else {
             None
@@ -127,11 +133,14 @@ impl ProgrammingEnvironment {
             .iter()
             .map(|result| json!({ "test": result.test, "passed": result.failure.is_none(), "output": result.failure }))
             .collect();
-        let shown = json!({
+        let mut shown = json!({
             "program": program,
             "results": shown_results,
             "own_tests_passed": own_tests_passed,
         });
+        if own_tests_decide && own_tests_passed {
+            shown[ENDS_TASK] = true.into();
+        }
         let hidden_text = match hidden {
             Some(Outcome::Passed) => "passed".to_owned(),
             Some(Outcome::Failed(why)) => format!("failed: {why}"),
@@ -165,6 +174,10 @@ fn feedback(results: &[TestResult]) -> String {
 impl Environment for ProgrammingEnvironment {
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: false, deterministic: true, listing_cost: ListingCost::Free }
+    }
+
+    fn set_trial(&mut self, trial: TrialInfo) {
+        self.trial = trial;
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

@@ -46,7 +46,7 @@ pub const MAX_TESTS_OPTION: EnvironmentOption = EnvironmentOption {
 /// When the hidden tests are run.
 pub const JUDGE_OPTION: EnvironmentOption = EnvironmentOption {
     name: "programming.judge",
-    meaning: "when the hidden tests judge a program: `always`, or only if it passes the agent's own tests (`own-tests-passed`)",
+    meaning: "when the hidden tests judge a program with `retry_on=hidden`: `always`, or only if it passes the agent's own tests (`own-tests-passed`)",
     values: OptionValues::Words(JudgeWhen::WORDS),
     variable: "RETROSPECT_PROGRAMMING_JUDGE",
 };

@@ -162,7 +162,7 @@ fn remaining_episodes(state: &State) -> usize {
     let mut played: HashMap<String, (usize, bool)> = HashMap::new();
     for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
         let entry = played.entry(past.task.key()).or_default();
-        *entry = (entry.0 + 1, entry.1 || past.won);
+        *entry = (entry.0 + 1, entry.1 || past.ends_task());
     }
     let mut due: HashMap<String, usize> = HashMap::new();
     for task in &run.tasks {
