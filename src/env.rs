@@ -90,13 +90,31 @@ pub trait Environment: Send {
     /// Describes a plan to the goal for a person who asks, starting with the next action. Doesn't change the
     /// environment. Returns `None` if this environment cannot search for plans; an unsuccessful search is described in
     /// the text.
-    fn hint(&mut self) -> Option<String> {
-        None
+    ///
+    /// # Errors
+    /// [`EnvError`] if the environment itself fails.
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
+        Ok(None)
+    }
+
+    /// Returns whether [`Environment::hint`] may fail or take long, because another program answers. The environment of a run
+    /// is not asked then, but a copy of it.
+    fn is_hint_risky(&self) -> bool {
+        false
     }
 
     /// Returns the fields of the `world` object in `play --json` (ALFWorld: `inventory`).
     fn world_summary(&self) -> serde_json::Value {
         serde_json::Value::Object(serde_json::Map::new())
+    }
+
+    /// Looks at the state, as a person does who asks. Returns `None` if the environment can't be looked at.
+    ///
+    /// # Errors
+    /// [`EnvError`] if looking fails, of which [`Environment::world_summary`] says nothing.
+    fn peek(&self) -> Result<Option<serde_json::Value>, EnvError> {
+        let summary = self.world_summary();
+        Ok(summary.as_object().is_some_and(|fields| !fields.is_empty()).then_some(summary))
     }
 
     /// Returns a snapshot of the state, cheap to create and to keep, or `None` if snapshots are not supported.

@@ -203,10 +203,11 @@ impl PlainSession {
             }
             Ok(LineAction::Hint) => {
                 let hint = self.handle.hint().await;
-                let text = hint.map(|hint| format!("hint (hidden from the agent): {hint}"));
-                self.print_line(&text.unwrap_or_else(|| {
-                    "no hint: this environment can't search for a path to the goal".to_owned()
-                }))?;
+                self.print_line(&match hint {
+                    Ok(Some(hint)) => format!("hint (hidden from the agent): {hint}"),
+                    Ok(None) => "no hint: this environment can't search for a path to the goal".to_owned(),
+                    Err(why) => format!("no hint: {why}"),
+                })?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Output) => {

@@ -2,6 +2,7 @@
 
 use super::env_messages::EnvRequest;
 use super::mentor_check::check_mentor;
+use super::past_query::PastQuestion;
 use super::pending_requests::PendingRequest;
 use super::streamed_text::StreamedText;
 use super::{Driver, Health, Message, Signal, wall_clock_now};
@@ -32,12 +33,7 @@ impl Driver {
             Message::EnvironmentIdle(reply_to) => self.request_idle_signal(reply_to),
             Message::Admissible(reply_to) => self.request_actions(reply_to),
             Message::PastAdmissible(query, reply_to) => {
-                self.past_queries.submit(
-                    self.run_config.open_world.clone(),
-                    self.run_config.answer_deadlines.clone(),
-                    query,
-                    reply_to,
-                );
+                self.submit_past_query(query, PastQuestion::Actions(reply_to));
             }
             Message::Hint(reply_to) => self.request_hint(reply_to),
             // The receiver may be gone.

@@ -67,7 +67,9 @@ pub(super) enum EnvAnswer {
     /// To a person: listing the actions would change the environment, so a copy must be asked.
     ListElsewhere,
     /// To a person: a hint towards the goal, if the environment has one.
-    Hint(Option<String>),
+    Hint(Result<Option<String>, EnvError>),
+    /// To a person: a hint may take long or fail, so a copy must be asked.
+    HintElsewhere,
     /// To a barrier.
     BarrierReached,
     /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed.

@@ -6,7 +6,7 @@
 
 use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::env_worker::{EnvWorker, failed_call_reply};
-use super::past_admissible::PastQuery;
+use super::past_query::{PastHint, PastQuery, PastQuestion};
 use super::pending_requests::{PendingRequest, TimedRequest};
 use super::snapshot_cache::RebuildPlan;
 use super::{Driver, Message, Signal, worlds};
@@ -59,19 +59,8 @@ impl Driver {
 
     /// Asks a copy of the environment for the admissible actions, for a person: listing them would change the run's.
     fn list_in_copy(&mut self, reply_to: oneshot::Sender<Vec<String>>) {
-        let state = self.engine.state.clone();
-        let query = PastQuery {
-            seq: state.head,
-            load_state: Box::new(move |_| Ok(Arc::new(state))),
-            report: Box::new(|_, _| Ok(())),
-        };
         let (sender, receiver) = oneshot::channel();
-        self.past_queries.submit(
-            self.run_config.open_world.clone(),
-            self.run_config.answer_deadlines.clone(),
-            query,
-            sender,
-        );
+        self.ask_copy(PastQuestion::Actions(sender));
         let store = self.store.clone();
         tokio::spawn(async move {
             let actions = receiver.await.unwrap_or_else(|_| Err("a newer request took its place".to_owned()));
@@ -83,8 +72,26 @@ impl Driver {
         });
     }
 
+    /// Asks a copy of the environment at the present point.
+    fn ask_copy(&mut self, question: PastQuestion) {
+        let state = self.engine.state.clone();
+        let query = PastQuery {
+            seq: state.head,
+            load_state: Box::new(move |_| Ok(Arc::new(state))),
+            report: Box::new(|_, _| Ok(())),
+        };
+        self.submit_past_query(query, question);
+    }
+
+    /// Asks a copy of the environment at the point of the query.
+    pub(super) fn submit_past_query(&mut self, query: PastQuery, question: PastQuestion) {
+        let config = &self.run_config;
+        let (open_world, deadlines) = (config.open_world.clone(), config.answer_deadlines.clone());
+        self.past_queries.submit(open_world, deadlines, query, question);
+    }
+
     /// Asks the environment for a hint towards the goal, for a person.
-    pub(super) fn request_hint(&mut self, reply_to: oneshot::Sender<Option<String>>) {
+    pub(super) fn request_hint(&mut self, reply_to: oneshot::Sender<PastHint>) {
         self.send_env_request(EnvRequest::Hint, PendingRequest::HintForPerson(reply_to));
     }
 
@@ -120,7 +127,7 @@ impl Driver {
             }
             (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, _)) => expected == number,
             (PendingRequest::ListForPerson(_), EnvAnswer::Actions(_) | EnvAnswer::ListElsewhere)
-            | (PendingRequest::HintForPerson(_), EnvAnswer::Hint(_))
+            | (PendingRequest::HintForPerson(_), EnvAnswer::Hint(_) | EnvAnswer::HintElsewhere)
             | (PendingRequest::Barrier(_), EnvAnswer::BarrierReached)
             | (PendingRequest::Stale, _) => true,
             _ => false,
@@ -150,8 +157,11 @@ impl Driver {
                 self.list_in_copy(reply_to);
             }
             (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::Hint(hint)) => {
-                let _ = reply_to.send(hint);
+                let _ = reply_to.send(hint.map_err(|error| error.to_string()));
                 self.restore_if_lost(response.has_lost_world);
+            }
+            (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::HintElsewhere) => {
+                self.ask_copy(PastQuestion::Hint(reply_to));
             }
             (Some(PendingRequest::Barrier(reply_to)), EnvAnswer::BarrierReached) => {
                 // The receiver may be gone.
@@ -229,8 +239,13 @@ impl Driver {
                 self.on_rebuilt(RebuildResult { number, difference, has_world: false });
             }
             request => {
-                if let PendingRequest::ListForPerson(_) = request {
-                    self.report_failed_list(&timeout);
+                match request {
+                    PendingRequest::ListForPerson(_) => self.report_failed_list(&timeout),
+                    // The receiver may be gone.
+                    PendingRequest::HintForPerson(reply_to) => {
+                        let _ = reply_to.send(Err(timeout.to_string()));
+                    }
+                    _ => {}
                 }
                 self.start_rebuild();
             }

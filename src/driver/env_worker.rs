@@ -116,7 +116,7 @@ pub(super) fn panic_answer(target: AnswerTarget) -> EnvAnswer {
             EnvAnswer::Rebuilt(RebuildResult { number, difference, has_world: false })
         }
         AnswerTarget::ListRequest => EnvAnswer::Actions(Err(error)),
-        AnswerTarget::HintRequest => EnvAnswer::Hint(None),
+        AnswerTarget::HintRequest => EnvAnswer::Hint(Err(error)),
         AnswerTarget::Barrier => EnvAnswer::BarrierReached,
         AnswerTarget::Lookahead(number) => EnvAnswer::Lookahead(number, None),
     }
@@ -147,7 +147,8 @@ pub(super) fn execute(
         }
         EnvRequest::Admissible if cache.listing_changes_world() => EnvAnswer::ListElsewhere,
         EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible())),
-        EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
+        EnvRequest::Hint if cache.is_hint_risky() => EnvAnswer::HintElsewhere,
+        EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| w.hint())),
         EnvRequest::Barrier => EnvAnswer::BarrierReached,
         EnvRequest::Lookahead { number, action, list } => {
             EnvAnswer::Lookahead(number, cache.preview_step(&action, list))

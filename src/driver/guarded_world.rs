@@ -112,8 +112,8 @@ impl Environment for GuardedWorld {
         self.ask(self.limits.list, |world| world.admissible())?
     }
 
-    fn hint(&mut self) -> Option<String> {
-        self.ask(self.limits.list, |world| world.hint()).ok()?
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
+        self.ask(self.limits.list, |world| world.hint())?
     }
 
     fn world_summary(&self) -> Value {

@@ -1,5 +1,6 @@
 //! The requests that an environment has not answered yet.
 
+use super::past_query::PastHint;
 use crate::domain::CallId;
 use crate::env::TimeLimits;
 use std::collections::VecDeque;
@@ -30,8 +31,8 @@ pub(super) enum PendingRequest {
     },
     /// A list for a person. Dropping the sender answers with an empty list.
     ListForPerson(oneshot::Sender<Vec<String>>),
-    /// A hint for a person. Dropping the sender answers with `None`.
-    HintForPerson(oneshot::Sender<Option<String>>),
+    /// A hint for a person. Dropping the sender answers that there is no answer.
+    HintForPerson(oneshot::Sender<PastHint>),
     /// A barrier. Dropping the sender answers it.
     Barrier(oneshot::Sender<()>),
     /// A request of an abandoned branch; its answer is ignored.

@@ -141,6 +141,11 @@ impl SnapshotCache {
         open.is_some_and(|cached| cached.world.info().listing_cost == ListingCost::ChangesWorld)
     }
 
+    /// Returns whether the open environment may fail or take long when it is asked for a hint.
+    pub(super) fn is_hint_risky(&self) -> bool {
+        self.worlds.front().filter(|_| self.is_open).is_some_and(|cached| cached.world.is_hint_risky())
+    }
+
     /// Runs a query on the open environment that is not an action. Drops the environment if it fails, so that it is
     /// rebuilt before it is used again.
     pub(super) fn query<T>(

@@ -5,7 +5,7 @@ use super::call_runner::CallRunner;
 use super::checkpoint_writer::CheckpointWriter;
 use super::env_worker::EnvWorker;
 use super::job_runner::JobRunner;
-use super::past_admissible::PastQueries;
+use super::past_query::PastQueries;
 use super::pending_requests::PendingRequests;
 use super::prefetch::Prefetcher;
 use super::samples::SampleCalls;

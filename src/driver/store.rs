@@ -2,7 +2,7 @@
 //! send commands. A slow reader never blocks the driver.
 
 use super::step_delay::StepDelay;
-use super::{Fork, Halt, LiveSample, PastAdmissible, PastQuery, SampleOrder, StreamedText};
+use super::{Fork, Halt, LiveSample, PastAdmissible, PastHint, PastQuery, SampleOrder, StreamedText};
 use crate::domain::{BranchId, CallId, Job, JobProgress, ModelRole, PartialReply, Sample, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
@@ -123,7 +123,7 @@ pub enum Message {
     /// Returns the actions that were admissible in the state that the query loads.
     PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
     /// Returns a hint towards the goal.
-    Hint(oneshot::Sender<Option<String>>),
+    Hint(oneshot::Sender<PastHint>),
     /// Returns what the environment's program has printed.
     PrintedText(oneshot::Sender<Option<String>>),
     /// Retries the failed write.
@@ -447,10 +447,14 @@ impl Handle {
     }
 
     /// Returns a hint towards the goal for a person; `None` if the environment has none.
-    pub async fn hint(&self) -> Option<String> {
+    ///
+    /// # Errors
+    /// Returns why the environment can't be asked, or what it failed with.
+    pub async fn hint(&self) -> PastHint {
         let (sender, receiver) = oneshot::channel();
-        self.inbox.send(Message::Hint(sender)).ok()?;
-        receiver.await.ok()?
+        let no_answer = || "the environment does not answer".to_owned();
+        self.inbox.send(Message::Hint(sender)).map_err(|_| no_answer())?;
+        receiver.await.map_err(|_| no_answer())?
     }
 
     /// Returns the end of what the environment's program has printed besides its answers, for a person; `None` if it is

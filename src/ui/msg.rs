@@ -1,7 +1,7 @@
 //! Messages to the update, and its requests to the outside.
 
 use crate::domain::{BranchId, LessonId, ModelRole};
-use crate::driver::{Fork, PastAdmissible, SampleOrder};
+use crate::driver::{Fork, PastAdmissible, PastHint, SampleOrder};
 use crate::engine::{Command, CommandError};
 use crate::lesson_test::Expectation;
 use crate::report::StepRef;
@@ -233,7 +233,7 @@ pub enum Answer {
         actions: PastAdmissible,
     },
     /// A hint about the path to the goal, shown in the footer. `None` if the environment can't search for one.
-    Hint(Option<String>),
+    Hint(PastHint),
     /// What the environment's program has printed. `None` if it is no program.
     ProgramOutput(Option<String>),
     /// The known sessions, newest first, each as its name and a short description.

@@ -164,7 +164,7 @@ impl PlayedSession {
     pub(crate) fn go_back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
         let branch = self.fork_at(step, action);
         // The reply arrives once the environment has been restored.
-        block_on(self.handle.hint());
+        let _ = block_on(self.handle.hint());
         if action.is_some() {
             run::until(&self.handle, |s| {
                 s.divergence.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)

@@ -60,7 +60,7 @@ pub(crate) fn lists_and_hints_leave_the_episode_alone() {
     let mut world = worlds::open(&task, &options(false)).unwrap();
     world.reset().unwrap();
     assert_eq!(world.info().listing_cost, ListingCost::ChangesWorld);
-    let hint = world.hint().unwrap();
+    let hint = world.hint().unwrap().unwrap();
     let (intro, plan) = hint.split_once(": ").unwrap();
     assert!(intro.contains("from the beginning"), "{hint}");
     let mut last = None;

@@ -154,7 +154,7 @@ fn answer(
     }
     match operation {
         "hello" => {
-            let no_peek = faults.kind == "lies_unseen";
+            let no_peek = faults.kind.ends_with("_unseen");
             let caps: Vec<&str> = ["tasks", "valid_actions", "peek", "snapshot", "hint", "seed"]
                 .into_iter()
                 .filter(|cap| !(no_peek && *cap == "peek"))
@@ -281,6 +281,9 @@ fn step(faults: &Faults, state: &mut Corridor, action: &str) -> Value {
     }
     if ["differs", "drifts"].contains(&faults.kind.as_str()) && !faults.is_first_process() {
         reply["observation"] = format!("You are in the cell number {}.", state.cell).into();
+    }
+    if faults.kind == "info_unseen" {
+        reply["info"] = json!({"cell": state.cell});
     }
     if faults.kind == "control_sequences" {
         reply["observation"] =

@@ -207,6 +207,35 @@ fn doctor_says_whether_an_environment_is_deterministic_and_what_works() {
         let found = &report["environment"]["difference"];
         assert_eq!(found["played_in"] == "a new process", difference, "{report}");
     }
+    // What is announced and fails, and what is there although nothing announces it. The state of hint and of peek, and words.
+    for (fault, states, words) in [
+        ("none", ["ok", "ok"], "works"),
+        (
+            "env_error@hint",
+            ["broken", "ok"],
+            "announced, but it failed: the environment reports an error: the floor is gone",
+        ),
+        ("exit@hint", ["broken", "ok"], "exit status: 3"),
+        ("env_error@peek", ["ok", "broken"], "the floor is gone"),
+        ("exit@peek", ["ok", "broken"], "exit status: 3"),
+        ("info_unseen", ["ok", "missing"], "none"),
+    ] {
+        write_config(folder, "mine", fault);
+        // Without the folder of marks, the fault happens every time.
+        let config = fs::read_to_string(folder.join("config.toml")).unwrap();
+        let (command, _) = config.split_once(", MARKS").unwrap();
+        fs::write(folder.join("config.toml"), format!("{command} }}\n")).unwrap();
+        let output = output(folder, &["doctor", "--env", "mine", "--task", "east-4", "--json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let row = |name: &str| {
+            let rows = report["checks"].as_array().unwrap();
+            rows.iter().find(|check| check["name"] == name).unwrap().clone()
+        };
+        let rows = ["hint", "peek"].map(row);
+        assert_eq!([&rows[0]["state"], &rows[1]["state"]], states, "{fault}: {rows:?}");
+        assert!(rows.iter().any(|row| row["detail"].as_str().unwrap().contains(words)), "{fault}: {rows:?}");
+        assert_eq!(output.status.code(), Some(i32::from(states.contains(&"broken"))), "{fault}");
+    }
     let missing = output(folder, &["doctor", "--env", "nothing"]);
     assert_eq!(missing.status.code(), Some(2));
 }

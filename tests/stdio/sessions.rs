@@ -155,6 +155,37 @@ fn a_list_that_changes_the_environment_comes_from_a_copy() {
     played.end();
 }
 
+/// Regression: the run's program was asked, so that a hint that hangs ended it, and the actions were replayed in another one.
+#[test]
+fn a_hint_that_hangs_or_fails_leaves_the_episode_alone() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (fault, message) in [
+        ("hang@hint", "did not answer within"),
+        ("exit@hint", "exit status: 3"),
+        ("env_error@hint", "the floor is gone"),
+    ] {
+        let (root, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut limits = long_limits();
+        if fault.starts_with("hang") {
+            *limits.limit_mut("list").unwrap() = Duration::from_millis(1_500);
+        }
+        let played = Played::begin(root.path(), "east-4", &options(fault, Some(marks.path()), limits));
+        assert_eq!(played.walk(1), [""; 0], "{fault}");
+        let why = runtime.block_on(played.handle.hint()).unwrap_err();
+        assert!(why.contains(message), "{fault}: {why}");
+        assert_eq!(played.walk(1), [""; 0], "{fault}");
+        // The fault happens once.
+        let hint = runtime.block_on(played.handle.hint());
+        assert_eq!(hint.unwrap().as_deref(), Some("Go east once more."), "{fault}");
+        assert_eq!(played.answers()[2].raw, "You are in cell 2.");
+        let pids = pids(marks.path());
+        assert!(pids.len() >= 2, "{fault}: {pids:?}");
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pids[0])).unwrap_or_default();
+        assert!(!stat.is_empty() && !stat.contains(") Z "), "{fault}: the run's own program has ended");
+        played.end();
+    }
+}
+
 #[test]
 fn a_task_that_the_program_does_not_have_is_a_sentence() {
     let root = tempfile::tempdir().unwrap();

@@ -47,8 +47,19 @@ pub(super) struct EnvironmentReport {
     actions: Option<usize>,
     tasks: Option<usize>,
     snapshots: CapabilityState,
+    /// What has failed while a snapshot was taken and restored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot_error: Option<String>,
+    /// Whether a hint was given.
     hint: bool,
+    /// Why a hint that is announced wasn't given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint_error: Option<String>,
+    /// Whether the state could be looked at.
     world_summary: bool,
+    /// Why looking at the state has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peek_error: Option<String>,
 }
 
 /// The first answer that differs from the one before.
@@ -72,7 +83,7 @@ enum CapabilityState {
     Works,
     /// The restored state answers differently.
     Wrong,
-    /// It is announced, and taking a snapshot failed.
+    /// It is announced, and taking or restoring a snapshot failed.
     Failed,
 }
 
@@ -254,12 +265,23 @@ pub(super) fn check_environment(
     let actions = first.actions.clone();
     let (second, mut world) =
         play(&task, &options, task.seed, Some(&actions)).map_err(|error| failed(&error))?;
-    let (third, _) = play(&task, &options, task.seed, Some(&actions)).map_err(|error| failed(&error))?;
+    let (third, mut other_world) =
+        play(&task, &options, task.seed, Some(&actions)).map_err(|error| failed(&error))?;
     let difference =
         compare(&first, &second, "the same process").or_else(|| compare(&first, &third, "a new process"));
-    let snapshots = try_snapshot(world.as_mut(), &actions).map_err(|error| failed(&error))?;
-    let has_summary = world.world_summary().as_object().is_some_and(|fields| !fields.is_empty());
-    let has_hint = world.hint().is_some();
+    let (snapshots, snapshot_error) = match try_snapshot(world.as_mut(), &actions) {
+        Ok(state) => (state, None),
+        Err(error) => (CapabilityState::Failed, Some(error.to_string())),
+    };
+    let (has_summary, peek_error) = outcome(other_world.peek());
+    let hint = if peek_error.is_some() {
+        // Looking at the state may have ended the process.
+        drop((world, other_world));
+        play(&task, &options, task.seed, Some(&actions)).and_then(|(_, mut world)| world.hint())
+    } else {
+        other_world.hint()
+    };
+    let (has_hint, hint_error) = outcome(hint);
     let tasks = worlds::list_tasks(env, &Selection::default(), &options).map(|tasks| tasks.len()).ok();
     let (steps, lists) = (first.actions.len(), first.listed.len());
     let report = EnvironmentReport {
@@ -277,10 +299,21 @@ pub(super) fn check_environment(
         actions: first.listed.first().copied(),
         tasks,
         snapshots,
+        snapshot_error,
         hint: has_hint,
+        hint_error,
         world_summary: has_summary,
+        peek_error,
     };
     Ok((describe(&report), report))
+}
+
+/// Returns whether something was there, and the reason if asking for it failed.
+fn outcome<T>(answer: Result<Option<T>, EnvError>) -> (bool, Option<String>) {
+    match answer {
+        Ok(found) => (found.is_some(), None),
+        Err(error) => (false, Some(error.to_string())),
+    }
 }
 
 fn millis(duration: Duration) -> f64 {
@@ -344,12 +377,19 @@ fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
         CapabilityState::Wrong => (CheckStatus::Broken, "a restored state answers differently".to_owned()),
         CapabilityState::Failed => (
             CheckStatus::Broken,
-            "announced, but none could be taken; the program is used without them".to_owned(),
+            match &report.snapshot_error {
+                Some(error) => format!("announced, but they failed: {}", one_line(error)),
+                None => "announced, but none could be taken; the program is used without them".to_owned(),
+            },
         ),
         CapabilityState::Absent => found(false, "none; going back replays the actions"),
     };
-    let hint = found(report.hint, if report.hint { "available" } else { "none" });
-    let summary = found(report.world_summary, if report.world_summary { "available" } else { "none" });
+    let tried = |works: bool, error: &Option<String>| match error {
+        Some(error) => (CheckStatus::Broken, format!("announced, but it failed: {}", one_line(error))),
+        None => found(works, if works { "works" } else { "none" }),
+    };
+    let hint = tried(report.hint, &report.hint_error);
+    let summary = tried(report.world_summary, &report.peek_error);
     vec![
         check_result("determinism", determinism.0, determinism.1, determinism.2),
         check_result("speed", CheckStatus::Ok, speed, ""),

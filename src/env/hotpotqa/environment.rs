@@ -280,7 +280,7 @@ impl Environment for QuestionEnvironment {
         Ok(actions)
     }
 
-    fn hint(&mut self) -> Option<String> {
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
         let Question { answer, supporting_titles, .. } = &*self.question;
         let searches = supporting_titles.iter().filter(|title| self.page_set.find(title).is_some());
         let mut plan: Vec<String> = match self.options.agent {
@@ -288,7 +288,7 @@ impl Environment for QuestionEnvironment {
             _ => Vec::new(),
         };
         plan.push(format!("Finish[{answer}]"));
-        Some(format!("the right answer is {answer:?}: {}", plan.join(", ")))
+        Ok(Some(format!("the right answer is {answer:?}: {}", plan.join(", "))))
     }
 
     fn world_summary(&self) -> Value {

@@ -128,8 +128,8 @@ impl Environment for PddlEnvironment {
         Ok(self.world.valid_actions().map(str::to_owned).collect())
     }
 
-    fn hint(&mut self) -> Option<String> {
-        Some(match self.world.hint(SearchLimits::INTERACTIVE) {
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
+        Ok(Some(match self.world.hint(SearchLimits::INTERACTIVE) {
             Hint::Plan(plan) => match plan.as_slice() {
                 [] => "nothing left to do: the goal is reached".to_owned(),
                 [only] => format!("{} reaches the goal", only.trim_end()),
@@ -141,7 +141,7 @@ impl Environment for PddlEnvironment {
             Hint::GaveUp { states } => {
                 format!("the planner gave up after {states} states; there may still be a plan")
             }
-        })
+        }))
     }
 
     fn world_summary(&self) -> Value {

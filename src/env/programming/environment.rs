@@ -207,11 +207,11 @@ impl Environment for ProgrammingEnvironment {
         Ok(Vec::new())
     }
 
-    fn hint(&mut self) -> Option<String> {
-        Some(match &self.exercise.solution {
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
+        Ok(Some(match &self.exercise.solution {
             Some(solution) => format!("the data set's solution:\n{}", solution.trim_end()),
             None => "the data set has no solution of this exercise".to_owned(),
-        })
+        }))
     }
 
     fn world_summary(&self) -> Value {

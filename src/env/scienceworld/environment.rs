@@ -272,12 +272,13 @@ impl Environment for ScienceWorld {
     }
 
     /// Describes the simulator's own solution. Another simulator is asked for it, because finding it takes random numbers.
-    fn hint(&mut self) -> Option<String> {
-        let solution = solve(&self.installation, &self.setup);
-        Some(match solution {
-            Ok(solution) => describe_solution(&solution, &self.actions),
-            Err(error) => error.to_string(),
-        })
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
+        let solution = solve(&self.installation, &self.setup)?;
+        Ok(Some(describe_solution(&solution, &self.actions)))
+    }
+
+    fn is_hint_risky(&self) -> bool {
+        true
     }
 
     fn world_summary(&self) -> Value {

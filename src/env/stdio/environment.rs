@@ -47,16 +47,19 @@ impl StdioEnvironment {
     }
 
     /// Asks what is known about the environment. `None` if the program doesn't say, or if asking changes something.
-    fn peek(&self, connection: &mut Connection) -> Option<Map<String, Value>> {
+    fn look(&self, connection: &mut Connection) -> Result<Option<Map<String, Value>>, EnvError> {
         if !connection.notes.hello.capabilities.peek || *self.peek_changes_world.borrow() {
-            return None;
+            return Ok(None);
         }
-        // A failure is reported by the next request.
         let limit = connection.limits.peek;
-        let (known, is_pure) =
-            connection.ask("peek", &Value::Null, limit, |fields| read_peek(&fields)).ok()?;
+        let (known, is_pure) = connection.ask("peek", &Value::Null, limit, |fields| read_peek(&fields))?;
         *self.peek_changes_world.borrow_mut() |= !is_pure;
-        Some(known)
+        Ok(Some(known))
+    }
+
+    /// The same where nobody asks for it: a failure is reported by the next request.
+    fn look_silently(&self, connection: &mut Connection) -> Option<Map<String, Value>> {
+        self.look(connection).ok().flatten()
     }
 
     fn take_turn(&mut self, turn: Turn) -> StepResult {
@@ -114,24 +117,31 @@ impl Environment for StdioEnvironment {
         Ok(actions)
     }
 
-    fn hint(&mut self) -> Option<String> {
+    fn hint(&mut self) -> Result<Option<String>, EnvError> {
         let connection = self.connection.get_mut();
         if !connection.notes.hello.capabilities.hint {
-            return None;
+            return Ok(None);
         }
         let limit = connection.limits.list;
         let hint = connection.ask("hint", &Value::Null, limit, |fields| required_text(&fields, "hint"));
-        // Shown to a person as it is.
-        Some(hint.map_or_else(|error| error.to_string(), |text| one_line(&text).into_owned()))
+        Ok(Some(one_line(&hint?).into_owned()))
+    }
+
+    fn is_hint_risky(&self) -> bool {
+        self.connection.borrow().notes.hello.capabilities.hint
     }
 
     fn world_summary(&self) -> Value {
-        let known = self.peek(&mut self.connection.borrow_mut());
+        let known = self.look_silently(&mut self.connection.borrow_mut());
         let mut summary = known.unwrap_or_default();
         if !self.info.is_null() {
             summary.entry("info").or_insert_with(|| self.info.clone());
         }
         Value::Object(summary)
+    }
+
+    fn peek(&self) -> Result<Option<Value>, EnvError> {
+        Ok(self.look(&mut self.connection.borrow_mut())?.map(Value::Object))
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
@@ -149,7 +159,7 @@ impl Environment for StdioEnvironment {
         };
         let id: Arc<str> = id.into();
         connection.notes.snapshots.push_back(id.clone());
-        let known = self.peek(&mut connection).filter(|_| !*self.peek_changes_world.borrow());
+        let known = self.look_silently(&mut connection).filter(|_| !*self.peek_changes_world.borrow());
         Some(Snapshot(Box::new(ProgramSnapshot { id, known: known.map(Value::Object) })))
     }
 

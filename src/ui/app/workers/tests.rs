@@ -553,7 +553,7 @@ fn long_work_runs_at_a_lower_priority() {
         let sender = sender.clone();
         let work = move |_: &super::Worker| {
             sender.send(priority()).unwrap();
-            Answer::Hint(None)
+            Answer::Hint(Ok(None))
         };
         workers.start(kind, Instant::now(), work).unwrap();
         let expected = if is_lower { (own + 10).min(19) } else { own };

@@ -1,6 +1,6 @@
-//! Lists what the environment would accept at a past point, using a separate environment on a separate thread, so
-//! that the run continues and its environment is not changed. The deadlines are those of the run's
-//! environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
+//! Answers a person's questions about a point of the episode, past or present, using a separate environment on a separate thread:
+//! what it would accept there, or a hint towards the goal. The run continues, and its environment is neither changed nor kept
+//! waiting. The deadlines are those of the run's environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
 //! for stops at its next report, and its processes can be used again. If an environment exceeds its deadline, or the
 //! driver ends, the processes it has started are killed.
 
@@ -9,9 +9,10 @@ use super::world_thread::WorldThread;
 use super::{AnswerDeadlines, OpenWorld, worlds};
 use crate::domain::Seq;
 use crate::engine::{Reply, State};
-use crate::env::EnvError;
+use crate::env::{EnvError, Environment};
 use crate::timeline::{ReportProgress, stage_progress};
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,16 +25,66 @@ pub type PastAdmissible = Result<Vec<String>, String>;
 /// Loads the past state, and reports its progress. Folding it takes a while.
 type LoadState = Box<dyn FnOnce(&ReportProgress<'_>) -> Result<Arc<State>, String> + Send>;
 
-/// A question for the actions that were admissible at a past point.
+/// A hint towards the goal at a point, if the environment has one there, or why it is not available.
+pub type PastHint = Result<Option<String>, String>;
+
+/// A point of the episode about which something is asked.
 pub struct PastQuery {
-    /// The event after which the actions were admissible.
+    /// The event after which the answer holds.
     pub seq: Seq,
     pub load_state: LoadState,
     /// Receives the progress of loading and replaying; its error stops the query.
     pub report: Box<dyn Fn(u64, u64) -> Result<(), String> + Send>,
 }
 
-/// The queue of past queries. One is answered at a time; of those waiting, only the newest is answered next.
+/// What is asked about a point, and who receives the answer.
+pub(super) enum PastQuestion {
+    /// The actions that are admissible there.
+    Actions(oneshot::Sender<PastAdmissible>),
+    /// A hint towards the goal.
+    Hint(oneshot::Sender<PastHint>),
+}
+
+/// What an environment has answered.
+enum PastAnswer {
+    Actions(Vec<String>),
+    Hint(Option<String>),
+}
+
+/// Asks an environment that has been brought to the point.
+type AskWorld = fn(&mut dyn Environment) -> Result<PastAnswer, EnvError>;
+
+impl PastQuestion {
+    /// Waits until nobody waits for the answer any more.
+    async fn closed(&mut self) {
+        match self {
+            Self::Actions(reply_to) => reply_to.closed().await,
+            Self::Hint(reply_to) => reply_to.closed().await,
+        }
+    }
+
+    /// Returns how an environment answers.
+    fn ask(&self) -> AskWorld {
+        match self {
+            Self::Actions(_) => |world| world.admissible().map(PastAnswer::Actions),
+            Self::Hint(_) => |world| world.hint().map(PastAnswer::Hint),
+        }
+    }
+
+    /// Sends the answer. The receiver may be gone.
+    fn answer(self, answer: Result<PastAnswer, String>) {
+        match (self, answer) {
+            (Self::Actions(reply_to), Ok(PastAnswer::Actions(actions))) => drop(reply_to.send(Ok(actions))),
+            (Self::Hint(reply_to), Ok(PastAnswer::Hint(hint))) => drop(reply_to.send(Ok(hint))),
+            (Self::Actions(reply_to), Err(why)) => drop(reply_to.send(Err(why))),
+            (Self::Hint(reply_to), Err(why)) => drop(reply_to.send(Err(why))),
+            // The environment was asked something else, which never happens.
+            (Self::Actions(_) | Self::Hint(_), Ok(_)) => {}
+        }
+    }
+}
+
+/// The queue of past queries. One is answered at a time; of those waiting, only the newest of each kind is answered.
 #[derive(Default)]
 pub(super) struct PastQueries {
     requests: Option<UnboundedSender<PastRequest>>,
@@ -43,14 +94,14 @@ struct PastRequest {
     open_world: OpenWorld,
     deadlines: AnswerDeadlines,
     query: PastQuery,
-    reply_sender: oneshot::Sender<PastAdmissible>,
+    question: PastQuestion,
 }
 
 /// A message of the query's thread.
 enum QueryMessage {
     /// Still working; the next message may take this long.
     InProgress(Duration),
-    Finished(PastAdmissible),
+    Finished(Result<PastAnswer, String>),
 }
 
 impl PastQueries {
@@ -61,66 +112,81 @@ impl PastQueries {
         open_world: OpenWorld,
         deadlines: AnswerDeadlines,
         query: PastQuery,
-        reply_to: oneshot::Sender<PastAdmissible>,
+        question: PastQuestion,
     ) {
         let requests = self.requests.get_or_insert_with(|| {
-            // Unbounded, because the driver may not wait; a person sends each request, and all but the newest are dropped.
+            // Unbounded, because the driver may not wait; a person sends each request, and all but the newest of each kind are
+            // dropped.
             let (requests, receiver) = unbounded_channel();
             tokio::spawn(serve_requests(receiver));
             requests
         });
-        // Sending fails only if the task has ended. Then `reply_to` is dropped, and its receiver sees that no answer
+        // Sending fails only if the task has ended. Then `question` is dropped, and its receiver sees that no answer
         // will come.
-        let _ = requests.send(PastRequest { open_world, deadlines, query, reply_sender: reply_to });
+        let _ = requests.send(PastRequest { open_world, deadlines, query, question });
     }
 }
 
 async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
-    while let Some(mut request) = requests.recv().await {
-        // A newer query replaces the older ones.
-        while let Ok(newer) = requests.try_recv() {
-            request = newer;
+    let mut waiting: VecDeque<PastRequest> = VecDeque::new();
+    loop {
+        if waiting.is_empty() {
+            match requests.recv().await {
+                Some(request) => waiting.push_back(request),
+                None => return,
+            }
         }
-        let PastRequest { open_world, deadlines, query, mut reply_sender } = request;
-        let actions = tokio::select! {
+        // A newer query replaces the older ones of its kind.
+        while let Ok(newer) = requests.try_recv() {
+            let kind = std::mem::discriminant(&newer.question);
+            waiting.retain(|request| std::mem::discriminant(&request.question) != kind);
+            waiting.push_back(newer);
+        }
+        let Some(request) = waiting.pop_front() else { continue };
+        let PastRequest { open_world, deadlines, query, mut question } = request;
+        let ask = question.ask();
+        let answer = tokio::select! {
             biased;
             // Nobody waits for the answer any more. The task goes on alone, so that the deadlines still apply.
-            () = reply_sender.closed() => continue,
-            actions = tokio::spawn(query_world(open_world, deadlines, query)) => actions,
+            () = question.closed() => continue,
+            answer = tokio::spawn(query_world(open_world, deadlines, query, ask)) => answer,
         };
-        let actions = actions.unwrap_or_else(|error| Err(error.to_string()));
-        // The receiver may be gone.
-        let _ = reply_sender.send(actions);
+        question.answer(answer.unwrap_or_else(|error| Err(error.to_string())));
     }
 }
 
-/// Lists the actions on a separate thread. If a deadline expires, the thread and its environment are abandoned and
+/// Asks an environment on a separate thread. If a deadline expires, the thread and its environment are abandoned and
 /// ignored, and the environment's processes are killed.
-async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: PastQuery) -> PastAdmissible {
+async fn query_world(
+    open_world: OpenWorld,
+    deadlines: AnswerDeadlines,
+    query: PastQuery,
+    ask: AskWorld,
+) -> Result<PastAnswer, String> {
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
-    let list_actions = move || {
+    let answer_query = move || {
         let continue_for = |deadline| {
             // Whether anybody waits is decided by `report`.
             let _ = sender.send(QueryMessage::InProgress(deadline));
         };
         let result = panic::catch_unwind(AssertUnwindSafe(|| {
-            list_past_actions(&open_world, &deadlines, query, &continue_for)
+            ask_at_point(&open_world, &deadlines, query, ask, &continue_for)
         }));
         let _ = sender.send(QueryMessage::Finished(
             result.unwrap_or_else(|_| Err("the environment panicked".to_owned())),
         ));
     };
     // Dropped at a deadline, or when the driver ends.
-    let mut thread = WorldThread::start("past-world", list_actions)
+    let mut thread = WorldThread::start("past-world", answer_query)
         .map_err(|error| format!("no thread for another environment could be started: {error}"))?;
     let mut deadline = worlds::DEFAULT_DEADLINE;
     loop {
         match tokio::time::timeout(deadline, receiver.recv()).await {
             Ok(Some(QueryMessage::InProgress(next))) => deadline = next,
-            Ok(Some(QueryMessage::Finished(accepted))) => {
+            Ok(Some(QueryMessage::Finished(answer))) => {
                 thread.release();
-                return accepted;
+                return answer;
             }
             Ok(None) => return Err("the environment of that point does not answer".to_owned()),
             Err(_) => return Err(EnvError::timed_out(deadline).to_string()),
@@ -129,12 +195,13 @@ async fn query_world(open_world: OpenWorld, deadlines: AnswerDeadlines, query: P
 }
 
 /// `continue_for` receives how long the next part of the work may take.
-fn list_past_actions(
+fn ask_at_point(
     open: &OpenWorld,
     deadlines: &AnswerDeadlines,
     query: PastQuery,
+    ask: AskWorld,
     continue_for: &dyn Fn(Duration),
-) -> PastAdmissible {
+) -> Result<PastAnswer, String> {
     let PastQuery { seq, load_state, report } = query;
     let report_loading = |done: u64, all: u64| {
         continue_for(worlds::DEFAULT_DEADLINE);
@@ -163,6 +230,7 @@ fn list_past_actions(
         };
         return Err(format!("the environment now answers differently from {position} on"));
     }
-    continue_for(limits.list);
-    cache.query(|world| world.admissible()).map_err(|error| error.to_string())
+    // A hint may start a program of its own.
+    continue_for(limits.list.max(limits.open));
+    cache.query(ask).map_err(|error| error.to_string())
 }
