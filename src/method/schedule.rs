@@ -124,6 +124,7 @@ fn task_key(task: &Task) -> (&str, &str, u64) {
 /// setting `reflect_after_last` is on.
 pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
-    let is_last_trial = state.is_last_trial() || ended.stats.ends_task;
-    (!ended.won && (!is_last_trial || state.setting(REFLECT_AFTER_LAST))).then_some(ended)
+    // Nothing is left to learn about a task that its environment has ended.
+    let is_due = !state.is_last_trial() || state.setting(REFLECT_AFTER_LAST);
+    (!ended.ends_task() && is_due).then_some(ended)
 }
