@@ -17,6 +17,14 @@ fn every_error_says_where_and_what_to_do() {
             "usage",
             &["unknown setting \"programming.sandbox\""],
         ),
+        // Before a browser is started, and before its pages are looked for.
+        #[cfg(not(target_os = "macos"))]
+        (
+            &["run", "--env", "miniwob", "--task", "click-color/1", "--show", "--headless"],
+            2,
+            "usage",
+            &["neither DISPLAY nor WAYLAND_DISPLAY is set", "xvfb-run", "leave out --show"],
+        ),
         (&["run", "--trials", "0"], 2, "usage", &["--trials \"0\"", "a whole number, at least 1"]),
         (&["run", "--env", "moon"], 2, "usage", &["--env \"moon\"", "household, alfworld"]),
         (

@@ -13,6 +13,7 @@ use crate::env::task_name::parse_range;
 use crate::env::{
     EnvError, Environment, EnvironmentOption, TaskAccess, TaskCheck, TaskError, TaskSource, TimeLimits,
 };
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ const PAUSE_MILLIS: u64 = 500;
 const MAX_PAUSE_MILLIS: u64 = 10_000;
 /// The pattern of a set for DORA's tasks.
 const DORA_SET: &str = "dora";
+/// The variables that name a screen; a visible browser needs one of them.
+const DISPLAY_VARIABLES: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
 /// The names under which browsers and their driver are looked for.
 const BROWSER_NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const DRIVER_NAMES: &[&str] = &["chromedriver"];
@@ -107,12 +110,35 @@ fn program(option: &EnvironmentOption, names: &[&str], access: TaskAccess) -> Re
     })
 }
 
+fn is_visible(access: TaskAccess) -> bool {
+    access.options.word(&WINDOW_OPTION) == "visible"
+}
+
+/// Checks that a browser that is to be visible has a screen. `variable` reads the environment.
+fn check_screen(is_visible: bool, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), TaskError> {
+    let is_set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
+    // The window system of macOS needs no variable.
+    if !is_visible || cfg!(target_os = "macos") || DISPLAY_VARIABLES.iter().any(|name| is_set(name)) {
+        return Ok(());
+    }
+    Err(TaskError::NoData {
+        what: format!(
+            "a visible browser (--show, or {} = \"visible\") needs a screen, but neither {} is set",
+            WINDOW_OPTION.name,
+            DISPLAY_VARIABLES.join(" nor ")
+        ),
+        hint: "start the program in a terminal of your desktop, over SSH with `ssh -X`, or with `xvfb-run`; or leave out --show",
+    })
+}
+
 fn launch(access: TaskAccess) -> Result<Launch, TaskError> {
+    let is_visible = is_visible(access);
+    check_screen(is_visible, |name| std::env::var_os(name))?;
     Ok(Launch {
         pages: pages(access)?,
         browser: program(&BROWSER_OPTION, BROWSER_NAMES, access)?,
         driver: program(&DRIVER_OPTION, DRIVER_NAMES, access)?,
-        is_visible: access.options.word(&WINDOW_OPTION) == "visible",
+        is_visible,
     })
 }
 
@@ -156,7 +182,9 @@ impl TaskSource for MiniWobTasks {
         Ok(Box::new(PageEnvironment::new(open_browser(access)?, page, seed, options)))
     }
 
+    /// Finds a task, also if no browser can be started; only a window that can't be shown is refused at once.
     fn find(&self, text: &str, access: TaskAccess) -> Result<Task, TaskError> {
+        check_screen(is_visible(access), |name| std::env::var_os(name))?;
         let (page, seed) = parse_id(text).unwrap_or((text, access.options.seed));
         check_page(text, page, access)?;
         Ok(task(page, seed))
@@ -187,6 +215,7 @@ impl TaskSource for MiniWobTasks {
             page if !is_page_name(page) => return Ok(None),
             page => vec![page.to_owned()],
         };
+        check_screen(is_visible(access), |name| std::env::var_os(name))?;
         for name in &names {
             check_page(text, name, access)?;
         }
@@ -257,4 +286,30 @@ impl TaskSource for MiniWobTasks {
 
 fn display(path: &Path) -> String {
     path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visible_browser_needs_a_screen() {
+        let check = |is_visible, set: &'static [(&str, &str)]| {
+            let value =
+                |name: &str| set.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
+            check_screen(is_visible, value)
+        };
+        for set in [&[("DISPLAY", ":0")][..], &[("WAYLAND_DISPLAY", "wayland-0")]] {
+            assert!(check(true, set).is_ok(), "{set:?}");
+        }
+        for set in [&[][..], &[("DISPLAY", "")], &[("XAUTHORITY", "/x")]] {
+            assert!(check(false, set).is_ok(), "{set:?}");
+            if cfg!(target_os = "macos") {
+                continue;
+            }
+            let error = check(true, set).unwrap_err();
+            assert!(error.to_string().contains("neither DISPLAY nor WAYLAND_DISPLAY is set"), "{error}");
+            assert!(error.hint().contains("xvfb-run"), "{}", error.hint());
+        }
+    }
 }
