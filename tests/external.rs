@@ -4,13 +4,14 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
+#[path = "rig/processes.rs"]
+mod processes;
 #[path = "rig/run.rs"]
 mod run;
 
+use processes::wait_until_gone;
 use retrospect::catalog::{self, EnvironmentDefaults, EnvironmentEntry, Extension, TaskFacts};
-use retrospect::domain::{
-    Autonomy, EnvInfo, Interface, Limits, ListingCost, Observation, RunSpec, StepResult, Task,
-};
+use retrospect::domain::{EnvInfo, ListingCost, RunSpec, StepResult, Task};
 use retrospect::driver::{AnswerDeadlines, Driver, Handle, RunConfig, worlds};
 use retrospect::engine::{Command, State};
 use retrospect::env::external::{ChildCommand, ChildProcess, IdleChildren};
@@ -21,7 +22,6 @@ use retrospect::env::{
 use retrospect::journal::Session;
 use retrospect::prompt::interface::PLAIN_TEXTS;
 use retrospect::symbolic::NO_RULES;
-use rustix::process::{Pid, test_kill_process};
 use serde_json::json;
 use std::fs;
 use std::io::Write as _;
@@ -224,13 +224,7 @@ impl Played {
 
     fn begin_with(root: &Path, tasks: Vec<Task>, answer_deadlines: AnswerDeadlines) -> Self {
         extend_catalog();
-        let spec = RunSpec {
-            autonomy: Autonomy::Human,
-            interface: Interface::Raw,
-            mentor: "none".to_owned(),
-            limits: Limits { steps: 100, moves: None, wall_seconds: None },
-            ..run::spec("react", tasks)
-        };
+        let spec = run::person_spec(tasks);
         let meta = run::meta("corridor", &spec);
         let config = RunConfig { answer_deadlines, ..run_config(&spec) };
         let (handle, thread, session) = Driver::start(root, meta, spec.clone(), Vec::new(), config).unwrap();
@@ -257,21 +251,9 @@ impl Played {
     /// Goes east until the episode ends, and retries what fails. Returns the message and the advice of each failure.
     fn walk(&self, steps: u32) -> Vec<(String, String)> {
         let mut failures = Vec::new();
-        let first = self.wait().open_episode().unwrap().answered_steps();
-        for step in first + 1..=first + steps {
-            self.wait();
-            self.handle.send(Command::Act("east".to_owned()));
-            loop {
-                run::until(&self.handle, |s| {
-                    s.failed_call.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)
-                });
-                let head = self.handle.store.head();
-                assert_eq!(head.divergence, None);
-                let Some((_, failure)) = &head.failed_call else { break };
-                failures.push((failure.message.clone(), failure.hint.clone()));
-                self.handle.send(Command::Retry);
-                run::until(&self.handle, |s| s.failed_call.is_none());
-            }
+        for _ in 0..steps {
+            failures.extend(run::act_and_retry(&self.handle, "east", None));
+            assert_eq!(self.handle.store.head().divergence, None);
         }
         failures
     }
@@ -286,31 +268,10 @@ impl Played {
     }
 }
 
-/// Returns the answers of the last episode.
-fn answers(state: &State) -> Vec<Observation> {
-    let episode = state.episode.as_ref().unwrap();
-    let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
-    episode.first_observation.clone().into_iter().chain(steps).collect()
-}
-
 /// Returns the processes that have played in a folder, in order; one is named for each reset.
 fn pids(folder: &Path) -> Vec<i32> {
     let text = fs::read_to_string(folder.join("pids")).unwrap();
     text.lines().map(|line| line.parse().unwrap()).collect()
-}
-
-/// Returns whether a process has ended. One that nobody has reaped has ended as well.
-fn is_gone(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    test_kill_process(Pid::from_raw(pid).unwrap()).is_err() || stat.contains(") Z ")
-}
-
-fn wait_until_gone(pid: i32) {
-    let start = Instant::now();
-    while !is_gone(pid) {
-        assert!(start.elapsed() < Duration::from_secs(60), "process {pid} is still running");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -335,7 +296,7 @@ fn an_episode_goes_on_after_every_failure() {
         for (said, advice) in failures {
             assert!(said.contains(message) && advice.contains(hint), "{fault}: {said}; {advice}");
         }
-        let answers = answers(&played.handle.store.head());
+        let answers = run::answers(&played.handle.store.head());
         assert!(answers.last().unwrap().won && answers.len() == GOAL as usize + 1, "{fault}: {answers:?}");
         assert_eq!(answers, *expected.get_or_insert_with(|| answers.clone()), "{fault}");
         let pids = pids(folder.path());
@@ -374,7 +335,7 @@ fn the_process_of_an_abandoned_environment_is_killed_at_once() {
             failures.iter().all(|m| m.contains("did not answer within 3000 ms")),
             "{fault}: {failures:?}"
         );
-        assert!(answers(&played.handle.store.head()).last().unwrap().won, "{fault}");
+        assert!(run::answers(&played.handle.store.head()).last().unwrap().won, "{fault}");
         let sleeper = fs::read_to_string(folder.path().join("sleeper")).unwrap();
         let pids = pids(folder.path());
         let (_, abandoned) = pids.split_last().unwrap();
@@ -425,7 +386,7 @@ fn a_process_is_used_for_the_next_episode_and_by_a_resumed_session() {
     let played = played.resume();
     assert_eq!(played.walk(GOAL - 2), []);
     let state = played.handle.store.head();
-    assert!(state.divergence.is_none() && answers(&state).last().unwrap().won);
+    assert!(state.divergence.is_none() && run::answers(&state).last().unwrap().won);
     played.end();
 }
 

@@ -14,7 +14,10 @@ mod episodes;
 #[path = "miniwob/goldens.rs"]
 mod goldens;
 #[cfg(unix)]
-#[path = "miniwob/processes.rs"]
+#[path = "rig/killed_run.rs"]
+mod killed_run;
+#[cfg(unix)]
+#[path = "rig/processes.rs"]
 mod processes;
 #[cfg(unix)]
 #[path = "rig/rewind.rs"]
@@ -25,7 +28,6 @@ mod run;
 #[cfg(unix)]
 #[path = "miniwob/sessions.rs"]
 mod sessions;
-
 use std::process::ExitCode;
 
 #[cfg(not(unix))]
@@ -55,8 +57,15 @@ fn main() -> ExitCode {
     let filter = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     let is_chosen = |name: &str| filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
     if let Some(files) = goldens::files() {
-        for file in files.iter().filter(|file| is_chosen(&format!("golden {file}"))) {
-            results.add(file, goldens::compare(file));
+        let chosen: Vec<&String> = files.iter().filter(|file| is_chosen(&format!("golden {file}"))).collect();
+        let mut episodes = 0;
+        for file in &chosen {
+            let outcome = goldens::compare(file);
+            episodes += outcome.as_ref().map_or(0, |counts| counts.episodes);
+            results.add(file, outcome.map(|counts| counts.steps));
+        }
+        if chosen.len() == files.len() {
+            results.add("all golden episodes were compared", goldens::check_count(episodes, results.steps));
         }
     } else {
         println!("skipped: there is no ../shared/golden/miniwob");
@@ -71,7 +80,7 @@ fn main() -> ExitCode {
         results.add(name, outcome.map(|()| 0));
     }
     retrospect::driver::worlds::end_idle_programs();
-    let left = processes::wait_until_none();
+    let left = processes::wait_until_all_gone(&processes::in_groups_of(std::process::id()));
     results.add("no process is left", if left.is_empty() { Ok(0) } else { Err(left.join(", ")) });
     let Results { passed, failed, skipped, steps } = results;
     println!("{passed} passed, {failed} failed, {skipped} skipped; {steps} steps compared");

@@ -13,7 +13,10 @@ mod episodes;
 #[path = "programming/hostile.rs"]
 mod hostile;
 #[cfg(unix)]
-#[path = "programming/processes.rs"]
+#[path = "programming/judges.rs"]
+mod judges;
+#[cfg(unix)]
+#[path = "rig/processes.rs"]
 mod processes;
 #[cfg(unix)]
 #[path = "serving/server.rs"]
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
         return skip(&why, mode == "required");
     }
     let filter = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
-    let tests = episodes::TESTS.iter().chain(sessions::TESTS).chain(processes::TESTS);
+    let tests = episodes::TESTS.iter().chain(sessions::TESTS).chain(judges::TESTS);
     let mut cases: Vec<(&str, TestFn)> =
         tests.map(|(name, test)| (*name, Box::new(*test) as TestFn)).collect();
     cases.extend(
@@ -67,7 +70,7 @@ fn main() -> ExitCode {
             passed += 1;
         }
     }
-    let left = processes::wait_until_none();
+    let left = judges::wait_until_none();
     if left == 0 {
         passed += 1;
     } else {

@@ -16,7 +16,10 @@ mod goldens;
 #[path = "scienceworld/interruptions.rs"]
 mod interruptions;
 #[cfg(unix)]
-#[path = "scienceworld/processes.rs"]
+#[path = "rig/killed_run.rs"]
+mod killed_run;
+#[cfg(unix)]
+#[path = "rig/processes.rs"]
 mod processes;
 #[cfg(unix)]
 #[path = "scienceworld/questions.rs"]
@@ -95,7 +98,7 @@ mod unix {
         // The options of the usual harness: it is also asked for a list.
         let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
         let is_wanted = |name: &str| wanted.as_ref().is_none_or(|part| name.contains(part.as_str()));
-        let cases: [(&str, fn()); 11] = [
+        let cases: [(&str, fn()); 12] = [
             ("goldens_without_lists", goldens::without_lists),
             ("goldens_with_lists", goldens::with_lists),
             ("a_label_is_played", questions::a_label_is_played),
@@ -109,6 +112,7 @@ mod unix {
             ("tasks_that_do_not_exist_are_refused", questions::tasks_that_do_not_exist_are_refused),
             ("a_killed_simulator_is_replaced", interruptions::a_killed_simulator_is_replaced),
             ("a_killed_program_leaves_no_simulator", interruptions::a_killed_program_leaves_no_simulator),
+            ("a_killed_run_is_resumed", interruptions::a_killed_run_is_resumed),
             ("simulators_end_with_the_program", interruptions::simulators_end_with_the_program),
         ];
         let cases: Vec<_> = cases.into_iter().filter(|(name, _)| is_wanted(name)).collect();

@@ -13,8 +13,12 @@
 mod corridor;
 #[path = "stdio/faults.rs"]
 mod faults;
+#[path = "rig/processes.rs"]
+mod processes;
 #[path = "stdio/program.rs"]
 mod program;
+#[path = "rig/rewind.rs"]
+mod rewind;
 #[path = "rig/run.rs"]
 mod run;
 #[path = "stdio/sessions.rs"]
@@ -22,13 +26,13 @@ mod sessions;
 #[path = "stdio/transcript.rs"]
 mod transcript;
 
+use processes::wait_until_gone;
 use retrospect::domain::{StepResult, Task};
 use retrospect::driver::worlds;
 use retrospect::env::{EnvError, Environment, ExternalProgram, ProgramLimits, TaskOptions};
-use rustix::process::{Pid, test_kill_process};
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longer than any answer takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -82,22 +86,6 @@ fn open(options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
 fn pids(marks: &Path) -> Vec<i32> {
     let text = fs::read_to_string(marks.join("pids")).unwrap_or_default();
     text.lines().map(|line| line.parse().unwrap()).collect()
-}
-
-fn wait_until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < LONG, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Waits until a process has ended. One that nobody has reaped has ended as well.
-fn wait_until_gone(pid: i32) {
-    wait_until(&format!("process {pid} is still running"), || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        test_kill_process(Pid::from_raw(pid).unwrap()).is_err() || stat.contains(") Z ")
-    });
 }
 
 /// Plays the corridor to its end.

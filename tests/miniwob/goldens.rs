@@ -7,6 +7,22 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::PathBuf;
 
+/// How many episodes and steps are recorded, so that a missing or shortened file is noticed.
+const EPISODES: usize = 60;
+const STEPS: usize = 129;
+
+/// What was compared.
+pub(crate) struct Counts {
+    pub(crate) episodes: usize,
+    pub(crate) steps: usize,
+}
+
+/// Checks that everything recorded was compared.
+pub(crate) fn check_count(episodes: usize, steps: usize) -> Result<usize, String> {
+    let expected = format!("{EPISODES} episodes with {STEPS} steps");
+    equal("what was compared", &expected, &format!("{episodes} episodes with {steps} steps")).map(|()| 0)
+}
+
 #[derive(Deserialize)]
 struct Episode {
     task: String,
@@ -38,18 +54,19 @@ pub(crate) fn files() -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Plays the episodes of a file in order, as they were recorded: the page is loaded once. Returns the number of steps.
-pub(crate) fn compare(file: &str) -> Result<usize, String> {
+/// Plays the episodes of a file in order, as they were recorded: the page is loaded once.
+pub(crate) fn compare(file: &str) -> Result<Counts, String> {
     let mut text = String::new();
     GzDecoder::new(File::open(folder().join(file)).unwrap()).read_to_string(&mut text).unwrap();
-    let mut steps = 0;
+    let mut counts = Counts { episodes: 0, steps: 0 };
     for line in text.lines() {
         let episode: Episode = serde_json::from_str(line).unwrap();
         let id = format!("{}/{}", episode.task, episode.seed);
         compare_episode(&id, &episode).map_err(|what| format!("{id}: {what}"))?;
-        steps += episode.steps.len();
+        counts.episodes += 1;
+        counts.steps += episode.steps.len();
     }
-    Ok(steps)
+    Ok(counts)
 }
 
 fn compare_episode(id: &str, episode: &Episode) -> Result<(), String> {

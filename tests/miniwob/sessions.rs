@@ -1,21 +1,19 @@
 //! Sessions whose browser is killed, and what is left of a killed program.
 
 use crate::episodes::{Test, options, task};
-use crate::processes::{kill_browsers, of_drivers, wait_until_gone};
+use crate::killed_run::check_killed_run;
+use crate::processes::{Process, in_groups_of, wait_until_all_gone};
 use crate::rewind::PlayedSession;
-use crate::run;
-use retrospect::catalog;
-use retrospect::domain::{Autonomy, Interface, Limits, Observation, RunSpec};
-use retrospect::driver::{Driver, Handle, RunConfig, worlds};
-use retrospect::engine::Command;
+use retrospect::domain::Observation;
+use retrospect::driver::worlds;
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
-use std::sync::Arc;
-use std::time::Duration;
 
 pub(crate) const TESTS: &[Test] = &[
     ("a browser that is killed in a step is replaced", a_killed_browser_is_replaced),
     ("nothing is left of a killed program", nothing_is_left_of_a_killed_program),
+    ("a killed run is resumed and nothing is left of it", a_killed_run_is_resumed),
     ("going back thirty steps", going_back_thirty_steps),
 ];
 
@@ -26,58 +24,26 @@ const ACTIONS: [&str; 3] = ["click_element 4", "click_element 5", "click_element
 /// Plays the task. Kills the browser in this step, if there is one. Returns the answers and the messages of failures.
 fn play(killed_step: Option<usize>) -> (Vec<Observation>, Vec<String>) {
     let root = tempfile::tempdir().unwrap();
-    let spec = RunSpec {
-        autonomy: Autonomy::Human,
-        interface: Interface::Raw,
-        mentor: "none".to_owned(),
-        limits: Limits { steps: 100, moves: None, wall_seconds: None },
-        ..run::spec("react", vec![task(TASK)])
-    };
-    let (opened, limited) = (options(&[]), options(&[]));
-    let open = Arc::new(move |task: &_| worlds::open(task, &opened));
-    let config =
-        RunConfig::from_spec(&spec, Arc::new(catalog::builtin_templates()), open, Duration::ZERO).unwrap();
-    let answer_deadlines = Arc::new(move |task: &_| worlds::answer_deadlines(task, &limited));
-    let config = RunConfig { answer_deadlines, ..config };
-    let (handle, thread, _) =
-        Driver::start(root.path(), run::meta("miniwob", &spec), spec, Vec::new(), config).unwrap();
-    handle.send(Command::Step);
-    run::until(&handle, |s| {
-        assert!(s.failed_call.is_none(), "{:?}", s.failed_call);
-        s.open_episode().is_some_and(|e| e.first_observation.is_some())
-    });
+    let mut played = PlayedSession::begin_in(root.path(), task(TASK), &options(&[]));
+    let kill = || assert!(kill_browsers(&in_groups_of(std::process::id())) > 0);
     let mut failures = Vec::new();
     for (index, action) in ACTIONS.iter().enumerate() {
-        run::until(&handle, |s| s.is_waiting() && s.calls.is_empty());
-        handle.send(Command::Act((*action).to_owned()));
-        if killed_step == Some(index) {
-            run::until(&handle, |s| !s.calls.is_empty());
-            assert!(kill_browsers(&of_drivers(std::process::id())) > 0);
-        }
-        wait_for_answer(&handle, index as u32 + 1, &mut failures);
+        let interrupt: Option<&dyn Fn()> = (killed_step == Some(index)).then_some(&kill);
+        failures.extend(played.act_and_retry(action, interrupt));
+        let divergence = played.handle.store.head().divergence.clone();
+        assert!(divergence.is_none(), "the replayed actions have other answers: {divergence:?}");
     }
-    let head = handle.store.head();
-    let episode = head.episode.as_ref().unwrap();
-    let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
-    let answers = episode.first_observation.clone().into_iter().chain(steps).collect();
-    handle.quit();
-    thread.join().unwrap();
+    let answers = played.answers();
+    played.end();
     (answers, failures)
 }
 
-/// Waits for the answer of a step, and retries what fails.
-fn wait_for_answer(handle: &Handle, step: u32, failures: &mut Vec<String>) {
-    loop {
-        run::until(handle, |s| {
-            assert!(s.divergence.is_none(), "the replayed actions have other answers: {:?}", s.divergence);
-            s.failed_call.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)
-        });
-        let head = handle.store.head();
-        let Some((_, failure)) = &head.failed_call else { return };
-        failures.push(failure.message.clone());
-        handle.send(Command::Retry);
-        run::until(handle, |s| s.failed_call.is_none());
-    }
+/// Kills the browsers among some processes. Returns how many there were.
+fn kill_browsers(processes: &[Process]) -> usize {
+    let has = |process: &Process, start: &str| process.words.iter().any(|word| word.starts_with(start));
+    let browsers = processes.iter().filter(|p| has(p, "--user-data-dir=") && !has(p, "--type="));
+    let kill = |browser: &Process| kill_process(Pid::from_raw(browser.pid).unwrap(), Signal::KILL).is_ok();
+    browsers.filter(|browser| kill(browser)).count()
 }
 
 fn a_killed_browser_is_replaced() {
@@ -98,15 +64,22 @@ fn nothing_is_left_of_a_killed_program() {
     let mut program = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().contains("\"step\":0"));
-    let processes = of_drivers(program.id());
+    let processes = in_groups_of(program.id());
     assert!(processes.len() > 3, "there are {} processes", processes.len());
     writeln!(program.stdin.as_ref().unwrap(), "{}", ACTIONS[0]).unwrap();
     program.kill().unwrap();
     program.wait().unwrap();
-    assert_eq!(wait_until_gone(&processes), Vec::<String>::new());
+    assert_eq!(wait_until_all_gone(&processes), Vec::<String>::new());
     let left: Vec<_> =
         std::fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Kills the program, not the browser, in the middle of an episode.
+fn a_killed_run_is_resumed() {
+    let args = "run --env miniwob --task click-collapsible-2/3 --task use-autocomplete/1 --actor rules --mentor none \
+                --method react --max-steps 8";
+    check_killed_run(&args.split_whitespace().collect::<Vec<_>>(), 2);
 }
 
 /// Goes thirty steps back and continues with another action. Boxes can be ticked and unticked for ever.

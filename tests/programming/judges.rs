@@ -1,43 +1,28 @@
-//! The processes that programs run in.
+//! The processes that judge programs.
 
 use crate::episodes::{RIGHT, Test, play};
+use crate::processes::{Process, running, wait_until, wait_until_all_gone};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 pub(crate) const TESTS: &[Test] = &[
     ("nothing is left after kill -9 of this program", nothing_survives_kill),
     ("other processes of the same user are no obstacle", other_processes_do_not_count),
 ];
 
-/// Longer than anything takes to end.
-const LONG: Duration = Duration::from_secs(30);
 /// A part of the judge's text, which is an argument of its process.
 const MARK: &str = "retrospect-ready";
 
-/// Returns the number of judges that run, in a sandbox or not.
-fn running() -> usize {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let words = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    words.filter(|words| String::from_utf8_lossy(words).contains(MARK)).count()
+/// Returns the judges that run, in a sandbox or not.
+fn judges() -> Vec<Process> {
+    let is_judge = |process: &Process| process.words.iter().any(|word| word.contains(MARK));
+    running().into_iter().filter(is_judge).collect()
 }
 
-fn wait_until(condition: impl Fn(usize) -> bool) -> usize {
-    let start = Instant::now();
-    loop {
-        let count = running();
-        if condition(count) || start.elapsed() > LONG {
-            return count;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Waits until none is left. Returns how many are.
+/// Waits until those that run have ended. Returns how many haven't.
 pub(crate) fn wait_until_none() -> usize {
-    wait_until(|count| count == 0)
+    wait_until_all_gone(&judges()).len()
 }
 
 fn nothing_survives_kill() {
@@ -54,7 +39,7 @@ fn nothing_survives_kill() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "\"code\\nimport os\\nos.fork()\\nwhile True: pass\"").unwrap();
-    assert!(wait_until(|count| count > 0) > 0, "no program was started");
+    wait_until("no program was started", || !judges().is_empty());
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
     assert_eq!(wait_until_none(), 0);

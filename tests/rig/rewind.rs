@@ -1,10 +1,10 @@
-//! A session in a native environment with `--actor human`, for tests that go back to earlier steps.
+//! A session with `--actor human`, for tests that go back to earlier steps or interrupt an environment.
 
 #![allow(dead_code, reason = "each target uses only part of it")]
 #![allow(clippy::unwrap_used)]
 
 use super::run;
-use retrospect::domain::{Autonomy, BranchId, Interface, Limits, Observation, RunSpec, Task};
+use retrospect::domain::{BranchId, Observation, RunSpec, Task};
 use retrospect::driver::worlds;
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::Command;
@@ -74,19 +74,14 @@ impl PlayedSession {
 
     fn begin_task(root: &Path, task: Task, configure: impl FnOnce(&RunSpec) -> RunConfig) -> Self {
         let env = task.env.clone();
-        let spec = RunSpec {
-            autonomy: Autonomy::Human,
-            interface: Interface::Raw,
-            mentor: "none".to_owned(),
-            limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
-            ..run::spec("react", vec![task])
-        };
+        let spec = run::person_spec(vec![task]);
         let run_config = configure(&spec);
         let meta = run::meta(&env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), run_config).unwrap();
         handle.send(Command::Step);
         run::until(&handle, |s| {
-            s.open_episode().is_some_and(|e| e.first_observation.is_some()) && s.calls.is_empty()
+            let is_reset = s.open_episode().is_some_and(|e| e.first_observation.is_some());
+            s.failed_call.is_some() || is_reset && s.calls.is_empty()
         });
         Self { handle, thread, session, actions: Vec::new() }
     }
@@ -123,10 +118,15 @@ impl PlayedSession {
 
     /// Returns the answers of the episode: the first observation, and that of each step.
     pub(crate) fn answers(&self) -> Vec<Observation> {
-        let head = self.handle.store.head();
-        let episode = head.episode.as_ref().unwrap();
-        let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
-        episode.first_observation.clone().into_iter().chain(steps).collect()
+        run::answers(&self.handle.store.head())
+    }
+
+    /// Executes an action that may end the episode, and retries what fails ([`run::act_and_retry`]). Returns the messages of the
+    /// failures.
+    pub(crate) fn act_and_retry(&mut self, action: &str, interrupt: Option<&dyn Fn()>) -> Vec<String> {
+        self.actions.push(action.to_owned());
+        let failures = run::act_and_retry(&self.handle, action, interrupt);
+        failures.into_iter().map(|(message, _)| message).collect()
     }
 
     /// Goes back to a step, takes another action there, and then those that the old branch has after that step. Checks that the

@@ -5,9 +5,9 @@
 #![allow(clippy::unwrap_used)]
 
 use retrospect::catalog::defaults;
-use retrospect::domain::{Autonomy, BranchId, Interface, RunSpec, Seq, Task};
+use retrospect::domain::{Autonomy, BranchId, Interface, Limits, Observation, RunSpec, Seq, Task};
 use retrospect::driver::Handle;
-use retrospect::engine::State;
+use retrospect::engine::{Command, State};
 use retrospect::journal::{BranchHeader, Meta};
 use retrospect::method::PaperOrCode;
 use std::time::Duration;
@@ -67,6 +67,58 @@ pub(crate) fn trunk() -> BranchHeader {
         at_seq: Seq(0),
         reason: "start".to_owned(),
         created: jiff::Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// Returns a run without a step limit that a person plays.
+pub(crate) fn person_spec(tasks: Vec<Task>) -> RunSpec {
+    RunSpec {
+        autonomy: Autonomy::Human,
+        interface: Interface::Raw,
+        mentor: "none".to_owned(),
+        limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
+        ..spec("react", tasks)
+    }
+}
+
+/// Returns the answers of the last episode: the first observation, and that of each step.
+pub(crate) fn answers(state: &State) -> Vec<Observation> {
+    let episode = state.episode.as_ref().unwrap();
+    let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
+    episode.first_observation.clone().into_iter().chain(steps).collect()
+}
+
+/// Executes an action of a person as soon as one is awaited, and retries what fails. `interrupt` is called while the answer is
+/// awaited. Returns the message and the advice of each failure. Returns early if the replayed actions have other answers than before.
+pub(crate) fn act_and_retry(
+    handle: &Handle,
+    action: &str,
+    interrupt: Option<&dyn Fn()>,
+) -> Vec<(String, String)> {
+    until(handle, |s| {
+        assert_eq!((&s.failed_call, &s.divergence), (&None, &None), "before {action}");
+        let is_reset = s.open_episode().is_some_and(|e| e.first_observation.is_some());
+        is_reset && s.is_waiting() && s.calls.is_empty()
+    });
+    let step = handle.store.head().open_episode().unwrap().answered_steps() + 1;
+    handle.send(Command::Act(action.to_owned()));
+    if let Some(interrupt) = interrupt {
+        until(handle, |s| !s.calls.is_empty());
+        interrupt();
+    }
+    let mut failures = Vec::new();
+    loop {
+        until(handle, |s| {
+            s.failed_call.is_some()
+                || s.divergence.is_some()
+                || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)
+        });
+        let head = handle.store.head();
+        let failure = head.failed_call.as_ref().filter(|_| head.divergence.is_none());
+        let Some((_, failure)) = failure else { return failures };
+        failures.push((failure.message.clone(), failure.hint.clone()));
+        handle.send(Command::Retry);
+        until(handle, |s| s.failed_call.is_none());
     }
 }
 

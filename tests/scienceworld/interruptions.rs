@@ -1,16 +1,14 @@
 //! What is killed in the middle of an episode.
 
-use crate::processes::{is_gone, own_simulators, signal, simulators_of, wait_until};
-use crate::run;
+use crate::killed_run::check_killed_run;
+use crate::processes::{children_with, is_gone, signal, wait_until};
+use crate::rewind::PlayedSession;
 use crate::unix::{jar, options};
-use retrospect::domain::{Autonomy, Interface, Limits, Observation, RunSpec, Task};
-use retrospect::driver::{Driver, RunConfig, worlds};
-use retrospect::engine::{Command, State};
+use retrospect::domain::{Observation, Task};
+use retrospect::driver::worlds;
 use rustix::process::Signal;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command as Process, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
 
 const ACTIONS: [&str; 8] = [
     "open door to kitchen",
@@ -27,63 +25,41 @@ fn task() -> Task {
     worlds::find("scienceworld", "boil/21", &options(false)).unwrap()
 }
 
-/// Returns the answers of the last episode.
-fn answers(state: &State) -> Vec<Observation> {
-    let episode = state.episode.as_ref().unwrap();
-    let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
-    episode.first_observation.clone().into_iter().chain(steps).collect()
+/// Returns the simulators that a process has started and that run.
+fn simulators_of(parent: u32) -> Vec<i32> {
+    children_with(parent, "py4j.GatewayServer")
+}
+
+fn own_simulators() -> Vec<i32> {
+    simulators_of(std::process::id())
 }
 
 /// Plays the actions as a person. Stops the simulator before one of them (by its number), and kills it while that action is
 /// awaited. Returns the answers, and the messages of failures.
 fn play(killed_at: Option<usize>) -> (Vec<Observation>, Vec<String>) {
-    let spec = RunSpec {
-        autonomy: Autonomy::Human,
-        interface: Interface::Raw,
-        mentor: "none".to_owned(),
-        limits: Limits { steps: 100, moves: None, wall_seconds: None },
-        ..run::spec("react", vec![task()])
-    };
-    let open = Arc::new(|task: &Task| worlds::open(task, &options(false)));
-    let templates = Arc::new(retrospect::catalog::builtin_templates());
-    let config = RunConfig::from_spec(&spec, templates, open, Duration::ZERO).unwrap();
     let root = tempfile::tempdir().unwrap();
-    let meta = run::meta("scienceworld", &spec);
-    let (handle, thread, _) = Driver::start(root.path(), meta, spec, Vec::new(), config).unwrap();
-    handle.send(Command::Step);
+    let mut played = PlayedSession::begin_in(root.path(), task(), &options(false));
     let mut failures = Vec::new();
     for (index, action) in ACTIONS.into_iter().enumerate() {
-        run::until(&handle, |s| {
-            let is_reset = s.open_episode().is_some_and(|e| e.first_observation.is_some());
-            s.failed_call.is_some() || is_reset && s.is_waiting() && s.calls.is_empty()
-        });
         let stopped = if killed_at == Some(index) { own_simulators() } else { Vec::new() };
         for pid in &stopped {
             signal(*pid, Signal::STOP);
         }
         assert_eq!(stopped.len(), usize::from(killed_at == Some(index)), "one simulator plays");
-        handle.send(Command::Act(action.to_owned()));
-        for pid in stopped {
-            run::until(&handle, |s| !s.calls.is_empty());
-            signal(pid, Signal::KILL);
-        }
-        let answered = index as u32 + 1;
-        loop {
-            run::until(&handle, |s| {
-                s.failed_call.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= answered)
-            });
-            let head = handle.store.head();
-            assert_eq!(head.divergence, None);
-            let Some((_, failure)) = &head.failed_call else { break };
-            failures.push(failure.message.clone());
-            handle.send(Command::Retry);
-            run::until(&handle, |s| s.failed_call.is_none());
-        }
+        let kill = || stopped.iter().for_each(|pid| signal(*pid, Signal::KILL));
+        let interrupt: Option<&dyn Fn()> = (!stopped.is_empty()).then_some(&kill);
+        failures.extend(played.act_and_retry(action, interrupt));
+        assert_eq!(played.handle.store.head().divergence, None);
     }
-    let answers = answers(&handle.store.head());
-    handle.quit();
-    thread.join().unwrap();
+    let answers = played.answers();
+    played.end();
     (answers, failures)
+}
+
+/// Kills the program, not the simulator, in the middle of an episode.
+pub(crate) fn a_killed_run_is_resumed() {
+    let args = "run --env scienceworld --task grow-plant/2 --actor rules --mentor none --method react --max-steps 12";
+    check_killed_run(&args.split_whitespace().collect::<Vec<_>>(), 4);
 }
 
 pub(crate) fn a_killed_simulator_is_replaced() {

@@ -1,6 +1,7 @@
 //! Programs that misbehave: what is reported, and that nothing is left of them.
 
-use super::{long_limits, open, options, pids, wait_until, wait_until_gone, win};
+use super::processes::{wait_until, wait_until_gone};
+use super::{long_limits, open, options, pids, win};
 use retrospect::driver::worlds;
 use retrospect::env::{EnvError, Environment, ProgramLimits, StopHandle};
 use serde_json::json;

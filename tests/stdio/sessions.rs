@@ -1,91 +1,26 @@
 //! Sessions that are played in a program: what fails is retried, and the actions are replayed and compared.
 
-use super::{long_limits, options, pids, run, task, wait_until_gone};
-use retrospect::catalog;
-use retrospect::domain::{Autonomy, Interface, Limits, Observation, RunSpec};
-use retrospect::driver::{Driver, Handle, RunConfig, worlds};
-use retrospect::engine::{Command, State};
+use super::processes::{is_gone, wait_until_gone};
+use super::rewind::PlayedSession;
+use super::{long_limits, options, pids, task};
 use retrospect::env::TaskOptions;
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-fn run_config(spec: &RunSpec, options: &TaskOptions) -> RunConfig {
-    let (opened, limited) = (options.clone(), options.clone());
-    let open = Arc::new(move |task: &_| worlds::open(task, &opened));
-    let config =
-        RunConfig::from_spec(spec, Arc::new(catalog::builtin_templates()), open, Duration::ZERO).unwrap();
-    let answer_deadlines = Arc::new(move |task: &_| worlds::answer_deadlines(task, &limited));
-    RunConfig { answer_deadlines, ..config }
+fn begin(root: &Path, id: &str, options: &TaskOptions) -> PlayedSession {
+    PlayedSession::begin_in(root, task(id), options)
 }
 
-/// A session that a person plays.
-struct Played {
-    handle: Handle,
-    thread: JoinHandle<()>,
-}
-
-impl Played {
-    fn begin(root: &Path, id: &str, options: &TaskOptions) -> Self {
-        let spec = RunSpec {
-            autonomy: Autonomy::Human,
-            interface: Interface::Raw,
-            mentor: "none".to_owned(),
-            limits: Limits { steps: 100, moves: None, wall_seconds: None },
-            ..run::spec("react", vec![task(id)])
-        };
-        let meta = run::meta("corridor", &spec);
-        let config = run_config(&spec, options);
-        let (handle, thread, _) = Driver::start(root, meta, spec, Vec::new(), config).unwrap();
-        handle.send(Command::Step);
-        run::until(&handle, |s| {
-            s.open_episode().is_some_and(|e| e.first_observation.is_some()) || s.failed_call.is_some()
-        });
-        Self { handle, thread }
-    }
-
-    fn head(&self) -> Arc<State> {
-        self.handle.store.head()
-    }
-
-    /// Goes east, and retries what fails. Returns the messages. Stops if the replayed actions have other answers.
-    fn walk(&self, steps: u32) -> Vec<String> {
-        let mut failures = Vec::new();
-        let first = self.head().open_episode().unwrap().answered_steps();
-        for step in first + 1..=first + steps {
-            run::until(&self.handle, |s| s.is_waiting() && s.calls.is_empty());
-            self.handle.send(Command::Act("east".to_owned()));
-            loop {
-                run::until(&self.handle, |s| {
-                    s.failed_call.is_some()
-                        || s.divergence.is_some()
-                        || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)
-                });
-                let head = self.head();
-                if head.divergence.is_some() {
-                    return failures;
-                }
-                let Some((_, failure)) = &head.failed_call else { break };
-                failures.push(failure.message.clone());
-                self.handle.send(Command::Retry);
-                run::until(&self.handle, |s| s.failed_call.is_none());
-            }
+/// Goes east, and retries what fails. Returns the messages. Stops if the replayed actions have other answers.
+fn walk(played: &mut PlayedSession, steps: u32) -> Vec<String> {
+    let mut failures = Vec::new();
+    for _ in 0..steps {
+        failures.extend(played.act_and_retry("east", None));
+        if played.handle.store.head().divergence.is_some() {
+            break;
         }
-        failures
     }
-
-    fn answers(&self) -> Vec<Observation> {
-        let head = self.head();
-        let episode = head.episode.as_ref().unwrap();
-        let steps = episode.steps.iter().filter_map(|step| step.answer.clone());
-        episode.first_observation.clone().into_iter().chain(steps).collect()
-    }
-
-    fn end(self) {
-        self.handle.quit();
-        self.thread.join().unwrap();
-    }
+    failures
 }
 
 #[test]
@@ -106,8 +41,8 @@ fn an_episode_goes_on_after_every_failure() {
         if fault.starts_with("hang") {
             limits.step = Duration::from_millis(1_500);
         }
-        let played = Played::begin(root.path(), "east-4", &options(fault, Some(marks.path()), limits));
-        let failures = played.walk(4);
+        let mut played = begin(root.path(), "east-4", &options(fault, Some(marks.path()), limits));
+        let failures = walk(&mut played, 4);
         assert!(failures.iter().all(|failure| failure.contains(message)), "{fault}: {failures:?}");
         // On a busy machine, what doesn't hang may exceed a short limit as well.
         assert!(failures.is_empty() == message.is_empty(), "{fault}: {failures:?}");
@@ -127,10 +62,10 @@ fn an_episode_goes_on_after_every_failure() {
 #[test]
 fn a_program_that_answers_differently_after_its_restart_is_left_to_a_person() {
     let (root, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let played = Played::begin(root.path(), "east-4", &options("differs", Some(marks.path()), long_limits()));
-    let failures = played.walk(4);
+    let mut played = begin(root.path(), "east-4", &options("differs", Some(marks.path()), long_limits()));
+    let failures = walk(&mut played, 4);
     assert!(failures.len() == 1 && failures[0].contains("exit status: 3"), "{failures:?}");
-    let divergence = format!("{:?}", played.head().divergence);
+    let divergence = format!("{:?}", played.handle.store.head().divergence);
     for part in ["You are in cell 1.", "You are in the cell number 1."] {
         assert!(divergence.contains(part), "{divergence}");
     }
@@ -142,12 +77,12 @@ fn a_program_that_answers_differently_after_its_restart_is_left_to_a_person() {
 #[test]
 fn a_list_that_changes_the_environment_comes_from_a_copy() {
     let (root, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let played =
-        Played::begin(root.path(), "east-4", &options("listing_moves", Some(marks.path()), long_limits()));
-    assert_eq!(played.walk(1), [""; 0]);
+    let mut played =
+        begin(root.path(), "east-4", &options("listing_moves", Some(marks.path()), long_limits()));
+    assert_eq!(walk(&mut played, 1), [""; 0]);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(played.handle.admissible()), ["east", "west", "wait"]);
-    assert_eq!(played.walk(1), [""; 0]);
+    assert_eq!(walk(&mut played, 1), [""; 0]);
     assert_eq!(played.answers()[2].raw, "You are in cell 2.");
     assert_eq!(pids(marks.path()).len(), 2);
     let printed = runtime.block_on(played.handle.printed_text()).unwrap();
@@ -169,19 +104,18 @@ fn a_hint_that_hangs_or_fails_leaves_the_episode_alone() {
         if fault.starts_with("hang") {
             *limits.limit_mut("list").unwrap() = Duration::from_millis(1_500);
         }
-        let played = Played::begin(root.path(), "east-4", &options(fault, Some(marks.path()), limits));
-        assert_eq!(played.walk(1), [""; 0], "{fault}");
+        let mut played = begin(root.path(), "east-4", &options(fault, Some(marks.path()), limits));
+        assert_eq!(walk(&mut played, 1), [""; 0], "{fault}");
         let why = runtime.block_on(played.handle.hint()).unwrap_err();
         assert!(why.contains(message), "{fault}: {why}");
-        assert_eq!(played.walk(1), [""; 0], "{fault}");
+        assert_eq!(walk(&mut played, 1), [""; 0], "{fault}");
         // The fault happens once.
         let hint = runtime.block_on(played.handle.hint());
         assert_eq!(hint.unwrap().as_deref(), Some("Go east once more."), "{fault}");
         assert_eq!(played.answers()[2].raw, "You are in cell 2.");
         let pids = pids(marks.path());
         assert!(pids.len() >= 2, "{fault}: {pids:?}");
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pids[0])).unwrap_or_default();
-        assert!(!stat.is_empty() && !stat.contains(") Z "), "{fault}: the run's own program has ended");
+        assert!(!is_gone(pids[0]), "{fault}: the run's own program has ended");
         played.end();
     }
 }
@@ -189,8 +123,8 @@ fn a_hint_that_hangs_or_fails_leaves_the_episode_alone() {
 #[test]
 fn a_task_that_the_program_does_not_have_is_a_sentence() {
     let root = tempfile::tempdir().unwrap();
-    let played = Played::begin(root.path(), "east-9", &options("", None, long_limits()));
-    let head = played.head();
+    let played = begin(root.path(), "east-9", &options("", None, long_limits()));
+    let head = played.handle.store.head();
     let (_, failure) = head.failed_call.as_ref().unwrap();
     assert!(failure.message.contains("there are cells 0 to 4"), "{}", failure.message);
     played.end();

@@ -1,6 +1,7 @@
 //! The transcript of `docs/ENVIRONMENTS.md` is what the program of these tests answers, and what the adapter understands.
 
-use super::{command, wait_until};
+use super::command;
+use super::processes::wait_until;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
