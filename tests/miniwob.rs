@@ -25,9 +25,16 @@ mod rewind;
 #[cfg(unix)]
 #[path = "rig/run.rs"]
 mod run;
+#[cfg(all(unix, feature = "tui"))]
+#[path = "miniwob/screen.rs"]
+mod screen;
 #[cfg(unix)]
 #[path = "miniwob/sessions.rs"]
 mod sessions;
+#[cfg(all(unix, feature = "tui"))]
+#[path = "rig/terminal.rs"]
+mod terminal;
+
 use std::process::ExitCode;
 
 #[cfg(not(unix))]
@@ -72,7 +79,12 @@ fn main() -> ExitCode {
         results.skipped += 1;
         results.failed += u32::from(is_required("RETROSPECT_GOLDEN"));
     }
-    for (name, test) in episodes::TESTS.iter().chain(sessions::TESTS).filter(|(name, _)| is_chosen(name)) {
+    #[cfg(feature = "tui")]
+    let on_screen = screen::TESTS;
+    #[cfg(not(feature = "tui"))]
+    let on_screen: &[episodes::Test] = &[];
+    let tests = episodes::TESTS.iter().chain(sessions::TESTS).chain(on_screen);
+    for (name, test) in tests.filter(|(name, _)| is_chosen(name)) {
         let outcome = std::panic::catch_unwind(test).map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked").to_owned()
