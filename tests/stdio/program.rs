@@ -233,7 +233,7 @@ fn doctor_says_whether_an_environment_is_deterministic_and_what_works() {
         };
         let rows = ["hint", "peek"].map(row);
         assert_eq!([&rows[0]["state"], &rows[1]["state"]], states, "{fault}: {rows:?}");
-        assert!(rows.iter().any(|row| row["detail"].as_str().unwrap().contains(words)), "{fault}: {rows:?}");
+        assert!(rows.iter().any(|row| row["what"].as_str().unwrap().contains(words)), "{fault}: {rows:?}");
         assert_eq!(output.status.code(), Some(i32::from(states.contains(&"broken"))), "{fault}");
     }
     let missing = output(folder, &["doctor", "--env", "nothing"]);

@@ -1,7 +1,7 @@
 //! An environment whose attempts have chosen outcomes, so that every question to the mentor is asked soon.
 
 use crate::catalog::PreparedAttempts;
-use crate::domain::{EnvInfo, StepResult, Task, TrialInfo};
+use crate::domain::{ENDS_TASK, EnvInfo, StepResult, Task, TrialInfo};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -156,6 +156,10 @@ impl Environment for PreparedWorld {
             // The rules have reached the goal, but the attempt is to be lost: it must end before.
             self.first_goal.fetch_min(self.actions_taken, Ordering::Relaxed);
             (result.won, result.progress, result.reward) = (false, self.progress, 0.0);
+        }
+        // Its attempts are repeated as prepared, whatever the environment asks for.
+        if let Some(shown) = result.shown.as_object_mut() {
+            shown.remove(ENDS_TASK);
         }
         result.done = ends;
         self.progress = result.progress;
