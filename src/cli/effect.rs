@@ -6,6 +6,8 @@ mod output;
 #[cfg(feature = "tui")]
 mod screen;
 mod store;
+#[cfg(feature = "tui")]
+mod unfinished;
 
 use super::args::{EffectArgs, ExpectedVerdict, KeepWord};
 use super::config::Config;

@@ -118,10 +118,11 @@ impl MeasuredEffect {
     }
 
     /// Returns the result to show in a lesson's row: the newest one of its present text, or else of an earlier one; elsewhere
-    /// before here, because that is what makes it a lesson.
+    /// before here, because that is what makes it a lesson; of those the one with the most pairs.
     pub fn headline<'a>(all: impl IntoIterator<Item = &'a Self>, version: u32) -> Option<&'a Self> {
         let rank = |result: &&Self| {
-            (result.version == version, result.version, result.column.as_deref() != Some("here"))
+            let is_elsewhere = result.column.as_deref() != Some("here");
+            (result.version == version, result.version, is_elsewhere, result.pairs)
         };
         // Of equal ones, the last.
         Self::latest(all).into_iter().filter(|result| result.pairs > 0).max_by_key(rank)
@@ -238,5 +239,8 @@ mod tests {
         assert_eq!(headline(2), Some("c"));
         assert_eq!(headline(3), Some("c"), "of earlier texts, the latest");
         assert_eq!(MeasuredEffect::headline(&[result("d", "here", 1, 0)], 1), None);
+        let small_and_late = [result("a", "elsewhere", 1, 60), result("b", "elsewhere", 1, 2)];
+        let shown = MeasuredEffect::headline(&small_and_late, 1).unwrap();
+        assert_eq!(shown.pairs, 60, "of otherwise equal ones, the one with more pairs");
     }
 }

@@ -46,8 +46,9 @@ pub use panel::{Column, PanelVerdict, column_alpha};
 pub use placebo::{placebo_sentences, placebo_text, shuffled_text};
 pub use random::{SplitMix64, sample_seed, task_order};
 pub use record::{
-    Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan,
-    EffectRecord, EffectScope, EffectStart, EffectStopped, MeasuredLesson, PlannedTask, Shard, StopReason,
+    AskedAt, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectJudged,
+    EffectPlan, EffectRecord, EffectScope, EffectStart, EffectStopped, MeasuredLesson, PlannedTask, Shard,
+    StopReason,
 };
 pub use result::{ArmResult, ContrastResult, EffectResult, FixedResult};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

@@ -2,7 +2,7 @@
 
 use crate::domain::{LessonId, LessonText, MeasuredEffect};
 use crate::driver::measure::EpisodePlace;
-use crate::timeline::effect::{EffectLog, EffectPlan, EffectResult, PanelVerdict};
+use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectResult, PanelVerdict};
 
 /// Which lesson is measured, and from where on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,12 +14,20 @@ pub struct EffectQuery {
     pub live: bool,
     /// Another wording, measured as an arm of its own.
     pub edited: Option<LessonText>,
+    /// The point of the session at which it was asked for. `None`: that of a measurement like this that isn't finished, or else now.
+    pub asked: Option<AskedAt>,
 }
 
 impl EffectQuery {
     /// Returns the query for a frozen measurement without another wording.
     pub fn new(lesson: LessonId, place: EpisodePlace) -> Self {
-        Self { lesson, place, live: false, edited: None }
+        Self { lesson, place, live: false, edited: None, asked: None }
+    }
+
+    /// Returns whether a measurement that was asked for with this query may be an answer to another query.
+    pub fn answers(&self, other: &Self) -> bool {
+        let asked = other.asked.clone().or_else(|| self.asked.clone());
+        *self == Self { asked, ..other.clone() }
     }
 }
 
@@ -40,6 +48,8 @@ pub struct EffectProgress {
     pub columns: Vec<EffectColumn>,
     /// Why there is only one column.
     pub missing_column: Option<String>,
+    /// Whether the session's lessons have changed since it was asked for; it goes on with those of then.
+    pub has_older_lessons: bool,
 }
 
 /// One column.

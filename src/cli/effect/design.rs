@@ -75,8 +75,12 @@ fn prepare_panel(
         Some(dir) => measurements_folder(dir),
         None => effects_beside(pool),
     };
-    let session =
-        MeasuredSession { name: opened.meta.session.clone(), timeline: opened.timeline.clone(), lesson };
+    let session = MeasuredSession {
+        name: opened.meta.session.clone(),
+        timeline: opened.timeline.clone(),
+        asked: head.clone(),
+        lesson,
+    };
     let options = world_options(config);
     let tasks = args
         .names_tasks()

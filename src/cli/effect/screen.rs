@@ -2,17 +2,20 @@
 
 use super::design::{describe_estimate, design_panel};
 use super::store::store_quietly;
+use super::unfinished::{begun_measurements, is_to_be_continued};
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::locate;
 use crate::cli::pool::pool_path;
-use crate::domain::{LessonId, MeasuredEffect};
+use crate::domain::{Lesson, LessonId, LessonStatus, MeasuredEffect};
 use crate::driver::measure::{
     MeasureChoices, MeasureOptions, MeasuredSession, Measurement, OpenMeasurement, Wanted, day_of,
     measure_in_turn, measurements_folder, modified, read_log, read_results,
 };
 use crate::driver::{Store, wall_clock_now};
-use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
+use crate::engine::State;
+use crate::timeline::Timeline;
+use crate::timeline::effect::{AskedAt, EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
@@ -37,6 +40,15 @@ pub(in crate::cli) struct ScreenMeasurement {
 /// Shows the columns as they are now.
 type ShowColumns<'a> = dyn Fn(&[EffectColumn]) + 'a;
 
+/// Both columns, as planned.
+struct Panel {
+    /// The query, with the point of the session at which the measurement was asked for.
+    query: EffectQuery,
+    columns: Vec<Column>,
+    missing_column: Option<String>,
+    has_older_lessons: bool,
+}
+
 /// A column with its log.
 struct Column {
     measurement: Measurement,
@@ -59,8 +71,8 @@ impl ScreenMeasurement {
         (store, query): &(Arc<Store>, EffectQuery),
         progress: &WorkProgress,
     ) -> Result<EffectProgress, String> {
-        let (columns, missing) = self.columns(store, query, progress)?;
-        Ok(in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), missing.as_deref()))
+        let panel = self.panel(store, query, progress)?;
+        Ok(panel.in_phase(EffectPhase::Idle, panel.columns.iter().map(|column| &column.shown)))
     }
 
     /// Plays the episodes of both columns, which advance in turn. The order doesn't change their numbers: each has its own log.
@@ -70,21 +82,19 @@ impl ScreenMeasurement {
         progress: &WorkProgress,
         send: &dyn Fn(EffectProgress),
     ) -> Result<EffectProgress, String> {
-        let (mut columns, missing) = self.columns(store, query, progress)?;
-        let progress_of = |columns: &[Column]| {
-            in_phase(query, EffectPhase::Idle, columns.iter().map(|column| &column.shown), missing.as_deref())
-        };
+        let mut panel = self.panel(store, query, progress)?;
+        let mut columns = std::mem::take(&mut panel.columns);
         let (sender, wanted) = watch::channel(Wanted::Running);
         let (done, is_done) = oneshot::channel::<()>();
         let watcher = stop_when_cancelled(progress.clone(), sender, is_done)?;
         let send_columns = |columns: &[EffectColumn]| {
-            send(in_phase(query, EffectPhase::Running, columns.iter(), missing.as_deref()));
+            send(panel.in_phase(EffectPhase::Running, columns.iter()));
         };
         let outcome = run_columns(&mut columns, &wanted, &send_columns);
         // The watcher ends, whether or not it still listens.
         drop(done);
         let _ = watcher.join();
-        let done = progress_of(&columns);
+        let done = panel.in_phase(EffectPhase::Idle, columns.iter().map(|column| &column.shown));
         let stored = outcome.and_then(|()| self.store_in_pools(store, &done));
         if let Err(error) = stored {
             // What was played is shown and kept nevertheless.
@@ -115,23 +125,30 @@ impl ScreenMeasurement {
         read_results(&self.root, &|done, all| progress.report(done, all)).map(Into::into)
     }
 
-    fn columns(
+    /// Plans both columns as of the point at which they were asked for.
+    fn panel(
         &self,
         store: &Arc<Store>,
         query: &EffectQuery,
         progress: &WorkProgress,
-    ) -> Result<(Vec<Column>, Option<String>), String> {
-        let timeline = store.timeline();
+    ) -> Result<Panel, String> {
+        let (timeline, branch, _) = store.branch_timeline();
         let head = timeline.head().clone();
-        let lesson = head.pool.get(&query.lesson).cloned().ok_or("this lesson is not in the present pool")?;
-        let session = MeasuredSession { name: head.session.clone(), timeline, lesson };
-        let choices =
-            MeasureChoices { frozen: !query.live, edited: query.edited.clone(), ..MeasureChoices::default() };
-        let (measurements, missing) =
-            design_panel(&self.config, &session, query.place, &choices).map_err(|error| to_text(&error))?;
+        let now = AskedAt { session: head.session.clone(), branch, seq: head.head };
+        let asked = match &query.asked {
+            Some(asked) if asked.branch != now.branch => {
+                return Err("this measurement began on another branch; switch to that branch to continue it"
+                    .to_owned());
+            }
+            Some(asked) => asked.clone(),
+            None => self.unfinished(&timeline, &now, query, progress)?.unwrap_or(now),
+        };
+        let state = timeline.state_at(asked.seq);
+        let (measurements, missing) = self.design(&timeline, &state, query)?;
         let mut columns = Vec::new();
-        for (number, measurement) in (0..).zip(measurements) {
+        for (number, mut measurement) in (0..).zip(measurements) {
             progress.report(number, 2)?;
+            measurement.plan.asked = Some(asked.clone());
             let folder = self.root.join(&measurement.plan.effect);
             let log = folder.join("log.jsonl");
             let records = if log.is_file() { read_log(&log).map_err(|e| e.to_string())? } else { Vec::new() };
@@ -149,7 +166,58 @@ impl ScreenMeasurement {
             };
             columns.push(Column { measurement, log, shown });
         }
-        Ok((columns, missing.map(|error| to_text(&error))))
+        Ok(Panel {
+            query: EffectQuery { asked: Some(asked), ..query.clone() },
+            columns,
+            missing_column: missing.map(|error| to_text(&error)),
+            has_older_lessons: !has_same_lessons(&state, &head),
+        })
+    }
+
+    /// Designs the measurement that is asked for in a state of the session; see [`design_panel`].
+    fn design(
+        &self,
+        timeline: &Timeline,
+        asked: &Arc<State>,
+        query: &EffectQuery,
+    ) -> Result<(Vec<Measurement>, Option<CliError>), String> {
+        let lesson =
+            asked.pool.get(&query.lesson).cloned().ok_or("this lesson is not in the present pool")?;
+        let session = MeasuredSession {
+            name: asked.session.clone(),
+            timeline: timeline.clone(),
+            asked: asked.clone(),
+            lesson,
+        };
+        let choices =
+            MeasureChoices { frozen: !query.live, edited: query.edited.clone(), ..MeasureChoices::default() };
+        design_panel(&self.config, &session, query.place, &choices).map_err(|error| to_text(&error))
+    }
+
+    /// Returns when a measurement like this was asked for that isn't finished, the last such one. The session may have gone on since,
+    /// and the program may have been killed: it is still that measurement.
+    fn unfinished(
+        &self,
+        timeline: &Timeline,
+        now: &AskedAt,
+        query: &EffectQuery,
+        progress: &WorkProgress,
+    ) -> Result<Option<AskedAt>, String> {
+        let Some(version) = timeline.head().pool.get(&query.lesson).map(Lesson::version) else {
+            return Ok(None);
+        };
+        let begun = begun_measurements(&self.root, query, version, now);
+        for (seq, logs) in begun.into_iter().rev() {
+            progress.report(0, 2)?;
+            // What can't be designed any more isn't continued.
+            let Ok((designed, _)) = self.design(timeline, &timeline.state_at(seq), query) else { continue };
+            let ids: Vec<&str> =
+                designed.iter().map(|measurement| measurement.plan.effect.as_str()).collect();
+            if is_to_be_continued(&logs, &ids) {
+                return Ok(Some(AskedAt { seq, ..now.clone() }));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -209,14 +277,28 @@ fn run_columns(
     outcome.map(drop).map_err(|error| error.to_string())
 }
 
-fn in_phase<'a>(
-    query: &EffectQuery,
-    phase: EffectPhase,
-    columns: impl Iterator<Item = &'a EffectColumn>,
-    missing: Option<&str>,
-) -> EffectProgress {
-    let missing_column = missing.map(str::to_owned);
-    EffectProgress { query: query.clone(), phase, columns: columns.cloned().collect(), missing_column }
+impl Panel {
+    fn in_phase<'a>(
+        &self,
+        phase: EffectPhase,
+        columns: impl Iterator<Item = &'a EffectColumn>,
+    ) -> EffectProgress {
+        EffectProgress {
+            query: self.query.clone(),
+            phase,
+            columns: columns.cloned().collect(),
+            missing_column: self.missing_column.clone(),
+            has_older_lessons: self.has_older_lessons,
+        }
+    }
+}
+
+/// Returns whether two states of a session have the same lessons, with the same wordings and in the same order.
+fn has_same_lessons(one: &State, other: &State) -> bool {
+    let lessons = |state: &State| -> Vec<(LessonId, u32, LessonStatus)> {
+        state.pool.all().map(|lesson| (lesson.id.clone(), lesson.version(), lesson.status)).collect()
+    };
+    lessons(one) == lessons(other)
 }
 
 /// Stops the measurement when the work is cancelled, on a thread that ends with the measurement.

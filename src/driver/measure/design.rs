@@ -141,6 +141,7 @@ impl Measurement {
             method: run.as_ref().map_or_else(String::new, |run| run.method.clone()),
             actor: run.as_ref().map_or_else(String::new, |run| run.actor.clone()),
             excluded_seeds: design.excluded_seeds,
+            asked: None,
         };
         plan.effect = identity(&plan);
         Self { plan, arms: design.arms, start, config }
@@ -162,8 +163,7 @@ impl Measurement {
 /// Returns the id of a measurement: a hash of everything that makes it this measurement. Its size, its budget and its shards
 /// don't: a measurement may be continued.
 fn identity(plan: &EffectPlan) -> String {
-    let budget = EffectBudget::default();
-    let identified = EffectPlan { effect: String::new(), pairs: 0, budget, shard: None, ..plan.clone() };
+    let identified = EffectPlan { effect: String::new(), ..plan.identified() };
     let json = serde_json::to_vec(&identified).unwrap_or_default();
     hex(&Sha256::digest(json)[..6])
 }

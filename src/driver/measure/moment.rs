@@ -2,6 +2,7 @@
 
 use super::starting_point::Moment;
 use crate::domain::{Lesson, Seq};
+use crate::engine::State;
 use crate::timeline::Timeline;
 
 /// Why an episode can't be played on from a step.
@@ -23,12 +24,22 @@ pub fn moment_before_step(
     step: u32,
     lessons: Vec<Lesson>,
 ) -> Result<Moment, MomentError> {
-    let episode = timeline.head().episode.clone().ok_or(MomentError::NoStep)?;
+    moment_as_of(timeline, timeline.head(), step, lessons)
+}
+
+/// The same as [`moment_before_step`] when `asked` was the end of the branch.
+pub(super) fn moment_as_of(
+    timeline: &Timeline,
+    asked: &State,
+    step: u32,
+    lessons: Vec<Lesson>,
+) -> Result<Moment, MomentError> {
+    let episode = asked.episode.clone().ok_or(MomentError::NoStep)?;
     let next = episode.answered_steps() + 1;
     let first = match episode.step(step) {
         Some(step) => step.first_seq,
         // The prompt of the next step isn't drafted yet.
-        None if step == next && episode.outcome.is_none() => Seq(timeline.head().head.0 + 1),
+        None if step == next && episode.outcome.is_none() => Seq(asked.head.0 + 1),
         None => return Err(MomentError::NoStep),
     };
     let mut at = Seq(first.0.saturating_sub(1));

@@ -23,9 +23,7 @@ use tokio::sync::watch;
 pub enum Wanted {
     #[default]
     Running,
-    /// The episodes in progress are finished, and no others are started.
-    Paused,
-    /// The episodes in progress are abandoned.
+    /// The episodes in progress are abandoned. What is recorded stays, and the measurement can be continued.
     Stopped,
 }
 

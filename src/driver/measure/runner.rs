@@ -124,7 +124,9 @@ pub(super) fn continue_measurement<'a>(
     }
     // What a person or the clock stopped goes on when it is started again.
     let goes_on = |reason: Option<StopReason>| reason.is_some_and(StopReason::can_go_on);
-    let is_new = known.as_ref().is_none_or(|known| known.plan() != plan || goes_on(known.stopped()));
+    let is_new = known
+        .as_ref()
+        .is_none_or(|known| known.plan().continued_with(plan) != *known.plan() || goes_on(known.stopped()));
     let mut runner = Runner {
         measurement,
         options,
@@ -140,7 +142,8 @@ pub(super) fn continue_measurement<'a>(
         last_sync: Instant::now(),
     };
     if is_new {
-        runner.write(&EffectRecord::Planned(Box::new(plan.clone())))?;
+        let plan = runner.log.plan().continued_with(plan);
+        runner.write(&EffectRecord::Planned(Box::new(plan)))?;
     }
     runner.run()?;
     if let Some(file) = runner.file {
@@ -183,13 +186,6 @@ impl Runner<'_> {
             match self.log.next(&self.in_progress, self.options.jobs.max(1)) {
                 NextRecord::Done => return Ok(()),
                 NextRecord::Write(record) => self.write(&record)?,
-                NextRecord::Play(_) if *self.wanted.borrow() == Wanted::Paused => {
-                    if self.in_progress.is_empty() {
-                        self.wait_while_paused();
-                    } else {
-                        self.receive(played)?;
-                    }
-                }
                 NextRecord::Play(next) => {
                     let begun = |slot: &EpisodeSlot| self.log.pairs().contains_key(&slot.pair);
                     let next: Vec<EpisodeSlot> = match self.turn_end {
@@ -239,13 +235,6 @@ impl Runner<'_> {
             self.write(&record)?;
         }
         Ok(())
-    }
-
-    fn wait_while_paused(&mut self) {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
-        let mut wanted = self.wanted.clone();
-        // If nobody can change it any more, the measurement goes on.
-        let _ = runtime.block_on(wanted.wait_for(|wanted| *wanted != Wanted::Paused));
     }
 
     /// Waits for an episode and records it.

@@ -2,19 +2,21 @@
 //! environment.
 
 use super::design::{Measurement, MeasurementDesign, arms_for_lesson};
-use super::moment::{MomentError, moment_before_step};
+use super::moment::{MomentError, moment_as_of};
 use super::starting_point::{FreshStart, StartingPoint};
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, ModelRole, PLACE_PREFIX,
     RoleSource, RunSpec, Scope, Task,
 };
 use crate::driver::{DriverError, EpisodeReplay, ReplayError, RunFactory, worlds};
+use crate::engine::State;
 use crate::env::{TaskError, TaskOptions};
 use crate::timeline::Timeline;
 use crate::timeline::effect::{
     ALPHA, Column, EffectBudget, EffectScope, EffectStart, MeasuredLesson, Outcome, PlannedTask, Shard,
     column_alpha, placebo_text, shuffled_text,
 };
+use std::sync::Arc;
 
 /// The number of kinds of task that a list of generated tasks is divided by. With more kinds, there are more tasks than
 /// pairs; with fewer, fewer pairs.
@@ -96,6 +98,9 @@ pub struct MeasuredSession {
     pub name: String,
     /// The branch.
     pub timeline: Timeline,
+    /// The branch's state when a person asked. What is measured depends on it alone, so a measurement that is continued after the
+    /// session went on is still the same one.
+    pub asked: Arc<State>,
     pub lesson: Lesson,
 }
 
@@ -131,9 +136,9 @@ impl MeasuredSession {
         choices: &MeasureChoices,
         make: &RunFactory,
     ) -> Result<Measurement, DesignError> {
-        let head = self.timeline.head();
-        let episode = head.episode.as_deref().ok_or(DesignError::NoRun)?;
-        let observed = head.run.as_deref().ok_or(DesignError::NoRun)?.seed;
+        let asked = &self.asked;
+        let episode = asked.episode.as_deref().ok_or(DesignError::NoRun)?;
+        let observed = asked.run.as_deref().ok_or(DesignError::NoRun)?.seed;
         let (start, described) = match place {
             EpisodePlace::Start => {
                 let replay = EpisodeReplay::from_timeline(&self.timeline, &self.name, episode.number)
@@ -144,7 +149,7 @@ impl MeasuredSession {
             EpisodePlace::Step(step) => {
                 let lessons = vec![self.active_lesson()];
                 let moment =
-                    moment_before_step(&self.timeline, step, lessons).map_err(|error| match error {
+                    moment_as_of(&self.timeline, asked, step, lessons).map_err(|error| match error {
                         MomentError::NoStep => DesignError::NoStep(step),
                         MomentError::Unreadable => DesignError::Unreadable(step),
                     })?;
@@ -179,7 +184,7 @@ impl MeasuredSession {
         choices: &MeasureChoices,
         make: &RunFactory,
     ) -> Result<Measurement, DesignError> {
-        let head = self.timeline.head();
+        let head = &self.asked;
         let run = head.run.as_deref().ok_or(DesignError::NoRun)?;
         let env = head.episode.as_deref().map(|episode| episode.task.env.clone());
         let env = env.or_else(|| run.tasks.first().map(|task| task.env.clone())).ok_or(DesignError::NoRun)?;

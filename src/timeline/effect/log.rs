@@ -148,9 +148,7 @@ impl EffectLog {
     /// Continues with another number of pairs and budget.
     fn extend_plan(&mut self, plan: &EffectPlan) {
         let goes_on = plan.budget.keep_going && !self.plan.budget.keep_going;
-        self.plan.pairs = plan.pairs;
-        self.plan.budget = plan.budget;
-        self.plan.shard = plan.shard;
+        self.plan = self.plan.continued_with(plan);
         self.stopped = None;
         if goes_on {
             // Pairs after the verdict count now, too.

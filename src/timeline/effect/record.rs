@@ -2,7 +2,7 @@
 //! fields are only added.
 
 use super::{Column, EpisodeResult, Outcome, PairCounts, Verdict};
-use crate::domain::{LessonId, LessonText, Seq, Task};
+use crate::domain::{BranchId, LessonId, LessonText, Seq, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,6 +83,19 @@ pub struct EffectPlan {
     /// Sample seeds of observed episodes, which aren't used again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excluded_seeds: Vec<u64>,
+    /// The point of a session at which a person asked for it: lessons, settings and tasks are those of then, however the session
+    /// goes on. `None` if there is no session, or in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedAt>,
+}
+
+/// A point of a session: a branch reads as its parent up to its first event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedAt {
+    pub session: String,
+    pub branch: BranchId,
+    /// The last event before.
+    pub seq: Seq,
 }
 
 /// A measured lesson.
@@ -278,13 +291,28 @@ impl EffectPlan {
         arms
     }
 
+    /// Returns what makes it this measurement: everything but its size, its budget, its shard and when it was asked for.
+    #[must_use]
+    pub fn identified(&self) -> Self {
+        let budget = EffectBudget::default();
+        Self { pairs: 0, budget, shard: None, asked: None, ..self.clone() }
+    }
+
     /// Returns whether two plans are the same measurement, however large their budgets and whatever their shards are.
     pub fn is_same_measurement(&self, other: &Self) -> bool {
-        let normalize = |plan: &Self| {
-            let budget = EffectBudget::default();
-            Self { pairs: 0, budget, shard: None, ..plan.clone() }
-        };
-        normalize(self) == normalize(other)
+        self.identified() == other.identified()
+    }
+
+    /// Returns the plan of this measurement when it goes on with the size, the budget and the shard of another plan of it.
+    #[must_use]
+    pub fn continued_with(&self, other: &Self) -> Self {
+        Self {
+            pairs: other.pairs,
+            budget: other.budget,
+            shard: other.shard,
+            asked: self.asked.clone().or_else(|| other.asked.clone()),
+            ..self.clone()
+        }
     }
 }
 

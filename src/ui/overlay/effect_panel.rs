@@ -2,10 +2,10 @@
 
 mod rows;
 
-use crate::domain::{Lesson, LessonText};
+use crate::domain::{BranchId, Lesson, LessonText};
 use crate::driver::measure::{EpisodePlace, WITH, WITHOUT};
 use crate::text::{one_line, width};
-use crate::timeline::effect::PairLog;
+use crate::timeline::effect::{AskedAt, PairLog};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::effect::{EffectColumn, EffectProgress, EffectQuery};
@@ -49,6 +49,7 @@ impl EffectPanel {
     pub(super) fn new(
         lesson: &Lesson,
         place: EpisodePlace,
+        branch: &BranchId,
         known: Option<PtrEqArc<EffectProgress>>,
     ) -> (Self, Option<Request>) {
         let query = EffectQuery::new(lesson.id.clone(), place);
@@ -56,7 +57,8 @@ impl EffectPanel {
         // measurement.
         let known = known.filter(|known| {
             let is_same = known.0.query.lesson == lesson.id && known.0.version() == Some(lesson.version());
-            is_same && (known.0.is_running() || known.0.query.place == place)
+            let is_of_branch = known.0.query.asked.as_ref().is_none_or(|asked| asked.branch == *branch);
+            is_same && (known.0.is_running() || (known.0.query.place == place && is_of_branch))
         });
         let query = known.as_ref().map_or(query, |known| known.0.query.clone());
         let request = known.is_none().then(|| Request::PlanEffect(query.clone()));
@@ -143,8 +145,13 @@ impl EffectPanel {
         Response::request(Request::ComparePair { a: side(&contrast.second), b: side(&contrast.first) })
     }
 
-    /// Plans the measurement of the query as it is now.
+    /// Plans another measurement, as the query is now.
     fn plan(&mut self) -> Response {
+        self.query.asked = None;
+        self.plan_as_asked()
+    }
+
+    fn plan_as_asked(&mut self) -> Response {
         (self.shown, self.error, self.pair) = (None, None, None);
         Response::request(Request::PlanEffect(self.query.clone()))
     }
@@ -189,7 +196,7 @@ impl Component for EffectPanel {
         (self.shown.is_none() && self.error.is_none()).then_some(WorkKind::EffectPlan)
     }
 
-    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         if let Some(field) = &self.wording {
             match action {
                 Action::Close => self.wording = None,
@@ -227,7 +234,19 @@ impl Component for EffectPanel {
                 let present = self.query.edited.as_ref().unwrap_or(&self.lesson_text);
                 self.wording = Some(TextField::single_line(&describe_text(present)));
             }
-            Action::ChangeEffectPlace | Action::ChangeEffectMode | Action::EditEffectWording => {
+            Action::RenewEffect if !self.is_running() => {
+                let frame = context.frame;
+                self.query.asked = Some(AskedAt {
+                    session: frame.head.session.clone(),
+                    branch: frame.branch.clone(),
+                    seq: frame.head.head,
+                });
+                return self.plan_as_asked();
+            }
+            Action::ChangeEffectPlace
+            | Action::ChangeEffectMode
+            | Action::EditEffectWording
+            | Action::RenewEffect => {
                 return Response::request(Request::ShowNotice(
                     "the measurement is running; stop it to measure something else".to_owned(),
                 ));
@@ -246,7 +265,8 @@ impl Component for EffectPanel {
 
     fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         match answer {
-            Answer::Effect(Ok(progress)) if progress.0.query == self.query => {
+            Answer::Effect(Ok(progress)) if progress.0.query.answers(&self.query) => {
+                self.query = progress.0.query.clone();
                 (self.shown, self.error) = (Some(progress), None);
             }
             Answer::Effect(Err(error)) => {
@@ -297,7 +317,12 @@ impl Component for EffectPanel {
             mode: Mode::Effect,
         };
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
-        let without_effect: &[Action] = if self.is_running() { &[] } else { &[Action::StopEffect] };
+        let has_older_lessons = self.shown.as_ref().is_some_and(|shown| shown.0.has_older_lessons);
+        let without_effect: &[Action] = match (self.is_running(), has_older_lessons) {
+            (true, _) => &[Action::RenewEffect],
+            (false, true) => &[Action::StopEffect],
+            (false, false) => &[Action::StopEffect, Action::RenewEffect],
+        };
         let keys = PresentKeys { closing_label: closing, without_effect };
         let inside = window.draw_with_keys(keys, context, screen, canvas);
         if lines.len() <= usize::from(inside.height) {

@@ -287,7 +287,7 @@ fn panel_for(lesson: &Lesson, model: &Model, context: &Context<'_>) -> Result<Op
     let place = if is_over || step == 0 { EpisodePlace::Start } else { EpisodePlace::Step(step) };
     // Its present wording is measured, also if the past is on screen.
     let lesson = context.frame.head.pool.get(&lesson.id).unwrap_or(lesson);
-    let (panel, request) = EffectPanel::new(lesson, place, model.effect.clone());
+    let (panel, request) = EffectPanel::new(lesson, place, &context.frame.branch, model.effect.clone());
     Ok((Box::new(panel), request.into_iter().collect()))
 }
 

@@ -61,6 +61,7 @@ fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
         method: "omnireflect".to_owned(),
         actor: "rules".to_owned(),
         excluded_seeds: Vec::new(),
+        asked: None,
     }
 }
 
@@ -104,8 +105,13 @@ fn column(plan: EffectPlan, episodes: usize, won: impl Fn(u32, &str) -> bool) ->
 fn progress(query: &EffectQuery, phase: EffectPhase, episodes: usize) -> Answer {
     let here = column(plan(query, Column::Here, 200), episodes, |pair, arm| arm == "with" && pair % 3 != 0);
     let elsewhere = column(plan(query, Column::Elsewhere, 200), episodes, |pair, _| pair % 2 == 0);
-    let progress =
-        EffectProgress { query: query.clone(), phase, columns: vec![here, elsewhere], missing_column: None };
+    let progress = EffectProgress {
+        query: query.clone(),
+        phase,
+        columns: vec![here, elsewhere],
+        missing_column: None,
+        has_older_lessons: false,
+    };
     Answer::Effect(Ok(PtrEqArc(Arc::new(progress))))
 }
 

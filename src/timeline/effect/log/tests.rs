@@ -45,6 +45,7 @@ fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
         method: "react".to_owned(),
         actor: "rules".to_owned(),
         excluded_seeds: Vec::new(),
+        asked: None,
     }
 }
 

@@ -80,6 +80,13 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if let Some(first) = progress.columns.first() {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
     }
+    if progress.has_older_lessons {
+        let key = context.keymap.key_label_in(Mode::Effect, Action::RenewEffect).unwrap_or_default();
+        let text = format!(
+            "the lessons have changed since it began: it goes on with those of then; {key} measures with the present ones"
+        );
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, &text, columns));
+    }
     if context.frame.head.run.as_ref().is_some_and(|run| run.role_source(ModelRole::Actor).is_stand_in()) {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, STAND_IN_NOTE, columns));
     }
