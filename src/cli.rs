@@ -28,6 +28,7 @@ mod host_services;
 mod lesson_environments;
 mod lesson_health;
 mod lesson_kinds;
+mod lesson_sources;
 mod lesson_tests;
 mod lessons;
 mod lessons_command;

@@ -52,7 +52,7 @@ pub use job_services::JobServices;
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
-pub use measured_effect::{MeasuredEffect, percent_interval};
+pub use measured_effect::{DeterministicFact, MeasuredEffect, percent_interval};
 pub use model_switch::with_model;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;

@@ -18,14 +18,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use household::{ANSWER, LESSON, Place, elsewhere, here, two_arms_elsewhere, two_arms_here, with_actor};
 use retrospect::driver::measure::{
-    Keep, LogFile, MeasureOptions, Measurement, MergeError, OpenMeasurement, Wanted, measure,
+    Keep, LogFile, MeasureOptions, MeasureUpdate, Measurement, MergeError, OpenMeasurement, Wanted, measure,
     measure_in_turn, merge_logs, read_log,
 };
 use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
 use retrospect::timeline::effect::{
-    EffectLog, EffectRecord, PairCounts, PanelVerdict, Shard, StopReason, Verdict,
+    EffectLog, EffectRecord, EffectResult, EffectScope, PairCounts, PanelVerdict, Shard, StopReason, Verdict,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -158,8 +158,8 @@ fn measurements_that_advance_in_turn_have_the_same_logs() {
         let (_sender, wanted) = watch::channel(Wanted::Running);
         // Of successive records of the same measurement, one.
         let mut order = Vec::new();
-        let mut on_record = |index: usize, _: &EffectLog, _: &EffectRecord| order.push(index);
-        let logs = measure_in_turn(open.collect(), options, &wanted, &mut on_record).unwrap();
+        let mut on_update = |index: usize, _: &EffectLog, _: MeasureUpdate<'_>| order.push(index);
+        let logs = measure_in_turn(open.collect(), options, &wanted, &mut on_update).unwrap();
         order.dedup();
         assert!(order.starts_with(&[0, 1, 0, 1, 0]), "{order:?}");
         if jobs == 1 {
@@ -239,11 +239,47 @@ fn shards_give_the_numbers_of_one_process() {
     assert!(matches!(merge_logs(&logs), Err(MergeError::OtherMeasurement { .. })));
 }
 
+/// Regression: which line of a pair says that its journals are kept, and which pairs are kept at all, depended on the arms that a
+/// shard plays; one process stops playing some of them at their verdict.
+#[test]
+fn shards_that_keep_journals_give_the_log_of_one_process() {
+    let one = || {
+        let mut measurement = here(ANSWER, Place::Start, 14);
+        measurement.plan.budget.keep_going = false;
+        measurement
+    };
+    for keep in [Keep::Differing, Keep::All] {
+        let options = MeasureOptions { keep, ..IN_MEMORY };
+        let dir = tempfile::tempdir().unwrap();
+        run_in(dir.path(), &one(), options);
+        let whole = read_log(&dir.path().join("log.jsonl")).unwrap();
+        let is_kept = |record: &EffectRecord| matches!(record, EffectRecord::Episode(e) if e.kept);
+        assert!(whole.iter().any(is_kept));
+        let mut logs = Vec::new();
+        for index in 1..=3 {
+            let mut shard = one();
+            shard.plan.shard = Some(Shard { index, count: 3 });
+            let folder = dir.path().join(index.to_string());
+            run_in(&folder, &shard, options);
+            logs.push((index.to_string(), read_log(&folder.join("log.jsonl")).unwrap()));
+        }
+        assert_eq!(merge_logs(&logs).unwrap(), whole, "{keep:?}");
+    }
+}
+
 /// The rule-based actor behind a server that fails now and then.
 struct FlakyServer {
     actor: Arc<dyn Provider>,
     calls: AtomicU64,
     fails: fn(u64) -> bool,
+    kind: FailureKind,
+}
+
+impl FlakyServer {
+    fn new(fails: fn(u64) -> bool) -> Self {
+        let (actor, calls) = (Arc::new(RuleBasedActor::default()), AtomicU64::new(0));
+        Self { actor, calls, fails, kind: FailureKind::Unreachable }
+    }
 }
 
 impl Provider for FlakyServer {
@@ -253,8 +289,7 @@ impl Provider for FlakyServer {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         if (self.fails)(self.calls.fetch_add(1, Ordering::SeqCst)) {
-            let error =
-                ProviderError::new("the server is down", "start it").with_kind(FailureKind::Unreachable);
+            let error = ProviderError::new("the server is down", "start it").with_kind(self.kind);
             return futures_util::stream::iter([Err(error)]).boxed();
         }
         self.actor.stream(request)
@@ -262,30 +297,98 @@ impl Provider for FlakyServer {
 }
 
 fn with_flaky_server(measurement: Measurement, fails: fn(u64) -> bool) -> Measurement {
-    with_actor(
-        measurement,
-        Arc::new(FlakyServer { actor: Arc::new(RuleBasedActor::default()), calls: AtomicU64::new(0), fails }),
-    )
+    with_actor(measurement, Arc::new(FlakyServer::new(fails)))
 }
 
+/// A server that is down for many calls in a row: as long as three tries of an episode and longer.
 #[test]
 fn a_server_that_fails_for_a_while_changes_no_numbers() {
-    let expected = run(&two_arms_here(ANSWER, Place::Step(25), 4));
-    // Each failure ends a try; the second or third one of the episode succeeds.
-    let flaky = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 4), |call| call % 40 == 0);
-    let log = run(&flaky);
-    assert_eq!(log.judge(0), expected.judge(0));
+    let measurement = || two_arms_here(ANSWER, Place::Step(25), 4);
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole");
+    run_in(&whole, &measurement(), IN_MEMORY);
+    let expected = std::fs::read(whole.join("log.jsonl")).unwrap();
+    let fails: [fn(u64) -> bool; 2] = [|call| call % 40 == 0, |call| (30..90).contains(&call)];
+    for (number, fails) in fails.into_iter().enumerate() {
+        let folder = dir.path().join(number.to_string());
+        let (mut file, records) = LogFile::open(&folder.join("log.jsonl")).unwrap();
+        let (_sender, wanted) = watch::channel(Wanted::Running);
+        let mut outages = Vec::new();
+        let mut on_update = |_: &EffectLog, update: MeasureUpdate<'_>| {
+            if let MeasureUpdate::Outage(outage) = update {
+                outages.push(outage.map(|outage| (outage.attempts, outage.describe())));
+            }
+        };
+        let flaky = with_flaky_server(measurement(), fails);
+        let log = measure(&flaky, (Some(&mut file), records), IN_MEMORY, wanted, &mut on_update).unwrap();
+        assert_eq!(log.discarded_pairs(), 0);
+        assert!(std::fs::read(folder.join("log.jsonl")).unwrap() == expected, "the same bytes");
+        let longest = outages.iter().flatten().map(|(attempts, _)| *attempts).max();
+        assert_eq!(longest, Some(if number == 0 { 1 } else { 60 }));
+        let (_, text) = outages[0].as_ref().unwrap();
+        assert!(text.contains("the server is down; start it") && text.contains("1 attempt failed"), "{text}");
+        assert_eq!(outages.last(), Some(&None), "the server has answered");
+    }
+}
+
+/// While it waits for a server, a person and the clock stop it at once; nothing is discarded, and it goes on later.
+#[test]
+fn a_measurement_that_waits_for_its_server_can_be_stopped() {
+    let down = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 4), |_| true);
+    let dir = tempfile::tempdir().unwrap();
+    let patient = MeasureOptions { retry_delay: Duration::from_secs(3600), ..IN_MEMORY };
+    let (sender, wanted) = watch::channel(Wanted::Running);
+    let (mut file, records) = LogFile::open(&dir.path().join("log.jsonl")).unwrap();
+    let mut stop = |_: &EffectLog, update: MeasureUpdate<'_>| {
+        if matches!(update, MeasureUpdate::Outage(Some(_))) {
+            sender.send(Wanted::Stopped).unwrap();
+        }
+    };
+    let log = measure(&down, (Some(&mut file), records), patient, wanted, &mut stop).unwrap();
+    assert_eq!((log.stopped(), log.totals().episodes), (Some(StopReason::Person), 0));
     assert_eq!(log.discarded_pairs(), 0);
+    drop(file);
+    let mut late = down;
+    late.plan.budget.minutes = Some(0);
+    let log = run_in(dir.path(), &late, patient);
+    assert_eq!((log.stopped(), log.discarded_pairs()), (Some(StopReason::Minutes), 0));
+    let log = run_in(dir.path(), &two_arms_here(ANSWER, Place::Step(25), 4), IN_MEMORY);
+    assert_eq!((log.stopped(), log.totals().episodes), (Some(StopReason::Pairs), 8));
 }
 
 #[test]
-fn a_server_that_is_down_discards_pairs_until_the_measurement_stops() {
-    let down = with_flaky_server(two_arms_here(ANSWER, Place::Step(25), 60), |_| true);
-    let log = run(&down);
+fn a_server_that_refuses_discards_pairs_until_the_measurement_stops() {
+    let refusing = FlakyServer { kind: FailureKind::Credentials, ..FlakyServer::new(|_| true) };
+    let log = run(&with_actor(two_arms_here(ANSWER, Place::Step(25), 60), Arc::new(refusing)));
     assert_eq!((log.stopped(), log.settled_pairs()), (Some(StopReason::Discarded), 20));
     assert_eq!((log.verdict(0), log.totals().episodes), (Some(Verdict::Undecided), 0));
     let reason = &log.discarded(1).unwrap().reason;
     assert!(reason.contains("the server is down"), "{reason}");
+}
+
+/// The rule-based actor with one seed for everything: what it does depends on the task alone.
+struct FixedSeed(Arc<dyn Provider>);
+
+impl Provider for FixedSeed {
+    fn name(&self) -> String {
+        "fixed".to_owned()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        self.0.stream(Request { seed: 7, ..request })
+    }
+}
+
+#[test]
+fn a_deterministic_agent_is_a_fact_about_exactly_these_tasks() {
+    let mut these = two_arms_elsewhere(LESSON, 30);
+    these.plan.scope = EffectScope::These;
+    these.plan.tasks.truncate(3);
+    let log = run(&with_actor(these, Arc::new(FixedSeed(Arc::new(RuleBasedActor::default())))));
+    assert_eq!((log.settled_pairs(), log.stopped()), (2, Some(StopReason::Deterministic)));
+    let result = EffectResult::from_log(&log);
+    assert_eq!((log.judge(0).pairs, log.wins("with").1), (3, 3), "tasks are counted, not rounds");
+    assert!(result.fact.unwrap().contains("of 3 tasks"));
 }
 
 #[test]
@@ -294,7 +397,7 @@ fn a_stopped_measurement_says_so_and_can_be_continued() {
     let dir = tempfile::tempdir().unwrap();
     let (sender, wanted) = watch::channel(Wanted::Running);
     let (mut file, records) = LogFile::open(&dir.path().join("log.jsonl")).unwrap();
-    let mut stop = |log: &EffectLog, _: &EffectRecord| {
+    let mut stop = |log: &EffectLog, _: MeasureUpdate<'_>| {
         if log.settled_pairs() == 2 {
             sender.send(Wanted::Stopped).unwrap();
         }

@@ -6,7 +6,7 @@ use super::config::{Config, keys};
 use super::error::CliError;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
-use super::{lesson_environments, locate, run, setup};
+use super::{lesson_environments, lesson_sources, locate, run, setup};
 use crate::catalog::{CALIBRATION_METHOD, calibration_method};
 use crate::domain::{Lesson, ModelRole, RoleSource, pluralize};
 use crate::driver::wall_clock_now;
@@ -91,6 +91,7 @@ fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<()
         .flat_map(|l| pool::missing_lines(&pool, at, &state.session, &l))
         .collect();
     record_calibration_tasks(&mut lines, state);
+    lesson_sources::record(&mut lines, state);
     lesson_environments::record(&mut lines, &lesson_environments::of_session(state));
     lines.retain(|line| pool.merge_line(line.clone()));
     pool::append(file, &lines)?;

@@ -15,11 +15,9 @@ use super::error::{CliError, CliErrorKind};
 use super::headless::guard_session_signals;
 use super::output::Output;
 use crate::driver::measure::{
-    Keep, LogFileError, MeasureError, MeasureOptions, OpenMeasurement, Wanted, measure_in_turn,
+    Keep, LogFileError, MeasureError, MeasureOptions, MeasureUpdate, OpenMeasurement, Wanted, measure_in_turn,
 };
-use crate::timeline::effect::{
-    EffectLog, EffectPlan, EffectRecord, EffectResult, PanelVerdict, StopReason, Verdict,
-};
+use crate::timeline::effect::{EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason, Verdict};
 use design::Prepared;
 use output::ResultPrinter;
 #[cfg(feature = "tui")]
@@ -50,6 +48,7 @@ pub(super) fn measure_effect(
     let mut printer = ResultPrinter::new(args, out);
     if !args.merge.is_empty() {
         let measured = merged::merge(&args.merge, &mut printer)?;
+        store::store_result(config, pool, &measured, printer.out())?;
         return finish(args, &[measured], &mut printer);
     }
     let prepared = design::prepare(config, pool, args, printer.out())?;
@@ -72,8 +71,8 @@ pub(super) fn measure_effect(
     has_ended.store(true, Ordering::Relaxed);
     drop(guard);
     let measured = outcome?;
-    for (column, done) in prepared.iter().zip(&measured) {
-        store::store_result(config, pool, column, done, printer.out())?;
+    for done in &measured {
+        store::store_result(config, pool, done, printer.out())?;
     }
     if *wanted.borrow() == Wanted::Stopped {
         printer.print_results(&measured)?;
@@ -105,12 +104,12 @@ fn run(
         columns.push(opened.map_err(|error| log_error(&error))?);
     }
     let mut printed = Ok(());
-    let mut on_record = |_: usize, log: &EffectLog, record: &EffectRecord| {
-        if printed.is_ok() {
-            printed = printer.on_record(log, record);
-        }
+    let mut on_update = |_: usize, log: &EffectLog, update: MeasureUpdate<'_>| match update {
+        MeasureUpdate::Record(record) if printed.is_ok() => printed = printer.on_record(log, record),
+        MeasureUpdate::Record(_) => {}
+        MeasureUpdate::Outage(outage) => printer.on_outage(outage),
     };
-    let logs = measure_in_turn(columns, options, wanted, &mut on_record);
+    let logs = measure_in_turn(columns, options, wanted, &mut on_update);
     let logs = logs.map_err(|error| measure_error(&error))?;
     printed?;
     let measured =

@@ -6,7 +6,7 @@ use super::error::{CliError, CliErrorKind};
 use super::lesson_kinds::parse_kind;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibration_setup, lesson_environments, locate, models, reflexion};
+use super::{calibration_setup, lesson_environments, lesson_sources, locate, models, reflexion};
 use crate::domain::{
     Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
 };
@@ -122,7 +122,7 @@ pub(super) fn list_lessons(
                 } else {
                     format!(" (version {})", measured.version)
                 };
-                let verdict = &measured.verdict;
+                let verdict = measured.describe_verdict();
                 out.print_line(&format!("{:>23}measured {}: {verdict}{old}", "", measured.describe()))?;
             }
         }
@@ -324,6 +324,7 @@ pub(super) fn promote_into(
         new_lines.extend(lines);
     }
     calibration_setup::record_calibration_tasks(&mut new_lines, state);
+    lesson_sources::record(&mut new_lines, state);
     lesson_environments::record(&mut new_lines, &lesson_environments::of_session(state));
     new_lines.retain(|line| pool.merge_line(line.clone()));
     let removed_bytes = append(config, path, &new_lines)?;

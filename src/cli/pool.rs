@@ -34,6 +34,9 @@ pub struct PoolLine {
     /// The tasks that the session was calibrated on; recorded in the first of the lines that were promoted together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calibration: Vec<TaskKey>,
+    /// The tasks on which the lesson was learned in that session; only in lines that add one, and not in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learned_on: Vec<TaskKey>,
     /// The environment that the lesson was learned in; empty for typed lessons, for changes, and in older files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub env: String,
@@ -45,8 +48,15 @@ pub struct PoolLine {
 impl PoolLine {
     /// Returns the line with a change that belongs to no session.
     pub fn new(written_at: Timestamp, operation: LessonOp) -> Self {
-        let (session, calibration, env) = (String::new(), Vec::new(), String::new());
-        Self { version: 1, written_at, session, calibration, env, operation }
+        Self {
+            version: 1,
+            written_at,
+            session: String::new(),
+            calibration: Vec::new(),
+            learned_on: Vec::new(),
+            env: String::new(),
+            operation,
+        }
     }
 }
 
@@ -65,6 +75,11 @@ impl TaskKey {
     /// Returns the key of a task.
     pub fn from_task(task: &Task) -> Self {
         Self { env: task.env.clone(), id: task.id.clone(), seed: task.seed }
+    }
+
+    /// Returns the same as [`Task::key`].
+    pub fn key(&self) -> String {
+        format!("{}\n{}\n{}", self.env, self.id, self.seed)
     }
 }
 

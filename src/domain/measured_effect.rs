@@ -3,6 +3,30 @@
 use super::{AdviceCounts, pluralize};
 use serde::{Deserialize, Serialize};
 
+/// What happened where every play of a task is a copy of the first one, because neither the agent nor the environment is random: a
+/// fact about these tasks, not a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeterministicFact {
+    pub tasks: u64,
+    /// How many of them each arm won.
+    pub won: (u64, u64),
+}
+
+impl DeterministicFact {
+    /// Describes it: `won with it, lost without it`, or `27 of 40 tasks won with it, 19 without`.
+    pub fn describe(self) -> String {
+        match (self.tasks, self.won) {
+            (1, (1, 1)) => "won with it and without it".to_owned(),
+            (1, (1, _)) => "won with it, lost without it".to_owned(),
+            (1, (_, 1)) => "lost with it, won without it".to_owned(),
+            (1, _) => "lost with it and without it".to_owned(),
+            (tasks, (with, without)) => {
+                format!("{with} of {} won with it, {without} without", pluralize(tasks, "task"))
+            }
+        }
+    }
+}
+
 /// The result of a measurement of a lesson, as it is kept in a session and in a pool file (`docs/EFFECT.md`). Words such as the
 /// verdict are those of the measurement's log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +53,9 @@ pub struct MeasuredEffect {
     /// Pairs in which the first arm needed fewer, as many or more steps. `None` in results of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<AdviceCounts>,
+    /// If it is a fact, not a sample: then pairs are tasks, and there is no interval and no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<DeterministicFact>,
     /// The mean difference; `None` without pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<f64>,
@@ -49,8 +76,12 @@ pub struct MeasuredEffect {
 }
 
 impl MeasuredEffect {
-    /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`.
+    /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`, or
+    /// `a fact here, not a sample: won with it, lost without it`.
     pub fn describe(&self) -> String {
+        if let Some(fact) = self.fact {
+            return format!("a fact{}, not a sample: {}", self.describe_place(), fact.describe());
+        }
         match self.difference {
             Some(_) => format!(
                 "{} {} · {}",
@@ -64,12 +95,27 @@ impl MeasuredEffect {
 
     /// Describes the result without its interval: `+12 % elsewhere`.
     pub fn describe_short(&self) -> String {
-        let place = self.column.as_deref().map_or_else(String::new, |column| format!(" {column}"));
-        format!("{}{place}", self.describe_difference())
+        let place = self.describe_place();
+        match self.fact {
+            Some(fact) => format!("a fact{place}: {}", fact.describe()),
+            None => format!("{}{place}", self.describe_difference()),
+        }
+    }
+
+    fn describe_place(&self) -> String {
+        self.column.as_deref().map_or_else(String::new, |column| format!(" {column}"))
+    }
+
+    /// Returns the verdict in a word; `deterministic` for a fact, which has none.
+    pub fn describe_verdict(&self) -> &str {
+        if self.fact.is_some() { "deterministic" } else { &self.verdict }
     }
 
     /// Describes only the difference: `+12 %`.
     pub fn describe_difference(&self) -> String {
+        if self.fact.is_some() {
+            return "a fact".to_owned();
+        }
         self.difference
             .map_or_else(|| "no pairs".to_owned(), |difference| format!("{:+} %", percent(difference)))
     }
@@ -184,6 +230,7 @@ mod tests {
             b: 25,
             c: 1,
             advice: None,
+            fact: None,
             difference: Some(0.2),
             low: 0.12,
             high: 0.27,
@@ -206,8 +253,24 @@ mod tests {
             helped.describe_measurement(),
             "with - without, 25 : 1, rules, frozen, 2026-11-20, version 1"
         );
-        let none = MeasuredEffect { difference: None, pairs: 0, ..helped };
+        let none = MeasuredEffect { difference: None, pairs: 0, ..helped.clone() };
         assert_eq!(none.describe(), "no pairs elsewhere");
+        let fact = |tasks, won| MeasuredEffect {
+            column: Some("here".to_owned()),
+            fact: Some(DeterministicFact { tasks, won }),
+            ..helped.clone()
+        };
+        assert_eq!(fact(1, (1, 0)).describe(), "a fact here, not a sample: won with it, lost without it");
+        assert_eq!(fact(1, (0, 0)).describe_short(), "a fact here: lost with it and without it");
+        assert_eq!(
+            fact(40, (27, 19)).describe(),
+            "a fact here, not a sample: 27 of 40 tasks won with it, 19 without"
+        );
+        assert_eq!(
+            (&*fact(1, (1, 0)).describe_difference(), fact(1, (1, 0)).describe_verdict()),
+            ("a fact", "deterministic")
+        );
+        assert_eq!(helped.describe_verdict(), "helped");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod kept;
 mod log_file;
 mod merge;
 mod moment;
+mod outage;
 mod player;
 mod results;
 mod runner;
@@ -18,6 +19,7 @@ mod session_design;
 mod starting_point;
 mod turns;
 
+pub use crate::timeline::effect::Keep;
 pub use design::{
     ALL, Arm, EDITED, Measurement, MeasurementDesign, PLACEBO, WITH, WITHOUT, arms_for_lesson,
     arms_leaving_one_out,
@@ -26,12 +28,13 @@ pub use estimate::{Detectable, Estimate};
 pub use log_file::{LogFile, LogFileError, read_log};
 pub use merge::{MergeError, merge_logs};
 pub use moment::{MomentError, moment_before_step};
+pub use outage::ServerOutage;
 pub use player::Wanted;
 pub use results::{day_of, measurements_folder, modified, read_results};
-pub use runner::{Keep, MeasureError, MeasureOptions, OnRecord, measure};
+pub use runner::{MeasureError, MeasureOptions, MeasureUpdate, OnUpdate, measure};
 pub use session_design::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, PlaceboKind,
     measure_each, measure_over_tasks,
 };
 pub use starting_point::{FreshStart, Moment, PoolChange, StartingPoint};
-pub use turns::{OnRecordInTurn, OpenMeasurement, measure_in_turn};
+pub use turns::{OnUpdateInTurn, OpenMeasurement, measure_in_turn};

@@ -146,5 +146,10 @@ impl<'a> Document<'a> {
 /// Returns a line about a measurement: `measured +20 % elsewhere [12, 27] · 120 pairs: helped (with - without, ...)`.
 fn measured_line(result: &MeasuredEffect) -> String {
     let advice = result.describe_advice().map_or_else(String::new, |counts| format!("; {counts}"));
-    format!("measured {}: {} ({}){advice}", result.describe(), result.verdict, result.describe_measurement())
+    format!(
+        "measured {}: {} ({}){advice}",
+        result.describe(),
+        result.describe_verdict(),
+        result.describe_measurement()
+    )
 }

@@ -124,6 +124,7 @@ pub fn describe_verdict(contrast: &ContrastResult) -> String {
     let verdict = contrast.judged.verdict;
     let margin = contrast.margin;
     match verdict {
+        _ if contrast.fact.is_some() => "no verdict: a fact, not a sample".to_owned(),
         Verdict::Helped | Verdict::Harmful if contrast.marked == Some(false) => {
             format!(
                 "{verdict} by itself, but not marked: too little for a claim about one of several lessons"
@@ -164,11 +165,44 @@ pub fn describe_panel(verdict: PanelVerdict, here: Verdict, elsewhere: Verdict) 
     format!("{verdict}: {meaning}")
 }
 
+/// Describes what both columns show in a sentence. A column that is a fact is said to be one: it has no verdict, and no further pairs.
+pub fn describe_columns(verdict: PanelVerdict, here: &EffectResult, elsewhere: &EffectResult) -> String {
+    let facts = [("here", here), ("elsewhere", elsewhere)]
+        .into_iter()
+        .filter_map(|(name, result)| Some((name, result.fact.as_deref()?)));
+    let facts: Vec<String> = facts.map(|(name, fact)| format!("{name} {}", describe_fact(fact))).collect();
+    if facts.is_empty() {
+        return describe_panel(verdict, here.verdict(), elsewhere.verdict());
+    }
+    let rest = match verdict {
+        PanelVerdict::Undecided if here.fact.is_some() && elsewhere.fact.is_some() => None,
+        PanelVerdict::Undecided => {
+            let (name, sampled) = if here.fact.is_some() { ("elsewhere", elsewhere) } else { ("here", here) };
+            Some(match sampled.verdict() {
+                Verdict::NoEffectSeen => format!("no effect was seen {name}"),
+                Verdict::Helped => format!("it helps {name}"),
+                _ => format!("{name} needs more pairs"),
+            })
+        }
+        decided => {
+            let sentence = describe_panel(decided, here.verdict(), elsewhere.verdict());
+            Some(sentence.split_once(": ").map_or(sentence.clone(), |(_, meaning)| meaning.to_owned()))
+        }
+    };
+    let parts: Vec<String> = rest.into_iter().chain(facts).collect();
+    format!("{verdict}: {}", parts.join("; "))
+}
+
+/// Says that a result is a fact, with what happened.
+pub fn describe_fact(fact: &str) -> String {
+    format!("it is a fact, not a sample, as far as 2 repeats show: {fact}")
+}
+
 /// Returns the result of a measurement as lines.
 pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
     let mut lines = vec![title(plan)];
     if let Some(fact) = &result.fact {
-        lines.push(format!("  deterministic as far as 2 repeats show: {fact}"));
+        lines.push(format!("  deterministic: {}", describe_fact(fact)));
     }
     for arm in &result.arms {
         let rate = arm.rate.map_or_else(String::new, |rate| format!(" ({} %)", percent(rate.value)));
@@ -279,7 +313,7 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
         lines.extend([format!("## {}", escape_markdown(&title(plan))), String::new()]);
         if let Some(fact) = &result.fact {
             let fact = escape_markdown(fact);
-            lines.extend([format!("Deterministic as far as 2 repeats show: {fact}."), String::new()]);
+            lines.extend([format!("Deterministic: {}.", describe_fact(&fact)), String::new()]);
         }
         lines.extend(["| arm | won | episodes |".to_owned(), "|---|---|---|".to_owned()]);
         for arm in &result.arms {
@@ -343,6 +377,9 @@ fn short_time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{AdviceCounts, DeterministicFact};
+    use crate::timeline::effect::{EffectJudged, FixedResult, PairCounts, Totals};
+    use std::collections::BTreeMap;
 
     #[test]
     fn costs_are_short() {
@@ -352,6 +389,73 @@ mod tests {
         for (seconds, text) in [(0.2, "1 s"), (9.4, "9 s"), (600.0, "10 min"), (9000.0, "2.5 h")] {
             assert_eq!(short_time(seconds), text);
         }
+    }
+
+    /// Returns the result of a measurement with this verdict, or of one that is a fact.
+    fn result(verdict: Verdict, fact: Option<&str>) -> EffectResult {
+        let judged = EffectJudged {
+            effect: String::new(),
+            contrast: Contrast::new("with", "without"),
+            pairs: 1,
+            counts: PairCounts::default(),
+            difference: None,
+            low: -1.0,
+            high: 1.0,
+            ln_e: 0.0,
+            verdict,
+            gain: None,
+        };
+        let contrast = ContrastResult {
+            judged,
+            advice: AdviceCounts::default(),
+            alpha: 0.05,
+            margin: 0.1,
+            fact: fact.map(|_| DeterministicFact { tasks: 1, won: (1, 0) }),
+            has_claim: true,
+            is_small: false,
+            further_pairs: None,
+            anytime_p: 1.0,
+            fixed: FixedResult {
+                planned_pairs: 1,
+                is_reached: true,
+                mcnemar: PairCounts::default().mcnemar(),
+                newcombe: None,
+                tango: None,
+            },
+            outcomes: BTreeMap::new(),
+            without_learned: None,
+            marked: None,
+            adjusted: None,
+        };
+        EffectResult {
+            settled: 2,
+            discarded: 0,
+            stopped: None,
+            arms: Vec::new(),
+            contrasts: vec![contrast],
+            fact: fact.map(str::to_owned),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Regression: the sentence asked for more pairs where every further pair is a copy.
+    #[test]
+    fn the_panel_says_that_a_column_is_a_fact() {
+        let here = result(Verdict::Undecided, Some("with: won in 12 steps, without: lost"));
+        let fact =
+            "here it is a fact, not a sample, as far as 2 repeats show: with: won in 12 steps, without: lost";
+        for (elsewhere, expected) in [
+            (Verdict::Undecided, format!("undecided: elsewhere needs more pairs; {fact}")),
+            (Verdict::NoEffectSeen, format!("undecided: no effect was seen elsewhere; {fact}")),
+            (Verdict::Helped, format!("a lesson: it helps elsewhere; {fact}")),
+            (Verdict::Harmful, format!("harmful: elsewhere; {fact}")),
+        ] {
+            let panel = PanelVerdict::combine(Verdict::Undecided, elsewhere);
+            assert_eq!(describe_columns(panel, &here, &result(elsewhere, None)), expected);
+        }
+        let both = describe_columns(PanelVerdict::Undecided, &here, &here);
+        assert!(!both.contains("more pairs") && both.contains("elsewhere it is a fact"), "{both}");
+        assert_eq!(describe_verdict(&here.contrasts[0]), "no verdict: a fact, not a sample");
     }
 
     #[test]

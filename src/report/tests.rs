@@ -516,6 +516,7 @@ fn exports_say_what_the_logs_of_measurements_say() {
         b: 12,
         c: 0,
         advice: Some(AdviceCounts { effective: 30, ineffective: 88, toxic: 2 }),
+        fact: None,
         difference: Some(0.2),
         low: 0.1,
         high: 0.3,

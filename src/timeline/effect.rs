@@ -39,16 +39,16 @@ pub use interval::{Interval, wilson, wilson_at};
 pub use kept_result::kept_results;
 pub use log::{ContrastLog, CountedPair, EffectLog, EpisodeSlot, NextRecord, PairLog, Totals};
 pub use monitored_power::{MonitoredDesign, MonitoredPower};
-pub use multiple::{benjamini_hochberg, e_bh, holm, rejected};
+pub use multiple::{FALSE_DISCOVERY_RATE, benjamini_hochberg, e_bh, holm, rejected};
 pub use outcome::{EpisodeResult, Outcome, pairing_gain};
 pub use paired::{McNemar, PairCounts};
 pub use panel::{Column, PanelVerdict, column_alpha};
 pub use placebo::{placebo_sentences, placebo_text, shuffled_text};
-pub use random::{SplitMix64, sample_seed, task_order};
+pub use random::{SplitMix64, block_order, sample_seed, task_order};
 pub use record::{
-    AskedAt, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectJudged,
-    EffectPlan, EffectRecord, EffectScope, EffectStart, EffectStopped, MeasuredLesson, PlannedTask, Shard,
-    StopReason,
+    AskedAt, COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode,
+    EffectJudged, EffectPlan, EffectRecord, EffectScope, EffectStart, EffectStopped, Keep, MeasuredLesson,
+    PlannedTask, Shard, StopReason,
 };
 pub use result::{ArmResult, ContrastResult, EffectResult, FixedResult};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

@@ -50,6 +50,8 @@ pub struct EffectProgress {
     pub missing_column: Option<String>,
     /// Whether the session's lessons have changed since it was asked for; it goes on with those of then.
     pub has_older_lessons: bool,
+    /// For which model server it waits, and why; `None` while it doesn't.
+    pub outage: Option<String>,
 }
 
 /// One column.
@@ -94,7 +96,7 @@ impl EffectProgress {
 
     /// Returns the same pairs, not running.
     pub fn stopped(&self) -> Self {
-        Self { phase: EffectPhase::Idle, ..self.clone() }
+        Self { phase: EffectPhase::Idle, outage: None, ..self.clone() }
     }
 
     /// Returns the verdict about both columns together, and the verdicts of both.

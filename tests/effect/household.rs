@@ -176,6 +176,7 @@ fn design(lesson: &Lesson, pairs: u32, tasks: Vec<Task>, arms: Arms) -> Measurem
         repeats: 1,
         shard: None,
         tasks: tasks.into_iter().map(|task| PlannedTask { task, learned: false }).collect(),
+        task_blocks: Vec::new(),
         excluded_seeds: Vec::new(),
     }
 }

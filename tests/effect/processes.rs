@@ -209,6 +209,93 @@ fn a_result_stays_with_the_lesson_in_the_pool() {
     assert!(in_pool(&["list"]).contains("2 pairs"), "{}", in_pool(&["list"]));
 }
 
+/// Regression: the result of shards was stored with no lesson.
+#[test]
+fn a_merged_result_stays_with_the_lesson_in_the_pool() {
+    let dir = tempfile::tempdir().unwrap();
+    let lessons = |more: &[&str]| {
+        let mut program = Command::new(PROGRAM);
+        program.arg("lessons").args(more).args(["--pool", "pool.jsonl"]).current_dir(dir.path());
+        let output = program.env_clear().env("HOME", dir.path()).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    lessons(&["add", "Do not repeat an action that did nothing."]);
+    let measure =
+        ["effect", "--lesson", "1", "--env", "household", "--tasks", "normal/put/1-4", "--pairs", "4"];
+    let edited = ["--keep-going", "--edited", "Look for a mug in/on a shelf first.", "--keep", "all"];
+    for shard in ["1/2", "2/2"] {
+        lessons(&[&measure[..], &edited, &["--shard", shard]].concat());
+    }
+    assert!(!lessons(&["list"]).contains("measured"), "nothing is kept of a shard");
+    let logs: Vec<String> = (1..=2)
+        .map(|n| find_log(dir.path(), &format!("shard-{n}-of-2.jsonl")).unwrap().display().to_string())
+        .collect();
+    lessons(&["effect", "--merge", &logs[0], &logs[1]]);
+    assert!(lessons(&["list"]).contains("4 pairs"), "{}", lessons(&["list"]));
+    let merged = std::fs::read(find_log(dir.path(), "log.jsonl").unwrap()).unwrap();
+    // One process, in a folder of its own.
+    let one = tempfile::tempdir().unwrap();
+    std::fs::copy(dir.path().join("pool.jsonl"), one.path().join("pool.jsonl")).unwrap();
+    let mut program = Command::new(PROGRAM);
+    program.arg("lessons").args(measure).args(edited).args(["--pool", "pool.jsonl"]).current_dir(one.path());
+    let output = program.env_clear().env("HOME", one.path()).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let whole = std::fs::read(find_log(one.path(), "log.jsonl").unwrap()).unwrap();
+    assert!(merged == whole, "{}", String::from_utf8_lossy(&merged));
+}
+
+/// Regression: a lesson that was learned in a calibration was measured "elsewhere" on its own calibration tasks.
+#[test]
+fn elsewhere_has_no_task_on_which_the_lesson_was_learned() {
+    let dir = tempfile::tempdir().unwrap();
+    let retrospect = |arguments: &[&str]| {
+        let mut program = Command::new(PROGRAM);
+        program.args(arguments).current_dir(dir.path()).stdin(Stdio::null());
+        let output = program.env_clear().env("HOME", dir.path()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    std::fs::create_dir(dir.path().join("sessions")).unwrap();
+    let household = ["--env", "household"];
+    retrospect(&[&["calibrate"], &household[..], &["--per-type", "1", "--out", "pool.jsonl"]].concat());
+    let run = ["--task", "easy/put/1", "--method", "omnireflect", "--pool", "pool.jsonl", "--headless"];
+    let before: Vec<PathBuf> = sessions(dir.path());
+    retrospect(&[&["run"], &household[..], &run].concat());
+    let session = sessions(dir.path()).into_iter().find(|path| !before.contains(path)).unwrap();
+    let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
+    let lines: Vec<Value> = pool.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids = |tasks: &Value| -> Vec<String> {
+        let tasks = tasks.as_array().into_iter().flatten();
+        tasks.map(|task| task["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let calibrated: Vec<String> = lines.iter().flat_map(|line| ids(&line["calibration"])).collect();
+    assert_eq!(calibrated.len(), 6);
+    assert!(
+        lines.iter().any(|line| !ids(&line["learned_on"]).is_empty()),
+        "a lesson's own tasks are recorded"
+    );
+    let measure = ["--lesson", "1", "--only", "elsewhere", "--keep-going", "--placebo", "none", "--json"];
+    let session = ["lessons", "effect", "--session", session.to_str().unwrap(), "--pool", "pool.jsonl"];
+    let planned = |pairs: &str| -> (String, Vec<String>) {
+        let output = retrospect(&[&session[..], &measure, &["--pairs", pairs]].concat());
+        let plan: Value = serde_json::from_str(output.lines().next().unwrap()).unwrap();
+        (plan["effect"].as_str().unwrap().to_owned(), ids(&plan["tasks"]))
+    };
+    let (effect, tasks) = planned("1");
+    assert!(tasks.len() > 100 && tasks.iter().all(|task| !calibrated.contains(task)), "{tasks:?}");
+    // More pairs continue the same measurement.
+    let log = || std::fs::read(find_log(Path::new(session[3]), "log.jsonl").unwrap()).unwrap();
+    let begun = log();
+    assert_eq!(planned("3"), (effect, tasks));
+    let episodes = |log: &[u8]| String::from_utf8_lossy(log).matches("effect_episode").count();
+    assert!(log().starts_with(&begun) && (episodes(&begun), episodes(&log())) == (2, 6));
+}
+
+fn sessions(dir: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(dir.join("sessions")).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
 /// A session that has ended isn't written any more; its exports have what was measured of its lessons all the same.
 #[test]
 fn exports_of_a_closed_session_have_what_was_measured() {

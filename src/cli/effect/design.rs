@@ -5,10 +5,10 @@ use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::lessons::parse_typed_lesson;
 use crate::cli::output::Output;
-use crate::cli::pool::{PoolFile, find_lesson, typed_pool_lesson};
+use crate::cli::pool::{PoolFile, find_lesson, pool_path, typed_pool_lesson};
 use crate::cli::setup::{build_run_config, check_templates, plan_run};
 use crate::cli::worlds::{task_selection, world_options};
-use crate::cli::{lesson_environments, locate};
+use crate::cli::{lesson_environments, lesson_sources, locate};
 use crate::domain::{Lesson, LessonText, RunSpec, Task};
 use crate::driver::measure::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
@@ -90,6 +90,7 @@ fn prepare_panel(
         })
         .transpose()?;
     choices.columns = if args.only.is_some() { 1 } else { 2 };
+    choices.learned_on = learned_on(config, Some(pool), &session.lesson);
     let place = args.step.map_or(EpisodePlace::Start, EpisodePlace::Step);
     let measurements = design_columns(config, &session, place, (args.only, tasks), args.pairs, choices)?;
     let prepared = |measurement| Prepared {
@@ -109,8 +110,10 @@ pub(super) fn design_panel(
     place: EpisodePlace,
     choices: &MeasureChoices,
 ) -> Result<(Vec<Measurement>, Option<CliError>), CliError> {
+    let learned_on = learned_on(config, None, &session.lesson);
     let design = |only, columns| {
-        let mut choices = MeasureChoices { columns, ..choices.clone() };
+        let learned_on = learned_on.clone();
+        let mut choices = MeasureChoices { columns, learned_on, ..choices.clone() };
         design_columns(config, session, place, (only, None), None, &mut choices)
     };
     design(None, 2).map(|both| (both, None)).or_else(|reason| {
@@ -144,6 +147,20 @@ fn design_columns(
         })?);
     }
     Ok(measurements)
+}
+
+/// Returns the keys of the tasks on which a lesson was learned, by the pool files that may have it: the one that it was loaded from,
+/// and the given or configured one. A file that can't be read says nothing.
+fn learned_on(config: &Config, pool: Option<&Path>, lesson: &Lesson) -> Vec<String> {
+    let loaded = lesson.file.as_deref().map(PathBuf::from);
+    let files = [loaded, Some(pool.map_or_else(|| pool_path(config), Path::to_owned))];
+    let read = |file: PathBuf| PoolFile::read(&file).ok();
+    files
+        .into_iter()
+        .flatten()
+        .filter_map(read)
+        .flat_map(|pool| lesson_sources::of_pool(&pool, &lesson.id))
+        .collect()
 }
 
 /// Describes what a measurement costs, and which effects it can show.
@@ -216,6 +233,7 @@ fn prepare_task_set(
             "`retrospect lessons add` adds one, or --text TEXT measures one that is in no pool",
         ));
     }
+    choices.learned_on = measured.iter().flat_map(|lesson| learned_on(config, Some(pool), lesson)).collect();
     let make = run_factory(config, &plan.world_options);
     let source = pool.display().to_string();
     let spec: &RunSpec = &plan.spec;

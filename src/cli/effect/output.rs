@@ -5,8 +5,9 @@ use super::{Measured, panel_verdict};
 use crate::cli::args::EffectArgs;
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
+use crate::driver::measure::ServerOutage;
 use crate::report::effect::{
-    column_name, describe_cost, describe_detectable, describe_mode, describe_panel, describe_start,
+    column_name, describe_columns, describe_cost, describe_detectable, describe_mode, describe_start,
     result_lines, result_markdown,
 };
 use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, PairLog};
@@ -82,6 +83,14 @@ impl<'a> ResultPrinter<'a> {
         Ok(())
     }
 
+    /// Says that the measurement waits for its model server, or that the server has answered.
+    pub(super) fn on_outage(&mut self, outage: Option<&ServerOutage>) {
+        match outage {
+            Some(outage) => self.note(&outage.describe()),
+            None => self.note("the model server answers again"),
+        }
+    }
+
     /// Prints the pairs that a record has completed.
     pub(super) fn on_record(&mut self, log: &EffectLog, record: &EffectRecord) -> Result<(), CliError> {
         let effect = log.plan().effect.clone();
@@ -111,9 +120,10 @@ impl<'a> ResultPrinter<'a> {
     /// Prints the results of all columns.
     pub(super) fn print_results(&mut self, measured: &[Measured]) -> Result<(), CliError> {
         let panel = panel_verdict(measured);
-        let verdicts: Vec<_> = measured.iter().map(|m| m.result.verdict()).collect();
-        let sentence = match (panel, verdicts.as_slice()) {
-            (Some(panel), [here, elsewhere]) => Some(describe_panel(panel, *here, *elsewhere)),
+        let sentence = match (panel, measured) {
+            (Some(panel), [here, elsewhere]) => {
+                Some(describe_columns(panel, &here.result, &elsewhere.result))
+            }
             _ => None,
         };
         match self.format {
@@ -122,7 +132,8 @@ impl<'a> ResultPrinter<'a> {
                     self.print_verdict_lines(&plan.effect, result)?;
                 }
                 if let Some(panel) = panel {
-                    let line = json!({"type": "panel", "verdict": panel, "text": sentence});
+                    let facts: Vec<&Option<String>> = measured.iter().map(|m| &m.result.fact).collect();
+                    let line = json!({"type": "panel", "verdict": panel, "text": sentence, "facts": facts});
                     self.out.print_json(&line.to_string())?;
                 }
                 Ok(())

@@ -1,5 +1,8 @@
 //! Measurements for the screen.
 
+#[cfg(test)]
+mod tests;
+
 use super::design::{describe_estimate, design_panel};
 use super::store::store_quietly;
 use super::unfinished::{begun_measurements, is_to_be_continued};
@@ -9,13 +12,13 @@ use crate::cli::locate;
 use crate::cli::pool::pool_path;
 use crate::domain::{Lesson, LessonId, LessonStatus, MeasuredEffect};
 use crate::driver::measure::{
-    MeasureChoices, MeasureOptions, MeasuredSession, Measurement, OpenMeasurement, Wanted, day_of,
-    measure_in_turn, measurements_folder, modified, read_log, read_results,
+    MeasureChoices, MeasureOptions, MeasureUpdate, MeasuredSession, Measurement, OpenMeasurement,
+    ServerOutage, Wanted, day_of, measure_in_turn, measurements_folder, modified, read_log, read_results,
 };
 use crate::driver::{Store, wall_clock_now};
 use crate::engine::State;
 use crate::timeline::Timeline;
-use crate::timeline::effect::{AskedAt, EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
+use crate::timeline::effect::{AskedAt, EffectLog, EffectResult, StopReason, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
@@ -37,8 +40,8 @@ pub(in crate::cli) struct ScreenMeasurement {
     root: PathBuf,
 }
 
-/// Shows the columns as they are now.
-type ShowColumns<'a> = dyn Fn(&[EffectColumn]) + 'a;
+/// Shows the columns as they are now, and for which server the measurement waits.
+type ShowColumns<'a> = dyn Fn(&[EffectColumn], Option<String>) + 'a;
 
 /// Both columns, as planned.
 struct Panel {
@@ -87,8 +90,8 @@ impl ScreenMeasurement {
         let (sender, wanted) = watch::channel(Wanted::Running);
         let (done, is_done) = oneshot::channel::<()>();
         let watcher = stop_when_cancelled(progress.clone(), sender, is_done)?;
-        let send_columns = |columns: &[EffectColumn]| {
-            send(panel.in_phase(EffectPhase::Running, columns.iter()));
+        let send_columns = |columns: &[EffectColumn], outage| {
+            send(EffectProgress { outage, ..panel.in_phase(EffectPhase::Running, columns.iter()) });
         };
         let outcome = run_columns(&mut columns, &wanted, &send_columns);
         // The watcher ends, whether or not it still listens.
@@ -251,17 +254,21 @@ fn run_columns(
         places.push(place);
     }
     let mut last_shown = Instant::now();
-    let mut on_record = |index: usize, log: &EffectLog, _: &EffectRecord| {
+    let mut on_update = |index: usize, log: &EffectLog, update: MeasureUpdate<'_>| {
+        if let MeasureUpdate::Outage(outage) = update {
+            send(&shown, outage.map(ServerOutage::describe));
+            return;
+        }
         let column = places.get(index).and_then(|place| shown.get_mut(*place));
         let Some(column) = column.filter(|_| last_shown.elapsed() >= SHOW_INTERVAL) else { return };
         last_shown = Instant::now();
         column.log = log.clone();
         // The bootstrap takes long, so only the end has it.
         column.result = EffectResult::without_bootstrap(log);
-        send(&shown);
+        send(&shown, None);
     };
     let options = MeasureOptions { retry_delay: RETRY_DELAY, ..MeasureOptions::default() };
-    let outcome = measure_in_turn(measurements, options, wanted, &mut on_record);
+    let outcome = measure_in_turn(measurements, options, wanted, &mut on_update);
     for (index, place) in places.into_iter().enumerate() {
         let Some(column) = columns.get_mut(place) else { continue };
         // After an error, the file has what was played.
@@ -289,6 +296,7 @@ impl Panel {
             columns: columns.cloned().collect(),
             missing_column: self.missing_column.clone(),
             has_older_lessons: self.has_older_lessons,
+            outage: None,
         }
     }
 }

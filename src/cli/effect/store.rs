@@ -1,7 +1,6 @@
 //! Keeps the results of a measurement with its lessons, in the pool file.
 
 use super::Measured;
-use super::design::Prepared;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 #[cfg(feature = "tui")]
@@ -19,12 +18,12 @@ use std::path::Path;
 pub(super) fn store_result(
     config: &Config,
     path: &Path,
-    column: &Prepared,
     done: &Measured,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let results = kept_results(&done.plan, &done.result, &day_of(wall_clock_now()));
-    if column.measurement.plan.shard.is_some() || results.is_empty() || !path.exists() {
+    // Nothing is kept of a shard.
+    if results.is_empty() || !path.exists() {
         return Ok(());
     }
     append_and_report(config, path, &new_lines(path, results)?, out)

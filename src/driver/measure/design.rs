@@ -9,8 +9,8 @@ use crate::driver::{OpenWorld, RunConfig};
 use crate::env::Environment;
 use crate::provider::Provider;
 use crate::timeline::effect::{
-    Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope, EffectStart, MeasuredLesson,
-    Outcome, PlannedTask, Shard,
+    COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope,
+    EffectStart, Keep, MeasuredLesson, Outcome, PlannedTask, Shard,
 };
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub struct MeasurementDesign {
     pub repeats: u32,
     pub shard: Option<Shard>,
     pub tasks: Vec<PlannedTask>,
+    /// The lengths of the blocks in which the tasks were listed; empty if the list is one.
+    pub task_blocks: Vec<u32>,
     /// Sample seeds of observed episodes.
     pub excluded_seeds: Vec<u64>,
 }
@@ -115,6 +117,8 @@ impl Measurement {
             [lesson] => Some((lesson.id.clone(), lesson.version)),
             _ => None,
         };
+        let has_several_claims = design.lessons.len() > 1 || design.contrasts.len() > 2;
+        let counting = if has_several_claims { COUNTING_TO_THE_MARK } else { 0 };
         let mut plan = EffectPlan {
             v: EFFECT_VERSION,
             effect: String::new(),
@@ -141,6 +145,9 @@ impl Measurement {
             method: run.as_ref().map_or_else(String::new, |run| run.method.clone()),
             actor: run.as_ref().map_or_else(String::new, |run| run.actor.clone()),
             excluded_seeds: design.excluded_seeds,
+            task_blocks: design.task_blocks,
+            counting,
+            keep: Keep::default(),
             asked: None,
         };
         plan.effect = identity(&plan);

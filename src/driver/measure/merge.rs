@@ -1,7 +1,7 @@
 //! Joins the logs of shards to the log that one process would have written.
 
 use crate::timeline::effect::{
-    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, NextRecord, Shard,
+    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, EpisodeSlot, NextRecord, Shard,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +24,8 @@ struct Collected {
     episodes: BTreeMap<(u32, u32, String), EffectEpisode>,
     /// By pair and arm.
     discarded: BTreeMap<(u32, String), EffectDiscarded>,
+    /// The pairs whose journals are kept.
+    kept: BTreeSet<u32>,
 }
 
 /// Joins logs, each with its name. Returns the records that one process would have written, up to the first pair that is
@@ -68,8 +70,13 @@ impl Collected {
             match record {
                 EffectRecord::Episode(episode) => {
                     let key = (episode.pair, episode.repeat, episode.arm.clone());
-                    let known = self.episodes.entry(key).or_insert_with(|| (**episode).clone());
-                    if *known != **episode {
+                    if episode.kept {
+                        self.kept.insert(episode.pair);
+                    }
+                    // Which line says that a pair is kept depends on the order in which the arms were played.
+                    let episode = EffectEpisode { kept: false, ..(**episode).clone() };
+                    let known = self.episodes.entry(key).or_insert_with(|| episode.clone());
+                    if *known != episode {
                         return Err(MergeError::Contradiction {
                             name: name.to_owned(),
                             pair: episode.pair,
@@ -98,8 +105,11 @@ impl Collected {
                 NextRecord::Play(slots) => {
                     let Some(slot) = slots.into_iter().next() else { break };
                     let episode = self.episodes.get(&(slot.pair, slot.repeat, slot.arm.clone()));
-                    match (episode, self.discarded.get(&(slot.pair, slot.arm))) {
-                        (Some(episode), _) => EffectRecord::Episode(Box::new(episode.clone())),
+                    match (episode, self.discarded.get(&(slot.pair, slot.arm.clone()))) {
+                        (Some(episode), _) => {
+                            let kept = self.is_kept_here(&log, &slot, episode);
+                            EffectRecord::Episode(Box::new(EffectEpisode { kept, ..episode.clone() }))
+                        }
                         (None, Some(discarded)) => EffectRecord::Discarded(discarded.clone()),
                         (None, None) if is_absent(slot.pair) => EffectRecord::Discarded(EffectDiscarded {
                             effect: effect.clone(),
@@ -118,5 +128,18 @@ impl Collected {
             records.push(record);
         }
         records
+    }
+
+    /// Returns whether one process would have written with this episode that its pair is kept: it is the pair's last one, and what is
+    /// kept is decided by the arms that one process plays.
+    fn is_kept_here(&self, log: &EffectLog, slot: &EpisodeSlot, episode: &EffectEpisode) -> bool {
+        let is_last = log.open_slots_of_pair(slot.pair).iter().all(|open| open == slot);
+        if !is_last || !self.kept.contains(&slot.pair) {
+            return false;
+        }
+        let mut with_last = log.clone();
+        with_last.apply(EffectRecord::Episode(Box::new(episode.clone())));
+        let differs = with_last.pairs().get(&slot.pair).is_some_and(|pair| with_last.differs(pair));
+        log.plan().keep.keeps(differs)
     }
 }

@@ -1,5 +1,6 @@
 //! Plays one episode in memory.
 
+use super::outage::{Patience, ServerOutage, is_outage, is_refusal};
 use super::starting_point::PreparedEpisode;
 use crate::domain::{CallId, EpisodeSummary, FailureKind, Job, JobContext, ModelRole, PromptRecord, hex};
 use crate::driver::call_runner::call_provider;
@@ -52,16 +53,23 @@ pub(super) struct PlayedEpisode {
 pub(super) enum PlayError {
     /// The server or the environment failed; the agent didn't cause it. Contains a phrase with what to do about it.
     Broken(String),
-    /// A person stopped the measurement.
+    /// The server refuses the calls, and will again. Contains the same.
+    Refused(String),
+    /// A person stopped the measurement, or its time is up.
     Stopped,
 }
 
+/// Receives that a call waits for its server, or `None` once the server has answered.
+pub(super) type ReportOutage<'a> = dyn Fn(Option<ServerOutage>) + 'a;
+
 /// Plays episodes one after the other. It keeps environments with their snapshots, so that the next episode from the same
 /// moment starts without replaying many actions.
-pub(super) struct EpisodePlayer {
+pub(super) struct EpisodePlayer<'a> {
     worlds: SnapshotCache,
     runtime: tokio::runtime::Runtime,
     wanted: watch::Receiver<Wanted>,
+    patience: Patience,
+    report_outage: &'a ReportOutage<'a>,
 }
 
 /// An episode in progress.
@@ -82,21 +90,25 @@ struct Baseline {
     cost_nano: u64,
 }
 
-impl EpisodePlayer {
+impl<'a> EpisodePlayer<'a> {
     /// Creates a player.
     ///
     /// # Errors
     /// Returns the system's error if the runtime for calls to models can't be created.
-    pub(super) fn new(wanted: watch::Receiver<Wanted>) -> std::io::Result<Self> {
+    pub(super) fn new(
+        wanted: watch::Receiver<Wanted>,
+        patience: Patience,
+        report_outage: &'a ReportOutage<'a>,
+    ) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { worlds: SnapshotCache::default(), runtime, wanted })
+        Ok(Self { worlds: SnapshotCache::default(), runtime, wanted, patience, report_outage })
     }
 
     /// Plays an episode from its starting point to its end.
     ///
     /// # Errors
-    /// Returns [`PlayError::Broken`] if the server or the environment fails, and [`PlayError::Stopped`] if a person
-    /// stops the measurement.
+    /// Returns [`PlayError::Broken`] if the environment fails, or the server in a way that doesn't pass, [`PlayError::Refused`] if the
+    /// server refuses, and [`PlayError::Stopped`] if a person or the clock stops the measurement.
     pub(super) fn play(
         &mut self,
         config: &RunConfig,
@@ -215,17 +227,46 @@ impl EpisodePlayer {
         if let Some(failure) = oversized_prompt(&game.engine, prompt) {
             return Ok(Reply::Failed { call, failure });
         }
-        let rendered = (config.render_prompt)(state, prompt);
-        let request = build_request(prompt, rendered, state.settings().accept_truncated);
-        let mut wanted = self.wanted.clone();
-        let reply = self.runtime.block_on(async {
-            tokio::select! {
-                biased;
-                reply = call_provider(provider, request, u64::from(prompt.tokens)) => Some(reply),
-                _ = wanted.wait_for(|wanted| *wanted == Wanted::Stopped) => None,
-            }
-        });
-        reply.ok_or(PlayError::Stopped)
+        let mut attempts = 0;
+        loop {
+            let rendered = (config.render_prompt)(state, prompt);
+            let request = build_request(prompt, rendered, state.settings().accept_truncated);
+            let mut wanted = self.wanted.clone();
+            let reply = self.runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    reply = call_provider(provider, request, u64::from(prompt.tokens)) => Some(reply),
+                    _ = wanted.wait_for(|wanted| *wanted == Wanted::Stopped) => None,
+                }
+            });
+            let reply = reply.ok_or(PlayError::Stopped)?;
+            let outage = match &reply {
+                Reply::Failed { failure, .. } if failure.kind.is_some_and(is_outage) => failure,
+                _ => {
+                    if attempts > 0 {
+                        (self.report_outage)(None);
+                    }
+                    return Ok(reply);
+                }
+            };
+            // The same call is sent again, as if nothing had happened: its seed and so its answer stay the same.
+            attempts += 1;
+            self.wait_for_server(outage, attempts)?;
+        }
+    }
+
+    /// Waits until a failed call is sent again.
+    ///
+    /// # Errors
+    /// Returns [`PlayError::Stopped`] if a person stops the measurement, or its time is up.
+    fn wait_for_server(&self, failure: &Failure, attempts: u32) -> Result<(), PlayError> {
+        let delay = self.patience.delay(attempts);
+        let failure = describe_failure(failure);
+        (self.report_outage)(Some(ServerOutage { failure, attempts, retry_in: delay }));
+        let left = self.patience.deadline.map(|at| at.saturating_duration_since(std::time::Instant::now()));
+        self.wait(left.map_or(delay, |left| left.min(delay)));
+        let is_stopped = *self.wanted.borrow() == Wanted::Stopped;
+        if is_stopped || self.patience.is_over() { Err(PlayError::Stopped) } else { Ok(()) }
     }
 }
 
@@ -270,14 +311,16 @@ impl Game<'_> {
     /// counts as lost.
     ///
     /// # Errors
-    /// Returns [`PlayError::Broken`] if the server or the environment caused the failure.
+    /// Returns [`PlayError::Broken`] or [`PlayError::Refused`] if the server or the environment caused the failure.
     fn agent_failure(&self) -> Result<Option<Event>, PlayError> {
         let state = &self.engine.state;
         let Some((effect, failure)) = &state.failed_call else { return Ok(None) };
         let is_agents_fault = matches!(effect, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor)
             && matches!(failure.kind, Some(FailureKind::TooLong | FailureKind::Unusable));
         if !is_agents_fault {
-            return Err(PlayError::Broken(describe_failure(failure)));
+            let why = describe_failure(failure);
+            let is_final = matches!(effect, Effect::Ask { .. }) && failure.kind.is_some_and(is_refusal);
+            return Err(if is_final { PlayError::Refused(why) } else { PlayError::Broken(why) });
         }
         Ok(Some(episode_end(state, crate::domain::EndReason::Error)))
     }

@@ -3,30 +3,22 @@
 use super::design::Measurement;
 use super::kept::{journal_name, write_journal};
 use super::log_file::{LogFile, LogFileError};
+use super::outage::{Patience, ServerOutage};
 use super::player::{EpisodePlayer, PlayError, PlayedEpisode, Wanted};
 use super::starting_point::EpisodeSetup;
 use crate::engine::Envelope;
 use crate::journal::JournalError;
 use crate::timeline::effect::{
-    EffectDiscarded, EffectEpisode, EffectLog, EffectRecord, EpisodeSlot, NextRecord, StopReason,
+    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, EpisodeSlot, Keep, NextRecord,
+    StopReason,
 };
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How often an episode is played before its pair is discarded.
+/// How often an episode is played before its pair is discarded. A server that fails for a while isn't one of the reasons.
 const TRIES: u32 = 3;
-
-/// Which pairs are kept as journals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// Those whose arms have different outcomes.
-    #[default]
-    Differing,
-    All,
-    None,
-}
 
 /// How a measurement is run; nothing here changes its numbers.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +26,7 @@ pub struct MeasureOptions {
     /// How many episodes are played at once.
     pub jobs: usize,
     pub keep: Keep,
-    /// How long to wait before an episode that couldn't be played is tried again.
+    /// How long to wait before an episode that couldn't be played, or a call to a server that fails, is tried again; longer each time.
     pub retry_delay: Duration,
     /// Return after this time and at least one pair, at the end of a pair, so that another measurement can advance; `continue_measurement` goes
     /// on. Nothing of it is recorded. `None`: only when the measurement stops.
@@ -62,11 +54,26 @@ pub enum MeasureError {
     OtherMeasurement { path: String, found: String, expected: String },
 }
 
-/// Receives each record after it is written, with the log that includes it.
-pub type OnRecord<'a> = dyn FnMut(&EffectLog, &EffectRecord) + 'a;
+/// What a measurement in progress tells.
+#[derive(Clone, Copy, Debug)]
+pub enum MeasureUpdate<'a> {
+    /// A record was written.
+    Record(&'a EffectRecord),
+    /// A call waits for its model server; `None`: the server has answered. Nothing of it is recorded.
+    Outage(Option<&'a ServerOutage>),
+}
+
+/// Receives each record after it is written, with the log that includes it, and when calls wait for their server.
+pub type OnUpdate<'a> = dyn FnMut(&EffectLog, MeasureUpdate<'_>) + 'a;
 
 /// The result of playing a slot.
 type Played = Result<PlayedEpisode, PlayError>;
+
+/// What the threads that play episodes tell.
+enum WorkerMessage {
+    Played(EpisodeSlot, Box<Played>),
+    Outage(Option<ServerOutage>),
+}
 
 /// A measurement in progress.
 struct Runner<'a> {
@@ -74,7 +81,7 @@ struct Runner<'a> {
     options: MeasureOptions,
     file: Option<&'a mut LogFile>,
     log: EffectLog,
-    on_record: &'a mut OnRecord<'a>,
+    on_update: &'a mut OnUpdate<'a>,
     in_progress: Vec<EpisodeSlot>,
     /// The events of episodes whose pairs are not complete yet.
     events: HashMap<EpisodeSlot, Vec<Envelope>>,
@@ -97,9 +104,9 @@ pub fn measure<'a>(
     (file, records): (Option<&'a mut LogFile>, Vec<EffectRecord>),
     options: MeasureOptions,
     wanted: watch::Receiver<Wanted>,
-    on_record: &'a mut OnRecord<'a>,
+    on_update: &'a mut OnUpdate<'a>,
 ) -> Result<EffectLog, MeasureError> {
-    continue_measurement(measurement, (file, EffectLog::fold(records)), options, wanted, on_record)
+    continue_measurement(measurement, (file, EffectLog::fold(records)), options, wanted, on_update)
 }
 
 /// Goes on with a measurement whose log is known, or begins it. `file` has the records of the log.
@@ -111,9 +118,9 @@ pub(super) fn continue_measurement<'a>(
     (file, known): (Option<&'a mut LogFile>, Option<EffectLog>),
     options: MeasureOptions,
     wanted: watch::Receiver<Wanted>,
-    on_record: &'a mut OnRecord<'a>,
+    on_update: &'a mut OnUpdate<'a>,
 ) -> Result<EffectLog, MeasureError> {
-    let plan = &measurement.plan;
+    let plan = &EffectPlan { keep: options.keep, ..measurement.plan.clone() };
     let minutes = plan.budget.minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60)));
     if let Some(known) = known.as_ref().filter(|known| !known.plan().is_same_measurement(plan)) {
         return Err(MeasureError::OtherMeasurement {
@@ -132,7 +139,7 @@ pub(super) fn continue_measurement<'a>(
         options,
         file,
         log: known.unwrap_or_else(|| EffectLog::new(plan.clone())),
-        on_record,
+        on_update,
         in_progress: Vec::new(),
         events: HashMap::new(),
         deadline: minutes.and_then(|minutes| options.begun.unwrap_or_else(Instant::now).checked_add(minutes)),
@@ -157,14 +164,15 @@ impl Runner<'_> {
         let jobs = self.options.jobs.max(1);
         let (slots, receiver) = mpsc::channel::<EpisodeSlot>();
         let receiver = Mutex::new(receiver);
-        let (results, played) = mpsc::channel::<(EpisodeSlot, Played)>();
-        let (measurement, options, wanted) = (self.measurement, self.options, self.wanted.clone());
+        let (results, played) = mpsc::channel::<WorkerMessage>();
+        let (measurement, wanted) = (self.measurement, self.wanted.clone());
+        let patience = self.patience();
         std::thread::scope(|scope| {
             for _ in 0..jobs {
                 let (results, receiver, wanted) = (results.clone(), &receiver, wanted.clone());
                 std::thread::Builder::new().name("measure".to_owned()).spawn_scoped(scope, move || {
                     crate::driver::lower_thread_priority();
-                    work(measurement, options, receiver, &results, &wanted);
+                    work(measurement, patience, receiver, &results, &wanted);
                 })?;
             }
             let outcome = self.coordinate(&slots, &played);
@@ -177,7 +185,7 @@ impl Runner<'_> {
     fn coordinate(
         &mut self,
         slots: &mpsc::Sender<EpisodeSlot>,
-        played: &mpsc::Receiver<(EpisodeSlot, Played)>,
+        played: &mpsc::Receiver<WorkerMessage>,
     ) -> Result<(), MeasureError> {
         loop {
             if let Some(reason) = self.interruption() {
@@ -225,7 +233,7 @@ impl Runner<'_> {
     fn end_early(
         &mut self,
         reason: StopReason,
-        played: &mpsc::Receiver<(EpisodeSlot, Played)>,
+        played: &mpsc::Receiver<WorkerMessage>,
     ) -> Result<(), MeasureError> {
         while !self.in_progress.is_empty() {
             self.receive(played)?;
@@ -238,14 +246,21 @@ impl Runner<'_> {
     }
 
     /// Waits for an episode and records it.
-    fn receive(&mut self, played: &mpsc::Receiver<(EpisodeSlot, Played)>) -> Result<(), MeasureError> {
+    fn receive(&mut self, played: &mpsc::Receiver<WorkerMessage>) -> Result<(), MeasureError> {
         // The workers answer every slot.
-        let Ok((slot, result)) = played.recv() else { return Ok(()) };
+        let (slot, result) = match played.recv() {
+            Ok(WorkerMessage::Played(slot, result)) => (slot, *result),
+            Ok(WorkerMessage::Outage(outage)) => {
+                (self.on_update)(&self.log, MeasureUpdate::Outage(outage.as_ref()));
+                return Ok(());
+            }
+            Err(_) => return Ok(()),
+        };
         self.in_progress.retain(|other| *other != slot);
         match result {
             Ok(episode) => self.record_episode(slot, episode),
             Err(PlayError::Stopped) => Ok(()),
-            Err(PlayError::Broken(reason)) => {
+            Err(PlayError::Broken(reason) | PlayError::Refused(reason)) => {
                 self.events.retain(|other, _| other.pair != slot.pair);
                 self.write(&EffectRecord::Discarded(EffectDiscarded {
                     effect: self.log.plan().effect.clone(),
@@ -296,11 +311,7 @@ impl Runner<'_> {
         let mut with_last = self.log.clone();
         with_last.apply(EffectRecord::Episode(Box::new(last.clone())));
         let Some(recorded) = with_last.pairs().get(&pair) else { return Ok(false) };
-        let is_kept = match self.options.keep {
-            Keep::None => false,
-            Keep::All => true,
-            Keep::Differing => with_last.differs(recorded),
-        };
+        let is_kept = self.options.keep.keeps(with_last.differs(recorded));
         let Some(run) = self.measurement.start.run().filter(|_| is_kept) else { return Ok(false) };
         let slots = with_last.slots_with_arms(pair, recorded);
         for slot in slots {
@@ -318,9 +329,13 @@ impl Runner<'_> {
         Ok(true)
     }
 
+    fn patience(&self) -> Patience {
+        Patience { first_delay: self.options.retry_delay, deadline: self.deadline }
+    }
+
     /// Plays an episode that is in the log again, only for its journal. `None` if that fails.
     fn play_again(&self, slot: &EpisodeSlot) -> Option<Vec<Envelope>> {
-        let mut player = EpisodePlayer::new(self.wanted.clone()).ok()?;
+        let mut player = EpisodePlayer::new(self.wanted.clone(), self.patience(), &|_| {}).ok()?;
         play_slot(self.measurement, &mut player, slot).ok().map(|episode| episode.events)
     }
 
@@ -334,7 +349,7 @@ impl Runner<'_> {
             }
         }
         self.log.apply(record.clone());
-        (self.on_record)(&self.log, record);
+        (self.on_update)(&self.log, MeasureUpdate::Record(record));
         Ok(())
     }
 }
@@ -342,20 +357,22 @@ impl Runner<'_> {
 /// Plays slots until there are no more.
 fn work(
     measurement: &Measurement,
-    options: MeasureOptions,
+    patience: Patience,
     slots: &Mutex<mpsc::Receiver<EpisodeSlot>>,
-    results: &mpsc::Sender<(EpisodeSlot, Played)>,
+    results: &mpsc::Sender<WorkerMessage>,
     wanted: &watch::Receiver<Wanted>,
 ) {
-    let mut player = EpisodePlayer::new(wanted.clone());
+    // The coordinator lives longer.
+    let report_outage = |outage| drop(results.send(WorkerMessage::Outage(outage)));
+    let mut player = EpisodePlayer::new(wanted.clone(), patience, &report_outage);
     loop {
         let next = slots.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(slot) = next else { break };
         let played = match &mut player {
-            Ok(player) => play_with_retries(measurement, options, player, &slot),
+            Ok(player) => play_with_retries(measurement, patience, player, &slot),
             Err(error) => Err(PlayError::Broken(error.to_string())),
         };
-        if results.send((slot, played)).is_err() {
+        if results.send(WorkerMessage::Played(slot, Box::new(played))).is_err() {
             break;
         }
     }
@@ -363,15 +380,15 @@ fn work(
 
 fn play_with_retries(
     measurement: &Measurement,
-    options: MeasureOptions,
-    player: &mut EpisodePlayer,
+    patience: Patience,
+    player: &mut EpisodePlayer<'_>,
     slot: &EpisodeSlot,
 ) -> Played {
     let mut tries = 1;
     loop {
         match play_slot(measurement, player, slot) {
             Err(PlayError::Broken(_)) if tries < TRIES => {
-                player.wait(options.retry_delay * tries);
+                player.wait(patience.first_delay * tries);
                 tries += 1;
             }
             played => return played,
@@ -379,7 +396,7 @@ fn play_with_retries(
     }
 }
 
-fn play_slot(measurement: &Measurement, player: &mut EpisodePlayer, slot: &EpisodeSlot) -> Played {
+fn play_slot(measurement: &Measurement, player: &mut EpisodePlayer<'_>, slot: &EpisodeSlot) -> Played {
     let session = journal_name(slot.pair, slot.repeat, &slot.arm);
     let task = measurement.plan.tasks.get(slot.task).map(|planned| &planned.task);
     let setup =

@@ -16,6 +16,7 @@ use crate::timeline::effect::{
     ALPHA, Column, EffectBudget, EffectScope, EffectStart, MeasuredLesson, Outcome, PlannedTask, Shard,
     column_alpha, placebo_text, shuffled_text,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The number of kinds of task that a list of generated tasks is divided by. With more kinds, there are more tasks than
@@ -69,6 +70,8 @@ pub struct MeasureChoices {
     pub exactly_these: bool,
     /// The number of columns that are judged together.
     pub columns: usize,
+    /// The keys of tasks on which the lesson was learned in other sessions.
+    pub learned_on: Vec<String>,
 }
 
 impl Default for MeasureChoices {
@@ -87,6 +90,7 @@ impl Default for MeasureChoices {
             shard: None,
             exactly_these: false,
             columns: 2,
+            learned_on: Vec::new(),
         }
     }
 }
@@ -173,7 +177,7 @@ impl MeasuredSession {
 
     /// Designs the column "elsewhere": other tasks, from their start. Without `tasks`, the environment's own: those that
     /// calibrations use, or else its list. The tasks of this session are never among them: the lesson may have been learned
-    /// there, and they have been observed.
+    /// there, and they have been observed. Nor are those on which it was learned before.
     ///
     /// # Errors
     /// Returns [`DesignError`] if there are no such tasks, or if the run can't be built.
@@ -188,18 +192,26 @@ impl MeasuredSession {
         let run = head.run.as_deref().ok_or(DesignError::NoRun)?;
         let env = head.episode.as_deref().map(|episode| episode.task.env.clone());
         let env = env.or_else(|| run.tasks.first().map(|task| task.env.clone())).ok_or(DesignError::NoRun)?;
-        let tasks = match tasks {
-            Some(tasks) => tasks,
+        let blocks = match tasks {
+            Some(tasks) => vec![tasks],
             None => other_tasks(&env, choices.pairs, options)?,
         };
         let played = head.ended_episodes.iter().map(|ended| ended.task.key());
         let open = head.episode.iter().map(|episode| episode.task.key());
-        let seen: Vec<String> = played.chain(open).collect();
-        let tasks: Vec<PlannedTask> = tasks
-            .into_iter()
-            .filter(|task| !seen.contains(&task.key()))
-            .map(|task| PlannedTask { task, learned: false })
-            .collect();
+        let about = self.lesson.task_key.as_deref().map(str::to_owned);
+        let mut seen: HashSet<String> =
+            played.chain(open).chain(about).chain(choices.learned_on.iter().cloned()).collect();
+        let (mut tasks, mut task_blocks) = (Vec::new(), Vec::new());
+        for block in blocks {
+            let before = tasks.len();
+            // Named twice, a task would count as two.
+            let new = block.into_iter().filter(|task| seen.insert(task.key()));
+            tasks.extend(new.map(|task| PlannedTask { task, learned: false }));
+            task_blocks.push((tasks.len() - before) as u32);
+        }
+        if task_blocks.len() == 1 {
+            task_blocks.clear();
+        }
         if tasks.is_empty() {
             return Err(DesignError::NoTasks(env));
         }
@@ -214,7 +226,7 @@ impl MeasuredSession {
         let start =
             FreshStart { spec: other_run(run), lessons, source: self.name.clone(), replay_start: None };
         let mut design = design(&self.lesson, Column::Elsewhere, choices, tasks);
-        design.repeats = choices.repeats;
+        (design.repeats, design.task_blocks) = (choices.repeats, task_blocks);
         measurement(design, StartingPoint::Start(Box::new(start)), make)
     }
 
@@ -251,7 +263,7 @@ pub fn measure_over_tasks(
     choices: &MeasureChoices,
     make: &RunFactory,
 ) -> Result<Measurement, DesignError> {
-    let (start, tasks) = task_list_start(spec, source, lessons)?;
+    let (start, tasks) = task_list_start(spec, source, lessons, &choices.learned_on)?;
     let mut design = design(lesson, Column::Elsewhere, choices, tasks);
     design.column = None;
     design.repeats = choices.repeats;
@@ -269,7 +281,7 @@ pub fn measure_each(
     choices: &MeasureChoices,
     make: &RunFactory,
 ) -> Result<Measurement, DesignError> {
-    let (start, tasks) = task_list_start(spec, source, lessons)?;
+    let (start, tasks) = task_list_start(spec, source, lessons, &choices.learned_on)?;
     let Some(first) = measured.first() else { return Err(DesignError::NoRun) };
     let mut design = design(first, Column::Elsewhere, choices, tasks);
     design.column = None;
@@ -283,12 +295,18 @@ fn task_list_start(
     spec: &RunSpec,
     source: &str,
     lessons: Vec<Lesson>,
+    learned_on: &[String],
 ) -> Result<(StartingPoint, Vec<PlannedTask>), DesignError> {
-    let plain = |task: &Task| PlannedTask {
-        task: Task { goal: String::new(), ..task.clone() },
-        learned: lessons.iter().any(|l| l.task_key.as_deref() == Some(task.key().as_str())),
+    let plain = |task: &Task| {
+        let key = task.key();
+        let is_about = |lesson: &Lesson| lesson.task_key.as_deref() == Some(key.as_str());
+        let learned = learned_on.contains(&key) || lessons.iter().any(is_about);
+        PlannedTask { task: Task { goal: String::new(), ..task.clone() }, learned }
     };
-    let tasks: Vec<PlannedTask> = spec.test_tasks().iter().map(plain).collect();
+    // Named twice, a task would count as two.
+    let mut keys = HashSet::new();
+    let tasks: Vec<PlannedTask> =
+        spec.test_tasks().iter().filter(|task| keys.insert(task.key())).map(plain).collect();
     if tasks.is_empty() {
         return Err(DesignError::NoTasks("this run".to_owned()));
     }
@@ -346,6 +364,7 @@ fn design(
         repeats: 1,
         shard: choices.shard,
         tasks,
+        task_blocks: Vec::new(),
         excluded_seeds: Vec::new(),
     }
 }
@@ -368,12 +387,22 @@ fn widened(lesson: &Lesson) -> Lesson {
     Lesson { scope: Scope::Environment, task_key: None, task_type: None, ..lesson.clone() }
 }
 
-/// Returns tasks of an environment that nobody has looked at: those for calibration, without their goals.
-fn other_tasks(env: &str, pairs: u32, options: &TaskOptions) -> Result<Vec<Task>, TaskError> {
-    let per_kind = (pairs as usize).div_ceil(TASK_KINDS).max(1);
-    let tasks = worlds::list_calibration_tasks(env, per_kind, options)?;
-    let without_goal = |task: Task| Task { goal: String::new(), ..task };
-    Ok(tasks.into_iter().map(without_goal).collect())
+/// Returns tasks of an environment that nobody has looked at: those for calibration, without their goals, enough for a block of
+/// [`MANY_PAIRS`] at a time. So a measurement of more pairs continues one of fewer.
+fn other_tasks(env: &str, pairs: u32, options: &TaskOptions) -> Result<Vec<Vec<Task>>, TaskError> {
+    let per_block = (MANY_PAIRS as usize).div_ceil(TASK_KINDS);
+    let mut known = HashSet::new();
+    let mut blocks: Vec<Vec<Task>> = Vec::new();
+    for number in 1..=pairs.div_ceil(MANY_PAIRS).max(1) as usize {
+        let tasks = worlds::list_calibration_tasks(env, per_block * number, options)?;
+        let new = tasks.into_iter().filter(|task| known.insert(task.key()));
+        let block: Vec<Task> = new.map(|task| Task { goal: String::new(), ..task }).collect();
+        if block.is_empty() {
+            break;
+        }
+        blocks.push(block);
+    }
+    Ok(blocks)
 }
 
 fn describe_replay_error(error: &ReplayError) -> &'static str {

@@ -3,8 +3,8 @@
 use super::design::Measurement;
 use super::log_file::{LogFile, LogFileError};
 use super::player::Wanted;
-use super::runner::{MeasureError, MeasureOptions, continue_measurement};
-use crate::timeline::effect::{EffectLog, EffectRecord};
+use super::runner::{MeasureError, MeasureOptions, MeasureUpdate, continue_measurement};
+use crate::timeline::effect::EffectLog;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -33,8 +33,8 @@ impl<'a> OpenMeasurement<'a> {
     }
 }
 
-/// Receives each record after it is written: the position of its measurement, and the log that includes the record.
-pub type OnRecordInTurn<'a> = dyn FnMut(usize, &EffectLog, &EffectRecord) + 'a;
+/// Receives what the measurements tell ([`OnUpdate`](super::OnUpdate)), each with the position of its measurement.
+pub type OnUpdateInTurn<'a> = dyn FnMut(usize, &EffectLog, MeasureUpdate<'_>) + 'a;
 
 /// Plays measurements in turn until each has stopped, and returns their logs. The turns change no numbers: each measurement has a
 /// log of its own. A limit in minutes counts from here for all of them.
@@ -45,7 +45,7 @@ pub fn measure_in_turn(
     measurements: Vec<OpenMeasurement<'_>>,
     options: MeasureOptions,
     wanted: &watch::Receiver<Wanted>,
-    on_record: &mut OnRecordInTurn<'_>,
+    on_update: &mut OnUpdateInTurn<'_>,
 ) -> Result<Vec<EffectLog>, MeasureError> {
     let usual = match (measurements.len(), options.jobs) {
         (..=1, _) => None,
@@ -58,13 +58,14 @@ pub fn measure_in_turn(
     while !open.is_empty() {
         let mut unfinished = Vec::new();
         for (index, mut current) in open {
-            let mut on_own_record = |log: &EffectLog, record: &EffectRecord| on_record(index, log, record);
+            let mut on_own_update =
+                |log: &EffectLog, update: MeasureUpdate<'_>| on_update(index, log, update);
             let log = continue_measurement(
                 current.measurement,
                 (Some(&mut current.file), current.log.take()),
                 options,
                 wanted.clone(),
-                &mut on_own_record,
+                &mut on_own_update,
             )?;
             if log.stopped().is_some() {
                 stopped.push((index, log));

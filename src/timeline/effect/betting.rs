@@ -12,6 +12,11 @@ const SMALLEST_MEAN: f64 = 1e-12;
 /// The width to which the limits of an interval are computed, in units of X.
 const PRECISION: f64 = 1e-13;
 
+/// Returns how much one pair increases the logarithm of the evidence for a difference at most: that of the largest bet.
+pub(super) fn largest_ln_growth() -> f64 {
+    (f64::from(2 * BETS - 1) / f64::from(2 * BETS)).ln_1p()
+}
+
 /// A difference between two arms of one pair: between -1 and 1, positive if the first arm did better.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Difference(f64);

@@ -53,6 +53,7 @@ fn measured_effect(
         b: judged.counts.first_only,
         c: judged.counts.second_only,
         advice: Some(contrast.advice),
+        fact: contrast.fact,
         difference: judged.difference,
         low: judged.low,
         high: judged.high,

@@ -1,6 +1,8 @@
 //! The fold of a measurement's log. Every number of a measurement that is shown anywhere comes from here.
 
 mod contrast;
+mod fact;
+mod marking;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -11,8 +13,7 @@ pub use schedule::{EpisodeSlot, NextRecord};
 use super::record::{
     Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope, StopReason,
 };
-use super::{Verdict, task_order, too_many_discarded};
-use crate::domain::EndReason;
+use super::{Verdict, block_order, too_many_discarded};
 use contrast::PairRule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,8 @@ pub struct EffectLog {
     /// The numbers of all discarded pairs before `next_pair`.
     discarded_pairs: BTreeSet<u32>,
     is_deterministic: bool,
+    /// Several lessons: those that have a verdict, aren't marked, and may still be.
+    may_be_marked: Vec<bool>,
 }
 
 /// Sums over all recorded episodes, counted in pairs or not.
@@ -81,11 +84,15 @@ impl EffectLog {
         let contrasts: Vec<ContrastLog> = plan
             .contrasts
             .iter()
-            .map(|contrast| ContrastLog::new(contrast.clone(), plan.alpha, plan.margin))
+            .enumerate()
+            .map(|(index, contrast)| {
+                ContrastLog::new(contrast.clone(), plan.contrast_alpha(index), plan.margin)
+            })
             .collect();
         Self {
-            task_order: task_order(plan.tasks.len(), plan.seed),
+            task_order: task_order(&plan),
             judged: vec![None; contrasts.len()],
+            may_be_marked: vec![false; contrasts.len()],
             contrasts,
             plan,
             pairs: BTreeMap::new(),
@@ -149,6 +156,7 @@ impl EffectLog {
     fn extend_plan(&mut self, plan: &EffectPlan) {
         let goes_on = plan.budget.keep_going && !self.plan.budget.keep_going;
         self.plan = self.plan.continued_with(plan);
+        self.task_order = task_order(&self.plan);
         self.stopped = None;
         if goes_on {
             // Pairs after the verdict count now, too.
@@ -157,6 +165,7 @@ impl EffectLog {
                 (std::mem::take(&mut self.pairs), self.totals, std::mem::take(&mut self.judged));
             *self = Self { pairs, judged, totals, ..Self::new(plan) };
         }
+        self.update_marks();
         self.count_pairs();
     }
 
@@ -192,6 +201,7 @@ impl EffectLog {
                 self.contrasts[index].count(number, pair, rule);
             }
             self.next_pair += 1;
+            self.update_marks();
             self.is_deterministic = self.is_deterministic || self.are_first_pairs_copies();
         }
     }
@@ -214,22 +224,23 @@ impl EffectLog {
         pair.failed.first()
     }
 
-    /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one. A secondary
-    /// contrast that gets no verdict stops with the primary one.
+    /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one, or it is one of several
+    /// lessons whose correction may still confirm the verdict. A secondary contrast that gets no verdict stops with the primary one.
     pub fn is_counting(&self, index: usize) -> bool {
         let Some(contrast) = self.contrasts.get(index) else { return false };
         if self.plan.budget.keep_going {
             return true;
         }
         if self.has_own_claim(index) {
-            return contrast.monitored_verdict() == Verdict::Undecided;
+            let is_undecided = contrast.monitored_verdict() == Verdict::Undecided;
+            return is_undecided || self.may_be_marked.get(index) == Some(&true);
         }
         // Its claim depends on the primary contrast, which is not decided yet or was decided against it.
         self.contrasts[0].monitored_verdict() == Verdict::Undecided
     }
 
     /// Returns whether a contrast gets a verdict. Of several arms of one lesson, the primary contrast is tested first; only
-    /// if it helped, the others are tested, each at the full level, which keeps the overall error rate at alpha (Maurer,
+    /// if it helped, the others are tested, at [`EffectPlan::contrast_alpha`], which keeps the overall error rate at alpha (Maurer,
     /// Hothorn, Lehmacher 1995). Several lessons are tested each by itself.
     pub fn has_own_claim(&self, index: usize) -> bool {
         index == 0 || self.plan.lessons.len() > 1 || self.contrasts[0].monitored_verdict() == Verdict::Helped
@@ -255,20 +266,6 @@ impl EffectLog {
     fn pair_rule(&self) -> PairRule {
         let (outcome, step_limit) = (self.plan.outcome, self.plan.step_limit);
         PairRule { outcome, step_limit, repeats: self.repeats_of_pair() }
-    }
-
-    /// Returns whether the first two pairs went exactly the same way in every arm although their seeds differ.
-    fn are_first_pairs_copies(&self) -> bool {
-        if self.plan.scope != EffectScope::Moment || self.next_pair != 3 {
-            return false;
-        }
-        let (Some(first), Some(second)) = (self.pairs.get(&1), self.pairs.get(&2)) else { return false };
-        let trace = |pair: &PairLog, arm: &str| pair.episode(arm, 1).map(|e| e.trace.clone());
-        let same = |arm: &str| match (trace(first, arm), trace(second, arm)) {
-            (Some(a), Some(b)) => !a.is_empty() && a == b,
-            _ => false,
-        };
-        self.plan.arms().into_iter().all(same)
     }
 
     /// Returns the number of episodes of each arm in a pair.
@@ -325,23 +322,12 @@ impl EffectLog {
     pub fn totals(&self) -> Totals {
         self.totals
     }
+}
 
-    /// Returns whether further pairs would be copies, as far as two repeats show.
-    pub fn is_deterministic(&self) -> bool {
-        self.is_deterministic
-    }
-
-    /// Returns how many recorded episodes of an arm were won, and how many there are, in the counted pairs.
-    pub fn wins(&self, arm: &str) -> (u64, u64) {
-        let counted = self.pairs.range(..self.next_pair).filter(|(n, _)| !self.discarded_pairs.contains(n));
-        let episodes = counted.flat_map(|(_, pair)| pair.episodes_of(arm));
-        episodes.fold((0, 0), |(won, all), episode| (won + u64::from(episode.won), all + 1))
-    }
-
-    /// Returns how many counted episodes of an arm ended at a failed call, which counts as lost.
-    pub fn failed_calls(&self, arm: &str) -> u64 {
-        let counted = self.pairs.range(..self.next_pair).filter(|(n, _)| !self.discarded_pairs.contains(n));
-        let episodes = counted.flat_map(|(_, pair)| pair.episodes_of(arm));
-        episodes.filter(|episode| episode.reason == EndReason::Error.describe()).count() as u64
-    }
+/// Returns the order in which pairs take the tasks of a plan.
+fn task_order(plan: &EffectPlan) -> Vec<usize> {
+    let blocks: Vec<usize> = plan.task_blocks.iter().map(|block| *block as usize).collect();
+    let listed: usize = blocks.iter().sum();
+    let rest = plan.tasks.len().saturating_sub(listed);
+    block_order(&[blocks, vec![rest]].concat(), plan.seed)
 }

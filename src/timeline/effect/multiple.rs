@@ -1,5 +1,8 @@
 //! Corrections for several lessons measured at once (section 9 of `docs/EFFECT.md`).
 
+/// The share of falsely marked lessons that is accepted among several.
+pub const FALSE_DISCOVERY_RATE: f64 = 0.10;
+
 /// Returns the positions that e-BH marks at rate `q`, ascending: the expected share of lessons without effect among them is
 /// at most `q`, whatever the lessons' results have in common and whenever the measurement stops (Wang and Ramdas 2022).
 /// The e values are given as logarithms.

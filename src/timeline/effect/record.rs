@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 /// The version of the records that this program writes.
 pub const EFFECT_VERSION: u32 = 1;
 
+/// Counting by which two secondary contrasts share the level, and one of several lessons goes on after its verdict while it may still
+/// be marked. Plans without several claims don't say so.
+pub const COUNTING_TO_THE_MARK: u32 = 1;
+
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
@@ -83,10 +87,31 @@ pub struct EffectPlan {
     /// Sample seeds of observed episodes, which aren't used again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excluded_seeds: Vec<u64>,
+    /// The lengths of the blocks in which the list of tasks was made; what follows them is one more block, and without any the list is
+    /// one. A longer measurement appends blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub task_blocks: Vec<u32>,
+    /// How pairs are counted where there are several claims: 0 in older logs, [`COUNTING_TO_THE_MARK`].
+    #[serde(default, skip_serializing_if = "is_no_rule")]
+    pub counting: u32,
+    /// Which pairs' journals are kept.
+    #[serde(default, skip_serializing_if = "Keep::is_default")]
+    pub keep: Keep,
     /// The point of a session at which a person asked for it: lessons, settings and tasks are those of then, however the session
     /// goes on. `None` if there is no session, or in older logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedAt>,
+}
+
+/// Which pairs are kept as journals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// Those whose arms have different outcomes.
+    #[default]
+    Differing,
+    All,
+    None,
 }
 
 /// A point of a session: a branch reads as its parent up to its first event.
@@ -291,27 +316,67 @@ impl EffectPlan {
         arms
     }
 
-    /// Returns what makes it this measurement: everything but its size, its budget, its shard and when it was asked for.
+    /// Returns what makes it this measurement: everything but its size, its budget, its shard, what is kept, and when it was asked
+    /// for. Of a list of tasks in blocks, the first one.
     #[must_use]
     pub fn identified(&self) -> Self {
-        let budget = EffectBudget::default();
-        Self { pairs: 0, budget, shard: None, asked: None, ..self.clone() }
+        let first = self.task_blocks.first().map_or(self.tasks.len(), |block| *block as usize);
+        Self {
+            pairs: 0,
+            budget: EffectBudget::default(),
+            shard: None,
+            tasks: self.tasks.iter().take(first).cloned().collect(),
+            task_blocks: Vec::new(),
+            keep: Keep::default(),
+            asked: None,
+            ..self.clone()
+        }
     }
 
-    /// Returns whether two plans are the same measurement, however large their budgets and whatever their shards are.
+    /// Returns whether two plans are the same measurement, however large their budgets and whatever their shards are. One may
+    /// have more tasks than the other, after the same ones.
     pub fn is_same_measurement(&self, other: &Self) -> bool {
-        self.identified() == other.identified()
+        let is_prefix = self.tasks.iter().zip(&other.tasks).all(|(own, theirs)| own == theirs);
+        is_prefix && self.identified() == other.identified()
+    }
+
+    /// Returns the level of all claims about a contrast together. Secondary contrasts have claims only if the primary one has
+    /// helped; then they share the level.
+    pub fn contrast_alpha(&self, index: usize) -> f64 {
+        let is_shared = self.counting >= COUNTING_TO_THE_MARK && self.lessons.len() < 2 && index > 0;
+        let sharing = if is_shared { self.contrasts.len() - 1 } else { 1 };
+        self.alpha / sharing as f64
     }
 
     /// Returns the plan of this measurement when it goes on with the size, the budget and the shard of another plan of it.
     #[must_use]
     pub fn continued_with(&self, other: &Self) -> Self {
+        let longer = if other.tasks.len() > self.tasks.len() { other } else { self };
         Self {
             pairs: other.pairs,
             budget: other.budget,
             shard: other.shard,
+            tasks: longer.tasks.clone(),
+            task_blocks: longer.task_blocks.clone(),
+            keep: other.keep,
             asked: self.asked.clone().or_else(|| other.asked.clone()),
             ..self.clone()
+        }
+    }
+}
+
+impl Keep {
+    /// Returns whether it is what isn't written.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns whether a pair is kept whose arms have different outcomes, or not.
+    pub fn keeps(self, differs: bool) -> bool {
+        match self {
+            Self::Differing => differs,
+            Self::All => true,
+            Self::None => false,
         }
     }
 }
@@ -375,6 +440,11 @@ impl StopReason {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_no_rule(counting: &u32) -> bool {
+    *counting == 0
 }
 
 fn one() -> u32 {

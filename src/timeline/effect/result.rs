@@ -4,17 +4,15 @@ use super::log::{EffectLog, Totals};
 use super::record::{EffectJudged, EffectScope, StopReason};
 use super::special::two_sided_quantile;
 use super::{
-    BootstrapInterval, EpisodeResult, Interval, McNemar, Outcome, PairCounts, Verdict, benjamini_hochberg,
-    bootstrap_mean, e_bh, holm, wilson_at,
+    BootstrapInterval, EpisodeResult, FALSE_DISCOVERY_RATE, Interval, McNemar, Outcome, PairCounts, Verdict,
+    benjamini_hochberg, bootstrap_mean, e_bh, holm, wilson_at,
 };
-use crate::domain::AdviceCounts;
+use crate::domain::{AdviceCounts, DeterministicFact, pluralize};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The confidence of intervals for a number of pairs that was fixed in advance.
 const CONFIDENCE: f64 = 0.95;
-/// The share of falsely marked lessons that is accepted among several.
-const FALSE_DISCOVERY_RATE: f64 = 0.10;
 /// How many further pairs are looked for at most.
 const MAX_FURTHER_PAIRS: u64 = 10_000;
 
@@ -42,7 +40,7 @@ pub struct ArmResult {
     pub episodes: u64,
     /// How many of them ended at a failed call, such as a prompt that is longer than the model's context; they count as lost.
     pub failed_calls: u64,
-    /// The success rate with Wilson's interval.
+    /// The success rate with Wilson's interval; `None` of a fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Interval>,
 }
@@ -56,6 +54,9 @@ pub struct ContrastResult {
     pub advice: AdviceCounts,
     pub alpha: f64,
     pub margin: f64,
+    /// If further pairs would be copies: what happened at each task. It isn't a sample, so there is no interval and no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fact: Option<DeterministicFact>,
     /// Whether it gets a verdict.
     pub has_claim: bool,
     /// Whether the effect is surely there and surely smaller than the margin.
@@ -117,7 +118,7 @@ impl EffectResult {
                 won,
                 episodes,
                 failed_calls: log.failed_calls(arm),
-                rate: rate(won, episodes),
+                rate: if log.is_deterministic() { None } else { rate(won, episodes) },
             }
         });
         let mut contrasts: Vec<ContrastResult> =
@@ -144,8 +145,11 @@ impl EffectResult {
 
 fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastResult {
     let contrast = &log.contrasts()[index];
-    let (plan, judgement, counts) = (log.plan(), contrast.judgement(), contrast.counts());
-    let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap).filter_map(|outcome| {
+    let (plan, judgement) = (log.plan(), contrast.judgement());
+    let tasks = log.task_counts(index);
+    // Copies are no sample, from which something could be concluded.
+    let counts = if tasks.is_some() { PairCounts::default() } else { contrast.counts() };
+    let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap && tasks.is_none()).filter_map(|outcome| {
         let values = log.exact_differences(index, outcome);
         let mut interval = bootstrap_mean(&values, CONFIDENCE)?;
         let scale = outcome.bootstrap_scale() * f64::from(log.repeats_of_pair());
@@ -156,13 +160,14 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
     });
     ContrastResult {
         judged: log.judge(index),
-        advice: contrast.advice(),
+        advice: tasks.map_or_else(|| contrast.advice(), |tasks| tasks.advice),
+        fact: tasks.map(|tasks| tasks.fact),
         alpha: judgement.alpha,
         margin: judgement.margin,
         has_claim: log.verdict(index).is_some(),
         is_small: judgement.is_small_effect(),
-        further_pairs: contrast.further_pairs(MAX_FURTHER_PAIRS),
-        anytime_p: judgement.anytime_p,
+        further_pairs: if tasks.is_some() { None } else { contrast.further_pairs(MAX_FURTHER_PAIRS) },
+        anytime_p: if tasks.is_some() { 1.0 } else { judgement.anytime_p },
         fixed: FixedResult {
             planned_pairs: log.last_pair(),
             is_reached: log.settled_pairs() >= log.last_pair(),
@@ -206,8 +211,16 @@ fn correct_for_many(contrasts: &mut [ContrastResult]) {
 
 /// Describes what happened, if every pair would be a copy of the first one.
 fn fact(log: &EffectLog) -> Option<String> {
-    if !log.is_deterministic() || log.plan().scope != EffectScope::Moment {
+    if !log.is_deterministic() {
         return None;
+    }
+    if log.plan().scope == EffectScope::These {
+        let describe = |arm: &str| {
+            let (won, tasks) = log.wins(arm);
+            format!("{arm}: won {won} of {}", pluralize(tasks, "task"))
+        };
+        let arms: Vec<String> = log.plan().arms().into_iter().map(describe).collect();
+        return Some(arms.join(", "));
     }
     let first = log.pairs().get(&1)?;
     let describe = |arm: &str| {

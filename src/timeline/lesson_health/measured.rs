@@ -15,7 +15,11 @@ pub(super) fn measured_finding(lesson: &Lesson) -> Option<Finding> {
         let pairs = result.advice.filter(|pairs| pairs.toxic > pairs.effective)?;
         Some(Finding::Toxic { lesson: LessonRef::new(lesson), measured: result.describe(), pairs })
     });
+    let does_something = |result: &MeasuredEffect| result.fact.is_some_and(|fact| fact.won.0 != fact.won.1);
     let is_open = |result: &&MeasuredEffect| {
+        if does_something(result) {
+            return false;
+        }
         has_verdict(result, Verdict::NoEffectSeen) || has_verdict(result, Verdict::Undecided)
     };
     toxic.or_else(|| {

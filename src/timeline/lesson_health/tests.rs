@@ -314,6 +314,7 @@ fn measured(column: &str, version: u32, verdict: &str, advice: Option<AdviceCoun
         b: 1,
         c: 9,
         advice,
+        fact: None,
         difference: Some(-0.4),
         low: -0.6,
         high: -0.1,

@@ -75,7 +75,7 @@ impl LessonDetails {
         }
         for result in context.measured_results(lesson) {
             let role = if result.version == lesson.version() { measured_role(result) } else { Role::Muted };
-            add("measured", role, &format!("{}: {}", result.describe(), result.verdict));
+            add("measured", role, &format!("{}: {}", result.describe(), result.describe_verdict()));
             if let Some(counts) = result.describe_advice() {
                 add("", role, &counts);
             }

@@ -7,7 +7,7 @@ use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::effect::{
     Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan, EffectRecord,
-    EffectResult, EffectScope, EffectStart, MeasuredLesson, NextRecord, Outcome, PlannedTask,
+    EffectResult, EffectScope, EffectStart, Keep, MeasuredLesson, NextRecord, Outcome, PlannedTask,
 };
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -61,6 +61,9 @@ fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
         method: "omnireflect".to_owned(),
         actor: "rules".to_owned(),
         excluded_seeds: Vec::new(),
+        task_blocks: Vec::new(),
+        counting: 0,
+        keep: Keep::default(),
         asked: None,
     }
 }
@@ -111,6 +114,7 @@ fn progress(query: &EffectQuery, phase: EffectPhase, episodes: usize) -> Answer 
         columns: vec![here, elsewhere],
         missing_column: None,
         has_older_lessons: false,
+        outage: None,
     };
     Answer::Effect(Ok(PtrEqArc(Arc::new(progress))))
 }
@@ -215,6 +219,7 @@ fn finished(query: &EffectQuery) -> (Answer, MeasuredEffect) {
         b: 25,
         c: 1,
         advice: Some(AdviceCounts { effective: 30, ineffective: 88, toxic: 2 }),
+        fact: None,
         difference: Some(0.2),
         low: 0.12,
         high: 0.27,

@@ -3,7 +3,7 @@
 use crate::domain::{LessonId, LessonOrigin, MeasuredEffect};
 use crate::driver::Health;
 use crate::engine::{Command, LessonCommand};
-use crate::report::effect::describe_panel;
+use crate::report::effect::{describe_columns, describe_fact};
 use crate::ui::effect::{EffectPhase, EffectProgress};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
@@ -53,10 +53,11 @@ fn announce_end(model: &mut Model, context: &Context<'_>, ended: &EffectProgress
     }
     let number = context.frame.head.pool.get(&ended.query.lesson).map_or(0, |lesson| lesson.number);
     let verdict = match (ended.panel(), ended.columns.as_slice()) {
-        (Some(panel), [here, elsewhere]) => {
-            describe_panel(panel, here.result.verdict(), elsewhere.result.verdict())
-        }
-        (_, [only, ..]) => only.result.verdict().to_string(),
+        (Some(panel), [here, elsewhere]) => describe_columns(panel, &here.result, &elsewhere.result),
+        (_, [only, ..]) => match &only.result.fact {
+            Some(fact) => describe_fact(fact),
+            None => only.result.verdict().to_string(),
+        },
         _ => return,
     };
     let key = context.keymap.key_label(Action::MeasureEffect);

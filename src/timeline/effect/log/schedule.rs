@@ -71,16 +71,38 @@ impl EffectLog {
         let is_due = |index: &usize| {
             let written = self.judged[*index].as_ref();
             let (verdict, pairs) = written.map_or((Verdict::Undecided, 0), |j| (j.verdict, j.pairs));
-            let now = self.contrasts[*index].judgement();
             let verdict_now = self.verdict(*index).unwrap_or_default();
-            verdict_now != verdict || (at_end && (written.is_none() || now.pairs != pairs))
+            verdict_now != verdict || (at_end && (written.is_none() || self.judged_pairs(*index) != pairs))
         };
         (0..self.contrasts.len()).find(is_due).map(|index| self.judge(index))
     }
 
-    /// Returns what the pairs so far show about a contrast, as a record.
+    /// Returns the number of pairs that a judgement counts; of copies, that of the tasks.
+    fn judged_pairs(&self, index: usize) -> u64 {
+        match self.task_counts(index) {
+            Some(tasks) => tasks.counts.pairs(),
+            None => self.contrasts[index].judgement().pairs,
+        }
+    }
+
+    /// Returns what the pairs so far show about a contrast, as a record. If they are copies, it counts the tasks and concludes
+    /// nothing.
     pub fn judge(&self, index: usize) -> EffectJudged {
         let contrast = &self.contrasts[index];
+        if let Some(tasks) = self.task_counts(index) {
+            return EffectJudged {
+                effect: self.plan.effect.clone(),
+                contrast: contrast.contrast.clone(),
+                pairs: tasks.counts.pairs(),
+                counts: tasks.counts,
+                difference: tasks.difference,
+                low: -1.0,
+                high: 1.0,
+                ln_e: 0.0,
+                verdict: Verdict::Undecided,
+                gain: None,
+            };
+        }
         let judgement = contrast.judgement();
         EffectJudged {
             effect: self.plan.effect.clone(),

@@ -3,9 +3,9 @@
 use super::{EffectLog, NextRecord};
 use crate::domain::{AdviceCounts, LessonId, LessonText, Task};
 use crate::timeline::effect::{
-    Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan, EffectRecord,
-    EffectResult, EffectScope, EffectStart, EpisodeSlot, MeasuredLesson, Outcome, PlannedTask, SplitMix64,
-    StopReason, Verdict, kept_results,
+    COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan,
+    EffectRecord, EffectResult, EffectScope, EffectStart, EpisodeSlot, Keep, MeasuredLesson, Outcome,
+    PlannedTask, SplitMix64, StopReason, Verdict, kept_results,
 };
 use std::collections::BTreeMap;
 
@@ -45,6 +45,9 @@ fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
         method: "react".to_owned(),
         actor: "rules".to_owned(),
         excluded_seeds: Vec::new(),
+        task_blocks: Vec::new(),
+        counting: 0,
+        keep: Keep::default(),
         asked: None,
     }
 }
@@ -287,4 +290,150 @@ fn seeds_of_observed_episodes_are_not_used_again() {
     let usual = slots(plan(1, TWO_ARMS))[0].seed;
     let excluded = EffectPlan { excluded_seeds: vec![usual], ..plan(1, TWO_ARMS) };
     assert_ne!(slots(excluded)[0].seed, usual);
+}
+
+/// A deterministic agent: what happens depends on arm and task alone, not on the seed.
+fn copies(plan: EffectPlan, won: impl Fn(&EpisodeSlot) -> bool) -> EffectLog {
+    let mut log = EffectLog::new(plan);
+    loop {
+        match log.next(&[], 1) {
+            NextRecord::Play(slots) => {
+                let EffectRecord::Episode(mut record) = episode(&slots[0], won(&slots[0])) else {
+                    unreachable!()
+                };
+                record.trace = format!("{} {}", slots[0].arm, slots[0].task);
+                log.apply(EffectRecord::Episode(record));
+            }
+            NextRecord::Write(record) => log.apply(*record),
+            NextRecord::Wait | NextRecord::Done => return log,
+        }
+    }
+}
+
+/// Regression: rounds over the same tasks counted as so many pairs, although each was a copy of the first.
+#[test]
+fn a_deterministic_agent_shows_a_fact_about_each_task() {
+    let tasks = plan(40, TWO_ARMS).tasks;
+    let these = EffectPlan { scope: EffectScope::These, tasks, repeats: 2, ..plan(60, TWO_ARMS) };
+    let won = |slot: &EpisodeSlot| slot.task < if slot.arm == "with" { 27 } else { 19 };
+    let log = copies(these, won);
+    assert_eq!((log.settled_pairs(), log.stopped()), (2, Some(StopReason::Deterministic)));
+    assert_eq!((log.wins("with"), log.wins("without")), ((27, 40), (19, 40)));
+    let result = EffectResult::from_log(&log);
+    assert_eq!(result.fact.as_deref(), Some("with: won 27 of 40 tasks, without: won 19 of 40 tasks"));
+    let contrast = &result.contrasts[0];
+    let (judged, fact) = (&contrast.judged, contrast.fact.unwrap());
+    assert_eq!((judged.pairs, judged.counts.first_only, judged.counts.second_only), (40, 8, 0));
+    assert_eq!((fact.tasks, fact.won), (40, (27, 19)));
+    assert_eq!((judged.low, judged.high, judged.verdict), (-1.0, 1.0, Verdict::Undecided), "no sample");
+    assert!(contrast.fixed.newcombe.is_none() && result.arms.iter().all(|arm| arm.rate.is_none()));
+    let json = serde_json::to_value(contrast).unwrap();
+    assert_eq!(json["fact"], serde_json::json!({"tasks": 40, "won": [27, 19]}));
+    let (_, kept) = &kept_results(log.plan(), &result, "2026-11-20")[0];
+    assert_eq!(kept.describe(), "a fact, not a sample: 27 of 40 tasks won with it, 19 without");
+    // A moment is one task.
+    let moment = EffectPlan { scope: EffectScope::Moment, ..plan(60, TWO_ARMS) };
+    let log = copies(moment, |slot| slot.arm == "with");
+    let result = EffectResult::from_log(&log);
+    assert_eq!((result.contrasts[0].judged.pairs, log.wins("with")), (1, (1, 1)));
+    let (_, kept) = &kept_results(log.plan(), &result, "2026-11-20")[0];
+    assert_eq!(kept.describe(), "a fact, not a sample: won with it, lost without it");
+    // If a pair is a task, each is another one.
+    let sampled = copies(plan(60, TWO_ARMS), |slot| slot.arm == "with");
+    assert_eq!((sampled.stopped(), sampled.verdict(0)), (Some(StopReason::Decided), Some(Verdict::Helped)));
+}
+
+/// A round of which one task is random is no copy.
+#[test]
+fn one_random_task_makes_a_round_a_sample() {
+    let tasks = plan(3, TWO_ARMS).tasks;
+    let these = EffectPlan { scope: EffectScope::These, tasks, ..plan(2, TWO_ARMS) };
+    let mut log = EffectLog::new(these);
+    while let NextRecord::Play(slots) = log.next(&[], 1) {
+        let EffectRecord::Episode(mut record) = episode(&slots[0], true) else { unreachable!() };
+        let seed = if slots[0].task == 2 { slots[0].seed } else { 0 };
+        record.trace = format!("{} {} {seed}", slots[0].arm, slots[0].task);
+        log.apply(EffectRecord::Episode(record));
+    }
+    assert!(!log.is_deterministic());
+    assert_eq!((log.settled_pairs(), log.wins("with")), (2, (6, 6)));
+}
+
+/// Placebo and another wording have their claims once the lesson has helped; together they may be wrong as often as one claim.
+#[test]
+fn two_secondary_contrasts_share_the_level() {
+    let arms: &[(&str, &str)] = &[("with", "without"), ("with", "placebo"), ("edited", "with")];
+    let shared = EffectPlan { counting: COUNTING_TO_THE_MARK, ..plan(60, arms) };
+    let levels = |plan: &EffectPlan| (0..3).map(|index| plan.contrast_alpha(index)).collect::<Vec<f64>>();
+    assert_eq!(levels(&shared), [0.05, 0.025, 0.025]);
+    assert_eq!(levels(&plan(60, arms)), [0.05; 3], "as older logs were judged");
+    let alone = EffectPlan { counting: COUNTING_TO_THE_MARK, ..plan(60, THREE_ARMS) };
+    assert_eq!(alone.contrast_alpha(1), 0.05);
+    // Eight one-sided pairs decide at the whole level, nine at the half.
+    let (log, _) = run(EffectLog::new(shared), |slot| Some(slot.arm == "with"));
+    assert_eq!(log.contrasts()[0].pairs().len(), 8);
+    assert_eq!((log.contrasts()[1].pairs().len(), log.verdict(1)), (9, Some(Verdict::Helped)));
+    assert_eq!((log.contrasts()[2].pairs().len(), log.verdict(2)), (9, Some(Verdict::Harmful)));
+}
+
+/// A measurement of several lessons, each left out in turn.
+fn several(pairs: u32, lessons: usize, counting: u32) -> EffectPlan {
+    let names: Vec<String> = (1..=lessons).map(|n| format!("without-{n}")).collect();
+    let arms: Vec<(&str, &str)> = names.iter().map(|name| ("all", name.as_str())).collect();
+    let base = plan(pairs, &arms);
+    let lesson = base.lessons[0].clone();
+    let lessons =
+        names.iter().map(|name| MeasuredLesson { id: LessonId(name.as_str().into()), ..lesson.clone() });
+    EffectPlan { lesson: None, version: None, counting, lessons: lessons.collect(), ..base }
+}
+
+/// Regression: a lesson stopped at its own verdict, with too little evidence to be marked among several.
+#[test]
+fn one_of_several_lessons_goes_on_until_it_is_marked() {
+    // Only the first of eight lessons does anything.
+    let outcome = |slot: &EpisodeSlot| Some(slot.arm != "without-1");
+    let marked = |log: &EffectLog| EffectResult::without_bootstrap(log).contrasts[0].marked;
+    let (older, _) = run(EffectLog::new(several(60, 8, 0)), outcome);
+    assert_eq!((older.contrasts()[0].pairs().len(), marked(&older)), (8, Some(false)));
+    let (log, _) = run(EffectLog::new(several(60, 8, COUNTING_TO_THE_MARK)), outcome);
+    // Evidence of at least 8 / 0.1 takes ten one-sided pairs.
+    assert_eq!((log.contrasts()[0].pairs().len(), marked(&log)), (10, Some(true)));
+    assert_eq!(log.contrasts()[1].pairs().len(), 51, "no effect seen");
+    assert_eq!(log.stopped(), Some(StopReason::Decided));
+    // With too few pairs left it can't be marked, and stops at its verdict.
+    let (log, _) = run(EffectLog::new(several(9, 20, COUNTING_TO_THE_MARK)), outcome);
+    assert_eq!((log.contrasts()[0].pairs().len(), marked(&log)), (8, Some(false)));
+    // Killed anywhere, it writes the same lines.
+    let (_, whole) = run(EffectLog::new(several(60, 3, COUNTING_TO_THE_MARK)), outcome);
+    for killed_after in (0..whole.len()).step_by(7) {
+        let begun = std::iter::once(EffectRecord::Planned(Box::new(several(60, 3, COUNTING_TO_THE_MARK))));
+        let log = EffectLog::fold(begun.chain(whole[..killed_after].iter().cloned())).unwrap();
+        assert_eq!(run(log, outcome).1, whole[killed_after..], "after {killed_after} records");
+    }
+}
+
+/// Regression: more pairs elsewhere were another measurement, because their list of tasks is longer.
+#[test]
+fn more_pairs_continue_the_same_tasks() {
+    let outcome = |slot: &EpisodeSlot| Some(slot.task.is_multiple_of(2));
+    let short = plan(20, TWO_ARMS);
+    let long = EffectPlan { task_blocks: vec![20, 10], ..plan(30, TWO_ARMS) };
+    assert!(short.is_same_measurement(&long) && long.is_same_measurement(&short));
+    let other = EffectPlan { tasks: plan(31, TWO_ARMS).tasks[1..].to_vec(), ..long.clone() };
+    assert!(!short.is_same_measurement(&other), "other tasks");
+    let (mut log, first) = run(EffectLog::new(short.clone()), outcome);
+    assert_eq!(log.stopped(), Some(StopReason::Pairs));
+    log.apply(EffectRecord::Planned(Box::new(long.clone())));
+    let (log, rest) = run(log, outcome);
+    assert_eq!((log.settled_pairs(), log.totals().episodes), (30, 60));
+    // The same pairs as in one go.
+    let (_, whole) = run(EffectLog::new(long), outcome);
+    let episodes = |records: &[EffectRecord]| -> Vec<EffectRecord> {
+        records.iter().filter(|record| matches!(record, EffectRecord::Episode(_))).cloned().collect()
+    };
+    assert_eq!([episodes(&first), episodes(&rest)].concat(), episodes(&whole));
+    // Fewer pairs leave the longer list.
+    let mut log = log;
+    log.apply(EffectRecord::Planned(Box::new(short)));
+    assert_eq!((log.plan().tasks.len(), log.settled_pairs()), (30, 30));
 }

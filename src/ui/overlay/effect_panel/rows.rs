@@ -3,8 +3,8 @@
 use super::EffectPanel;
 use crate::domain::ModelRole;
 use crate::report::effect::{
-    describe_advice, describe_contrast, describe_mode, describe_panel, describe_start, describe_verdict,
-    percent, remarks,
+    describe_advice, describe_columns, describe_contrast, describe_fact, describe_mode, describe_start,
+    describe_verdict, percent, remarks,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
@@ -43,15 +43,24 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if let (Some(panel), [here, elsewhere]) = (progress.panel(), progress.columns.as_slice())
         && progress.columns.iter().any(|column| column.log.settled_pairs() > 0)
     {
-        let sentence = describe_panel(panel, here.result.verdict(), elsewhere.result.verdict());
+        let sentence = describe_columns(panel, &here.result, &elsewhere.result);
         lines.extend(paragraph((Role::Muted, ""), panel_role(panel), &sentence, columns));
-        lines.push(Vec::new());
     }
+    // What a key does next, and what holds it up, stand where a low screen shows them.
+    lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
+    for warning in progress.outage.iter().chain(&panel.error) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
+    }
+    lines.push(Vec::new());
     if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
         // Of a measurement elsewhere, such as the one that a demo tells of, only the result is here.
         let lesson = context.frame.head.pool.get(&progress.query.lesson);
         for result in lesson.map_or_else(Vec::new, |lesson| context.measured_results(lesson)) {
-            let text = format!("measured before: {}, {}", result.describe(), result.verdict);
+            let of = match lesson {
+                Some(lesson) if lesson.version() != result.version => format!("version {}: ", result.version),
+                _ => String::new(),
+            };
+            let text = format!("measured before: {of}{}, {}", result.describe(), result.describe_verdict());
             lines.extend(paragraph((Role::Muted, ""), Role::Lesson, &text, columns));
         }
     }
@@ -93,10 +102,6 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if progress.columns.iter().any(|column| column.log.settled_pairs() > 0) {
         lines.extend(legend(context, columns));
     }
-    if let Some(error) = &panel.error {
-        lines.extend(paragraph((Role::Muted, ""), Role::Warning, error, columns));
-    }
-    lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
     lines
 }
 
@@ -174,8 +179,7 @@ fn column_lines(
     }));
     lines.extend(dot_rows(panel, context, column, index, columns));
     if let Some(fact) = &result.fact {
-        let text = format!("a fact, not a rate: 2 repeats went exactly the same way. {fact}");
-        lines.extend(paragraph((Role::Muted, ""), Role::Title, &text, columns));
+        lines.extend(paragraph((Role::Muted, ""), Role::Title, &describe_fact(fact), columns));
         return lines;
     }
     let played = result.contrasts.iter().filter(|contrast| contrast.judged.pairs > 0);

@@ -145,7 +145,7 @@ fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabe
         full: format!("{of}{}", result.describe()),
         short: format!("{of}{}", result.describe_short()),
         difference: result.describe_difference(),
-        verdict: result.verdict.clone(),
+        verdict: result.describe_verdict().to_owned(),
     })
 }
 

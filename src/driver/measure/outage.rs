@@ -1,0 +1,112 @@
+//! A model server that fails for a while: the call waits and is sent again, so that no episode and no pair is lost to it.
+
+use crate::domain::FailureKind;
+use std::time::{Duration, Instant};
+
+/// The longest delay before a call is sent again.
+const LONGEST_DELAY: Duration = Duration::from_secs(60);
+
+/// A model server that can't be used at present.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerOutage {
+    /// What failed, with what to do about it.
+    pub failure: String,
+    /// How often in a row.
+    pub attempts: u32,
+    /// When the call is sent again, from the failure on.
+    pub retry_in: Duration,
+}
+
+impl ServerOutage {
+    /// Describes it: `waiting for the model server: ...; trying again in 8 s (4 attempts failed)`.
+    pub fn describe(&self) -> String {
+        let times = if self.attempts == 1 { "attempt" } else { "attempts" };
+        format!(
+            "waiting for the model server: {}; trying again in {} s ({} {times} failed)",
+            self.failure,
+            self.retry_in.as_secs_f64().ceil(),
+            self.attempts
+        )
+    }
+}
+
+/// How calls wait for a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// The first delay. Each further one is twice as long.
+    pub(super) first_delay: Duration,
+    /// When nobody wants to wait any more.
+    pub(super) deadline: Option<Instant>,
+}
+
+impl Patience {
+    /// Returns how long to wait after so many failures in a row.
+    pub(super) fn delay(self, attempts: u32) -> Duration {
+        let doubled = 2_u32.saturating_pow(attempts.saturating_sub(1).min(16));
+        self.first_delay.saturating_mul(doubled).min(LONGEST_DELAY)
+    }
+
+    /// Returns whether it is too late to wait.
+    pub(super) fn is_over(self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Returns whether a failure passes: the server is down, overloaded or out of credit, or the connection was lost. What a server refuses
+/// for good, and what the model itself causes, doesn't.
+pub(super) fn is_outage(kind: FailureKind) -> bool {
+    match kind {
+        FailureKind::Unreachable
+        | FailureKind::TimedOut
+        | FailureKind::OutOfCredit
+        | FailureKind::Busy
+        | FailureKind::ServerFault
+        | FailureKind::Interrupted => true,
+        FailureKind::NoAnswer
+        | FailureKind::Misconfigured
+        | FailureKind::Credentials
+        | FailureKind::Forbidden
+        | FailureKind::NotFound
+        | FailureKind::BadRequest
+        | FailureKind::TooLong
+        | FailureKind::EmptyReply
+        | FailureKind::InvalidResponse
+        | FailureKind::Unusable
+        | FailureKind::Panicked
+        | FailureKind::Unknown => false,
+    }
+}
+
+/// Returns whether a server refuses for good, so that sending the call again changes nothing.
+pub(super) fn is_refusal(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::Misconfigured
+            | FailureKind::Credentials
+            | FailureKind::Forbidden
+            | FailureKind::NotFound
+            | FailureKind::BadRequest
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_grow_to_a_minute() {
+        let patience = Patience { first_delay: Duration::from_secs(1), deadline: None };
+        let delays: Vec<u64> = (1..=9).map(|attempts| patience.delay(attempts).as_secs()).collect();
+        assert_eq!(delays, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(patience.delay(u32::MAX), LONGEST_DELAY);
+        let outage = ServerOutage {
+            failure: "no connection; start it".to_owned(),
+            attempts: 2,
+            retry_in: patience.delay(2),
+        };
+        assert_eq!(
+            outage.describe(),
+            "waiting for the model server: no connection; start it; trying again in 2 s (2 attempts failed)"
+        );
+    }
+}
