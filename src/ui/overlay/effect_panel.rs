@@ -95,6 +95,11 @@ impl EffectPanel {
         self.shown.as_ref().is_some_and(|shown| shown.0.is_running())
     }
 
+    /// Returns whether the session's lessons have changed since the measurement was asked for.
+    fn has_older_lessons(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.0.has_older_lessons)
+    }
+
     fn selected_column(&self) -> Option<&EffectColumn> {
         self.shown.as_ref()?.0.columns.get(self.column)
     }
@@ -234,6 +239,7 @@ impl Component for EffectPanel {
                 let present = self.query.edited.as_ref().unwrap_or(&self.lesson_text);
                 self.wording = Some(TextField::single_line(&describe_text(present)));
             }
+            Action::RenewEffect if !self.has_older_lessons() => {}
             Action::RenewEffect if !self.is_running() => {
                 let frame = context.frame;
                 self.query.asked = Some(AskedAt {
@@ -317,8 +323,7 @@ impl Component for EffectPanel {
             mode: Mode::Effect,
         };
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
-        let has_older_lessons = self.shown.as_ref().is_some_and(|shown| shown.0.has_older_lessons);
-        let without_effect: &[Action] = match (self.is_running(), has_older_lessons) {
+        let without_effect: &[Action] = match (self.is_running(), self.has_older_lessons()) {
             (true, _) => &[Action::RenewEffect],
             (false, true) => &[Action::StopEffect],
             (false, false) => &[Action::StopEffect, Action::RenewEffect],

@@ -1,13 +1,16 @@
 //! The measurement of a lesson: what is asked for, and what the pairs look like.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{AdviceCounts, Author, LessonOp, LessonText, MeasuredEffect, Task};
+use crate::domain::{
+    AdviceCounts, Author, DeterministicFact, LessonOp, LessonText, MeasuredEffect, Seq, Task,
+};
 use crate::driver::Health;
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::effect::{
-    Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan, EffectRecord,
-    EffectResult, EffectScope, EffectStart, Keep, MeasuredLesson, NextRecord, Outcome, PlannedTask,
+    AskedAt, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan,
+    EffectRecord, EffectResult, EffectScope, EffectStart, Keep, MeasuredLesson, NextRecord, Outcome,
+    PlannedTask,
 };
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -410,4 +413,88 @@ fn a_reworded_lesson_is_another_measurement() {
         "the new wording has no pairs yet: {requests:?}"
     );
     assert!(screen_text(&screen.draw()).contains("Look twice."));
+}
+
+/// Returns the answer with a change.
+fn changed(answer: Answer, change: impl FnOnce(&mut EffectProgress)) -> UiMessage {
+    let Answer::Effect(Ok(shown)) = answer else { unreachable!() };
+    let mut progress = (*shown.0).clone();
+    change(&mut progress);
+    UiMessage::Answer(Answer::Effect(Ok(PtrEqArc(Arc::new(progress)))))
+}
+
+/// Regression: after another lesson was taught, the panel continued with other pairs.
+#[test]
+fn a_measurement_with_older_lessons_says_so_and_can_be_made_anew() {
+    for (width, height) in [(200, 60), (120, 36)] {
+        let (mut screen, query) = opened(width, height);
+        assert_eq!(query.asked, None);
+        let frame = screen.frame_data();
+        let asked = |seq| AskedAt { session: frame.head.session.clone(), branch: frame.branch.clone(), seq };
+        let begun = asked(Seq(frame.head.head.0 - 1));
+        // The answer says which moment it is about, and the panel keeps to it.
+        screen.send(changed(progress(&query, EffectPhase::Idle, 9), |shown| {
+            shown.query.asked = Some(begun.clone());
+        }));
+        assert!(!screen_text(&screen.draw()).contains("have changed"));
+        assert_eq!(screen.press("n"), [], "they are the present ones");
+        let older = EffectQuery { asked: Some(begun), ..query.clone() };
+        screen.send(changed(progress(&older, EffectPhase::Idle, 9), |shown| shown.has_older_lessons = true));
+        let shown = screen_text(&screen.draw());
+        assert!(
+            shown.contains("the lessons have changed since it began") && shown.contains("of 3"),
+            "{shown}"
+        );
+        assert_eq!(
+            screen.press("Enter"),
+            [Request::RunEffect(older.clone())],
+            "the same measurement goes on"
+        );
+        let anew = EffectQuery { asked: Some(asked(frame.head.head)), ..query.clone() };
+        assert_eq!(screen.press("n"), [Request::PlanEffect(anew)]);
+        // What is known of the earlier one is no answer to that.
+        screen.send(UiMessage::Answer(progress(&older, EffectPhase::Idle, 9)));
+        assert!(screen_text(&screen.draw()).contains("preparing the measurement"));
+    }
+}
+
+#[test]
+fn a_server_that_is_waited_for_is_named_at_every_size() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let (mut screen, query) = opened(width, height);
+        let outage = "waiting for the model server: no connection";
+        screen.send(changed(progress(&query, EffectPhase::Running, 9), |shown| {
+            shown.outage = Some(outage.to_owned());
+        }));
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains(outage), "{width}x{height}: {shown}");
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 12)));
+        assert!(!screen_text(&screen.draw()).contains("waiting for"));
+    }
+}
+
+/// Regression: the row of a lesson had no word for a result that is no sample.
+#[test]
+fn a_fact_is_named_in_the_row_of_the_lesson_and_in_its_details() {
+    for (width, height, row) in [
+        (200, 60, "a fact elsewhere, not a sample: won with it, lost without it"),
+        (120, 36, "a fact elsewhere: won with it"),
+        (80, 24, "a fact"),
+    ] {
+        let (mut screen, query) = opened(width, height);
+        screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+        let answer = changed(finished(&query).0, |shown| {
+            let kept = shown.columns[1].kept.as_mut().unwrap();
+            kept.fact = Some(DeterministicFact { tasks: 1, won: (1, 0) });
+        });
+        screen.send(answer);
+        screen.press("Esc");
+        screen.model.selected_lane = screen.model.selected_lane.or(Some(0));
+        show_lesson(&mut screen, &query);
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains(row), "{row} at {width}x{height}: {shown}");
+        screen.press("Enter");
+        let details = screen_text(&screen.draw());
+        assert!(details.contains("not a sample"), "{width}x{height}: {details}");
+    }
 }
