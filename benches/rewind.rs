@@ -90,7 +90,7 @@ fn go_back(played: &mut PlayedSession, targets: &[u32], steps: u32) -> (f64, f64
 /// Waits until the environment is restored.
 fn wait_until_restored(played: &PlayedSession) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(played.handle.hint());
+    let _ = runtime.block_on(played.handle.hint());
 }
 
 /// Returns the bytes of a file, or of all files in a folder.

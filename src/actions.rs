@@ -189,6 +189,7 @@ actions! {
     NextTask = "next", Listed, "continue with the next task", Does(Verb::Step);
     EndEpisode = "end-episode", Listed, "end this episode", Does(Verb::End);
     Export = "export", Listed, "write a report of the session", Instead("quit, then `retrospect export`");
+    ExportMarkdown = "export-markdown", Listed, "write the session as Markdown", Instead("quit, then `retrospect export --format markdown`");
     Copy = "copy", Listed, "copy what is selected", ScreenOnly;
     CopyRequest = "copy-request", Listed, "copy the request of the step as JSON", Instead("`prompt` shows the prompt");
     CopyCurl = "copy-curl", Listed, "copy the request of the step as a curl command, without keys", Instead("`prompt` shows the prompt");

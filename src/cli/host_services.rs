@@ -17,9 +17,9 @@ use crate::journal::{Branch, LabelChange, Session, SessionFiles};
 use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
-use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, write_html};
+use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, render_markdown, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::types::{EpisodeRef, RequestForm, RequestQuery, WorkProgress};
+use crate::ui::types::{EpisodeRef, ReportForm, ReportQuery, RequestForm, RequestQuery, WorkProgress};
 use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
 use std::process::Command;
@@ -46,13 +46,15 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             let path = super::lesson_tests::tests_path(&super::pool::pool_path(&test_config));
             super::lesson_tests::keep_test(&test_config, &path, test)
         }),
-        export_report: Arc::new(move |(store, at): &(Arc<Store>, StepRef), progress: &WorkProgress| {
-            let path = match demo {
-                Some(demo) => demo.export(&export_dir, store, *at, progress),
-                None => export_session(&export_dir, store, *at, progress),
-            }?;
-            Ok(std::path::absolute(&path).map_or(path, |full| full.display().to_string()))
-        }),
+        export_report: Arc::new(
+            move |(store, query): &(Arc<Store>, ReportQuery), progress: &WorkProgress| {
+                let path = match demo {
+                    Some(demo) => demo.export(&export_dir, store, *query, progress),
+                    None => export_session(&export_dir, store, *query, progress),
+                }?;
+                Ok(std::path::absolute(&path).map_or(path, |full| full.display().to_string()))
+            },
+        ),
         open_file: opener::find_opener(|name| std::env::var_os(name)).map(|opener| -> HostFn<str, ()> {
             Arc::new(move |path: &str| opener::open_file(&opener, path))
         }),
@@ -230,7 +232,7 @@ fn format_request(config: &Config, query: &RequestQuery) -> Result<String, Strin
         RequestForm::Json => Ok(preview.body + "\n"),
         RequestForm::Curl => preview.to_curl().ok_or_else(|| {
             format!(
-                "the {} of this run is {name}, not a model server; copy the request as JSON",
+                "the {} of this run is {name}, not a model server; `copy-request` copies it as JSON",
                 record.role.name()
             )
         }),
@@ -336,7 +338,7 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
 pub fn export_session(
     dir: &Path,
     store: &Store,
-    at: StepRef,
+    query: ReportQuery,
     progress: &WorkProgress,
 ) -> Result<String, String> {
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
@@ -353,17 +355,17 @@ pub fn export_session(
     } else {
         read_results(&measurements_folder(dir), &|_, _| progress.report(0, 1))?
     };
-    write_report(dir, (name, measured), find_files, (store, at), progress)
+    write_report(dir, (name, measured), find_files, (store, query), progress)
 }
 
-/// Writes the session of a store to an HTML report in a folder, together with the session's files, if it has any. Returns
+/// Writes a report of the session of a store into a folder, a page together with the session's files, if it has any. Returns
 /// the report's path. `branch_name` is the name that a person gave the store's branch,
 /// `measured` what only the logs beside the session say about its lessons.
 pub(super) fn write_report<'f>(
     dir: &Path,
     (branch_name, measured): (Option<String>, Vec<(LessonId, MeasuredEffect)>),
     find_files: impl FnOnce() -> Result<SessionFiles<'f, std::io::Error>, String>,
-    (store, at): (&Store, StepRef),
+    (store, query): (&Store, ReportQuery),
     progress: &WorkProgress,
 ) -> Result<String, String> {
     let (timeline, id, _) = store.branch_timeline();
@@ -378,15 +380,21 @@ pub(super) fn write_report<'f>(
     let mut record = recorder.finish();
     record.branch = Some(ShownBranch { name: branch_name, id: id.clone() });
     record.logged_measurements = measured;
+    if query.form == ReportForm::Markdown {
+        let path = dir.join(report_name(dir, &record.session, "md"));
+        let text = render_markdown(&record);
+        let written = files::replace_with(&path, |file| file.write_all(text.as_bytes()));
+        return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
+    }
     let session_files = find_files()?;
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
-    let path = dir.join(report_name(dir, &record.session));
+    let path = dir.join(report_name(dir, &record.session, "html"));
     let has_step = |at: &StepRef| {
         let steps = record.episode(at.episode).map_or(0, |entry| entry.episode.steps.len());
         at.step > 0 && at.step as usize <= steps
     };
-    let marked = Some(at).filter(has_step).unwrap_or_else(|| record.default_step());
+    let marked = Some(query.at).filter(has_step).unwrap_or_else(|| record.default_step());
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
         write_html(&record, marked, (!session_files.is_empty()).then_some(embed), &mut |part| {
@@ -403,9 +411,13 @@ pub(super) fn write_report<'f>(
 }
 
 /// Returns the file name of a session's report in a folder; short in the session's own folder, which has its name already.
-fn report_name(dir: &Path, session: &str) -> String {
+fn report_name(dir: &Path, session: &str, ending: &str) -> String {
     let is_own = dir.file_name().is_some_and(|name| *name == *session);
-    if session.is_empty() || is_own { "report.html".to_owned() } else { format!("report-{session}.html") }
+    if session.is_empty() || is_own {
+        format!("report.{ending}")
+    } else {
+        format!("report-{session}.{ending}")
+    }
 }
 
 /// The usual length of an event in a page: of its step, and of its line in the journal.
@@ -456,7 +468,7 @@ mod tests {
         for (name, write) in [
             ("copied.txt", &(|| save_copied_text(&session, "copied")) as &dyn Fn() -> Result<String, String>),
             ("report.html", &|| {
-                export_session(&session, &Store::default(), StepRef::default(), &WorkProgress::default())
+                export_session(&session, &Store::default(), ReportQuery::default(), &WorkProgress::default())
             }),
         ] {
             let path = session.join(name);
@@ -514,9 +526,9 @@ mod tests {
     /// Regression: the name of a report repeated that of its folder, and its path filled three rows of the screen.
     #[test]
     fn a_report_in_the_folder_of_its_session_has_a_short_name() {
-        assert_eq!(report_name(Path::new("/sessions/mug-1"), "mug-1"), "report.html");
-        assert_eq!(report_name(Path::new("/sessions"), "mug-1"), "report-mug-1.html");
-        assert_eq!(report_name(Path::new(""), ""), "report.html");
+        assert_eq!(report_name(Path::new("/sessions/mug-1"), "mug-1", "html"), "report.html");
+        assert_eq!(report_name(Path::new("/sessions"), "mug-1", "html"), "report-mug-1.html");
+        assert_eq!(report_name(Path::new(""), "", "md"), "report.md");
     }
 
     /// Copies the files of a shipped session into a folder.
@@ -562,7 +574,8 @@ mod tests {
         store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());
         let progress = WorkProgress::default();
         let page =
-            fs::read_to_string(export_session(dir, &store, StepRef::default(), &progress).unwrap()).unwrap();
+            fs::read_to_string(export_session(dir, &store, ReportQuery::default(), &progress).unwrap())
+                .unwrap();
         let embedded = crate::journal::extract_session(&page).unwrap();
         assert_eq!(embedded.files.len(), files.len());
         for (path, text) in embedded.files {
@@ -573,7 +586,7 @@ mod tests {
         let list = || fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
         let before = list();
         progress.cancel();
-        assert_eq!(export_session(dir, &store, StepRef::default(), &progress).unwrap_err(), "cancelled");
+        assert_eq!(export_session(dir, &store, ReportQuery::default(), &progress).unwrap_err(), "cancelled");
         assert_eq!(list(), before);
     }
 }

@@ -370,7 +370,8 @@ impl Compositor {
             }
             Request::ReopenClosed => self.reopen_closed(model, context),
             request => {
-                let opened = registry::open(&request, model, context);
+                let below = self.overlays.last().map(|overlay| overlay.mode(context));
+                let opened = registry::open(&request, model, context, below);
                 match opened {
                     _ if context.frame.timeline.is_missing() => {}
                     Some(Ok((overlay, requests))) => {

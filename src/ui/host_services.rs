@@ -4,12 +4,11 @@ use crate::domain::{BranchId, LessonId, ModelRole, RunSpec};
 use crate::driver::Store;
 use crate::engine::State;
 use crate::lesson_test::LessonTest;
-use crate::report::StepRef;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::effect::{EffectProgress, EffectQuery};
 use crate::ui::frame_data::MeasuredResults;
 use crate::ui::model::FirstRunHint;
-use crate::ui::types::{EpisodeRef, ModelList, RequestQuery, SavedPool, WorkProgress};
+use crate::ui::types::{EpisodeRef, ModelList, ReportQuery, RequestQuery, SavedPool, WorkProgress};
 use std::sync::Arc;
 
 /// A function that the program provides. Returns a result, or a message if it failed.
@@ -53,7 +52,7 @@ pub struct HostServices {
     /// Keeps a decision as a test for lessons and returns what was done.
     pub keep_test: HostFn<LessonTest, String>,
     /// Writes a report of the session and returns its full path. Long sessions take seconds.
-    pub export_report: WorkFn<(Arc<Store>, StepRef), String>,
+    pub export_report: WorkFn<(Arc<Store>, ReportQuery), String>,
     /// Opens a file with the platform's program for it, such as a browser; `None` where there is none.
     pub open_file: Option<HostFn<str, ()>>,
     /// Remembers for later sessions which first-run hint comes next.

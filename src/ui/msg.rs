@@ -4,7 +4,6 @@ use crate::domain::{BranchId, LessonId, ModelRole};
 use crate::driver::{Fork, PastAdmissible, PastHint, SampleOrder};
 use crate::engine::{Command, CommandError};
 use crate::lesson_test::Expectation;
-use crate::report::StepRef;
 use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::timeline::lesson_health::LessonHealth;
@@ -17,7 +16,8 @@ use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
 use crate::ui::model::FirstRunHint;
 use crate::ui::types::{
-    Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, RequestForm, RequestSource, SavedPool, WorkKind,
+    Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, ReportQuery, RequestForm, RequestSource, SavedPool,
+    WorkKind,
 };
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
@@ -156,7 +156,7 @@ pub enum Request {
         form: RequestForm,
     },
     /// Write a report of the session.
-    Export(StepRef),
+    Export(ReportQuery),
     /// Stop writing the report.
     CancelExport,
     /// Move all panes to this point in time.

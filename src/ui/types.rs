@@ -1,6 +1,7 @@
 //! Plain data that messages, the model and the views share.
 
 use crate::domain::{Lesson, Prompt, PromptRecord, RunSpec, Seq};
+use crate::report::StepRef;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -347,4 +348,21 @@ impl<T> fmt::Debug for PtrEqArc<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Shared")
     }
+}
+
+/// The form of a report that the screen writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReportForm {
+    /// One page with the session in it.
+    #[default]
+    Html,
+    Markdown,
+}
+
+/// A report that the screen writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportQuery {
+    pub form: ReportForm,
+    /// The step that a page marks.
+    pub at: StepRef,
 }

@@ -7,9 +7,8 @@ use crate::domain::{BranchId, Seq, pluralize};
 use crate::driver::Store;
 use crate::files;
 use crate::journal::{Summary, summarize};
-use crate::report::StepRef;
 use crate::ui::branches::BranchInfo;
-use crate::ui::types::{EpisodeRef, WorkProgress};
+use crate::ui::types::{EpisodeRef, ReportQuery, WorkProgress};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,11 +60,11 @@ impl ShippedDemo {
         &self,
         folder: &Path,
         store: &Store,
-        at: StepRef,
+        query: ReportQuery,
         progress: &WorkProgress,
     ) -> Result<String, String> {
         files::create_folder(folder).map_err(|error| write_error(folder, &error))?;
         let session = self.session();
-        write_report(folder, (None, Vec::new()), || Ok(session.session_files()), (store, at), progress)
+        write_report(folder, (None, Vec::new()), || Ok(session.session_files()), (store, query), progress)
     }
 }

@@ -172,10 +172,10 @@ impl Workers {
             }
             // One report at a time.
             Request::Export(_) if self.is_running(WorkKind::Export) => Ok(()),
-            Request::Export(at) => {
+            Request::Export(query) => {
                 let host = host.ok_or(NO_FILES)?;
                 self.start(WorkKind::Export, now, move |worker| {
-                    let path = (host.export_report)(&(store, at), &worker.progress);
+                    let path = (host.export_report)(&(store, query), &worker.progress);
                     Answer::ReportWritten { path, can_open: host.open_file.is_some() }
                 })
             }

@@ -243,7 +243,11 @@ impl Component for BranchTree {
             }
             Action::ArchiveBranch => return self.archive(context),
             Action::Compare => {
-                let Some(other) = self.selected_branch().filter(|t| t.id != context.frame.branch) else {
+                let mut others = self.branches.iter().filter(|branch| branch.id != context.frame.branch);
+                // Of two branches, the one that isn't active is meant, whichever is selected.
+                let only = others.next().filter(|_| others.next().is_none());
+                let selected = self.selected_branch().filter(|branch| branch.id != context.frame.branch);
+                let Some(other) = selected.or(only) else {
                     let message = "select a branch other than the active one to compare with it".to_owned();
                     return Response::request(Request::ShowNotice(message));
                 };

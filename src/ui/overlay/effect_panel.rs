@@ -2,7 +2,7 @@
 
 mod rows;
 
-use crate::domain::{BranchId, Lesson, LessonText};
+use crate::domain::{BranchId, Lesson, LessonText, ModelRole, RoleSource, RunSpec};
 use crate::driver::measure::{EpisodePlace, WITH, WITHOUT};
 use crate::text::{one_line, width};
 use crate::timeline::effect::{AskedAt, PairLog};
@@ -40,6 +40,8 @@ pub(super) struct EffectPanel {
     pair: Option<u32>,
     /// Another wording while it is typed.
     wording: Option<TextField>,
+    /// The person has asked to start before the cost was known.
+    starts_when_planned: bool,
     scroll: Scroll,
 }
 
@@ -87,6 +89,7 @@ impl EffectPanel {
             column: 0,
             pair: None,
             wording: None,
+            starts_when_planned: false,
             scroll: Scroll::default(),
         }
     }
@@ -219,6 +222,14 @@ impl Component for EffectPanel {
             Action::Open if !self.is_running() && self.shown.is_some() => {
                 return Response::request(Request::RunEffect(self.query.clone()));
             }
+            Action::Open if self.awaits().is_some() && calls_no_model(context) => {
+                self.starts_when_planned = true;
+            }
+            // What costs money starts only when its cost has been on the screen.
+            Action::Open if self.awaits().is_some() => {
+                let notice = "it isn't known yet what this costs; press again then".to_owned();
+                return Response::request(Request::ShowNotice(notice));
+            }
             Action::StopEffect if self.is_running() => return Response::request(Request::StopEffect),
             Action::ChangeEffectPlace if !self.is_running() => {
                 self.query.place = match self.query.place {
@@ -274,6 +285,9 @@ impl Component for EffectPanel {
             Answer::Effect(Ok(progress)) if progress.0.query.answers(&self.query) => {
                 self.query = progress.0.query.clone();
                 (self.shown, self.error) = (Some(progress), None);
+                if std::mem::take(&mut self.starts_when_planned) && !self.is_running() {
+                    return Response::request(Request::RunEffect(self.query.clone()));
+                }
             }
             Answer::Effect(Err(error)) => {
                 self.shown = self.shown.take().map(|shown| PtrEqArc(Arc::new(shown.0.stopped())));
@@ -339,6 +353,14 @@ impl Component for EffectPanel {
             draw_wording(field, context, screen, canvas);
         }
     }
+}
+
+/// Returns whether neither actor nor mentor is a model.
+fn calls_no_model(context: &Context<'_>) -> bool {
+    let is_model = |run: &RunSpec| {
+        ModelRole::ALL.iter().any(|role| matches!(run.role_source(*role), RoleSource::Model(_)))
+    };
+    !context.frame.head.run.as_deref().is_some_and(is_model)
 }
 
 /// Returns a lesson's text in one line, as it is typed: `mistake -> what to do instead`.

@@ -153,8 +153,13 @@ impl EndCard {
     /// measurement only if there is a lesson, in read-only sessions nothing that needs a driver (the task is played again in
     /// a new session), and at an earlier episode nothing that belongs to the run's present.
     fn choices(context: &Context<'_>) -> Vec<Action> {
-        let progress = context.episode().is_some_and(|e| e.progress_step > 0);
+        // Of an episode whose last step made progress, that step is on the screen already.
+        let progress = context
+            .episode()
+            .is_some_and(|e| (1..e.last_step().map_or(0, |step| step.number)).contains(&e.progress_step));
         let can = |action: &Action| match action {
+            // In a read-only session, it is played in a session of its own.
+            Action::PlayAgain if context.is_read_only() => true,
             Action::PlayAgain | Action::NextTask | Action::MeasureEffect if is_earlier_episode(context) => {
                 false
             }

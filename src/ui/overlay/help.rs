@@ -133,20 +133,21 @@ struct Section {
 
 /// The help overlay, generated from the active key bindings.
 pub(super) struct Help {
+    /// The keys of the overlay below, which stand first.
+    below: Option<Mode>,
     filter: TextField,
     scroll: Scroll,
 }
 
-impl Default for Help {
-    fn default() -> Self {
-        Self { filter: TextField::single_line(""), scroll: Scroll::default() }
-    }
-}
-
 impl Help {
+    /// Creates the help above an overlay with these keys, if there is one.
+    pub(super) fn above(below: Option<Mode>) -> Self {
+        Self { below, filter: TextField::single_line(""), scroll: Scroll::default() }
+    }
+
     /// Returns the rows that match the filter, below their headings.
     fn lines(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
-        let mut sections = sections(context);
+        let mut sections = sections(context, self.below);
         let filter = self.filter.text();
         retain_matches(&mut sections, &filter);
         let mut lines = Vec::new();
@@ -266,8 +267,11 @@ fn retain_matches(sections: &mut Vec<Section>, filter: &str) {
 
 const MAIN_TITLE: &str = "The main keys";
 
-fn sections(context: &Context<'_>) -> Vec<Section> {
-    let mut all = vec![main_keys(context)];
+/// Returns the sections, first those of the keys `here`.
+fn sections(context: &Context<'_>, here: Option<Mode>) -> Vec<Section> {
+    let of_mode = |mode: &Mode| section(mode.title(), context.keymap.bindings_in(*mode));
+    let mut all: Vec<Section> = here.iter().map(of_mode).collect();
+    all.push(main_keys(context));
     let areas = AREAS.iter().map(|(title, actions)| {
         let rows = context.keymap.bindings_in(Mode::Main).filter(|row| actions.contains(&row.action));
         section(title, rows)
@@ -276,8 +280,7 @@ fn sections(context: &Context<'_>) -> Vec<Section> {
     let in_an_area = |action| AREAS.iter().any(|(_, actions)| actions.contains(&action));
     let others = context.keymap.bindings_in(Mode::Main).filter(|row| !in_an_area(row.action));
     all.push(section("Also on the main screen", others));
-    let modes = Mode::ALL.iter().filter(|mode| **mode != Mode::Main);
-    all.extend(modes.map(|mode| section(mode.title(), context.keymap.bindings_in(*mode))));
+    all.extend(Mode::ALL.iter().filter(|mode| **mode != Mode::Main && Some(**mode) != here).map(of_mode));
     all.push(pane_digits(context));
     all.push(marks(context));
     all.retain(|section| !section.entries.is_empty());

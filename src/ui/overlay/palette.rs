@@ -43,7 +43,8 @@ fn other_words(action: Action) -> &'static str {
         Action::Prompt => "request, context, messages, system message, input",
         Action::Search => "find, grep",
         Action::Compare => "diff, difference, side by side",
-        Action::Export => "save, html, markdown, share",
+        Action::Export => "save, html, share",
+        Action::ExportMarkdown => "save, md, share",
         _ => "",
     }
 }
@@ -152,7 +153,8 @@ mod tests {
             ("teach", Action::AddLesson),
             ("diff", Action::Compare),
             ("revert", Action::Undo),
-            ("markdown", Action::Export),
+            ("html", Action::Export),
+            ("markdown", Action::ExportMarkdown),
             ("step", Action::Step),
         ] {
             let found = find_actions(&all, query);

@@ -34,7 +34,7 @@ use crate::ui::component::Component;
 use crate::ui::draft::LessonDraft;
 use crate::ui::facts::default_role;
 use crate::ui::frame_data::Context;
-use crate::ui::keymap::Action;
+use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
 use crate::ui::msg::Request;
 use crate::ui::selection::{kind_of_new_lesson, selected_lesson};
@@ -43,12 +43,19 @@ use crate::ui::types::Focus;
 /// An overlay to open, and the requests it needs at its start.
 pub type Opened = (Box<dyn Component>, Vec<Request>);
 
-/// Creates the overlay that a request opens. Returns `None` if the request opens none.
+/// Creates the overlay that a request opens, above an overlay with the keys `below` if there is one. Returns `None` if the
+/// request opens none.
 ///
 /// # Errors
 /// Returns a message for the person if there is nothing to open.
-pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<Result<Opened, String>> {
+pub fn open(
+    request: &Request,
+    model: &Model,
+    context: &Context<'_>,
+    below: Option<Mode>,
+) -> Option<Result<Opened, String>> {
     let opened: Box<dyn Component> = match request {
+        Request::Open(Action::Help) => Box::new(Help::above(below)),
         Request::Open(Action::MeasureEffect) => return Some(effect_panel(model, context)),
         Request::EditLesson(id) => {
             let lesson = context.displayed_state().pool.get(id)?;
@@ -134,7 +141,6 @@ fn open_for_action(
         if context.is_read_only() { String::new() } else { format!("; {} adds one", key(Action::AddLesson)) };
     let none = |what: &str| format!("{what}{adds}");
     Ok(match action {
-        Action::Help => Box::<Help>::default(),
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::PromptPreview => Box::new(PromptView::new(model.templates.clone()).showing_preview()),

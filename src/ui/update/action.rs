@@ -13,7 +13,7 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::selected_kind;
-use crate::ui::types::{Cursor, Focus, RequestForm, WorkKind};
+use crate::ui::types::{Cursor, Focus, ReportForm, ReportQuery, RequestForm, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use std::time::Duration;
 
@@ -122,8 +122,13 @@ fn run_present_action(
         Action::LastProgress => cursor::go_to_last_progress(model, context),
         Action::Export => match model.offered_report.take() {
             Some(path) => vec![Request::OpenFile(path)],
-            None => vec![Request::Export(shown_step(context))],
+            None => {
+                vec![Request::Export(ReportQuery { form: ReportForm::Html, at: shown_step(context) })]
+            }
         },
+        Action::ExportMarkdown => {
+            vec![Request::Export(ReportQuery { form: ReportForm::Markdown, at: shown_step(context) })]
+        }
         Action::NextTheme => vec![Request::NextTheme],
         Action::EndEpisode if state.open_episode().is_some() => {
             let key = context.keymap.key_label(action).unwrap_or_default();
@@ -205,7 +210,9 @@ fn run_present_action(
         }
         Action::Close => close_topmost(model, context),
         Action::Quit => {
-            if model.playback.is_playing() || model.zoomed || model.is_in_past() {
+            // The present of a demo is its end, which nobody wants to see before its time.
+            let is_demo = !model.chapters.is_empty();
+            if model.playback.is_playing() || model.zoomed || model.is_in_past() && !is_demo {
                 close_topmost(model, context)
             } else {
                 vec![Request::Quit]

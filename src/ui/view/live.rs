@@ -101,7 +101,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     if unasked && state.is_waiting() {
         let human = state.autonomy == Autonomy::Human;
         let own = (Action::Override, if human { "type your action" } else { "type an action" });
-        let step = if context.asks_actor() { "call the model" } else { "continue" };
+        let step = if context.asks_actor() { asking_label(context) } else { "continue" };
         let pairs = [(Action::Step, step), own];
         w.push_line(2, key_pieces(context, &pairs[usize::from(human)..]));
         return;
@@ -164,6 +164,15 @@ fn write_dropped_text_hint(w: &mut RowWriter<'_>, context: &Context<'_>, proposa
     w.push_text((Role::Muted, ""), 2, Role::Muted, &message);
 }
 
+/// Returns what a step does while there is no proposal.
+fn asking_label(context: &Context<'_>) -> &'static str {
+    let run = context.frame.head.run.as_deref();
+    match run.map(|run| run.role_source(ModelRole::Actor)) {
+        Some(RoleSource::Rules) => "ask the rules",
+        _ => "call the model",
+    }
+}
+
 /// Writes the hint for the next keys, unless a pending call or proposal has already written one.
 fn write_next_keys(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     let ended = state.episode.is_some() && state.open_episode().is_none();
@@ -182,7 +191,7 @@ fn write_next_keys(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) 
         Autonomy::Human if asks => {
             vec![(Action::Override, "your action"), (Action::ToggleHuman, "let the agent play")]
         }
-        _ if asks => vec![(Action::Step, "call the model"), run],
+        _ if asks => vec![(Action::Step, asking_label(context)), run],
         _ => vec![(Action::Step, "continue"), run],
     };
     w.push_line(2, key_pieces(context, &pairs));

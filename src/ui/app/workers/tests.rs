@@ -7,14 +7,13 @@ use super::Workers;
 use crate::domain::{BranchId, EndReason, FailureKind, Seq};
 use crate::driver::{Handle, Message, Store};
 use crate::engine::{Cause, Event, Failure};
-use crate::report::StepRef;
 use crate::timeline::{CheckpointIndex, EventFetcher, PastPart, Timeline};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::host_services::{HostServices, WorkFn};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::tests::{TestScreen, screen_text};
-use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind, WorkProgress};
+use crate::ui::types::{ReportQuery, WORK_SHOWN_AFTER, WorkKind, WorkProgress};
 use crossterm::event::{MouseEvent, MouseEventKind};
 use futures_util::FutureExt as _;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -564,9 +563,9 @@ fn long_work_runs_at_a_lower_priority() {
 #[test]
 fn a_cancelled_export_says_so() {
     let mut rig = Rig::new(&sample_session());
-    rig.start(Request::Export(StepRef::default()));
+    rig.start(Request::Export(ReportQuery::default()));
     rig.wait_until_begun();
-    rig.start(Request::Export(StepRef::default()));
+    rig.start(Request::Export(ReportQuery::default()));
     assert_eq!(rig.workers.running.len(), 1, "one report at a time");
     assert!(rig.shown().contains("writing the report: 42 % (Esc cancels)"), "{}", rig.shown());
     rig.press(&["Esc"]);

@@ -34,6 +34,8 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     let Some(shown) = &panel.shown else {
         let text = match &panel.error {
             Some(error) => error.clone(),
+            None if panel.starts_when_planned => context
+                .cancellable_work_text("preparing the measurement, then it starts ...", WorkKind::EffectPlan),
             None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
         };
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));

@@ -261,7 +261,8 @@ fn types_of(tasks: &[TaskRow]) -> Vec<&str> {
     if types.len() < 2 || types.len() * 2 > tasks.len() { Vec::new() } else { types }
 }
 
-/// Returns what the folds show; for a search, the tasks that contain all of its words.
+/// Returns what the folds show; for a search, the tasks that contain all of its words, and environments without tasks, whose
+/// row says what is missing.
 fn search(all: &[Item], query: &str) -> Vec<usize> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let is_listed = |item: &Item| match &item.row {
@@ -270,6 +271,7 @@ fn search(all: &[Item], query: &str) -> Vec<usize> {
             let text = format!("{} {} {} {environment}", task.goal, task.id, task.task_type).to_lowercase();
             words.iter().all(|word| text.contains(word))
         }
+        TreeRow::Environment { name, tasks: 0, .. } => words.iter().all(|word| name.contains(word)),
         TreeRow::Environment { .. } | TreeRow::Type { .. } => false,
     };
     all.iter().enumerate().filter(|(_, item)| is_listed(item)).map(|(index, _)| index).collect()
