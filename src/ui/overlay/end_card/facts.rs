@@ -32,6 +32,9 @@ fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
             format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
         }
         EndReason::Error => format!("{how}: {why}, and the task was skipped."),
+        EndReason::Done if !outcome.won && outcome.ends_task() => {
+            format!("{how}: {why} after {steps}, which asks for no further trial.")
+        }
         EndReason::Done
         | EndReason::MoveLimit
         | EndReason::TimeLimit
@@ -217,4 +220,29 @@ fn counting_note(counted: &TokenCounts) -> String {
         let _ = write!(words, ", cost {cost}");
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A lost task that isn't repeated needs a reason.
+    #[test]
+    fn the_sentence_says_that_the_environment_ends_the_task() {
+        let sentence = |won: bool, ends_task: bool| {
+            let summary = json!({
+                "number": 1, "task": { "env": "household", "id": "a" }, "trial": 1, "role": "test", "won": won,
+                "reason": if won { "won" } else { "done" }, "steps": 2, "moves": 2, "progress": 0.0, "calls": 2,
+                "tokens": 9, "assisted": false, "span": [1, 9], "hindsight": { "ends_task": ends_task },
+            });
+            outcome_sentence(&serde_json::from_value(summary).unwrap(), 3)
+        };
+        assert_eq!(sentence(false, false), "Lost: ended by the environment after 2 steps.");
+        assert_eq!(
+            sentence(false, true),
+            "Lost: ended by the environment after 2 steps, which asks for no further trial."
+        );
+        assert_eq!(sentence(true, true), "Won: the goal was reached in 2 steps.");
+    }
 }
