@@ -213,7 +213,7 @@ fn doctor_says_whether_an_environment_is_deterministic_and_what_works() {
         (
             "env_error@hint",
             ["broken", "ok"],
-            "announced, but it failed: the environment reports an error: the floor is gone",
+            "announced, but it failed: the environment crashed: the floor is gone",
         ),
         ("exit@hint", ["broken", "ok"], "exit status: 3"),
         ("env_error@peek", ["ok", "broken"], "the floor is gone"),
