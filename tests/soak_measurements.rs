@@ -2,7 +2,8 @@
 //!
 //! In each environment four kinds of lessons are measured: one that removes a frequent mistake, one that matches no form of the
 //! actor, a placebo, and one that harms. Each measurement has its own seed, and so other plays and another order of the tasks.
-//! `RETROSPECT_SOAK=full` makes 40 measurements of each (PDDL: 20), `cargo test` one with few pairs.
+//! `RETROSPECT_SOAK=full` makes 40 measurements of each (PDDL: 20), and more than half of them must find what the lesson does.
+//! `cargo test` makes one with few pairs, too few for most verdicts: more of these pairs must be won by the right side.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,7 +21,7 @@ const MEASUREMENTS: u64 = 40;
 /// A play of a planning problem takes several times as long.
 const PDDL_MEASUREMENTS: u64 = 20;
 const PAIRS: u32 = 60;
-const FEW_PAIRS: u32 = 6;
+const FEW_PAIRS: u32 = 24;
 /// The error rate that a verdict claims.
 const CLAIM: f64 = 0.05;
 /// Fits no form of `docs/LESSON_FORMS.md`.
@@ -61,6 +62,8 @@ impl Row {
 /// How often a row had each verdict.
 #[derive(Default)]
 struct Verdicts {
+    /// Pairs that were won only with the lesson, and only without it.
+    won: (u64, u64),
     helped: u64,
     harmful: u64,
     no_effect: u64,
@@ -69,8 +72,9 @@ struct Verdicts {
 }
 
 impl Verdicts {
-    fn count(&mut self, verdict: &str) {
-        *match verdict {
+    fn count(&mut self, judged: &Judged) {
+        self.won = (self.won.0 + judged.won.0, self.won.1 + judged.won.1);
+        *match judged.verdict.as_str() {
             "helped" => &mut self.helped,
             "harmful" => &mut self.harmful,
             "no_effect" => &mut self.no_effect,
@@ -78,6 +82,15 @@ impl Verdicts {
             "inconsistent" => &mut self.inconsistent,
             other => panic!("unknown verdict {other}"),
         } += 1;
+    }
+
+    /// How many measurements found what the lesson does.
+    fn found(&self, truth: Truth) -> u64 {
+        match truth {
+            Truth::Helps => self.helped,
+            Truth::Nothing => self.no_effect,
+            Truth::Harms => self.harmful,
+        }
     }
 
     fn wrong(&self, truth: Truth) -> u64 {
@@ -101,8 +114,15 @@ fn seed() -> u64 {
     std::env::var("RETROSPECT_SOAK_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0)
 }
 
-/// Measures a lesson and returns the verdict.
-fn measure(env: &str, row: &Row, number: u64, pairs: u32) -> String {
+/// What a measurement shows.
+struct Judged {
+    verdict: String,
+    /// Pairs that were won only with the lesson, and only without it.
+    won: (u64, u64),
+}
+
+/// Measures a lesson.
+fn measure(env: &str, row: &Row, number: u64, pairs: u32) -> Judged {
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new(PROGRAM);
     command.args(["lessons", "--pool", "pool.jsonl", "effect", "--env", env, "--text", &row.text(number)]);
@@ -114,7 +134,8 @@ fn measure(env: &str, row: &Row, number: u64, pairs: u32) -> String {
     let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let verdict = lines.rfind(|line| line["type"] == "verdict");
     let verdict = verdict.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-    verdict["verdict"].as_str().unwrap().to_owned()
+    let count = |name: &str| verdict[name].as_u64().unwrap();
+    Judged { verdict: verdict["verdict"].as_str().unwrap().to_owned(), won: (count("b"), count("c")) }
 }
 
 /// Measures each row so many times, prints a row of the table, and checks how often the verdict was wrong.
@@ -124,10 +145,11 @@ fn check(env: &str, measurements: u64, rows: &[Row]) {
     for row in rows {
         let mut verdicts = Verdicts::default();
         (1..=runs).for_each(|number| verdicts.count(&measure(env, row, number, pairs)));
+        let (with, without) = verdicts.won;
         let wrong = verdicts.wrong(row.truth);
         let interval = wilson(wrong as usize, runs as usize).unwrap();
         println!(
-            "| {env} | {} | {} | {} | {} | {} | {wrong} of {runs} [{:.0}, {:.0}] % |",
+            "| {env} | {} | {with} : {without} | {} | {} | {} | {} | {wrong} of {runs} [{:.0}, {:.0}] % |",
             row.name,
             verdicts.helped,
             verdicts.harmful,
@@ -138,8 +160,15 @@ fn check(env: &str, measurements: u64, rows: &[Row]) {
         );
         let allowed = CLAIM + 3.0 * (CLAIM * (1.0 - CLAIM) / runs as f64).sqrt();
         assert!(wrong as f64 / runs as f64 <= allowed, "{env}, {}: {wrong} of {runs} are wrong", row.name);
-        let is_found = row.truth != Truth::Helps || verdicts.helped * 2 > runs;
-        assert!(is_found || !is_full, "{env}: the helping lesson was found {} times", verdicts.helped);
+        let found = verdicts.found(row.truth);
+        assert!(!is_full || found * 2 > runs, "{env}, {}: found {found} of {runs} times", row.name);
+        let has_right_sign = match row.truth {
+            Truth::Helps => with > without,
+            // To the rule-based actor, a sentence without a form is what no sentence is: no pair differs.
+            Truth::Nothing => (with, without) == (0, 0),
+            Truth::Harms => with < without,
+        };
+        assert!(has_right_sign, "{env}, {}: {with} : {without}", row.name);
     }
 }
 
@@ -162,7 +191,8 @@ fn household() {
     );
 }
 
-/// Needs the real games, which are not part of the program. There are 43, so a measurement has as many pairs.
+/// Needs the real games, which are not part of the program. There are 43, so a measurement over them has as many pairs, and `no effect
+/// seen` takes 51. The lessons without an effect and the harmful one are measured in rounds over games of `tests/effect/told_apart.rs`.
 #[test]
 fn alfworld() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
@@ -174,42 +204,30 @@ fn alfworld() {
     let mut games: Vec<String> = games.map(|game| game.unwrap().path().display().to_string()).collect();
     games.sort();
     let tasks: Vec<&str> = games.iter().flat_map(|game| ["--task", game.as_str()]).collect();
-    let tight: Vec<&str> = tasks.iter().copied().chain(["--max-steps", "30"]).collect();
-    let helping = "Do not repeat an action that did nothing.";
-    let wrong_places = look_in_cabinets(&[
-        "apple",
-        "bread",
-        "cup",
-        "egg",
-        "lettuce",
-        "mug",
-        "plate",
-        "potato",
-        "tomato",
-        "book",
-        "bowl",
-        "pan",
-        "pot",
-        "knife",
-        "spoon",
-        "fork",
-        "soapbar",
-        "cloth",
-        "candle",
-        "vase",
-        "cd",
-        "pencil",
-        "newspaper",
-        "pillow",
+    let rounds_over = |starts: &[&str]| -> Vec<&str> {
+        let is_chosen = |game: &&String| starts.iter().any(|start| game.contains(&format!("/{start}")));
+        let chosen: Vec<&str> = games.iter().filter(is_chosen).map(String::as_str).collect();
+        assert_eq!(chosen.len(), starts.len(), "{starts:?}");
+        std::iter::once("--these").chain(chosen.into_iter().flat_map(|game| ["--task", game])).collect()
+    };
+    let with_room = rounds_over(&[
+        "v042__pick_cool_then_place_in_recep-Lettuce",
+        "v042__look_at_obj_in_light-Bowl",
+        "v042__pick_clean_then_place_in_recep-DishSponge",
+        "v042__look_at_obj_in_light-CD",
+        "v042__pick_heat_then_place_in_recep-Plate",
     ]);
+    let tomato = rounds_over(&["v211__pick_heat_then_place_in_recep-Tomato-None-Garb"]);
+    let helping = "Do not repeat an action that did nothing.";
+    let wrong_place = "Look for a tomato in/on a cabinet first.";
     check(
         "alfworld",
         MEASUREMENTS,
         &[
             Row::new("helping", helping, Truth::Helps, &tasks),
-            Row::new("no form", NO_FORM, Truth::Nothing, &tasks),
-            Row::new("placebo", helping, Truth::Nothing, &tasks),
-            Row::new("wrong places", wrong_places, Truth::Harms, &tight),
+            Row::new("no form", NO_FORM, Truth::Nothing, &with_room),
+            Row::new("placebo", helping, Truth::Nothing, &with_room),
+            Row::new("wrong place", wrong_place, Truth::Harms, &tomato),
         ],
     );
 }
