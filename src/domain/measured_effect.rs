@@ -25,6 +25,17 @@ impl DeterministicFact {
             }
         }
     }
+
+    /// Describes it in few words: `won, lost without`, or `27 of 40, 19 without`.
+    fn describe_short(self) -> String {
+        match (self.tasks, self.won) {
+            (1, (1, 1)) => "won either way".to_owned(),
+            (1, (1, _)) => "won, lost without".to_owned(),
+            (1, (_, 1)) => "lost, won without".to_owned(),
+            (1, _) => "lost either way".to_owned(),
+            (tasks, (with, without)) => format!("{with} of {tasks}, {without} without"),
+        }
+    }
 }
 
 /// The result of a measurement of a lesson, as it is kept in a session and in a pool file (`docs/EFFECT.md`). Words such as the
@@ -97,7 +108,7 @@ impl MeasuredEffect {
     pub fn describe_short(&self) -> String {
         let place = self.describe_place();
         match self.fact {
-            Some(fact) => format!("a fact{place}: {}", fact.describe()),
+            Some(fact) => format!("a fact{place}: {}", fact.describe_short()),
             None => format!("{}{place}", self.describe_difference()),
         }
     }
@@ -261,7 +272,9 @@ mod tests {
             ..helped.clone()
         };
         assert_eq!(fact(1, (1, 0)).describe(), "a fact here, not a sample: won with it, lost without it");
-        assert_eq!(fact(1, (0, 0)).describe_short(), "a fact here: lost with it and without it");
+        assert_eq!(fact(1, (0, 0)).describe_short(), "a fact here: lost either way");
+        assert_eq!(fact(1, (1, 0)).describe_short(), "a fact here: won, lost without");
+        assert_eq!(fact(40, (27, 19)).describe_short(), "a fact here: 27 of 40, 19 without");
         assert_eq!(
             fact(40, (27, 19)).describe(),
             "a fact here, not a sample: 27 of 40 tasks won with it, 19 without"

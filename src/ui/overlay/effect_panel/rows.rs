@@ -53,6 +53,11 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     for warning in progress.outage.iter().chain(&panel.error) {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
+    let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
+    if !is_side_by_side && progress.columns.len() == 2 {
+        // The second column is below the first one, where a low screen doesn't show it.
+        lines.extend(progress.columns.iter().flat_map(|column| summary_lines(column, columns)));
+    }
     lines.push(Vec::new());
     if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
         // Of a measurement elsewhere, such as the one that a demo tells of, only the result is here.
@@ -66,7 +71,7 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
             lines.extend(paragraph((Role::Muted, ""), Role::Lesson, &text, columns));
         }
     }
-    if columns >= SIDE_BY_SIDE && progress.columns.len() == 2 {
+    if is_side_by_side {
         lines.extend(side_by_side(panel, context, progress, columns));
     } else {
         for index in 0..progress.columns.len() {
@@ -105,6 +110,18 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         lines.extend(legend(context, columns));
     }
     lines
+}
+
+/// Returns what a column has shown so far: `elsewhere  +11 % [0.2, 23.6] · 12 : 1 · 100 pairs, helped`.
+fn summary_lines(column: &EffectColumn, columns: u16) -> Vec<Line> {
+    let primary = column.result.contrasts.first().filter(|contrast| contrast.judged.pairs > 0);
+    let Some((contrast, name)) = primary.zip(column.plan().column) else { return Vec::new() };
+    let lead = format!("{:<11}", name.to_string());
+    let text = match contrast.fact {
+        Some(fact) => format!("a fact, not a sample: {}", fact.describe()),
+        None => format!("{}, {}", describe_contrast(contrast), contrast.judged.verdict),
+    };
+    paragraph((Role::Muted, &lead), verdict_role(contrast.judged.verdict), &text, columns)
 }
 
 fn side_by_side(
@@ -240,17 +257,21 @@ fn contrast_lines(contrast: &ContrastResult, is_primary: bool, columns: u16) -> 
     }
     let role = if is_primary { Role::Title } else { Role::Text };
     let mut lines = paragraph((Role::Muted, &lead), role, &text, columns);
-    let verdict = match contrast.judged.verdict {
-        Verdict::Helped => Role::Good,
-        Verdict::Harmful | Verdict::Inconsistent => Role::Bad,
-        Verdict::NoEffectSeen => Role::Title,
-        Verdict::Undecided => Role::Text,
-    };
+    let verdict = verdict_role(contrast.judged.verdict);
     lines.extend(paragraph((Role::Muted, "  "), verdict, &describe_verdict(contrast), columns));
     if is_primary && let Some(counts) = describe_advice(contrast) {
         lines.extend(paragraph((Role::Muted, "  "), Role::Muted, &counts, columns));
     }
     lines
+}
+
+fn verdict_role(verdict: Verdict) -> Role {
+    match verdict {
+        Verdict::Helped => Role::Good,
+        Verdict::Harmful | Verdict::Inconsistent => Role::Bad,
+        Verdict::NoEffectSeen => Role::Title,
+        Verdict::Undecided => Role::Text,
+    }
 }
 
 fn panel_role(verdict: PanelVerdict) -> Role {
