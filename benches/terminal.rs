@@ -301,9 +301,8 @@ mod streaming {
     use retrospect::domain::{CallId, ModelRole};
     use retrospect::driver::{Handle, LiveCall, Store, StreamedText, lower_thread_priority};
     use retrospect::provider::Phase;
-    use retrospect::report::StepRef;
     use retrospect::ui::find::search_other_episodes;
-    use retrospect::ui::types::WorkProgress;
+    use retrospect::ui::types::{ReportQuery, WorkProgress};
     use retrospect::ui::{HostServices, Options, run as screen};
     use std::fs::OpenOptions;
     use std::io::Write as _;
@@ -357,14 +356,16 @@ mod streaming {
             save_copy: Arc::new(unused),
             format_request: Arc::new(unused),
             keep_test: Arc::new(unused),
-            export_report: Arc::new(move |(store, at): &(Arc<Store>, StepRef), progress: &WorkProgress| {
-                EXPORTING.store(true, Ordering::Relaxed);
-                let start = Instant::now();
-                let report = export_session(&dir, store, *at, progress)?;
-                let bytes = std::fs::metadata(&report).map_or(0, |metadata| metadata.len());
-                note_end(&dir.join(WORK), &format!("{EXPORT_ENDED} of {} MB", bytes >> 20), start);
-                Ok(report)
-            }),
+            export_report: Arc::new(
+                move |(store, query): &(Arc<Store>, ReportQuery), progress: &WorkProgress| {
+                    EXPORTING.store(true, Ordering::Relaxed);
+                    let start = Instant::now();
+                    let report = export_session(&dir, store, *query, progress)?;
+                    let bytes = std::fs::metadata(&report).map_or(0, |metadata| metadata.len());
+                    note_end(&dir.join(WORK), &format!("{EXPORT_ENDED} of {} MB", bytes >> 20), start);
+                    Ok(report)
+                },
+            ),
             open_file: None,
             remember_hint: Arc::new(unused),
             list_sessions: Arc::new(unused_work),

@@ -20,7 +20,8 @@ mod unused_mentor;
 
 pub use cause::main_cause;
 pub use environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, ExportTask, Measure, PublishedTasks, TaskFacts, difficulty_in_id,
+    EnvironmentDefaults, EnvironmentEntry, ExportTask, LessonForms, Measure, PublishedTasks, TaskFacts,
+    difficulty_in_id,
 };
 pub use environments::{
     DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS, PROGRAM_ENVIRONMENT, add_programs,
@@ -47,8 +48,8 @@ pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
 use crate::domain::{
-    Autonomy, Job, JobContext, Lesson, LessonId, ModelRole, Question, RoleSource, RunSpec, SearchHistory,
-    Settings, StepResult,
+    Autonomy, Job, JobContext, Lesson, LessonId, LessonText, ModelRole, Question, RoleSource, RunSpec,
+    SearchHistory, Settings, StepResult,
 };
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
@@ -214,6 +215,19 @@ pub fn rule_based_replies<'n>(environments: impl IntoIterator<Item = &'n str>) -
         }
     }
     replies
+}
+
+/// Returns why a lesson's text changes nothing in a run: the rule-based actor plays, and understands other sentences only.
+pub fn ignored_lesson_reason(run: &RunSpec, env: &str, text: &LessonText) -> Option<String> {
+    let forms = find_environment(env)?.task_facts.lesson_forms?;
+    let understands = |text: &str| (forms.understands)(text);
+    let is_understood = understands(&text.text) || text.solution.as_deref().is_some_and(understands);
+    (run.role_source(ModelRole::Actor) == RoleSource::Rules && !is_understood).then(|| {
+        format!(
+            "the built-in rules ignore this sentence: they know a few fixed ones, such as \"{}\"; a model reads any",
+            forms.example
+        )
+    })
 }
 
 /// A method that this program cannot provide.

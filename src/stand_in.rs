@@ -79,6 +79,11 @@ pub fn household_reply(prompt: &Prompt, seed: u64) -> Option<String> {
     (!parsed.places.is_empty()).then(|| reply_in_household(prompt, &parsed, random))
 }
 
+/// Returns whether the actor understands a lesson's text in households; any other text changes nothing that it does.
+pub fn household_understands(lesson: &str) -> bool {
+    forms::forms().understand(lesson)
+}
+
 fn reply_in_household(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: SeededRandom) -> String {
     rule_context::RuleContext {
         knowledge: knowledge::knowledge(),

@@ -99,6 +99,16 @@ pub struct TaskFacts {
     pub solved_name: &'static str,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
+    /// The lessons that the rule-based actor understands. `None` if it doesn't know fixed sentences only.
+    pub lesson_forms: Option<LessonForms>,
+}
+
+/// Sentences that teach the rule-based actor; it ignores all others.
+#[derive(Clone, Copy)]
+pub struct LessonForms {
+    /// Returns whether a lesson's text has one of them.
+    pub understands: fn(&str) -> bool,
+    pub example: &'static str,
 }
 
 /// A measure of an episode besides success, progress and steps.
@@ -152,6 +162,7 @@ impl TaskFacts {
         measures: &[],
         solved_name: "",
         export_task: None,
+        lesson_forms: None,
     };
 }
 

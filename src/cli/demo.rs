@@ -75,7 +75,9 @@ mod tests {
         let opened = locate::open_demo(demo, None).unwrap();
         store.set_timeline(opened.timeline, opened.branch.id);
         let folder = temp.path().join("sessions");
-        let path = demo.export(&folder, &store, crate::ui::types::ReportQuery::default(), &WorkProgress::default()).unwrap();
+        let path = demo
+            .export(&folder, &store, crate::ui::types::ReportQuery::default(), &WorkProgress::default())
+            .unwrap();
         assert_eq!(std::path::Path::new(&path).parent(), Some(folder.as_path()));
         let page = std::fs::read_to_string(path).unwrap();
         let embedded = crate::journal::extract_session(&page).unwrap();

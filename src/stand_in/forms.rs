@@ -146,6 +146,11 @@ impl Forms {
         lessons
     }
 
+    /// Returns whether a text contains a lesson.
+    pub(super) fn understand(&self, text: &str) -> bool {
+        self.lessons_of(text).found_forms != 0
+    }
+
     fn lessons_of(&self, text: &str) -> Lessons {
         let (text, mut lessons) = (text.to_lowercase(), Lessons::default());
         for sentence in split_sentences(&text) {

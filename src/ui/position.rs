@@ -6,8 +6,8 @@ use crate::timeline::ReadPast as _;
 use crate::ui::frame_data::Context;
 use crate::ui::types::Cursor;
 
-/// Returns the position after a step of the episode on screen: after its last step that is the episode's end, or the
-/// present if the episode is the latest one.
+/// Returns the position after a step of the episode on screen: after its last step that is the last event before the next
+/// episode, or the present if the episode is the latest one.
 pub(crate) fn cursor_after_step(context: &Context<'_>, number: u32) -> Option<Cursor> {
     let episode = context.episode()?;
     after_step(&context.frame.head, episode, number)
@@ -52,6 +52,10 @@ fn after_step(head: &State, episode: &Episode, number: u32) -> Option<Cursor> {
     if head.episode.as_ref().is_some_and(|latest| latest.number == episode.number) {
         return Some(Cursor::Live);
     }
-    let ended = head.ended_episodes.iter().rev().find(|p| p.number == episode.number);
-    ended.map(|p| Cursor::At(Seq(p.seq_range.1)))
+    // What a person did after the end, such as teaching a lesson, is part of the last step.
+    let is_next = |number: u32| number == episode.number + 1;
+    let ended = head.ended_episodes.iter().rev();
+    let next = ended.filter(|past| is_next(past.number)).map(|past| past.seq_range.0).next();
+    let next = next.or_else(|| Some(head.episode.as_ref().filter(|open| is_next(open.number))?.first_seq.0));
+    next.map(|first| Cursor::At(Seq(first.saturating_sub(1))))
 }

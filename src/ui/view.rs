@@ -22,7 +22,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::layout::{FIRST_LANE, Pane, PaneArea, compute_layout};
 use crate::ui::model::Model;
-use crate::ui::stage::gap_rows;
+use crate::ui::stage::{content_area, gap_rows};
 use crate::ui::theme::Role;
 use crate::ui::types::Focus;
 use crate::ui::view::cache::ViewCache;
@@ -36,10 +36,12 @@ pub fn caption_rows(model: &Model, screen: Rect) -> u16 {
 }
 
 /// Returns the part of the screen that dialogs may cover, its last row for the footer included: an audience also sees which keys
-/// are pressed in a dialog.
+/// are pressed in a dialog, and the margins stay free.
 pub fn overlay_area(model: &Model, screen: Rect) -> Rect {
-    let gap = if model.stage_mode { gap_rows(screen) } else { 0 };
-    Rect { height: screen.height - gap, ..screen }
+    if !model.stage_mode {
+        return screen;
+    }
+    Rect { height: screen.height - gap_rows(screen), ..content_area(screen) }
 }
 
 /// Draws what the footer says while a dialog is open: a message of several rows, which covers what the dialog drew there, and in

@@ -1,5 +1,6 @@
 //! The environment `alfworld`.
 
+use super::household::LESSON_FORMS;
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
@@ -77,6 +78,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         published: Some(PublishedTasks { keys: alfworld::published_keys, key: alfworld::published_key }),
         task_help: "also a game.tw-pddl or its folder",
         splits: &["train", "valid_seen", "valid_unseen"],
+        lesson_forms: Some(LESSON_FORMS),
         ..TaskFacts::NONE
     },
     draw_picture: alfworld::draw_picture,

@@ -1,11 +1,13 @@
 //! The environment `household`.
 
 use super::alfworld::TEXTS;
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts, difficulty_in_id};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, LessonForms, TaskFacts, difficulty_in_id,
+};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
-use crate::stand_in::household_reply;
+use crate::stand_in::{household_reply, household_understands};
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -34,6 +36,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         subgoals: alfworld::subgoals,
         difficulty: difficulty_in_id,
         export_task: Some(export_task),
+        lesson_forms: Some(LESSON_FORMS),
         ..TaskFacts::NONE
     },
     draw_picture: alfworld::draw_picture,
@@ -43,3 +46,7 @@ fn export_task(id: &str) -> Result<ExportedGame, String> {
     let id = TaskId::parse(id).map_err(|e| e.to_string())?;
     export_folder(&id).map_err(|e| e.to_string())
 }
+
+/// What teaches the rule-based actor in households.
+pub(super) const LESSON_FORMS: LessonForms =
+    LessonForms { understands: household_understands, example: "Look for a mug in/on a shelf first." };

@@ -2,9 +2,10 @@
 
 use crate::catalog::fixture::test_spec;
 use crate::catalog::{
-    ENVIRONMENTS, apply_mentor_defaults, switch_model, unsuited_actor_warning, unused_mentor_reason,
+    ENVIRONMENTS, apply_mentor_defaults, ignored_lesson_reason, switch_model, unsuited_actor_warning,
+    unused_mentor_reason,
 };
-use crate::domain::{ModelRole, RunSpec, SettingOrigin};
+use crate::domain::{LessonText, ModelRole, RunSpec, SettingOrigin};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
@@ -134,4 +135,24 @@ fn the_rule_based_actor_suits_all_built_in_environments() {
     run.tasks[0].env = unknown.unwrap().name.to_owned();
     let warning = unsuited_actor_warning(&run).unwrap();
     assert!(warning.contains("it will only look around"), "{warning}");
+}
+
+/// Regression: a lesson that the rules don't understand was saved as if it could change something.
+#[test]
+fn a_lesson_that_the_rules_ignore_is_said_to_change_nothing() {
+    let mut checked = 0;
+    for entry in ENVIRONMENTS.iter() {
+        let Some(forms) = entry.task_facts.lesson_forms else { continue };
+        let mut run = test_spec("react", &[("a", "")]);
+        run.actor = "rules".to_owned();
+        let reason =
+            |run: &RunSpec, text: &str| ignored_lesson_reason(run, entry.name, &LessonText::plain(text));
+        assert_eq!(reason(&run, forms.example), None);
+        let said = reason(&run, "Be brave.").unwrap();
+        assert!(said.contains(forms.example), "{said}");
+        run.actor = "openai:m".to_owned();
+        assert_eq!(reason(&run, "Be brave."), None, "a model reads any sentence");
+        checked += 1;
+    }
+    assert!(checked > 0);
 }

@@ -2,6 +2,7 @@
 
 mod draw;
 
+use crate::catalog::ignored_lesson_reason;
 use crate::domain::{LessonId, LessonStatus, LessonText, ReflectionKind, Scope};
 use crate::driver::Fork;
 use crate::engine::{Command, LessonCommand};
@@ -260,6 +261,12 @@ impl LessonEditor {
         let solution = Some(draft.solution).filter(|s| !s.is_empty());
         let text = LessonText { text: draft.text, solution };
         let saved_text = text.normalized();
+        let head = &context.frame.head;
+        let ignored = head
+            .run
+            .as_deref()
+            .zip(context.episode())
+            .and_then(|(run, episode)| ignored_lesson_reason(run, &episode.task.env, &text));
         let send = |command| Request::Send(Command::Lesson(command));
         let mut requests = vec![Request::SaveDraft { of: draft.lesson.clone(), draft: None }];
         if self.is_from_mentor {
@@ -320,7 +327,9 @@ impl LessonEditor {
             let used = context.asks_actor().then(|| "counts from the next prompt".to_owned());
             let retry = (used.is_some() && step_is_open && !again.is_empty())
                 .then(|| format!("{again} retries this step with it"));
-            let notice: Vec<String> = [same, saved, used, retry].into_iter().flatten().collect();
+            let used = used.filter(|_| ignored.is_none());
+            let retry = retry.filter(|_| ignored.is_none());
+            let notice: Vec<String> = [same, saved, ignored, used, retry].into_iter().flatten().collect();
             if !notice.is_empty() {
                 requests.push(Request::ShowNotice(notice.join("; ")));
             }

@@ -80,7 +80,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         // What the run has used comes last: the goal needs its room first.
         let usage = usage_label(state, canvas.glyphs.separator);
         let used = width(&usage) as u16;
-        if !usage.is_empty() && edge > area.x + 1 + width(goal) as u16 + 2 * gap + used {
+        if !usage.is_empty() && !model.stage_mode && edge > area.x + 1 + width(goal) as u16 + 2 * gap + used {
             edge =
                 canvas.put_right(edge.saturating_sub(gap), area.y, used, &usage, canvas.style(Role::Muted));
         }

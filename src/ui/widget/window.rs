@@ -81,11 +81,17 @@ impl Window<'_> {
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
-        self.draw_frame(keys, context, area, canvas);
+        self.draw_frame(keys, context, (area, screen), canvas);
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn draw_frame(&self, keys: PresentKeys<'_>, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    fn draw_frame(
+        &self,
+        keys: PresentKeys<'_>,
+        context: &Context<'_>,
+        (area, screen): (Rect, Rect),
+        canvas: &mut Canvas<'_>,
+    ) {
         let frame = Block::bordered()
             .border_set(canvas.glyphs.border_set())
             .border_style(canvas.style(Role::FrameOverlay));
@@ -94,12 +100,18 @@ impl Window<'_> {
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
         let bottom = area.bottom() - 1;
         let edge = Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 };
-        self.draw_keys(keys, context, edge, canvas);
+        self.draw_keys(keys, context, (edge, screen), canvas);
     }
 
-    /// Draws the key hints: always the closing key at the right, the others as far as they fit, and the rest in the
-    /// footer's row if that is empty.
-    fn draw_keys(&self, keys: PresentKeys<'_>, context: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
+    /// Draws the key hints into the window's lower edge: always the closing key at the right, the others as far as they fit, and
+    /// the rest in the last row of `screen` if that is empty.
+    fn draw_keys(
+        &self,
+        keys: PresentKeys<'_>,
+        context: &Context<'_>,
+        (edge, screen): (Rect, Rect),
+        canvas: &mut Canvas<'_>,
+    ) {
         let mut hints = context.keymap.key_hints(self.mode);
         hints.retain(|hint| !keys.without_effect.contains(&hint.action));
         let closing_hint = hints.iter_mut().find(|hint| hint.action == Action::Close);
@@ -123,7 +135,6 @@ impl Window<'_> {
         while let Some(hint) = left.next_if(|h| x + wide(h) <= right) {
             x = put(x, hint) + 1;
         }
-        let screen = canvas.buffer.area;
         let footer = screen.bottom().saturating_sub(1);
         let free = |canvas: &Canvas<'_>| {
             let mut cells = (screen.left()..screen.right()).filter_map(|x| canvas.buffer.cell((x, footer)));
