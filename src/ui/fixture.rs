@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
-pub use method_sessions::{dora, fcrf, planning_only, rci, reflexion, summary, sweet_sour};
+pub use method_sessions::{dora, dora_searches, fcrf, planning_only, rci, reflexion, summary, sweet_sour};
 pub use sample_session::sample_session;
 use sample_session::{INTRO, PLACES, shown_at, task};
 use serde_json::{Value, json};
@@ -44,6 +44,11 @@ impl Fixture {
 
     /// Creates such a run with a method, a mentor and a number of trials.
     pub fn for_method(method: &str, mentor: &str, trials: u32) -> Self {
+        Self::for_tasks(method, mentor, trials, vec![task()])
+    }
+
+    /// Creates such a run of some tasks.
+    pub fn for_tasks(method: &str, mentor: &str, trials: u32, tasks: Vec<Task>) -> Self {
         let mut fixture = Self::empty();
         fixture.write(
             Cause::Policy,
@@ -54,7 +59,7 @@ impl Fixture {
                     actor: "rules".to_owned(),
                     mentor: mentor.to_owned(),
                     interface: Interface::React,
-                    tasks: vec![task()],
+                    tasks,
                     trials,
                     seed: 0,
                     autonomy: Autonomy::Auto,

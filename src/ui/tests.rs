@@ -235,6 +235,7 @@ mod safety;
 mod samples;
 mod sampling;
 mod saved_lessons;
+mod search_views;
 mod session_search;
 mod stage;
 mod steps_and_modes;

@@ -1,0 +1,62 @@
+//! The searches of a method that tunes its advice: the lane with their rewards and its curve, and the picture.
+
+use super::{SIZES, TestScreen, screen_text};
+use crate::ui::fixture::dora_searches;
+use crate::ui::glyphs::ASCII;
+
+/// The lane with the rewards is the third one.
+const OBJECTIVE_KEY: &str = "5";
+
+fn screen(width: u16, height: u16) -> TestScreen {
+    let mut screen = TestScreen::new(dora_searches(), width, height);
+    screen.draw();
+    screen.press(OBJECTIVE_KEY);
+    screen
+}
+
+#[test]
+fn the_lane_of_the_objective_has_a_curve() {
+    for (w, h) in SIZES {
+        insta::assert_snapshot!(format!("objective_{w}x{h}"), screen_text(&screen(w, h).draw()));
+    }
+    let mut zoomed = screen(80, 24);
+    zoomed.press("z");
+    insta::assert_snapshot!("objective_zoomed_80x24", screen_text(&zoomed.draw()));
+    let mut ascii = screen(80, 24);
+    ascii.glyphs = ASCII;
+    let shown = screen_text(&ascii.draw());
+    assert!(shown.is_ascii(), "{shown}");
+    let curve = shown.lines().find(|line| line.trim_start().starts_with("0.31 ")).unwrap_or_default();
+    assert!(curve.contains("##") && curve.contains("0.61"), "{shown}");
+}
+
+/// The numbers come first: whatever the size, the newest record's first line is there.
+#[test]
+fn the_first_line_of_the_newest_record_is_shown_at_every_size() {
+    for (w, h) in [(60, 16), (80, 24), (104, 20), (104, 30), (120, 36), (160, 20), (160, 40), (200, 60)] {
+        let shown = screen_text(&screen(w, h).draw());
+        assert!(shown.contains("Reward 0.590, best 0.6"), "{w}x{h}\n{shown}");
+    }
+}
+
+#[test]
+fn the_picture_shows_each_search_of_the_run() {
+    for (w, h) in SIZES {
+        let mut screen = screen(w, h);
+        screen.press("*");
+        insta::assert_snapshot!(format!("search_picture_{w}x{h}"), screen_text(&screen.draw()));
+        for (key, number) in [("Tab", 1), ("Right", 2), ("Left", 1), ("h", 2), ("l", 1)] {
+            screen.press(key);
+            let shown = screen_text(&screen.draw());
+            assert!(shown.contains(&format!("Search {number} of 2")), "{key}: {shown}");
+        }
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains("Search 1 of 2, pick_and_place_simple: 3"), "{shown}");
+        assert!(shown.contains("next type of tasks"), "{shown}");
+    }
+    // One search: no key to change it.
+    let mut only = TestScreen::new(crate::ui::fixture::dora(), 120, 36);
+    only.press("*");
+    let shown = screen_text(&only.draw());
+    assert!(shown.contains("Search: 1 of at most 46") && !shown.contains("next type of tasks"), "{shown}");
+}
