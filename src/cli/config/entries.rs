@@ -46,7 +46,8 @@ fn entry_of(
     };
     // Computed once.
     let default = values.default_text().leak();
-    Entry { name, meaning, value_type, default, variable, flag: "", value_name: "" }
+    let (flag, value_name, expected, none_label) = ("", "", "", "none");
+    Entry { name, meaning, value_type, default, variable, flag, value_name, expected, none_label }
 }
 
 /// Returns the entries of the options of methods, whose flags `run` has.

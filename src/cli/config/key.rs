@@ -24,6 +24,10 @@ pub struct Entry {
     pub flag: &'static str,
     /// What the help of the flag calls its value.
     pub value_name: &'static str,
+    /// A phrase for what to type on the start screen, such as "a URL"; empty if the type of the values says it.
+    pub expected: &'static str,
+    /// What the start screen shows for an empty value.
+    pub none_label: &'static str,
 }
 
 /// A configuration key together with the type of its values, which [`Config::get`](super::Config::get) returns.
@@ -56,8 +60,18 @@ impl<T> Key<T> {
         value_type: ValueType,
         default: &'static str,
     ) -> Self {
-        let entry = Entry { name, meaning, value_type, default, variable: "", flag: "", value_name: "" };
+        let (variable, flag, value_name, expected, none_label) = ("", "", "", "", "none");
+        let entry =
+            Entry { name, meaning, value_type, default, variable, flag, value_name, expected, none_label };
         Self { entry, read: PhantomData }
+    }
+
+    /// Says what to type on the start screen, and what it shows for an empty value.
+    #[must_use]
+    pub const fn typed(mut self, expected: &'static str, none_label: &'static str) -> Self {
+        self.entry.expected = expected;
+        self.entry.none_label = none_label;
+        self
     }
 
     /// Adds the environment variable that sets it.

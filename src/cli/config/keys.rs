@@ -94,7 +94,8 @@ pub const ACTOR: Key<Text> = Key::new(
     RoleSource::RULES,
 )
 .variable("RETROSPECT_ACTOR")
-.flag("--actor", "ACTOR");
+.flag("--actor", "ACTOR")
+.typed("openai:MODEL or recorded:SESSION", RoleSource::RULES);
 
 pub const MENTOR: Key<Text> = Key::new(
     "run.mentor",
@@ -103,7 +104,8 @@ pub const MENTOR: Key<Text> = Key::new(
     RoleSource::SYMBOLIC,
 )
 .variable("RETROSPECT_MENTOR")
-.flag("--mentor", "MENTOR");
+.flag("--mentor", "MENTOR")
+.typed("openai:MODEL or recorded:SESSION", RoleSource::SYMBOLIC);
 
 pub const INTERFACE: Key<Interface> = Key::new(
     "run.interface",
@@ -152,7 +154,8 @@ pub const BASE_URL: Key<Text> = Key::new(
     "",
 )
 .variable("OPENAI_BASE_URL")
-.flag("--base-url", "URL");
+.flag("--base-url", "URL")
+.typed("a URL", "none");
 
 pub const PROFILE: Key<Text> = Key::new(
     "run.profile",
@@ -161,7 +164,8 @@ pub const PROFILE: Key<Text> = Key::new(
     "",
 )
 .variable("RETROSPECT_PROFILE")
-.flag("--profile", "NAMES");
+.flag("--profile", "NAMES")
+.typed("profile names, separated by commas", "none");
 
 pub const KEY_ENV: Key<Text> = Key::new(
     "run.key_env",
@@ -206,7 +210,8 @@ pub const MENTOR_BASE_URL: Key<Text> = Key::new(
     "",
 )
 .variable("RETROSPECT_MENTOR_BASE_URL")
-.flag("--mentor-base-url", "URL");
+.flag("--mentor-base-url", "URL")
+.typed("a URL", "the actor's");
 
 pub const MENTOR_PROFILE: Key<Text> = Key::new(
     "run.mentor_profile",
@@ -215,7 +220,8 @@ pub const MENTOR_PROFILE: Key<Text> = Key::new(
     "",
 )
 .variable("RETROSPECT_MENTOR_PROFILE")
-.flag("--mentor-profile", "NAMES");
+.flag("--mentor-profile", "NAMES")
+.typed("profile names", "the actor's");
 
 pub const CACHE: Key<ReplyCache> = Key::new(
     "run.cache",
@@ -242,7 +248,8 @@ pub const PROMPTS: Key<FilePath> = Key::new(
     "",
 )
 .variable("RETROSPECT_PROMPTS")
-.flag("--prompts", "DIR");
+.flag("--prompts", "DIR")
+.typed("the path of a folder", "built in");
 
 pub const EXEMPLARS: Key<FilePath> = Key::new(
     "run.exemplars",
@@ -251,7 +258,8 @@ pub const EXEMPLARS: Key<FilePath> = Key::new(
     "",
 )
 .variable("RETROSPECT_EXEMPLARS")
-.flag("--exemplars", "FILE");
+.flag("--exemplars", "FILE")
+.typed("the path of a pool file", "built in");
 
 /// Its flag is declared in [`DriveArgs`](crate::cli::args::DriveArgs): it may be repeated and has a help of its own.
 pub const BREAKS: Key<TextList> = Key::new(

@@ -356,7 +356,7 @@ impl SettingsContext<'_> {
             label: entry.name.trim_start_matches("run.").replace('_', " "),
             value,
             origin,
-            allowed: self.allowed_values(entry),
+            allowed: self.allowed_values(entry, role),
             summary: entry.meaning.to_owned(),
             meanings: value_meanings(role),
             environments: Vec::new(),
@@ -364,43 +364,36 @@ impl SettingsContext<'_> {
         }
     }
 
-    fn allowed_values(&self, entry: &Entry) -> AllowedValues {
-        let name = entry.name;
-        let text = |none_label, expected, suggestions: &[&str]| {
-            let mut suggestions: Vec<String> = suggestions.iter().map(|w| (*w).to_owned()).collect();
-            if name == keys::ACTOR.name || name == keys::MENTOR.name {
-                suggestions.extend(profile_by_model(self.config).into_iter().map(|p| p.0));
+    fn allowed_values(&self, entry: &Entry, role: SettingRole) -> AllowedValues {
+        match entry.value_type {
+            ValueType::Choice(_) | ValueType::Name(_) => {
+                return one_of(entry.value_type.words().unwrap_or_default());
             }
-            if name.ends_with("profile") {
-                suggestions.push(String::new());
-                suggestions.extend(self.config.profile_names());
-            }
-            let configured = self.config.display(entry);
-            if !configured.is_empty() && !suggestions.contains(&configured) {
-                suggestions.push(configured);
-            }
-            AllowedValues::Text { none_label, suggestions, expected }
-        };
-        let role_text = |role| {
-            let names: Vec<&str> = RoleSource::built_in(role).iter().map(|choice| choice.name).collect();
-            text(entry.default, "openai:MODEL or recorded:SESSION", &names)
-        };
-        match (name, entry.value_type) {
-            _ if name == keys::ACTOR.name => role_text(ModelRole::Actor),
-            _ if name == keys::MENTOR.name => role_text(ModelRole::Mentor),
-            _ if name == keys::PROFILE.name => text("none", "profile names, separated by commas", &[]),
-            _ if name == keys::MENTOR_PROFILE.name => text("the actor's", "profile names", &[]),
-            _ if name == keys::BASE_URL.name => text("none", "a URL", &[]),
-            _ if name == keys::MENTOR_BASE_URL.name => text("the actor's", "a URL", &[]),
-            _ if name == keys::EXEMPLARS.name => text("built in", "the path of a pool file", &[]),
-            (_, ValueType::Choice(_) | ValueType::Name(_)) => {
-                one_of(entry.value_type.words().unwrap_or_default())
-            }
-            (_, ValueType::Number(minimum)) => AllowedValues::Number(minimum, u64::MAX),
-            _ if name == keys::PROMPTS.name => text("built in", "the path of a folder", &[]),
-            (_, ValueType::Path) => text("none", "the path of a file or folder", &[]),
-            _ => text("none", "one of the values that the description names", &[entry.default]),
+            ValueType::Number(minimum) => return AllowedValues::Number(minimum, u64::MAX),
+            _ => {}
         }
+        let of_role = |role| -> Vec<String> {
+            let built_in = RoleSource::built_in(role).iter().map(|choice| choice.name.to_owned());
+            built_in.chain(profile_by_model(self.config).into_iter().map(|(model, _)| model)).collect()
+        };
+        let mut suggestions = match role {
+            SettingRole::Actor => of_role(ModelRole::Actor),
+            SettingRole::Mentor => of_role(ModelRole::Mentor),
+            SettingRole::ActorProfile | SettingRole::MentorProfile => {
+                [String::new()].into_iter().chain(self.config.profile_names()).collect()
+            }
+            _ => Some(entry.default.to_owned()).filter(|value| !value.is_empty()).into_iter().collect(),
+        };
+        let configured = self.config.display(entry);
+        if !configured.is_empty() && !suggestions.contains(&configured) {
+            suggestions.push(configured);
+        }
+        let expected = match entry.value_type {
+            _ if !entry.expected.is_empty() => entry.expected,
+            ValueType::Path => "the path of a file or folder",
+            _ => "one of the values that the description names",
+        };
+        AllowedValues::Text { none_label: entry.none_label, suggestions, expected }
     }
 
     /// Returns the rows of initial lessons and calibration.

@@ -4,8 +4,8 @@ use super::block::{Block, Span, words};
 use super::samples::samples_of;
 use crate::catalog::RULES;
 use crate::domain::{
-    Author, DecidedBy, Intervention, ModelRole, Note, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
-    ThoughtDisposition,
+    Author, DecidedBy, Intervention, ModelRole, Note, NoteKind, PartialReply, PersonAct, Reflection, Seq,
+    ShownAs, Step, ThoughtDisposition,
 };
 use crate::engine::{Episode, State};
 use std::borrow::Cow;
@@ -50,12 +50,18 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     decision.extend(step.partial_replies.iter().flat_map(cancelled_call));
     decision.extend(step.prompt_edited.then_some(Block::PromptEdited));
     let shown = &step.first_shown_lessons;
-    decision.extend((!shown.is_empty()).then_some(Block::FirstShown(shown)));
+    let shown_block = (!shown.is_empty()).then_some(Block::FirstShown(shown));
+    // A lesson of this step is shown after the person asked again.
+    let is_of_step =
+        |act: &Intervention| matches!(act.act, PersonAct::Lesson { number, .. } if shown.contains(&number));
+    let (first, last) = if acts(false).any(is_of_step) { (None, shown_block) } else { (shown_block, None) };
+    decision.extend(first);
     decision.extend((step.unusable_replies > 0).then_some(Block::UnusableReplies(step.unusable_replies)));
     decision.extend(step.warnings.iter().map(|warning| Block::Warning(warning)));
     let changes = step.setting_deviations.iter();
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));
     decision.extend(acts(false).map(intervention));
+    decision.extend(last);
     decision.extend((!step.reasoning.is_empty()).then_some(Block::Reasoning(&step.reasoning)));
     decision.extend(step.tool_calls.iter().map(Block::ToolCall));
     decision.extend(samples_of(step).into_iter().map(Block::Samples));

@@ -22,6 +22,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use rows::panel_lines;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 150;
@@ -42,6 +43,8 @@ pub(super) struct EffectPanel {
     wording: Option<TextField>,
     /// The person has asked to start before the cost was known.
     starts_when_planned: bool,
+    /// When the first answer of the running measurement was here, and how many pairs were played by then.
+    first_answer: Option<(Instant, u64)>,
     scroll: Scroll,
 }
 
@@ -90,6 +93,7 @@ impl EffectPanel {
             pair: None,
             wording: None,
             starts_when_planned: false,
+            first_answer: None,
             scroll: Scroll::default(),
         }
     }
@@ -101,6 +105,15 @@ impl EffectPanel {
     /// Returns whether the session's lessons have changed since the measurement was asked for.
     fn has_older_lessons(&self) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.0.has_older_lessons)
+    }
+
+    /// Returns how long the pairs that are left take at most, at the pace since the panel saw the first; `None` until it has seen
+    /// a few.
+    fn time_left(&self, now: Instant) -> Option<Duration> {
+        let ((since, before), (settled, all)) = (self.first_answer?, self.shown.as_ref()?.0.pairs());
+        let seen = u32::try_from(settled.checked_sub(before)?).ok().filter(|seen| *seen >= 3)?;
+        let left = u32::try_from(all.saturating_sub(settled)).ok()?;
+        Some(now.saturating_duration_since(since) / seen * left)
     }
 
     fn selected_column(&self) -> Option<&EffectColumn> {
@@ -280,10 +293,12 @@ impl Component for EffectPanel {
         Response::default()
     }
 
-    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
+    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
         match answer {
             Answer::Effect(Ok(progress)) if progress.0.query.answers(&self.query) => {
                 self.query = progress.0.query.clone();
+                let first = || (context.now, progress.0.pairs().0);
+                self.first_answer = progress.0.is_running().then(|| self.first_answer.unwrap_or_else(first));
                 (self.shown, self.error) = (Some(progress), None);
                 if std::mem::take(&mut self.starts_when_planned) && !self.is_running() {
                     return Response::request(Request::RunEffect(self.query.clone()));

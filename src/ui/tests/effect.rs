@@ -19,6 +19,7 @@ use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::{PtrEqArc, WorkKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
     let here = column == Column::Here;
@@ -142,6 +143,29 @@ fn the_plan_is_shown_before_anything_starts() {
         assert!(shown.contains(text), "{text}: {shown}");
     }
     assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
+}
+
+/// Regression: an Enter while the measurement was prepared was lost, although its key was on the screen.
+#[test]
+fn an_early_enter_starts_what_costs_nothing_once_it_is_planned() {
+    let (mut screen, query) = opened(120, 36);
+    assert_eq!(screen.press("Enter"), []);
+    assert!(screen_text(&screen.draw()).contains("then it starts"));
+    let requests = screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+    assert_eq!(requests, [Request::RunEffect(query.clone())]);
+    // Only once.
+    assert_eq!(screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0))), []);
+}
+
+#[test]
+fn the_time_that_is_left_follows_the_pairs_that_were_seen() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 0)));
+    assert!(!screen_text(&screen.draw()).contains(" left;"));
+    screen.now += Duration::from_secs(30);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 15)));
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("at most about "), "{shown}");
 }
 
 #[test]

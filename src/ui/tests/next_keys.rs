@@ -91,9 +91,9 @@ fn with_divergence() -> Fixture {
 fn every_wait_for_a_person_shows_the_next_keys() {
     let cases: [(&str, MakeFixture, &str); 12] = [
         ("nothing has begun", before_start, "n continue   Space run"),
-        ("stopped at the start", paused_while_starting, "n call the model   Space run"),
-        ("between steps", after_step, "n call the model   Space run"),
-        ("a fork by sampling", with_changed_sampling, "n call the model   Space run"),
+        ("stopped at the start", paused_while_starting, "n ask the rules   Space run"),
+        ("between steps", after_step, "n ask the rules   Space run"),
+        ("a fork by sampling", with_changed_sampling, "n ask the rules   Space run"),
         ("a proposal", sample_session, "Enter run it   o override"),
         ("an approved proposal", with_approved_step, "n run the proposed action   Space run"),
         ("a person plays", with_person_playing, "o your action   H let the agent play"),
@@ -119,7 +119,7 @@ fn every_wait_for_a_person_shows_the_next_keys() {
 #[test]
 fn a_session_stopped_anywhere_shows_the_next_keys() {
     const KEY_ROWS: [&str; 11] = [
-        "n call the model",
+        "n ask the rules",
         "n continue   ",
         "n run the proposed",
         "n continue:",

@@ -152,11 +152,22 @@ fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     let finished =
         progress.columns.iter().all(|column| column.log.stopped().is_some_and(|why| !why.can_go_on()));
     match (panel.is_running(), started) {
-        (true, _) => format!(
-            "measuring; {} leaves it running, {} stops it",
-            key(Action::Close),
-            key(Action::StopEffect)
-        ),
+        (true, _) => {
+            let left = panel.time_left(context.now).map_or_else(String::new, |left| {
+                let seconds = left.as_secs();
+                let time = if seconds < 100 {
+                    format!("{seconds} s")
+                } else {
+                    format!("{} min", seconds.div_ceil(60))
+                };
+                format!(", at most about {time} left")
+            });
+            format!(
+                "measuring{left}; {} leaves it running, {} stops it",
+                key(Action::Close),
+                key(Action::StopEffect)
+            )
+        }
         (false, false) => format!("{} starts", key(Action::Open)),
         (false, true) if finished => "finished; the result stays with the lesson".to_owned(),
         (false, true) => format!("{} continues", key(Action::Open)),

@@ -1,7 +1,9 @@
 //! A prompt as rows: in full, segment by segment, or its changes since the previous one.
 
 use crate::catalog;
-use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
+use crate::domain::{
+    MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin, SegmentRecord, pluralize,
+};
 use crate::engine::{Effect, State};
 use crate::prompt::render;
 use crate::text::{one_line, prefix, truncate, width};
@@ -152,7 +154,12 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     let counted = |tokens: u32| state.to_corrected_tokens(record.role, u64::from(tokens));
     let parts: Vec<String> =
         sums.iter().map(|(label, tokens)| format!("{} {}", label.name(), counted(*tokens))).collect();
-    let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
+    let is_lesson = |segment: &&SegmentRecord| matches!(segment.origin, SegmentOrigin::Lesson { .. });
+    let lessons = match record.segments.iter().filter(is_lesson).count() as u64 {
+        0 => "no lessons".to_owned(),
+        count => pluralize(count, "lesson"),
+    };
+    let words = format!("about {} tokens, {lessons}: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
     if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
         let action = catalog::current_action(state)
