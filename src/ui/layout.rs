@@ -44,6 +44,22 @@ pub struct PaneArea {
     pub body: Rect,
 }
 
+/// The rows of a lane in a stack of lanes, title included in `least` only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneRows {
+    /// How many rows its content could use.
+    pub wanted: u16,
+    /// How many it keeps, whatever the others want, if they have enough then.
+    pub least: u16,
+}
+
+impl LaneRows {
+    /// Creates the rows of a lane that keeps as many as any other.
+    pub const fn wanting(wanted: u16) -> Self {
+        Self { wanted, least: MIN_LANE_ROWS }
+    }
+}
+
 /// The layout of the whole screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScreenLayout {
@@ -88,7 +104,7 @@ impl Arrangement {
 pub fn compute_layout(
     area: Rect,
     arrangement: Arrangement,
-    (world, lanes): (u16, &[u16]),
+    (world, lanes): (u16, &[LaneRows]),
     zoom: Option<Pane>,
 ) -> ScreenLayout {
     let mut plan = ScreenLayout::default();
@@ -147,14 +163,15 @@ const fn time_rows(height: u16) -> u16 {
     }
 }
 
-fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16, &[u16])) {
+fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16, &[LaneRows])) {
     let (area, time) = cut_bottom(area, time_rows(area.height));
     let right_width = (area.width * 2 / 5).clamp(30.min(area.width / 2), 64);
     let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
     plan.push_pane(Pane::Story, left, true);
     // The world has two fifths, and more if it needs that and the lanes don't.
-    let used = |sum: u16, rows: &u16| sum.saturating_add(rows.saturating_add(1).max(MIN_LANE_ROWS));
+    let used =
+        |sum: u16, rows: &LaneRows| sum.saturating_add(rows.wanted.saturating_add(1).max(MIN_LANE_ROWS));
     let spare = right.height.saturating_sub(lanes.iter().fold(0, used));
     let world_rows =
         world.min(spare).clamp(right.height * 2 / 5, right.height * 3 / 5).max(3).min(right.height);
@@ -166,7 +183,7 @@ fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16
     }
 }
 
-fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
+fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let (area, time) = cut_bottom(area, time_rows(area.height));
     let side = area.width * 3 / 10;
     let (left, line, rest) = split_with_divider(area, side);
@@ -188,16 +205,22 @@ fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
 const MIN_LANE_ROWS: u16 = 3;
 
 /// Stacks the lanes. Each keeps a few rows; the others go to those that could use more.
-fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[u16]) {
-    let only = [0];
+fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
+    let only = [LaneRows::wanting(0)];
     let lanes = if lanes.is_empty() { &only } else { lanes };
     let count = lanes.len() as u16;
     let least = MIN_LANE_ROWS.min(area.height / count);
     let mut rows = vec![least; lanes.len()];
     let mut spare = area.height - least * count;
+    for (lane, rows) in lanes.iter().zip(&mut rows) {
+        // The others share at least half of what is left.
+        let granted = lane.least.saturating_sub(*rows).min(spare / 2);
+        *rows += granted;
+        spare -= granted;
+    }
     // Row by row to the lane that lacks most of its content; then evenly, so that nothing stays empty.
     while spare > 0 {
-        let lacks = |place: usize| lanes[place].saturating_add(1).saturating_sub(rows[place]);
+        let lacks = |place: usize| lanes[place].wanted.saturating_add(1).saturating_sub(rows[place]);
         let neediest = (0..lanes.len()).rev().max_by_key(|place| lacks(*place));
         let Some(place) = neediest.filter(|place| lacks(*place) > 0) else { break };
         rows[place] += 1;

@@ -8,7 +8,8 @@ proptest! {
     #[test]
     fn lanes_share_the_whole_height(height in 1u16..80, lanes in prop::collection::vec(0u16..40, 1..6)) {
         let mut plan = ScreenLayout::default();
-        stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
+        let wanted: Vec<LaneRows> = lanes.iter().map(|rows| LaneRows::wanting(*rows)).collect();
+        stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &wanted);
         let rows = |area: &PaneArea| area.title.map_or(0, |title| title.height) + area.body.height;
         prop_assert_eq!(plan.areas.iter().map(rows).sum::<u16>(), height);
         let mut next = 2;
@@ -22,6 +23,22 @@ proptest! {
                     prop_assert!(rows(&plan.areas[one]) + 1 >= rows(&plan.areas[other]));
                 }
             }
+        }
+    }
+
+    /// A lane that keeps some rows has them beside any number of long ones, which have most of the others.
+    #[test]
+    fn a_lane_keeps_its_least_rows(height in 1u16..80, others in prop::collection::vec(0u16..400, 1..4), least in 3u16..9) {
+        let mut plan = ScreenLayout::default();
+        let mut lanes: Vec<LaneRows> = others.iter().map(|rows| LaneRows::wanting(*rows)).collect();
+        lanes.push(LaneRows { wanted: 11, least });
+        stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
+        let rows = |area: &PaneArea| area.title.map_or(0, |title| title.height) + area.body.height;
+        prop_assert_eq!(plan.areas.iter().map(rows).sum::<u16>(), height);
+        let count = lanes.len() as u16;
+        if height >= 3 * count + 2 * (least - 3) {
+            prop_assert!(rows(plan.areas.last().unwrap()) >= least);
+            prop_assert!(plan.areas.iter().all(|area| rows(area) >= 3));
         }
     }
 

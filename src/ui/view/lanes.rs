@@ -14,7 +14,7 @@ use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
-use crate::ui::layout::{Pane, PaneArea};
+use crate::ui::layout::{LaneRows, Pane, PaneArea};
 use crate::ui::model::Model;
 use crate::ui::selection::selected_lesson_number;
 use crate::ui::theme::Role;
@@ -143,15 +143,17 @@ fn digits(state: &State) -> usize {
 
 /// Returns for each lane the rows that its lessons could use: two for each text, since most need as many. Of records the newest
 /// ones matter, and their curve.
-pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<u16> {
+pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<LaneRows> {
     let state = context.displayed_state();
     let texts = |lesson: &Lesson| if lesson.text().solution.is_some() { 2 } else { 1 };
-    let rows = |lane: &Lane| match u16::try_from(lane.lessons(state).map(texts).sum::<usize>() * 2) {
-        Ok(0) => 0,
-        rows if lane.format == LaneFormat::Record => {
-            rows.unwrap_or(u16::MAX).min(MAX_RECORD_ROWS) + curve::WANTED_ROWS
+    let rows = |lane: &Lane| {
+        let wanted = u16::try_from(lane.lessons(state).map(texts).sum::<usize>() * 2).unwrap_or(u16::MAX);
+        if lane.format == LaneFormat::Record && wanted > 0 {
+            let wanted = wanted.min(MAX_RECORD_ROWS) + curve::WANTED_ROWS;
+            // Long lanes of advice leave it two records, the curve, and the title.
+            return LaneRows { wanted, least: 2 + curve::WANTED_ROWS + 1 };
         }
-        rows => rows.unwrap_or(u16::MAX),
+        LaneRows::wanting(wanted)
     };
     context.lanes().iter().map(rows).collect()
 }
