@@ -319,6 +319,7 @@ impl EffectPlan {
 
 impl Keep {
     /// Returns whether it is what isn't written.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -1,7 +1,7 @@
 //! How long one of several lessons is measured: a verdict of its own isn't enough, the correction for many lessons (e-BH) must mark it,
 //! and further pairs may still lead to that.
 
-use super::EffectLog;
+use super::{ContrastLog, EffectLog};
 use crate::timeline::effect::betting::largest_ln_growth;
 use crate::timeline::effect::record::COUNTING_TO_THE_MARK;
 use crate::timeline::effect::{FALSE_DISCOVERY_RATE, Verdict, e_bh};
@@ -14,7 +14,7 @@ impl EffectLog {
             return;
         }
         let is_claim = |verdict| matches!(verdict, Verdict::Helped | Verdict::Harmful);
-        let verdicts: Vec<Verdict> = self.contrasts.iter().map(|c| c.monitored_verdict()).collect();
+        let verdicts: Vec<Verdict> = self.contrasts.iter().map(ContrastLog::monitored_verdict).collect();
         let ln_e: Vec<f64> = self.contrasts.iter().map(|contrast| contrast.judgement().ln_e).collect();
         let marked = e_bh(&ln_e, FALSE_DISCOVERY_RATE);
         let further = self.last_pair().saturating_sub(self.settled_pairs());

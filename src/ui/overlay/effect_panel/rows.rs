@@ -3,8 +3,8 @@
 use super::EffectPanel;
 use crate::domain::ModelRole;
 use crate::report::effect::{
-    describe_advice, describe_columns, describe_contrast, describe_fact, describe_mode, describe_start,
-    describe_verdict, percent, remarks,
+    describe_columns, describe_contrast, describe_fact, describe_mode, describe_start, describe_verdict,
+    percent, remarks,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
@@ -270,7 +270,9 @@ fn contrast_lines(contrast: &ContrastResult, is_primary: bool, columns: u16) -> 
     let mut lines = paragraph((Role::Muted, &lead), role, &text, columns);
     let verdict = verdict_role(contrast.judged.verdict);
     lines.extend(paragraph((Role::Muted, "  "), verdict, &describe_verdict(contrast), columns));
-    if is_primary && let Some(counts) = describe_advice(contrast) {
+    if is_primary && contrast.advice.total() > 0 {
+        // Whose definition this is stands in the lesson's details and in exports.
+        let counts = format!("{} by steps", contrast.advice.describe());
         lines.extend(paragraph((Role::Muted, "  "), Role::Muted, &counts, columns));
     }
     lines
