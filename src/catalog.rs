@@ -57,7 +57,7 @@ use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
 use crate::stand_in::RuleBasedReply;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 /// Returns the entry of a method, or `None` if this program has no method of this name (a session of a newer version).
@@ -208,13 +208,8 @@ pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
 
 /// Returns the functions with which the rule-based actor plays these environments.
 pub fn rule_based_replies<'n>(environments: impl IntoIterator<Item = &'n str>) -> Vec<RuleBasedReply> {
-    let mut replies: Vec<RuleBasedReply> = Vec::new();
-    for reply in environments.into_iter().filter_map(|name| find_environment(name)?.rule_based_reply) {
-        if !replies.iter().any(|known| std::ptr::fn_addr_eq(*known, reply)) {
-            replies.push(reply);
-        }
-    }
-    replies
+    let names: BTreeSet<&str> = environments.into_iter().collect();
+    names.into_iter().filter_map(|name| find_environment(name)?.rule_based_reply).collect()
 }
 
 /// Returns why a lesson's text changes nothing in a run: the rule-based actor plays, and understands other sentences only.

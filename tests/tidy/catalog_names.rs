@@ -18,7 +18,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("env/alfworld", "household", "a hint for those who don't have its data"),
     ("env/household", "pddl", "the language of its games, and the names of their files"),
     ("env/household", "alfworld", "the engine that plays its games"),
-    ("env/label.rs", "babyai", "the format of AgentBoard's rows"),
     ("env/external", "stdio", "standard input and output"),
     ("env/miniwob", "rci", "the form of its actions"),
     ("env/miniwob", "dora", "the set of the pages in its paper"),

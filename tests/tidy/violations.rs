@@ -10,7 +10,7 @@ fn check_sample(extra: &[(&str, &str)]) -> Findings {
         [
             (
                 "lib.rs",
-                "pub mod cli; pub mod domain; pub mod driver; pub mod engine; pub mod env; pub mod provider; pub mod ui;",
+                "pub mod cli; pub mod domain; pub mod driver; pub mod engine; pub mod env; pub mod provider; pub mod stand_in; pub mod ui;",
             ),
             ("main.rs", "fn main() { retrospect::cli::run() }"),
             ("cli.rs", "pub fn run() { crate::ui::x(); std::fs::read(\"x\"); }"),

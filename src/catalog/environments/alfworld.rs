@@ -1,11 +1,12 @@
 //! The environment `alfworld`.
 
-use super::household::LESSON_FORMS;
-use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
+use crate::catalog::environment_entry::{
+    EnvironmentDefaults, EnvironmentEntry, LessonForms, PublishedTasks, TaskFacts,
+};
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
-use crate::stand_in::household_reply;
+use crate::stand_in::{household_reply, household_understands};
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -83,3 +84,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     },
     draw_picture: alfworld::draw_picture,
 };
+
+/// What teaches the rule-based actor in households.
+pub(super) const LESSON_FORMS: LessonForms =
+    LessonForms { understands: household_understands, example: "Look for a mug in/on a shelf first." };

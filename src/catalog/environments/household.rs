@@ -1,13 +1,11 @@
 //! The environment `household`.
 
-use super::alfworld::TEXTS;
-use crate::catalog::environment_entry::{
-    EnvironmentDefaults, EnvironmentEntry, LessonForms, TaskFacts, difficulty_in_id,
-};
+use super::alfworld::{LESSON_FORMS, TEXTS};
+use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts, difficulty_in_id};
 use crate::env::ExportedGame;
 use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
-use crate::stand_in::{household_reply, household_understands};
+use crate::stand_in::household_reply;
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
@@ -46,7 +44,3 @@ fn export_task(id: &str) -> Result<ExportedGame, String> {
     let id = TaskId::parse(id).map_err(|e| e.to_string())?;
     export_folder(&id).map_err(|e| e.to_string())
 }
-
-/// What teaches the rule-based actor in households.
-pub(super) const LESSON_FORMS: LessonForms =
-    LessonForms { understands: household_understands, example: "Look for a mug in/on a shelf first." };

@@ -172,11 +172,9 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     let command = LessonCommand::add(ReflectionKind::Abstract, Scope::Environment, text, String::new());
     assert_eq!(requests, [Request::Send(Command::Lesson(command))]);
     assert!(
-        stage
-            .model
-            .notice
-            .as_ref()
-            .is_some_and(|n| n.text.starts_with("saved as Abstract; counts from the next prompt"))
+        stage.model.notice.as_ref().is_some_and(|n| n
+            .text
+            .starts_with("saved as Abstract; the built-in rules ignore this sentence"))
     );
     assert_eq!(stage.model.drafts, []);
 }

@@ -21,7 +21,9 @@ fn lost_trials(played: u32) -> Fixture {
     let mut f = Fixture::for_method("reflexion", "symbolic", 2);
     for n in 0..played {
         f.begin_episode();
-        f.actor_step("look", "A room.", if n == 0 { 0.25 } else { 0.0 }, serde_json::Value::Null);
+        let progress = if n == 0 { 0.25 } else { 0.0 };
+        f.actor_step("look", "A room.", progress, serde_json::Value::Null);
+        f.actor_step("wait", "Nothing happens.", progress, serde_json::Value::Null);
         f.end_episode(false, EndReason::StepLimit);
     }
     f
@@ -137,6 +139,7 @@ fn what_makes_sense_is_preselected() {
         for won in won {
             f.begin_episode();
             f.actor_step("look", "A room.", progress, serde_json::Value::Null);
+            f.actor_step("wait", "Nothing happens.", progress, serde_json::Value::Null);
             f.end_episode(*won, if *won { EndReason::Won } else { EndReason::StepLimit });
         }
         let shown = screen_text(&end_card_screen(f).draw());
