@@ -118,7 +118,7 @@ fn is_visible(access: TaskAccess) -> bool {
 fn check_screen(is_visible: bool, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), TaskError> {
     let is_set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
     // The window system of macOS needs no variable.
-    if !is_visible || cfg!(target_os = "macos") || DISPLAY_VARIABLES.iter().any(|name| is_set(name)) {
+    if !is_visible || cfg!(target_os = "macos") || DISPLAY_VARIABLES.iter().any(is_set) {
         return Ok(());
     }
     Err(TaskError::NoData {
