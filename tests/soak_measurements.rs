@@ -22,6 +22,8 @@ const MEASUREMENTS: u64 = 40;
 const PDDL_MEASUREMENTS: u64 = 20;
 const PAIRS: u32 = 60;
 const FEW_PAIRS: u32 = 24;
+/// The same where a pair is a round over several tasks.
+const FEW_ROUNDS: u32 = 8;
 /// The error rate that a verdict claims.
 const CLAIM: f64 = 0.05;
 /// Fits no form of `docs/LESSON_FORMS.md`.
@@ -141,8 +143,13 @@ fn measure(env: &str, row: &Row, number: u64, pairs: u32) -> Judged {
 /// Measures each row so many times, prints a row of the table, and checks how often the verdict was wrong.
 fn check(env: &str, measurements: u64, rows: &[Row]) {
     let is_full = std::env::var_os("RETROSPECT_SOAK").is_some_and(|mode| mode == "full");
-    let (runs, pairs) = if is_full { (measurements, PAIRS) } else { (1, FEW_PAIRS) };
+    let runs = if is_full { measurements } else { 1 };
     for row in rows {
+        let pairs = match (is_full, row.options.iter().any(|option| option == "--these")) {
+            (true, _) => PAIRS,
+            (false, true) => FEW_ROUNDS,
+            (false, false) => FEW_PAIRS,
+        };
         let mut verdicts = Verdicts::default();
         (1..=runs).for_each(|number| verdicts.count(&measure(env, row, number, pairs)));
         let (with, without) = verdicts.won;
