@@ -212,7 +212,7 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let least = MIN_LANE_ROWS.min(area.height / count);
     let mut rows = vec![least; lanes.len()];
     let mut spare = area.height - least * count;
-    for (lane, rows) in lanes.iter().zip(&mut rows) {
+    for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.least > MIN_LANE_ROWS) {
         // The others share at least half of what is left.
         let granted = lane.least.saturating_sub(*rows).min(spare / 2);
         *rows += granted;
