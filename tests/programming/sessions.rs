@@ -98,7 +98,9 @@ fn later_trials_improve() {
 /// Reflexion's public code stops at a program that passes its own tests. With `retry_on=hidden` the task is repeated until the
 /// hidden tests pass.
 fn passed_tests_end_the_task() {
-    let cases: [(&[&str], &[(bool, u64)], usize); 3] = [
+    /// Flags, the outcome of each trial, the number of requests.
+    type Case<'a> = (&'a [&'a str], &'a [(bool, u64)], usize);
+    let cases: [Case<'_>; 3] = [
         (&["--set", "retry_on=own"], &[(false, 2)], 2),
         (&["--as", "code"], &[(false, 2)], 2),
         (&["--set", "retry_on=hidden"], &[(false, 2), (true, 2)], 4),

@@ -551,14 +551,14 @@ mod tests {
                 }
             }
             for preset in program_presets() {
-                let rows = settings_for(wanted(&preset.name, None)).unwrap();
+                let rows = settings_for(wanted(preset.name, None)).unwrap();
                 let shown = [PRESET, keys::METHOD.name, keys::TRIALS.name].map(|name| value(&rows, name));
                 assert_eq!(
                     shown,
                     [preset.name.to_string(), preset.method.to_owned(), preset.trials.to_string()]
                 );
                 let other = catalog::METHOD_NAMES.iter().find(|name| **name != preset.method).copied();
-                assert!(settings_for(wanted(&preset.name, other)).is_none(), "{} of {other:?}", preset.name);
+                assert!(settings_for(wanted(preset.name, other)).is_none(), "{} of {other:?}", preset.name);
             }
         }
     }
