@@ -323,7 +323,9 @@ fn measurement(
     if run.role_source(ModelRole::Actor) == RoleSource::Person {
         return Err(DesignError::HumanActor);
     }
-    let config = make(run)?;
+    // How the rule-based actor plays depends on the environments.
+    let tasks = design.tasks.iter().map(|planned| planned.task.clone()).collect();
+    let config = make(&RunSpec { tasks, ..run.clone() })?;
     Ok(Measurement::new(design, start, config))
 }
 

@@ -283,6 +283,12 @@ impl Chooser {
                 ChooserOutcome::Chosen(StartChoice::Resume(session.path.clone()))
             });
         }
+        if let Some(TreeRow::Environment { name, tasks: 0, .. }) = self.tasks.selected()
+            && self.section == Section::Tasks
+        {
+            let environment = self.model.environments.iter().find(|environment| environment.name == *name);
+            self.note = environment.map(|environment| environment.description.clone());
+        }
         if self.section == Section::Tasks && self.tasks.toggle_selected(&self.model.environments) {
             self.tasks.set_environments(&self.model.environments);
             return ChooserOutcome::Continue;

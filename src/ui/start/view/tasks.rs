@@ -1,7 +1,7 @@
 //! The page of tasks: a search line and the tree.
 
 use super::{draw_heading, spread};
-use crate::text::{fits, one_line};
+use crate::text::{fits, one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::start::chooser::{Chooser, TreeRow};
 use crate::ui::theme::Role;
@@ -39,7 +39,10 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
                 let sign = if *is_folded { folded } else { unfolded };
                 spread(
                     vec![mark, (Role::Muted, format!("{sign} ")), (role(Role::Title), name.clone())],
-                    (Role::Muted, environment_note(chooser, name, *tasks)),
+                    (
+                        Role::Muted,
+                        environment_note(chooser, name, *tasks, (columns * 2 / 3, glyphs.ellipsis)),
+                    ),
                     columns,
                 )
             }
@@ -73,12 +76,12 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     });
 }
 
-/// Returns the number of an environment's tasks, or why there are none.
-fn environment_note(chooser: &Chooser, name: &str, tasks: usize) -> String {
+/// Returns the number of an environment's tasks, or why there are none, in at most so many cells.
+fn environment_note(chooser: &Chooser, name: &str, tasks: usize, (columns, ellipsis): (u16, &str)) -> String {
     match chooser.model.environments.iter().find(|environment| environment.name == name) {
         Some(environment) if tasks == 0 => {
             let reason = one_line(&environment.description);
-            reason.split(';').next().unwrap_or_default().chars().take(40).collect()
+            truncate(reason.split(';').next().unwrap_or_default(), usize::from(columns), ellipsis)
         }
         _ => tasks.to_string(),
     }
