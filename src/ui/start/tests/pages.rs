@@ -127,3 +127,14 @@ fn pictures_of_the_other_pages() {
     chooser.section = Section::Method;
     insta::assert_snapshot!("start_method_60x16", render(&chooser, 60, 16));
 }
+
+/// Regression: a search for an environment whose data is missing found nothing, and nothing said what was missing.
+#[test]
+fn an_environment_without_tasks_is_found_and_says_what_is_missing() {
+    let mut chooser = chooser_of(model());
+    type_text(&mut chooser, "alfworld");
+    assert!(render(&chooser, 80, 24).contains("1 found"));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
+    let shown = render(&chooser, 80, 24);
+    assert!(shown.contains("set ALFWORLD_DATA or give --data"), "{shown}");
+}
