@@ -200,9 +200,9 @@ fn rule_based_reply(prompt: &Prompt, _seed: u64) -> Option<String> {
     };
     let with_label = |label| prompt.segments.iter().filter(move |segment| segment.label == label);
     let goal = with_label(SegmentLabel::Task).find_map(|task| number_after(&task.text, "to: reach "))?;
-    let seen =
+    let mut seen =
         with_label(SegmentLabel::Observation).filter_map(|seen| number_after(&seen.text, "The sum is "));
-    let missing = goal.saturating_sub(seen.last().unwrap_or(0));
+    let missing = goal.saturating_sub(seen.next_back().unwrap_or(0));
     let is_taught = [SegmentLabel::Abstract, SegmentLabel::Error, SegmentLabel::Memory]
         .into_iter()
         .any(|label| with_label(label).any(|lesson| lesson.text.contains("missing")));

@@ -118,8 +118,15 @@ impl Collected {
                             reason: "its shard never ran".to_owned(),
                             absent: true,
                         }),
-                        // Later pairs may be there, but pairs count without a gap.
-                        (None, None) => break,
+                        (None, None) => match self.discarded_pair(slot.pair) {
+                            // A shard stops a pair at its first arm that fails, also at one that one process no longer needs.
+                            Some(discarded) => EffectRecord::Discarded(EffectDiscarded {
+                                arm: slot.arm,
+                                ..discarded.clone()
+                            }),
+                            // Later pairs may be there, but pairs count without a gap.
+                            None => break,
+                        },
                     }
                 }
                 NextRecord::Wait | NextRecord::Done => break,
@@ -128,6 +135,11 @@ impl Collected {
             records.push(record);
         }
         records
+    }
+
+    /// Returns why a shard discarded a pair, if it did.
+    fn discarded_pair(&self, pair: u32) -> Option<&EffectDiscarded> {
+        self.discarded.iter().find(|((number, _), _)| *number == pair).map(|(_, discarded)| discarded)
     }
 
     /// Returns whether one process would have written with this episode that its pair is kept: it is the pair's last one, and what is

@@ -52,16 +52,13 @@ impl Patience {
     }
 }
 
-/// Returns whether a failure passes: the server is down, overloaded or out of credit, or the connection was lost. What a server refuses
-/// for good, and what the model itself causes, doesn't.
-pub(super) fn is_outage(kind: FailureKind) -> bool {
+/// Returns how often in a row a call is sent again after such a failure. A server that is down, overloaded or out of credit is waited
+/// for; a fault, a time-out or a lost connection may be due to this very prompt, which would then hold up all pairs. What a
+/// server refuses for good, and what the model itself causes, doesn't pass.
+pub(super) fn most_attempts(kind: FailureKind) -> u32 {
     match kind {
-        FailureKind::Unreachable
-        | FailureKind::TimedOut
-        | FailureKind::OutOfCredit
-        | FailureKind::Busy
-        | FailureKind::ServerFault
-        | FailureKind::Interrupted => true,
+        FailureKind::Unreachable | FailureKind::OutOfCredit | FailureKind::Busy => u32::MAX,
+        FailureKind::TimedOut | FailureKind::ServerFault | FailureKind::Interrupted => 5,
         FailureKind::NoAnswer
         | FailureKind::Misconfigured
         | FailureKind::Credentials
@@ -73,7 +70,7 @@ pub(super) fn is_outage(kind: FailureKind) -> bool {
         | FailureKind::InvalidResponse
         | FailureKind::Unusable
         | FailureKind::Panicked
-        | FailureKind::Unknown => false,
+        | FailureKind::Unknown => 0,
     }
 }
 
@@ -92,6 +89,15 @@ pub(super) fn is_refusal(kind: FailureKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: a prompt that a server always answers with a fault held up a measurement for ever.
+    #[test]
+    fn only_a_server_that_is_away_is_waited_for_without_end() {
+        assert_eq!(most_attempts(FailureKind::Unreachable), u32::MAX);
+        assert_eq!(most_attempts(FailureKind::Busy), u32::MAX);
+        assert!((1..10).contains(&most_attempts(FailureKind::ServerFault)));
+        assert_eq!(most_attempts(FailureKind::Credentials), 0);
+    }
 
     #[test]
     fn delays_grow_to_a_minute() {

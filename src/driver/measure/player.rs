@@ -1,6 +1,6 @@
 //! Plays one episode in memory.
 
-use super::outage::{Patience, ServerOutage, is_outage, is_refusal};
+use super::outage::{Patience, ServerOutage, is_refusal, most_attempts};
 use super::starting_point::PreparedEpisode;
 use crate::domain::{CallId, EpisodeSummary, FailureKind, Job, JobContext, ModelRole, PromptRecord, hex};
 use crate::driver::call_runner::call_provider;
@@ -241,7 +241,7 @@ impl<'a> EpisodePlayer<'a> {
             });
             let reply = reply.ok_or(PlayError::Stopped)?;
             let outage = match &reply {
-                Reply::Failed { failure, .. } if failure.kind.is_some_and(is_outage) => failure,
+                Reply::Failed { failure, .. } if attempts < failure.kind.map_or(0, most_attempts) => failure,
                 _ => {
                     if attempts > 0 {
                         (self.report_outage)(None);

@@ -1,8 +1,8 @@
 //! A prompt as rows: in full, segment by segment, or its changes since the previous one.
 
-use crate::catalog;
+use crate::catalog::{self, ActionSource, action_source};
 use crate::domain::{
-    MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin, SegmentRecord, pluralize,
+    MessageRole, Prompt, PromptRecord, SegmentLabel, SegmentOrigin, SegmentRecord, pluralize,
 };
 use crate::engine::{Effect, State};
 use crate::prompt::render;
@@ -161,7 +161,9 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     };
     let words = format!("about {} tokens, {lessons}: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
-    if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
+    let plans_actions =
+        state.run.as_ref().is_some_and(|run| action_source(&run.method) == ActionSource::Plan);
+    if plans_actions && record.question.is_some() && record.step == 0 {
         let action = catalog::current_action(state)
             .map_or_else(String::new, |(_, line)| format!(" This step takes action {line}."));
         let words = format!("{}{action} This is the prompt for the plan:", explain_plan_of_mentor());
