@@ -40,6 +40,8 @@ fn play_on_screen(id: &str) -> bool {
     let is_won = text.contains("Won: ");
     assert!(is_won != text.contains("Lost: "), "{id}: the end card doesn't say how it ended:\n{text}");
     window.press("\x1b");
+    // An Escape with a key at once would be another key.
+    window.wait_until_gone("Episode 1 ended");
     wait_for(&window, id, if is_won { "WON" } else { "ENDED" });
     let processes = in_groups_of(window.child.process_id().unwrap());
     window.press("q");
