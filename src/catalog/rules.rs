@@ -2,7 +2,7 @@
 
 use super::environment_entry::EnvironmentEntry;
 use super::environments::ENVIRONMENTS;
-use crate::domain::{Picture, PictureRequest};
+use crate::domain::{Picture, PictureRequest, RunSpec};
 use crate::symbolic::{COMMON_DETECTORS, NO_RULES, SymbolicRules};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -29,4 +29,9 @@ pub fn draw_picture(environment: &str, request: &PictureRequest<'_>) -> Picture 
 /// Returns the entry of an environment, or `None` if this program has none of this name.
 pub fn find_environment(name: &str) -> Option<&'static EnvironmentEntry> {
     ENVIRONMENTS.iter().find(|entry| entry.name == name).copied()
+}
+
+/// Returns the first environment of a run that this program doesn't have.
+pub fn missing_environment(run: &RunSpec) -> Option<&str> {
+    run.tasks.iter().map(|task| task.env.as_str()).find(|name| find_environment(name).is_none())
 }

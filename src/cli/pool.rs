@@ -79,7 +79,7 @@ impl TaskKey {
 
     /// Returns the same as [`Task::key`].
     pub fn key(&self) -> String {
-        format!("{}\n{}\n{}", self.env, self.id, self.seed)
+        Task::key_of(&self.env, &self.id, self.seed)
     }
 }
 

@@ -66,8 +66,7 @@ pub(super) fn resume_session(
 
 /// Checks that this program has the environments of a run.
 fn check_environments(spec: &RunSpec) -> Result<(), CliError> {
-    let is_unknown = |env: &&str| catalog::find_environment(env).is_none();
-    let Some(env) = spec.tasks.iter().map(|task| task.env.as_str()).find(is_unknown) else { return Ok(()) };
+    let Some(env) = catalog::missing_environment(spec) else { return Ok(()) };
     Err(CliError::usage(
         format!("{} has no environment {env:?}, in which this session plays", program_name()),
         format!(

@@ -30,7 +30,17 @@ pub struct Task {
 impl Task {
     /// Returns the task's identity: environment, id and seed.
     pub fn key(&self) -> String {
-        format!("{}\n{}\n{}", self.env, self.id, self.seed)
+        Self::key_of(&self.env, &self.id, self.seed)
+    }
+
+    /// Returns whether two tasks have the same [`Task::key`].
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id && self.seed == other.seed && self.env == other.env
+    }
+
+    /// Returns the identity of the task with these parts.
+    pub fn key_of(env: &str, id: &str, seed: u64) -> String {
+        format!("{env}\n{id}\n{seed}")
     }
 
     /// Returns a hash of [`Task::key`] for long lists of tasks; tasks with equal hashes are treated as equal.

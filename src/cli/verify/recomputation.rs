@@ -35,9 +35,7 @@ impl Recomputation {
 
     /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
-        let is_foreign = |env: &&str| catalog::find_environment(env).is_none();
-        let foreign = spec.tasks.iter().map(|task| task.env.as_str()).find(is_foreign);
-        let policy = match (imported_format(spec), foreign) {
+        let policy = match (imported_format(spec), catalog::missing_environment(spec)) {
             (Some(format), _) => {
                 Err(format!("another program decided what this imported {format} run contains"))
             }
