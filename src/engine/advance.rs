@@ -3,10 +3,12 @@
 
 use super::method_guard::Stall;
 use super::state::{Grant, RunStatus, State};
-use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
+use super::{
+    Cause, Engine, Episode, Event, Intent, LessonCommand, PauseReason, PromptDraft, PromptRequest, limits,
+};
 use crate::domain::{
     Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeStats, EpisodeSummary, ExecutedAction, Job,
-    ModelRole, Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
+    LessonOrigin, ModelRole, Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
 };
 use std::sync::Arc;
 
@@ -298,6 +300,8 @@ impl Engine {
                     events.push(Event::Reflected { reflection });
                 }
                 Intent::Lesson(command) => {
+                    let recurring = self.recurring_lesson(command).filter(|_| author == Author::Mentor);
+                    let command = recurring.as_ref().unwrap_or(command);
                     if let Ok(op) = self.lesson_op(command, author, earlier_events + events.len()) {
                         events.push(Event::LessonChanged { op: Box::new(op), author });
                     }
@@ -307,6 +311,20 @@ impl Engine {
             }
         }
         events
+    }
+
+    /// Returns the command that counts a person's lesson as learned again, if a new lesson would only repeat it. One that belongs to
+    /// other lessons, or to an observation, says more than its text.
+    fn recurring_lesson(&self, command: &LessonCommand) -> Option<LessonCommand> {
+        let LessonCommand::Add { kind, text, parents, transition: None, .. } = command else { return None };
+        if !parents.is_empty() {
+            return None;
+        }
+        let text = text.normalized();
+        let mut same = self.state.pool.with_normalized_text(*kind, &text);
+        let of_person =
+            same.find(|lesson| lesson.origin == LessonOrigin::Person || lesson.edited_by_person)?;
+        Some(LessonCommand::Recur { id: of_person.id.clone() })
     }
 
     fn execute_intents(&self) -> Vec<Event> {

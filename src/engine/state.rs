@@ -295,10 +295,23 @@ impl State {
         self.attempts.get(&task.key())
     }
 
-    /// Returns whether the task of the open or last episode gets no trial after it, whatever comes of this one.
+    /// Returns whether the task of the open or last episode gets no trial after it, whatever comes of this one. A task that is
+    /// listed twice gets its trials twice.
     pub fn is_last_trial(&self) -> bool {
-        let trial = self.episode.as_ref().map_or(0, |episode| episode.trial);
-        self.run.as_ref().is_none_or(|run| trial >= run.trials)
+        let Some(run) = self.run.as_deref() else { return true };
+        let Some(episode) = self.episode.as_deref() else { return run.trials == 0 };
+        let is_same = |task: &Task| task.is_same(&episode.task);
+        if run.tasks.iter().filter(|task| is_same(task)).count() < 2 {
+            return episode.trial >= run.trials;
+        }
+        let earlier = self.ended_episodes.iter().filter(|ended| {
+            ended.number < episode.number && ended.role == episode.role && is_same(&ended.task)
+        });
+        let used = earlier.fold(1, |used, ended| {
+            let ends_listing = ended.ends_task() || used >= run.trials;
+            if ends_listing { 1 } else { used + 1 }
+        });
+        used >= run.trials
     }
 
     /// Returns what an environment may know of the open or last episode's trial.

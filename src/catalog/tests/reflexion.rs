@@ -3,10 +3,10 @@
 use crate::catalog::defaults;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    ENDS_TASK, FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin,
-    StepResult,
+    ENDS_TASK, FailureKind, LessonStatus, LessonText, Question, ReflectionKind, RunSpec, Scope, SegmentLabel,
+    SettingOrigin, StepResult,
 };
-use crate::engine::{Command, Event, Input, State};
+use crate::engine::{Command, Event, Input, LessonCommand, State};
 use crate::method::PaperOrCode;
 use crate::prompt::render;
 use serde_json::{Value, json};
@@ -105,6 +105,42 @@ fn a_lost_task_that_its_environment_ends_is_not_repeated() {
         before.trial_info().is_last
     });
     assert_eq!(is_last.collect::<Vec<_>>(), [false, false, false, true]);
+}
+
+/// Regression: only OmniReflect and the symbolic rules noticed that the mentor repeats what a person has taught.
+#[test]
+fn a_reflection_that_repeats_a_persons_lesson_is_merged_with_it() {
+    let mut play = play(run(&[("a", "")], 3));
+    play.command(Command::Lesson(LessonCommand::add(
+        ReflectionKind::Plan,
+        Scope::Task,
+        LessonText::plain("PLAN 1"),
+        String::new(),
+    )));
+    play_and_lose(&mut play);
+    let plans: Vec<(&str, u32)> =
+        play.state().pool.all().map(|lesson| (lesson.text().text.as_str(), lesson.recurrences)).collect();
+    assert_eq!(plans, [("PLAN 1", 1), ("Plan 2.", 0)]);
+    assert_eq!(play.state().reflections.len(), 2, "the reflection itself is kept");
+}
+
+/// Regression: all trials of a task's second listing counted as the last, so that nothing was learned from them.
+#[test]
+fn a_task_listed_twice_learns_in_both_listings() {
+    for (won_in, played_plans) in [(0, vec![1, 3]), (1, vec![2])] {
+        let mut play = play(run(&[("a", ""), ("a", "")], 2));
+        let mut episodes = 0;
+        let mut world = |action: Option<&str>| {
+            if action.is_none() {
+                episodes += 1;
+                return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
+            }
+            StepResult { done: true, won: episodes == won_in, valid: true, ..StepResult::default() }
+        };
+        play.play_script_in(&mut world, &["inventory"; 100]);
+        let plans: Vec<u32> = play.state().reflections.iter().map(|reflection| reflection.episode).collect();
+        assert_eq!(plans, played_plans, "won in episode {won_in}");
+    }
 }
 
 #[test]
