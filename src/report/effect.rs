@@ -261,7 +261,7 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
     let mut lines = Vec::new();
     let fixed = &contrast.fixed;
     if let (Some(newcombe), Outcome::Success) = (fixed.newcombe, plan.outcome) {
-        let validity = if fixed.is_reached && plan.budget.keep_going {
+        let validity = if fixed.is_valid {
             String::new()
         } else {
             format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
@@ -417,7 +417,7 @@ mod tests {
             anytime_p: 1.0,
             fixed: FixedResult {
                 planned_pairs: 1,
-                is_reached: true,
+                is_valid: true,
                 mcnemar: PairCounts::default().mcnemar(),
                 newcombe: None,
                 tango: None,

@@ -38,6 +38,8 @@ pub struct EffectLog {
     /// The numbers of all discarded pairs before `next_pair`.
     discarded_pairs: BTreeSet<u32>,
     is_deterministic: bool,
+    /// Whether the number of pairs was changed after some were seen.
+    was_resized: bool,
     /// Several lessons: those that have a verdict, aren't marked, and may still be.
     may_be_marked: Vec<bool>,
 }
@@ -102,6 +104,7 @@ impl EffectLog {
             discarded: 0,
             discarded_pairs: BTreeSet::new(),
             is_deterministic: false,
+            was_resized: false,
         }
     }
 
@@ -154,16 +157,25 @@ impl EffectLog {
 
     /// Continues with another number of pairs and budget.
     fn extend_plan(&mut self, plan: &EffectPlan) {
-        let goes_on = plan.budget.keep_going && !self.plan.budget.keep_going;
+        // Pairs after the verdict count now, too.
+        let counts_more = plan.budget.keep_going && !self.plan.budget.keep_going;
+        // What couldn't be played is tried again, such as after a key has expired.
+        let tries_again = self.stopped == Some(StopReason::Discarded);
+        let is_other_size = plan.pairs != self.plan.pairs || counts_more;
         self.plan = self.plan.continued_with(plan);
         self.task_order = task_order(&self.plan);
         self.stopped = None;
-        if goes_on {
-            // Pairs after the verdict count now, too.
-            let plan = self.plan.clone();
-            let (pairs, totals, judged) =
+        self.was_resized |= is_other_size && self.settled_pairs() > 0;
+        if counts_more || tries_again {
+            let (plan, was_resized) = (self.plan.clone(), self.was_resized);
+            let (mut pairs, totals, judged) =
                 (std::mem::take(&mut self.pairs), self.totals, std::mem::take(&mut self.judged));
-            *self = Self { pairs, judged, totals, ..Self::new(plan) };
+            if tries_again {
+                for pair in pairs.values_mut() {
+                    pair.failed.retain(|failed| failed.absent);
+                }
+            }
+            *self = Self { pairs, judged, totals, was_resized, ..Self::new(plan) };
         }
         self.update_marks();
         self.count_pairs();
@@ -259,7 +271,8 @@ impl EffectLog {
 
     /// Returns whether so many pairs were discarded that the rest may not represent them.
     pub fn has_too_many_discarded(&self) -> bool {
-        let counted = self.contrasts.first().map_or(0, |contrast| contrast.pairs().len() as u64);
+        // Whichever contrast counts them: one with a verdict counts no further pairs.
+        let counted = u64::from(self.settled_pairs()) - self.discarded_pairs.len() as u64;
         too_many_discarded(counted, u64::from(self.discarded))
     }
 
@@ -306,6 +319,11 @@ impl EffectLog {
     /// Returns how many pairs were counted or discarded without a gap.
     pub fn settled_pairs(&self) -> u32 {
         self.next_pair - 1
+    }
+
+    /// Returns whether the number of pairs was fixed before the first one was seen, and was reached with all of them counted.
+    pub fn is_size_fixed(&self) -> bool {
+        self.plan.budget.keep_going && !self.was_resized && self.settled_pairs() >= self.last_pair()
     }
 
     /// Returns how many of them were discarded because an episode couldn't be played.

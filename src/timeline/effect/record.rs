@@ -374,14 +374,14 @@ impl StopReason {
             Self::Tokens => "the token budget is used up",
             Self::Minutes => "the time budget is used up",
             Self::Deterministic => "further pairs would be copies: two went exactly the same way",
-            Self::Discarded => "too many pairs were discarded",
+            Self::Discarded => "too many pairs couldn't be played; continuing tries them again",
             Self::Person => "stopped by a person",
         }
     }
 
-    /// Returns whether it goes on when it is started again: a person or the clock stopped it.
+    /// Returns whether it goes on when it is started again: a person or the clock stopped it, or what failed may pass.
     pub fn can_go_on(self) -> bool {
-        matches!(self, Self::Person | Self::Minutes)
+        matches!(self, Self::Person | Self::Minutes | Self::Discarded)
     }
 
     /// Returns whether a budget stopped it.

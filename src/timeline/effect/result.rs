@@ -81,13 +81,13 @@ pub struct ContrastResult {
     pub adjusted: Option<(f64, f64)>,
 }
 
-/// Statistics for a number of pairs that was fixed in advance. Valid only if the planned number was reached.
+/// Statistics for a number of pairs that was fixed in advance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FixedResult {
     /// The number for which they are valid.
     pub planned_pairs: u32,
-    /// Whether it was reached.
-    pub is_reached: bool,
+    /// Whether it was reached, and fixed before the first pair was seen.
+    pub is_valid: bool,
     pub mcnemar: McNemar,
     /// Newcombe's interval of the difference of success rates.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,7 +170,7 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
         anytime_p: if tasks.is_some() { 1.0 } else { judgement.anytime_p },
         fixed: FixedResult {
             planned_pairs: log.last_pair(),
-            is_reached: log.settled_pairs() >= log.last_pair(),
+            is_valid: log.is_size_fixed(),
             mcnemar: counts.mcnemar(),
             newcombe: counts.newcombe(CONFIDENCE),
             tango: counts.tango(CONFIDENCE),
@@ -180,13 +180,19 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
             .tasks
             .iter()
             .any(|planned| planned.learned)
-            .then(|| counts_without_learned(log, index)),
+            .then(|| counts_without_learned(log, index))
+            .flatten(),
         marked: None,
         adjusted: None,
     }
 }
 
-fn counts_without_learned(log: &EffectLog, index: usize) -> PairCounts {
+/// Returns the wins of the pairs whose task isn't one on which the lesson was learned. `None` if a pair plays all tasks, or if something
+/// else than wins is compared.
+fn counts_without_learned(log: &EffectLog, index: usize) -> Option<PairCounts> {
+    if log.plan().scope != EffectScope::Tasks || log.plan().outcome != Outcome::Success {
+        return None;
+    }
     let mut counts = PairCounts::default();
     for pair in log.contrasts()[index].pairs() {
         let task = log.plan().tasks.get(log.task_index(pair.pair, 1));
@@ -194,7 +200,7 @@ fn counts_without_learned(log: &EffectLog, index: usize) -> PairCounts {
             counts.add(pair.won.0, pair.won.1);
         }
     }
-    counts
+    Some(counts)
 }
 
 /// Marks lessons by e-BH, and adjusts their p values.

@@ -183,6 +183,56 @@ fn with_too_many_discarded_pairs_there_is_no_verdict() {
     assert_eq!((log.settled_pairs(), log.verdict(0)), (20, Some(Verdict::Undecided)));
 }
 
+/// Regression: the discarded pairs were compared with those of the primary contrast, which counts none after its verdict.
+#[test]
+fn pairs_after_the_primary_verdict_count_against_discarded_ones() {
+    // The lesson is better from pair 12 on, and never better than the placebo, so the other contrast goes on.
+    let wins = |slot: &EpisodeSlot| match slot.arm.as_str() {
+        _ if [25, 45].contains(&slot.pair) => None,
+        "without" => Some(slot.pair < 12),
+        _ => Some(true),
+    };
+    let (log, _) = run(EffectLog::new(plan(60, THREE_ARMS)), wins);
+    let primary = log.contrasts()[0].pairs().len();
+    assert!((18..25).contains(&primary) && log.settled_pairs() > 45, "{primary} of {}", log.settled_pairs());
+    assert_eq!((log.verdict(0), log.discarded_pairs()), (Some(Verdict::Helped), 2));
+}
+
+/// Regression: an expired key ended a measurement for good.
+#[test]
+fn discarded_pairs_are_played_when_the_measurement_is_continued() {
+    let (mut log, refused) = run(EffectLog::new(plan(60, TWO_ARMS)), |_| None);
+    assert_eq!((log.settled_pairs(), log.stopped()), (20, Some(StopReason::Discarded)));
+    let again = EffectRecord::Planned(Box::new(plan(60, TWO_ARMS)));
+    log.apply(again.clone());
+    assert_eq!((log.settled_pairs(), log.discarded_pairs(), log.stopped()), (0, 0, None));
+    let (log, records) = run(log, fixed_outcome);
+    let (whole, _) = run(EffectLog::new(plan(60, TWO_ARMS)), fixed_outcome);
+    assert_eq!(log.contrasts()[0].counts(), whole.contrasts()[0].counts());
+    // Read from the disk, it is the same.
+    let begun = EffectRecord::Planned(Box::new(plan(60, TWO_ARMS)));
+    let all = std::iter::once(begun).chain(refused).chain([again]).chain(records);
+    let folded = EffectLog::fold(all).unwrap();
+    assert_eq!((folded.settled_pairs(), folded.stopped()), (log.settled_pairs(), log.stopped()));
+    assert_eq!(folded.contrasts()[0].counts(), log.contrasts()[0].counts());
+}
+
+/// Regression: statistics for a number of pairs fixed in advance were given without a caveat after a look at fewer pairs.
+#[test]
+fn a_size_that_was_changed_after_a_look_was_not_fixed_in_advance() {
+    let sized = |pairs| {
+        let budget = EffectBudget { keep_going: true, ..EffectBudget::default() };
+        EffectPlan { pairs, budget, ..plan(20, TWO_ARMS) }
+    };
+    let (mut log, _) = run(EffectLog::new(sized(10)), |_| Some(true));
+    assert!(log.is_size_fixed());
+    log.apply(EffectRecord::Planned(Box::new(sized(20))));
+    let (log, _) = run(log, |_| Some(true));
+    assert_eq!((log.settled_pairs(), log.is_size_fixed()), (20, false));
+    let (log, _) = run(EffectLog::new(plan(10, TWO_ARMS)), |_| Some(true));
+    assert!(!log.is_size_fixed(), "it would have stopped at a verdict");
+}
+
 #[test]
 fn budgets_stop_a_measurement() {
     let budget = EffectBudget { episodes: Some(7), ..EffectBudget::default() };
