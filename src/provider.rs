@@ -162,6 +162,11 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// Returns the price of a call, in billionths of the currency; 0 if prices aren't configured.
+    fn call_price_nano(&self, _prompt_tokens: u64, _reply_tokens: u64) -> u64 {
+        0
+    }
+
     /// Returns the request that would be sent, without secrets.
     fn preview_request(&self, request: &Request) -> RequestPreview {
         RequestPreview::without_server(request)

@@ -144,6 +144,10 @@ impl Provider for CachedProvider {
         self.inner.contains_secret(text)
     }
 
+    fn call_price_nano(&self, prompt_tokens: u64, reply_tokens: u64) -> u64 {
+        self.inner.call_price_nano(prompt_tokens, reply_tokens)
+    }
+
     fn preview_request(&self, request: &Request) -> RequestPreview {
         self.inner.preview_request(request)
     }

@@ -127,6 +127,10 @@ impl Provider for OpenAi {
         unsent
     }
 
+    fn call_price_nano(&self, prompt_tokens: u64, reply_tokens: u64) -> u64 {
+        self.endpoint.prices.map_or(0, |prices| prices.cost_nano(prompt_tokens, reply_tokens))
+    }
+
     fn restore_quirks(&self, unsent: &[String]) {
         // Rejected fields are not restored: learning them again costs one rejected request, which is free.
         let skip_newline_stop = unsent.contains(&self.newline_stop_note());

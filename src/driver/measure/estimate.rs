@@ -14,6 +14,8 @@ const BUILT_IN_EPISODE: Duration = Duration::from_millis(15);
 const CALL_TIME: Duration = Duration::from_secs(2);
 /// The tokens of a prompt, if none is recorded.
 const PROMPT_TOKENS: u64 = 2000;
+/// The tokens of a reply, if none is recorded: a thought and an action.
+const REPLY_TOKENS: u64 = 100;
 
 /// What a measurement costs if it isn't decided earlier.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,9 +130,9 @@ impl Measurement {
         let prompt = last.map_or(PROMPT_TOKENS, |prompt| u64::from(prompt.tokens));
         Typical {
             steps,
-            tokens: steps.saturating_mul(prompt),
+            tokens: steps.saturating_mul(prompt + REPLY_TOKENS),
             calls: steps,
-            cost_nano: 0,
+            cost_nano: steps.saturating_mul(self.config.actor.call_price_nano(prompt, REPLY_TOKENS)),
             millis: steps.saturating_mul(CALL_TIME.as_millis() as u64),
         }
     }
