@@ -130,6 +130,8 @@ actions! {
     ChangeEffectPlace = "effect-place", Hidden, "measure from the start of the episode instead of from this step", Instead("quit, then `retrospect lessons effect`");
     ChangeEffectMode = "effect-live", Hidden, "let the method reflect in every arm (live), or not (frozen)", Instead("quit, then `retrospect lessons effect --live`");
     EditEffectWording = "effect-wording", Hidden, "measure another wording of the lesson as well", Instead("quit, then `retrospect lessons effect --edited TEXT`");
+    MorePairs = "effect-more", Hidden, "measure twice as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
+    FewerPairs = "effect-fewer", Hidden, "measure half as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     RenewEffect = "effect-anew", Hidden, "measure with the present lessons, if they have changed since the measurement began", Instead("quit, then `retrospect lessons effect`");
     TeachAndMeasure = "lesson-measure", Hidden, "save the lesson and measure whether it helps", Instead("`lesson TEXT`; quit, then `retrospect lessons effect --session PATH --lesson L`");
     StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");

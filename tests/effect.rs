@@ -25,7 +25,8 @@ use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
 use retrospect::timeline::effect::{
-    EffectLog, EffectRecord, EffectResult, EffectScope, PairCounts, PanelVerdict, Shard, StopReason, Verdict,
+    EffectDiscarded, EffectLog, EffectRecord, EffectResult, EffectScope, PairCounts, PanelVerdict, Shard,
+    StopReason, Verdict,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -233,6 +234,16 @@ fn shards_give_the_numbers_of_one_process() {
     let merged = EffectLog::fold(merge_logs(&logs).unwrap()).unwrap();
     assert_eq!((merged.settled_pairs(), merged.contrasts()[0].pairs().len()), (16, 14));
     assert_eq!(merged.discarded_pairs(), 0, "an absent shard is no failure");
+    // A shard that was continued with more pairs says how large the measurement is, wherever it stands.
+    for larger in [0, 1] {
+        let mut logs: Vec<_> = logs[5..].to_vec();
+        for record in &mut logs[larger].1 {
+            if let EffectRecord::Planned(plan) = record {
+                plan.pairs = 24;
+            }
+        }
+        assert_eq!(EffectLog::fold(merge_logs(&logs).unwrap()).unwrap().plan().pairs, 24);
+    }
     // A log of another measurement doesn't belong to them.
     let other = two_arms_elsewhere(ANSWER, 1);
     logs.push(("other".to_owned(), vec![EffectRecord::Planned(Box::new(other.plan.clone()))]));
@@ -264,6 +275,38 @@ fn shards_that_keep_journals_give_the_log_of_one_process() {
             logs.push((index.to_string(), read_log(&folder.join("log.jsonl")).unwrap()));
         }
         assert_eq!(merge_logs(&logs).unwrap(), whole, "{keep:?}");
+    }
+}
+
+/// Regression: a shard stops a pair at the first arm that can't be played; the merge waited for its other arm, and counted no later pair.
+#[test]
+fn a_pair_that_a_shard_has_discarded_holds_up_no_later_one() {
+    for arm in ["with", "without"] {
+        let mut logs = Vec::new();
+        for index in 1..=2 {
+            let mut shard = two_arms_elsewhere(LESSON, 6);
+            shard.plan.shard = Some(Shard { index, count: 2 });
+            let dir = tempfile::tempdir().unwrap();
+            run_in(dir.path(), &shard, IN_MEMORY);
+            let mut records = read_log(&dir.path().join("log.jsonl")).unwrap();
+            if index == 2 {
+                let is_of_pair =
+                    |record: &EffectRecord| matches!(record, EffectRecord::Episode(e) if e.pair == 3);
+                let at = records.iter().position(is_of_pair).unwrap();
+                records.retain(|record| !is_of_pair(record));
+                let discarded = EffectDiscarded {
+                    effect: shard.plan.effect.clone(),
+                    pair: 3,
+                    arm: arm.to_owned(),
+                    reason: "the server refused".to_owned(),
+                    absent: false,
+                };
+                records.insert(at, EffectRecord::Discarded(discarded));
+            }
+            logs.push((index.to_string(), records));
+        }
+        let merged = EffectLog::fold(merge_logs(&logs).unwrap()).unwrap();
+        assert_eq!((merged.settled_pairs(), merged.discarded_pairs()), (6, 1), "discarded in arm {arm}");
     }
 }
 

@@ -15,7 +15,8 @@ use super::error::{CliError, CliErrorKind};
 use super::headless::guard_session_signals;
 use super::output::Output;
 use crate::driver::measure::{
-    Keep, LogFileError, MeasureError, MeasureOptions, MeasureUpdate, OpenMeasurement, Wanted, measure_in_turn,
+    Keep, LogFileError, MeasureError, MeasureOptions, MeasureUpdate, OpenMeasurement, WITH, WITHOUT, Wanted,
+    measure_in_turn,
 };
 use crate::timeline::effect::{EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason, Verdict};
 use design::Prepared;
@@ -165,10 +166,14 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
     Ok(())
 }
 
-/// Returns the verdict about both columns, if both were measured.
+/// Returns the verdict about the lesson in both columns, if both were measured and it is what was measured.
 fn panel_verdict(measured: &[Measured]) -> Option<PanelVerdict> {
+    let is_about_lesson =
+        |m: &Measured| m.plan.contrasts.first().is_some_and(|c| c.first == WITH && c.second == WITHOUT);
     match measured {
-        [here, elsewhere] => Some(PanelVerdict::combine(here.result.verdict(), elsewhere.result.verdict())),
+        [here, elsewhere] if is_about_lesson(here) => {
+            Some(PanelVerdict::combine(here.result.verdict(), elsewhere.result.verdict()))
+        }
         _ => None,
     }
 }

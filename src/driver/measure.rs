@@ -25,12 +25,12 @@ pub use design::{
     arms_leaving_one_out,
 };
 pub use estimate::{Detectable, Estimate};
-pub use log_file::{LogFile, LogFileError, read_log};
+pub use log_file::{LOG_NAME, LogFile, LogFileError, read_log};
 pub use merge::{MergeError, merge_logs};
 pub use moment::{MomentError, moment_before_step};
 pub use outage::ServerOutage;
 pub use player::Wanted;
-pub use results::{day_of, measurements_folder, modified, read_results};
+pub use results::{day_of, measurements_folder, modified, newest_logs, read_results};
 pub use runner::{MeasureError, MeasureOptions, MeasureUpdate, OnUpdate, measure};
 pub use session_design::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, PlaceboKind,

@@ -8,12 +8,14 @@ use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectResult, Pane
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectQuery {
     pub lesson: LessonId,
-    /// Where the pairs of the column "here" begin, in the branch's last episode.
+    /// Where the pairs of the column "here" begin.
     pub place: EpisodePlace,
     /// Whether the method reflects during the episodes.
     pub live: bool,
     /// Another wording, measured as an arm of its own.
     pub edited: Option<LessonText>,
+    /// The most pairs of a column; `None`: as many as the measurement has, or as suits the run.
+    pub pairs: Option<u32>,
     /// The point of the session at which it was asked for. `None`: that of a measurement like this that isn't finished, or else now.
     pub asked: Option<AskedAt>,
 }
@@ -21,7 +23,7 @@ pub struct EffectQuery {
 impl EffectQuery {
     /// Returns the query for a frozen measurement without another wording.
     pub fn new(lesson: LessonId, place: EpisodePlace) -> Self {
-        Self { lesson, place, live: false, edited: None, asked: None }
+        Self { lesson, place, live: false, edited: None, pairs: None, asked: None }
     }
 
     /// Returns whether a measurement that was asked for with this query may be an answer to another query.
@@ -85,6 +87,11 @@ impl EffectProgress {
     /// Returns whether episodes are being played.
     pub fn is_running(&self) -> bool {
         self.phase == EffectPhase::Running
+    }
+
+    /// Returns whether no column can be continued.
+    pub fn is_finished(&self) -> bool {
+        self.columns.iter().all(|column| column.log.stopped().is_some_and(|why| !why.can_go_on()))
     }
 
     /// Returns the pairs of all columns that are settled, and how many there are at most.

@@ -25,10 +25,13 @@ pub struct EffectArgs {
     /// Measure a lesson with this text, which is in no pool (`mistake -> solution` is an Error lesson).
     #[arg(long, value_name = "TEXT", conflicts_with = "lessons")]
     pub text: Option<String>,
-    /// Session in whose last episode the lesson is measured, optionally with @BRANCH.
+    /// Session in which the lesson is measured, optionally with @BRANCH; it plays with its own method, models and settings.
     #[arg(long, value_name = "PATH[@BRANCH]")]
     pub session: Option<String>,
-    /// Begin before the prompt of this step of the session's last episode; the default is the episode's start.
+    /// Episode of the session in which it is measured; the default is the last one.
+    #[arg(long, value_name = "N", requires = "session", value_parser = clap::value_parser!(u32).range(1..))]
+    pub in_episode: Option<u32>,
+    /// Begin before the prompt of this step of the episode; the default is the episode's start.
     #[arg(long, value_name = "N", requires = "session", value_parser = clap::value_parser!(u32).range(1..))]
     pub step: Option<u32>,
     /// Measure only in this column.

@@ -11,7 +11,7 @@ use crate::cli::worlds::{task_selection, world_options};
 use crate::cli::{lesson_environments, lesson_sources, locate};
 use crate::domain::{Lesson, LessonText, RunSpec, Task};
 use crate::driver::measure::{
-    DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
+    DesignError, EpisodePlace, FEW_PAIRS, LOG_NAME, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
     PlaceboKind, measure_each, measure_over_tasks, measurements_folder,
 };
 use crate::driver::{DriverError, RunFactory, worlds};
@@ -63,6 +63,7 @@ fn prepare_panel(
     choices: &mut MeasureChoices,
     out: &mut Output,
 ) -> Result<Vec<Prepared>, CliError> {
+    refuse_settings_of_the_session(args)?;
     let opened = locate::open_session(config, args.session.as_deref())?;
     let head = opened.timeline.head().clone();
     let Some(run) = head.run.as_deref() else { return Err(to_cli_error(DesignError::NoRun)) };
@@ -91,7 +92,7 @@ fn prepare_panel(
         .transpose()?;
     choices.columns = if args.only.is_some() { 1 } else { 2 };
     choices.learned_on = learned_on(config, Some(pool), &session.lesson);
-    let place = args.step.map_or(EpisodePlace::Start, EpisodePlace::Step);
+    let place = EpisodePlace { episode: args.in_episode, step: args.step };
     let measurements = design_columns(config, &session, place, (args.only, tasks), args.pairs, choices)?;
     let prepared = |measurement| Prepared {
         log: log_path(&root, &measurement, args),
@@ -101,20 +102,41 @@ fn prepare_panel(
     Ok(measurements.into_iter().map(prepared).collect())
 }
 
-/// Designs both columns of a panel, with as many pairs as suits the run. If only one of them can be measured, returns it alone,
+/// Refuses the flags that would change what the session itself says: its method, its models and its settings.
+fn refuse_settings_of_the_session(args: &EffectArgs) -> Result<(), CliError> {
+    let of_session = [
+        keys::METHOD.entry(),
+        keys::ACTOR.entry(),
+        keys::MENTOR.entry(),
+        keys::TRIALS.entry(),
+        keys::EXEMPLARS.entry(),
+        keys::AS.entry(),
+        keys::INTERFACE.entry(),
+    ];
+    let given = of_session.iter().find(|entry| args.method_keys.get(entry).is_some()).map(|entry| entry.flag);
+    let flag = given.or_else(|| (!args.set.is_empty()).then_some("--set"));
+    let Some(flag) = flag else { return Ok(()) };
+    Err(CliError::usage(
+        format!("{flag}: with --session, the session's own method, models and settings play"),
+        "leave it out, or change the session first (`retrospect resume`); tasks without a session take these flags",
+    ))
+}
+
+/// Designs both columns of a panel, with so many pairs or as many as suits the run. If only one of them can be measured, returns it alone,
 /// with the reason.
 #[cfg(feature = "tui")]
 pub(super) fn design_panel(
     config: &Config,
     session: &MeasuredSession,
     place: EpisodePlace,
+    pairs: Option<u32>,
     choices: &MeasureChoices,
 ) -> Result<(Vec<Measurement>, Option<CliError>), CliError> {
     let learned_on = learned_on(config, None, &session.lesson);
     let design = |only, columns| {
         let learned_on = learned_on.clone();
         let mut choices = MeasureChoices { columns, learned_on, ..choices.clone() };
-        design_columns(config, session, place, (only, None), None, &mut choices)
+        design_columns(config, session, place, (only, None), pairs, &mut choices)
     };
     design(None, 2).map(|both| (both, None)).or_else(|reason| {
         let mut alone = [OnlyColumn::Here, OnlyColumn::Elsewhere].into_iter();
@@ -383,7 +405,7 @@ fn log_path(root: &Path, measurement: &Measurement, args: &EffectArgs) -> PathBu
         Some(Shard { index, count }) if args.shard.is_some() => {
             folder.join(format!("shard-{index}-of-{count}.jsonl"))
         }
-        _ => folder.join("log.jsonl"),
+        _ => folder.join(LOG_NAME),
     }
 }
 
@@ -392,9 +414,10 @@ fn to_cli_error(error: DesignError) -> CliError {
         DesignError::Tasks(error) => error.into(),
         DesignError::Run(DriverError::Refused(message, hint)) => CliError::usage(message, hint),
         DesignError::Run(error) => error.into(),
-        DesignError::NoStep(_) | DesignError::NoTasks(_) | DesignError::HumanActor => {
-            split_hint(&error, CliErrorKind::Usage)
-        }
+        DesignError::NoEpisode(_)
+        | DesignError::NoStep(_)
+        | DesignError::NoTasks(_)
+        | DesignError::HumanActor => split_hint(&error, CliErrorKind::Usage),
         _ => split_hint(&error, CliErrorKind::Session),
     }
 }

@@ -5,20 +5,20 @@ mod tests;
 
 use super::design::{describe_estimate, design_panel};
 use super::store::store_quietly;
-use super::unfinished::{begun_measurements, is_to_be_continued};
+use super::unfinished::open_measurements;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::locate;
 use crate::cli::pool::pool_path;
 use crate::domain::{Lesson, LessonId, LessonStatus, MeasuredEffect};
 use crate::driver::measure::{
-    MeasureChoices, MeasureOptions, MeasureUpdate, MeasuredSession, Measurement, OpenMeasurement,
+    LOG_NAME, MeasureChoices, MeasureOptions, MeasureUpdate, MeasuredSession, Measurement, OpenMeasurement,
     ServerOutage, Wanted, day_of, measure_in_turn, measurements_folder, modified, read_log, read_results,
 };
 use crate::driver::{Store, wall_clock_now};
 use crate::engine::State;
 use crate::timeline::Timeline;
-use crate::timeline::effect::{AskedAt, EffectLog, EffectResult, StopReason, kept_results};
+use crate::timeline::effect::{AskedAt, EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
@@ -153,10 +153,16 @@ impl ScreenMeasurement {
             progress.report(number, 2)?;
             measurement.plan.asked = Some(asked.clone());
             let folder = self.root.join(&measurement.plan.effect);
-            let log = folder.join("log.jsonl");
+            let log = folder.join(LOG_NAME);
             let records = if log.is_file() { read_log(&log).map_err(|e| e.to_string())? } else { Vec::new() };
             let known = EffectLog::fold(records).filter(|l| l.plan().is_same_measurement(&measurement.plan));
-            let known = known.unwrap_or_else(|| EffectLog::new(measurement.plan.clone()));
+            let mut known = known.unwrap_or_else(|| EffectLog::new(measurement.plan.clone()));
+            if query.pairs.is_none() {
+                measurement.plan.pairs = measurement.plan.pairs.max(known.plan().pairs);
+            }
+            if measurement.plan.pairs != known.plan().pairs {
+                known.apply(EffectRecord::Planned(Box::new(measurement.plan.clone())));
+            }
             let (cost, detectable) = describe_estimate(&measurement, Some(&head));
             let result = EffectResult::from_log(&known);
             let shown = EffectColumn {
@@ -194,7 +200,8 @@ impl ScreenMeasurement {
         };
         let choices =
             MeasureChoices { frozen: !query.live, edited: query.edited.clone(), ..MeasureChoices::default() };
-        design_panel(&self.config, &session, query.place, &choices).map_err(|error| to_text(&error))
+        design_panel(&self.config, &session, query.place, query.pairs, &choices)
+            .map_err(|error| to_text(&error))
     }
 
     /// Returns when a measurement like this was asked for that isn't finished, the last such one. The session may have gone on since,
@@ -209,14 +216,11 @@ impl ScreenMeasurement {
         let Some(version) = timeline.head().pool.get(&query.lesson).map(Lesson::version) else {
             return Ok(None);
         };
-        let begun = begun_measurements(&self.root, query, version, now);
-        for (seq, logs) in begun.into_iter().rev() {
+        for (seq, open) in open_measurements(&self.root, query, version, now).into_iter().rev() {
             progress.report(0, 2)?;
             // What can't be designed any more isn't continued.
             let Ok((designed, _)) = self.design(timeline, &timeline.state_at(seq), query) else { continue };
-            let ids: Vec<&str> =
-                designed.iter().map(|measurement| measurement.plan.effect.as_str()).collect();
-            if is_to_be_continued(&logs, &ids) {
+            if designed.iter().any(|measurement| open.contains(&measurement.plan.effect)) {
                 return Ok(Some(AskedAt { seq, ..now.clone() }));
             }
         }

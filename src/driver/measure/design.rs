@@ -3,7 +3,7 @@
 use super::frozen::FrozenMethod;
 use super::starting_point::{PoolChange, StartingPoint};
 use crate::catalog::find_environment;
-use crate::domain::{LessonId, LessonText, RunSpec, hex};
+use crate::domain::{LessonId, LessonText, RunSpec, Setting, hex};
 use crate::driver::guarded_world::GuardedWorld;
 use crate::driver::{OpenWorld, RunConfig};
 use crate::env::Environment;
@@ -141,7 +141,7 @@ impl Measurement {
             pools: design.arms.iter().map(|arm| (arm.name.clone(), start.pool_hash(&arm.changes))).collect(),
             step_limit: start.remaining_steps(),
             tasks: design.tasks,
-            run: run.as_ref().map_or_else(String::new, run_hash),
+            run: run.as_ref().map_or_else(String::new, |run| run_hash(run, &config.recorded_settings)),
             method: run.as_ref().map_or_else(String::new, |run| run.method.clone()),
             actor: run.as_ref().map_or_else(String::new, |run| run.actor.clone()),
             excluded_seeds: design.excluded_seeds,
@@ -175,9 +175,16 @@ fn identity(plan: &EffectPlan) -> String {
     hex(&Sha256::digest(json)[..6])
 }
 
-/// Returns a hash of a run's settings, without its tasks and its seed.
-fn run_hash(run: &RunSpec) -> String {
-    let settings = RunSpec { tasks: Vec::new(), seed: 0, ..run.clone() };
+/// Returns a hash of a run's settings, without its tasks and its seed. `current` are the prompts and the servers that play now, which
+/// may differ from what a session recorded.
+fn run_hash(run: &RunSpec, current: &[(String, Setting)]) -> String {
+    let mut settings = RunSpec { tasks: Vec::new(), seed: 0, ..run.clone() };
+    for (name, setting) in current {
+        let is_recorded = |recorded: &Setting| recorded.value == setting.value;
+        if !settings.settings.recorded(name).is_some_and(is_recorded) {
+            settings.settings.insert(name, setting.clone());
+        }
+    }
     let json = serde_json::to_vec(&settings).unwrap_or_default();
     hex(&Sha256::digest(json)[..8])
 }

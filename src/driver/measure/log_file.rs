@@ -103,6 +103,9 @@ impl LogFile {
     }
 }
 
+/// The name of a measurement's log in its folder.
+pub const LOG_NAME: &str = "log.jsonl";
+
 /// Reads the records of a log without changing it. A line that a killed program left incomplete is skipped.
 ///
 /// # Errors

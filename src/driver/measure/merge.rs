@@ -54,6 +54,10 @@ pub fn merge_logs(logs: &[(String, Vec<EffectRecord>)]) -> Result<Vec<EffectReco
                 });
             }
             Some(_) if shard.count != count => return Err(MergeError::OtherShards(name.clone())),
+            // A shard that was continued with more pairs says how large the measurement is now.
+            Some(first) if own_plan.pairs > first.pairs => {
+                plan = Some(EffectPlan { shard: None, ..own_plan });
+            }
             Some(_) => {}
         }
         present.insert(shard.index);

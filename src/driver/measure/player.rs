@@ -15,8 +15,10 @@ use crate::engine::{
     Cause, Effect, Engine, Envelope, Event, Failure, Input, PauseReason, Reply, episode_end,
 };
 use sha2::{Digest as _, Sha256};
+use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What a person wants of a measurement in progress.
@@ -79,6 +81,8 @@ struct Game<'a> {
     events: Vec<Envelope>,
     ended: Option<EpisodeSummary>,
     trace: Sha256,
+    /// How long it has waited for a model server that was away. This time isn't the agent's.
+    waited: Cell<Duration>,
 }
 
 /// Counters at the starting point.
@@ -115,7 +119,14 @@ impl<'a> EpisodePlayer<'a> {
         prepared: PreparedEpisode,
     ) -> Result<PlayedEpisode, PlayError> {
         let PreparedEpisode { engine, events } = prepared;
-        let mut game = Game { engine, config, events: Vec::new(), ended: None, trace: Sha256::new() };
+        let mut game = Game {
+            engine,
+            config,
+            events: Vec::new(),
+            ended: None,
+            trace: Sha256::new(),
+            waited: Cell::default(),
+        };
         self.restore_world(&game)?;
         let at_start = Baseline::of(&game.engine);
         game.commit(events);
@@ -150,7 +161,7 @@ impl<'a> EpisodePlayer<'a> {
     }
 
     /// Waits, unless a person stops the measurement meanwhile.
-    pub(super) fn wait(&self, delay: std::time::Duration) {
+    pub(super) fn wait(&self, delay: Duration) {
         let mut wanted = self.wanted.clone();
         self.runtime.block_on(async {
             let stopped = wanted.wait_for(|wanted| *wanted == Wanted::Stopped);
@@ -228,6 +239,8 @@ impl<'a> EpisodePlayer<'a> {
             return Ok(Reply::Failed { call, failure });
         }
         let mut attempts = 0;
+        let begun = Instant::now();
+        let mut answering = begun;
         loop {
             let rendered = (config.render_prompt)(state, prompt);
             let request = build_request(prompt, rendered, state.settings().accept_truncated);
@@ -245,6 +258,7 @@ impl<'a> EpisodePlayer<'a> {
                 _ => {
                     if attempts > 0 {
                         (self.report_outage)(None);
+                        game.waited.set(game.waited.get() + answering.duration_since(begun));
                     }
                     return Ok(reply);
                 }
@@ -252,6 +266,7 @@ impl<'a> EpisodePlayer<'a> {
             // The same call is sent again, as if nothing had happened: its seed and so its answer stay the same.
             attempts += 1;
             self.wait_for_server(outage, attempts)?;
+            answering = Instant::now();
         }
     }
 
@@ -263,7 +278,7 @@ impl<'a> EpisodePlayer<'a> {
         let delay = self.patience.delay(attempts);
         let failure = describe_failure(failure);
         (self.report_outage)(Some(ServerOutage { failure, attempts, retry_in: delay }));
-        let left = self.patience.deadline.map(|at| at.saturating_duration_since(std::time::Instant::now()));
+        let left = self.patience.deadline.map(|at| at.saturating_duration_since(Instant::now()));
         self.wait(left.map_or(delay, |left| left.min(delay)));
         let is_stopped = *self.wanted.borrow() == Wanted::Stopped;
         if is_stopped || self.patience.is_over() { Err(PlayError::Stopped) } else { Ok(()) }
@@ -276,7 +291,8 @@ impl Game<'_> {
         if events.is_empty() {
             return;
         }
-        let at = wall_clock_now();
+        // A time that can't be subtracted is beyond all calendars.
+        let at = wall_clock_now().checked_sub(self.waited.get()).unwrap_or_else(|_| wall_clock_now());
         for envelope in stamp_events(self.engine.state.head, at, events) {
             self.engine.state.apply(&envelope);
             self.hash_trace(&envelope.event);

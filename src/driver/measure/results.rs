@@ -1,11 +1,12 @@
 //! The results of the measurements beside a session: what each log says about its lessons.
 
-use super::log_file::read_log;
+use super::log_file::{LOG_NAME, read_log};
 use crate::domain::{LessonId, MeasuredEffect};
 use crate::driver::wall_clock_now;
 use crate::timeline::ReportProgress;
 use crate::timeline::effect::{EffectLog, EffectResult, kept_results};
 use jiff::Timestamp;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of measurements that are read.
@@ -25,19 +26,27 @@ pub fn read_results(
     folder: &Path,
     report: &ReportProgress<'_>,
 ) -> Result<Vec<(LessonId, MeasuredEffect)>, String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_READ);
-    let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path().join("log.jsonl")).collect();
+    let mut logs = newest_logs(folder);
     logs.sort();
     let mut results = Vec::new();
     for (number, log) in (0..).zip(&logs) {
         report(number, logs.len() as u64)?;
-        let Some(records) = log.is_file().then(|| read_log(log).ok()).flatten() else { continue };
-        let Some(known) = EffectLog::fold(records) else { continue };
+        let Some(known) = read_log(log).ok().and_then(EffectLog::fold) else { continue };
         let date = day_of(modified(log));
         results.extend(kept_results(known.plan(), &EffectResult::without_bootstrap(&known), &date));
     }
     results.sort_by(|a, b| a.1.date.cmp(&b.1.date));
     Ok(results)
+}
+
+/// Returns the logs of the measurements in a folder, the last written first, at most [`MAX_READ`].
+pub fn newest_logs(folder: &Path) -> Vec<PathBuf> {
+    let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut logs: Vec<PathBuf> =
+        folders.map(|entry| entry.path().join(LOG_NAME)).filter(|log| log.is_file()).collect();
+    logs.sort_by_cached_key(|log| Reverse(modified(log)));
+    logs.truncate(MAX_READ);
+    logs
 }
 
 /// Formats the day of a time, as `2026-11-20`.

@@ -316,14 +316,12 @@ impl Runner<'_> {
         let slots = with_last.slots_with_arms(pair, recorded);
         for slot in slots {
             let name = journal_name(pair, slot.repeat, &slot.arm);
-            let events = match self.events.remove(&slot) {
-                Some(events) => events,
+            let events = self.events.remove(&slot).or_else(|| {
                 // The program was killed after this episode was recorded.
-                None => match self.play_again(&slot) {
-                    Some(events) => events,
-                    None => return Ok(false),
-                },
-            };
+                let trace = recorded.episode(&slot.arm, slot.repeat).map(|episode| episode.trace.as_str());
+                self.play_again(&slot, trace)
+            });
+            let Some(events) = events else { return Ok(false) };
             write_journal(&folder, &name, &self.measurement.start, run, &events)?;
         }
         Ok(true)
@@ -333,10 +331,12 @@ impl Runner<'_> {
         Patience { first_delay: self.options.retry_delay, deadline: self.deadline }
     }
 
-    /// Plays an episode that is in the log again, only for its journal. `None` if that fails.
-    fn play_again(&self, slot: &EpisodeSlot) -> Option<Vec<Envelope>> {
+    /// Plays an episode that is in the log again, only for its journal. `None` if that fails, or if it goes another way than `trace`,
+    /// that of the recorded one: a server that answers the same request differently.
+    fn play_again(&self, slot: &EpisodeSlot, trace: Option<&str>) -> Option<Vec<Envelope>> {
         let mut player = EpisodePlayer::new(self.wanted.clone(), self.patience(), &|_| {}).ok()?;
-        play_slot(self.measurement, &mut player, slot).ok().map(|episode| episode.events)
+        let episode = play_slot(self.measurement, &mut player, slot).ok()?;
+        (trace == Some(episode.trace.as_str())).then_some(episode.events)
     }
 
     /// Writes a record, then applies and publishes it.

@@ -6,7 +6,7 @@ use super::moment::{MomentError, moment_as_of};
 use super::starting_point::{FreshStart, StartingPoint};
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, ModelRole, PLACE_PREFIX,
-    RoleSource, RunSpec, Scope, Task,
+    RoleSource, RunSpec, Scope, Seq, Task,
 };
 use crate::driver::{DriverError, EpisodeReplay, ReplayError, RunFactory, worlds};
 use crate::engine::State;
@@ -28,13 +28,13 @@ pub const MANY_PAIRS: u32 = 200;
 /// Pairs of a column otherwise.
 pub const FEW_PAIRS: u32 = 60;
 
-/// Where in the session's episode the pairs begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EpisodePlace {
-    /// At its start.
-    Start,
-    /// Before the prompt of this step of the branch's open or last episode.
-    Step(u32),
+/// Where in a session the pairs of the column "here" begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EpisodePlace {
+    /// The episode's number; `None`: the branch's open or last one.
+    pub episode: Option<u32>,
+    /// Before the prompt of this step; `None`: at the episode's start.
+    pub step: Option<u32>,
 }
 
 /// The text that takes the lesson's place in the placebo arm.
@@ -117,6 +117,8 @@ pub enum DesignError {
     HumanActor,
     #[error("episode {0} can't be played again: {1}")]
     Replay(u32, &'static str),
+    #[error("this session has no episode {0}; choose one of its episodes")]
+    NoEpisode(u32),
     #[error("step {0} is not a step of this episode; choose one of its steps")]
     NoStep(u32),
     #[error("the past before step {0} can't be read, so nothing can be played on from there")]
@@ -140,17 +142,17 @@ impl MeasuredSession {
         choices: &MeasureChoices,
         make: &RunFactory,
     ) -> Result<Measurement, DesignError> {
-        let asked = &self.asked;
+        let asked = &self.state_with_last(place.episode)?;
         let episode = asked.episode.as_deref().ok_or(DesignError::NoRun)?;
         let observed = asked.run.as_deref().ok_or(DesignError::NoRun)?.seed;
-        let (start, described) = match place {
-            EpisodePlace::Start => {
+        let (start, described) = match place.step {
+            None => {
                 let replay = EpisodeReplay::from_timeline(&self.timeline, &self.name, episode.number)
                     .map_err(|error| DesignError::Replay(episode.number, describe_replay_error(&error)))?;
                 let described = EffectStart::Episode { session: self.name.clone(), episode: episode.number };
                 (self.episode_start(replay), described)
             }
-            EpisodePlace::Step(step) => {
+            Some(step) => {
                 let lessons = vec![self.active_lesson()];
                 let moment =
                     moment_as_of(&self.timeline, asked, step, lessons).map_err(|error| match error {
@@ -228,6 +230,19 @@ impl MeasuredSession {
         let mut design = design(&self.lesson, Column::Elsewhere, choices, tasks);
         (design.repeats, design.task_blocks) = (choices.repeats, task_blocks);
         measurement(design, StartingPoint::Start(Box::new(start)), make)
+    }
+
+    /// Returns the branch's state in which an episode is the last one: as of the measurement's request, or at the episode's end.
+    fn state_with_last(&self, episode: Option<u32>) -> Result<Arc<State>, DesignError> {
+        let last = self.asked.episode.as_ref().map(|last| last.number);
+        let Some(number) = episode.filter(|number| Some(*number) != last) else {
+            return Ok(self.asked.clone());
+        };
+        let ended = self.asked.ended_episodes.iter().find(|ended| ended.number == number);
+        let end = Seq(ended.ok_or(DesignError::NoEpisode(number))?.seq_range.1);
+        let state = self.timeline.state_at(end);
+        let is_last = state.episode.as_ref().is_some_and(|last| last.number == number);
+        if is_last { Ok(state) } else { Err(DesignError::Unreadable(0)) }
     }
 
     fn episode_start(&self, replay: EpisodeReplay) -> StartingPoint {

@@ -5,7 +5,7 @@ mod rows;
 use crate::domain::{BranchId, Lesson, LessonText, ModelRole, RoleSource, RunSpec};
 use crate::driver::measure::{EpisodePlace, WITH, WITHOUT};
 use crate::text::{one_line, width};
-use crate::timeline::effect::{AskedAt, PairLog};
+use crate::timeline::effect::AskedAt;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::effect::{EffectColumn, EffectProgress, EffectQuery};
@@ -24,6 +24,8 @@ use rows::panel_lines;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The most pairs that can be asked for.
+const MAX_PAIRS: u32 = 10_000;
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 150;
 
@@ -102,6 +104,10 @@ impl EffectPanel {
         self.shown.as_ref().is_some_and(|shown| shown.0.is_running())
     }
 
+    fn is_finished(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.0.is_finished())
+    }
+
     /// Returns whether the session's lessons have changed since the measurement was asked for.
     fn has_older_lessons(&self) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.0.has_older_lessons)
@@ -146,11 +152,17 @@ impl EffectPanel {
         let (Some(column), Some(number)) = (self.selected_column(), self.pair) else {
             return Response::default();
         };
-        let is_kept = column.log.pairs().get(&number).is_some_and(PairLog::is_kept);
-        if !is_kept {
-            return Response::request(Request::ShowNotice(format!(
-                "pair {number} ended the same way in all arms, so its journals were not kept"
-            )));
+        let Some(pair) = column.log.pairs().get(&number) else { return Response::default() };
+        if !pair.is_kept() {
+            let why = match column.log.discarded(number) {
+                Some(discarded) => format!("doesn't count: {}", discarded.reason),
+                None if !column.log.differs(pair) => {
+                    "ended the same way in all arms, so its journals were not kept".to_owned()
+                }
+                None => "has no journals: it was measured without keeping them, or couldn't be repeated"
+                    .to_owned(),
+            };
+            return Response::request(Request::ShowNotice(format!("pair {number} {why}")));
         }
         let side = |arm: &str| EpisodeRef {
             session: Some(format!("{}/{number}-{arm}", column.folder)),
@@ -169,6 +181,26 @@ impl EffectPanel {
     /// Plans another measurement, as the query is now.
     fn plan(&mut self) -> Response {
         self.query.asked = None;
+        self.plan_as_asked()
+    }
+
+    /// Plans the same measurement with twice or half as many pairs.
+    fn change_pairs(&mut self, more: bool) -> Response {
+        let columns = self.shown.iter().flat_map(|shown| &shown.0.columns);
+        let sizes: Vec<(u32, u32)> =
+            columns.map(|column| (column.plan().pairs, column.log.settled_pairs())).collect();
+        let planned = sizes.iter().map(|(planned, _)| *planned).max().unwrap_or(0);
+        let settled = sizes.iter().map(|(_, settled)| *settled).max().unwrap_or(0);
+        let wanted = if more { planned.saturating_mul(2) } else { planned / 2 };
+        if wanted == 0 || wanted < settled || wanted > MAX_PAIRS {
+            let notice = if more {
+                format!("{MAX_PAIRS} pairs at most")
+            } else {
+                "fewer pairs than have been played can't be asked for".to_owned()
+            };
+            return Response::request(Request::ShowNotice(notice));
+        }
+        self.query.pairs = Some(wanted);
         self.plan_as_asked()
     }
 
@@ -232,6 +264,14 @@ impl Component for EffectPanel {
         match action {
             Action::Close if self.pair.is_some() => self.pair = None,
             Action::Open if self.pair.is_some() => return self.open_pair(),
+            Action::Open if self.is_finished() => {
+                let keys = [Action::MorePairs, Action::EditEffectWording]
+                    .map(|action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default());
+                return Response::request(Request::ShowNotice(format!(
+                    "finished; {} goes on with more pairs, {} measures another wording",
+                    keys[0], keys[1]
+                )));
+            }
             Action::Open if !self.is_running() && self.shown.is_some() => {
                 return Response::request(Request::RunEffect(self.query.clone()));
             }
@@ -245,19 +285,19 @@ impl Component for EffectPanel {
             }
             Action::StopEffect if self.is_running() => return Response::request(Request::StopEffect),
             Action::ChangeEffectPlace if !self.is_running() => {
-                self.query.place = match self.query.place {
-                    EpisodePlace::Start => {
-                        return Response::request(Request::ShowNotice(
-                            "to measure from a moment, go to its step first".to_owned(),
-                        ));
-                    }
-                    EpisodePlace::Step(_) => EpisodePlace::Start,
-                };
+                if self.query.place.step.take().is_none() {
+                    return Response::request(Request::ShowNotice(
+                        "to measure from a moment, go to its step first".to_owned(),
+                    ));
+                }
                 return self.plan();
             }
             Action::ChangeEffectMode if !self.is_running() => {
                 self.query.live = !self.query.live;
                 return self.plan();
+            }
+            Action::MorePairs | Action::FewerPairs if !self.is_running() => {
+                return self.change_pairs(action == Action::MorePairs);
             }
             Action::EditEffectWording if !self.is_running() => {
                 let present = self.query.edited.as_ref().unwrap_or(&self.lesson_text);
@@ -276,6 +316,8 @@ impl Component for EffectPanel {
             Action::ChangeEffectPlace
             | Action::ChangeEffectMode
             | Action::EditEffectWording
+            | Action::MorePairs
+            | Action::FewerPairs
             | Action::RenewEffect => {
                 return Response::request(Request::ShowNotice(
                     "the measurement is running; stop it to measure something else".to_owned(),
@@ -352,12 +394,15 @@ impl Component for EffectPanel {
             mode: Mode::Effect,
         };
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
-        let without_effect: &[Action] = match (self.is_running(), self.has_older_lessons()) {
-            (true, _) => &[Action::RenewEffect],
-            (false, true) => &[Action::StopEffect],
-            (false, false) => &[Action::StopEffect, Action::RenewEffect],
-        };
-        let keys = PresentKeys { closing_label: closing, without_effect };
+        let without_effect: Vec<Action> = [
+            (Action::StopEffect, !self.is_running()),
+            (Action::RenewEffect, self.is_running() || !self.has_older_lessons()),
+            (Action::Open, self.is_finished() && self.pair.is_none()),
+        ]
+        .into_iter()
+        .filter_map(|(action, has_none)| has_none.then_some(action))
+        .collect();
+        let keys = PresentKeys { closing_label: closing, without_effect: &without_effect };
         let inside = window.draw_with_keys(keys, context, screen, canvas);
         if lines.len() <= usize::from(inside.height) {
             put_lines(&lines, inside, canvas);

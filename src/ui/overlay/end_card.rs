@@ -160,9 +160,7 @@ impl EndCard {
         let can = |action: &Action| match action {
             // In a read-only session, it is played in a session of its own.
             Action::PlayAgain if context.is_read_only() => true,
-            Action::PlayAgain | Action::NextTask | Action::MeasureEffect if is_earlier_episode(context) => {
-                false
-            }
+            Action::PlayAgain | Action::NextTask if is_earlier_episode(context) => false,
             Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,

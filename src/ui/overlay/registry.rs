@@ -284,13 +284,9 @@ fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> 
 /// Opens the measurement of a lesson, from the step on screen or from the start of an ended episode.
 fn panel_for(lesson: &Lesson, model: &Model, context: &Context<'_>) -> Result<Opened, String> {
     let episode = context.episode().ok_or("no episode to measure in yet")?;
-    let latest = context.frame.head.episode.as_ref().map(|e| e.number);
-    if latest != Some(episode.number) {
-        return Err("a lesson is measured in the branch's last episode; go there first".to_owned());
-    }
     let step = context.frame.selected_step();
-    let is_over = episode.outcome.is_some() && !context.frame.is_in_past();
-    let place = if is_over || step == 0 { EpisodePlace::Start } else { EpisodePlace::Step(step) };
+    let is_over = episode.outcome.is_some();
+    let place = EpisodePlace { episode: Some(episode.number), step: (!is_over && step > 0).then_some(step) };
     // Its present wording is measured, also if the past is on screen.
     let lesson = context.frame.head.pool.get(&lesson.id).unwrap_or(lesson);
     let (panel, request) = EffectPanel::new(lesson, place, &context.frame.branch, model.effect.clone());

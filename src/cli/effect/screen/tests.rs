@@ -57,7 +57,7 @@ fn a_stopped_measurement_goes_on_with_the_lessons_of_then() {
     let config = Config::load(Some(&config_file), |_| None).unwrap();
     let service = || ScreenMeasurement { config: config.clone(), root: dir.path().join("effects") };
     let (store, lesson) = session();
-    let query = EffectQuery::new(lesson, EpisodePlace::Start);
+    let query = EffectQuery::new(lesson, EpisodePlace::default());
     let progress = WorkProgress::default();
     let stop_after_a_pair = |shown: EffectProgress| {
         if shown.pairs().0 > 0 {

@@ -7,7 +7,7 @@ use crate::report::effect::{
     percent, remarks,
 };
 use crate::text::width;
-use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, Verdict};
+use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, StopReason, Verdict};
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -149,8 +149,6 @@ fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
     let Some(progress) = panel.shown.as_ref().map(|shown| &shown.0) else { return String::new() };
     let started = progress.columns.iter().any(|column| column.log.totals().episodes > 0);
-    let finished =
-        progress.columns.iter().all(|column| column.log.stopped().is_some_and(|why| !why.can_go_on()));
     match (panel.is_running(), started) {
         (true, _) => {
             let left = panel.time_left(context.now).map_or_else(String::new, |left| {
@@ -169,7 +167,7 @@ fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
             )
         }
         (false, false) => format!("{} starts", key(Action::Open)),
-        (false, true) if finished => "finished; the result stays with the lesson".to_owned(),
+        (false, true) if progress.is_finished() => "finished; the result stays with the lesson".to_owned(),
         (false, true) => format!("{} continues", key(Action::Open)),
     }
 }
@@ -220,6 +218,8 @@ fn column_lines(
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, &remark, columns));
     }
     match result.stopped {
+        // The verdict stands above.
+        Some(StopReason::Decided) => {}
         Some(reason) => lines.extend(paragraph((Role::Muted, ""), Role::Muted, reason.describe(), columns)),
         None if progress.phase == EffectPhase::Running && settled > 0 => {
             let text = format!("{settled} of at most {} pairs", column.log.last_pair());
