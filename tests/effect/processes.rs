@@ -25,11 +25,29 @@ const MEASURE: &[&str] = &[
     "--keep-going",
 ];
 
+/// Returns the program in a folder, with an environment of its own.
+fn program(dir: &Path) -> Command {
+    let mut program = Command::new(PROGRAM);
+    program.current_dir(dir).env_clear().env("HOME", dir).stdin(Stdio::null());
+    program
+}
+
 fn command(dir: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.args(MEASURE).args(more).args(["--pool", "pool.jsonl"]).current_dir(dir);
-    command.env_clear().env("HOME", dir).stdin(Stdio::null());
+    let mut command = program(dir);
+    command.args(MEASURE).args(more).args(["--pool", "pool.jsonl"]);
     command
+}
+
+/// Returns what the program prints.
+fn retrospect(dir: &Path, arguments: &[&str]) -> String {
+    let output = program(dir).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns what a verb of `lessons` prints, with the pool of the folder.
+fn lessons(dir: &Path, arguments: &[&str]) -> String {
+    retrospect(dir, &[&["lessons"], arguments, &["--pool", "pool.jsonl"]].concat())
 }
 
 fn run(dir: &Path, more: &[&str]) -> Output {
@@ -113,10 +131,8 @@ fn eight_processes_give_the_log_of_one() {
     }
     let logs: Vec<PathBuf> =
         (1..=8).map(|index| find_log(eight.path(), &format!("shard-{index}-of-8.jsonl")).unwrap()).collect();
-    let mut merge = Command::new(PROGRAM);
-    merge.args(["lessons", "effect", "--json", "--merge"]).args(&logs).current_dir(eight.path());
-    let output = merge.env_clear().env("HOME", eight.path()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let logs: Vec<&str> = logs.iter().map(|log| log.to_str().unwrap()).collect();
+    retrospect(eight.path(), &[&["lessons", "effect", "--json", "--merge"], &logs[..]].concat());
     assert!(std::fs::read(find_log(eight.path(), "log.jsonl").unwrap()).unwrap() == expected);
 }
 
@@ -146,12 +162,9 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
     let dir = tempfile::tempdir().unwrap();
     let code = |more: &[&str]| command(dir.path(), more).output().unwrap().status.code();
     // Nothing happens in two steps, so it isn't decided; the measurement reached its budget.
-    let undecided = Command::new(PROGRAM)
+    let undecided = program(dir.path())
         .args(["lessons", "effect", "--text", "Look.", "--env", "household", "--tasks", "easy/put/1-3"])
         .args(["--pairs", "2", "--placebo", "none", "--pool", "pool.jsonl"])
-        .current_dir(dir.path())
-        .env_clear()
-        .env("HOME", dir.path())
         .output()
         .unwrap();
     assert_eq!(undecided.status.code(), Some(3), "{}", String::from_utf8_lossy(&undecided.stderr));
@@ -159,13 +172,9 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
     assert_eq!(code(&["--contrast", "with,nothing"]), Some(2));
     assert_eq!(code(&["--shard", "9/8"]), Some(2));
     // Without a budget somebody must confirm the plan.
-    let unconfirmed = Command::new(PROGRAM)
+    let unconfirmed = program(dir.path())
         .args(["lessons", "effect", "--text", "Look.", "--env", "household", "--tasks", "easy/put/1-3"])
         .args(["--pool", "pool.jsonl"])
-        .current_dir(dir.path())
-        .env_clear()
-        .env("HOME", dir.path())
-        .stdin(Stdio::null())
         .output()
         .unwrap();
     assert_eq!(unconfirmed.status.code(), Some(2));
@@ -175,29 +184,25 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
 #[test]
 fn a_result_stays_with_the_lesson_in_the_pool() {
     let dir = tempfile::tempdir().unwrap();
-    let in_pool = |more: &[&str]| {
-        let mut program = Command::new(PROGRAM);
-        program.args(["lessons"]).args(more).args(["--pool", "pool.jsonl"]).current_dir(dir.path());
-        let output = program.env_clear().env("HOME", dir.path()).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    in_pool(&["add", "Do not repeat an action that did nothing."]);
-    let markdown = in_pool(&[
-        "effect",
-        "--lesson",
-        "1",
-        "--env",
-        "household",
-        "--tasks",
-        "easy/put/1-2",
-        "--pairs",
-        "2",
-        "--keep-going",
-        "--placebo",
-        "none",
-        "--markdown",
-    ]);
+    lessons(dir.path(), &["add", "Do not repeat an action that did nothing."]);
+    let markdown = lessons(
+        dir.path(),
+        &[
+            "effect",
+            "--lesson",
+            "1",
+            "--env",
+            "household",
+            "--tasks",
+            "easy/put/1-2",
+            "--pairs",
+            "2",
+            "--keep-going",
+            "--placebo",
+            "none",
+            "--markdown",
+        ],
+    );
     assert!(markdown.contains("| 2 |") && markdown.contains("# Effect of a lesson"), "{markdown}");
     let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
     let line: Value = serde_json::from_str(pool.lines().last().unwrap()).unwrap();
@@ -206,41 +211,31 @@ fn a_result_stays_with_the_lesson_in_the_pool() {
         (Some("measured"), Some(2)),
         "{pool}"
     );
-    assert!(in_pool(&["list"]).contains("2 pairs"), "{}", in_pool(&["list"]));
+    assert!(lessons(dir.path(), &["list"]).contains("2 pairs"), "{}", lessons(dir.path(), &["list"]));
 }
 
 /// Regression: the result of shards was stored with no lesson.
 #[test]
 fn a_merged_result_stays_with_the_lesson_in_the_pool() {
     let dir = tempfile::tempdir().unwrap();
-    let lessons = |more: &[&str]| {
-        let mut program = Command::new(PROGRAM);
-        program.arg("lessons").args(more).args(["--pool", "pool.jsonl"]).current_dir(dir.path());
-        let output = program.env_clear().env("HOME", dir.path()).stdin(Stdio::null()).output().unwrap();
-        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    lessons(&["add", "Do not repeat an action that did nothing."]);
+    lessons(dir.path(), &["add", "Do not repeat an action that did nothing."]);
     let measure =
         ["effect", "--lesson", "1", "--env", "household", "--tasks", "normal/put/1-4", "--pairs", "4"];
     let edited = ["--keep-going", "--edited", "Look for a mug in/on a shelf first.", "--keep", "all"];
     for shard in ["1/2", "2/2"] {
-        lessons(&[&measure[..], &edited, &["--shard", shard]].concat());
+        lessons(dir.path(), &[&measure[..], &edited, &["--shard", shard]].concat());
     }
-    assert!(!lessons(&["list"]).contains("measured"), "nothing is kept of a shard");
+    assert!(!lessons(dir.path(), &["list"]).contains("measured"), "nothing is kept of a shard");
     let logs: Vec<String> = (1..=2)
         .map(|n| find_log(dir.path(), &format!("shard-{n}-of-2.jsonl")).unwrap().display().to_string())
         .collect();
-    lessons(&["effect", "--merge", &logs[0], &logs[1]]);
-    assert!(lessons(&["list"]).contains("4 pairs"), "{}", lessons(&["list"]));
+    lessons(dir.path(), &["effect", "--merge", &logs[0], &logs[1]]);
+    assert!(lessons(dir.path(), &["list"]).contains("4 pairs"), "{}", lessons(dir.path(), &["list"]));
     let merged = std::fs::read(find_log(dir.path(), "log.jsonl").unwrap()).unwrap();
     // One process, in a folder of its own.
     let one = tempfile::tempdir().unwrap();
     std::fs::copy(dir.path().join("pool.jsonl"), one.path().join("pool.jsonl")).unwrap();
-    let mut program = Command::new(PROGRAM);
-    program.arg("lessons").args(measure).args(edited).args(["--pool", "pool.jsonl"]).current_dir(one.path());
-    let output = program.env_clear().env("HOME", one.path()).stdin(Stdio::null()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lessons(one.path(), &[&measure[..], &edited].concat());
     let whole = std::fs::read(find_log(one.path(), "log.jsonl").unwrap()).unwrap();
     assert!(merged == whole, "{}", String::from_utf8_lossy(&merged));
 }
@@ -249,19 +244,15 @@ fn a_merged_result_stays_with_the_lesson_in_the_pool() {
 #[test]
 fn elsewhere_has_no_task_on_which_the_lesson_was_learned() {
     let dir = tempfile::tempdir().unwrap();
-    let retrospect = |arguments: &[&str]| {
-        let mut program = Command::new(PROGRAM);
-        program.args(arguments).current_dir(dir.path()).stdin(Stdio::null());
-        let output = program.env_clear().env("HOME", dir.path()).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
     std::fs::create_dir(dir.path().join("sessions")).unwrap();
     let household = ["--env", "household"];
-    retrospect(&[&["calibrate"], &household[..], &["--per-type", "1", "--out", "pool.jsonl"]].concat());
+    retrospect(
+        dir.path(),
+        &[&["calibrate"], &household[..], &["--per-type", "1", "--out", "pool.jsonl"]].concat(),
+    );
     let run = ["--task", "easy/put/1", "--method", "omnireflect", "--pool", "pool.jsonl", "--headless"];
     let before: Vec<PathBuf> = sessions(dir.path());
-    retrospect(&[&["run"], &household[..], &run].concat());
+    retrospect(dir.path(), &[&["run"], &household[..], &run].concat());
     let session = sessions(dir.path()).into_iter().find(|path| !before.contains(path)).unwrap();
     let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
     let lines: Vec<Value> = pool.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -278,7 +269,7 @@ fn elsewhere_has_no_task_on_which_the_lesson_was_learned() {
     let measure = ["--lesson", "1", "--only", "elsewhere", "--keep-going", "--placebo", "none", "--json"];
     let session = ["lessons", "effect", "--session", session.to_str().unwrap(), "--pool", "pool.jsonl"];
     let planned = |pairs: &str| -> (String, Vec<String>) {
-        let output = retrospect(&[&session[..], &measure, &["--pairs", pairs]].concat());
+        let output = retrospect(dir.path(), &[&session[..], &measure, &["--pairs", pairs]].concat());
         let plan: Value = serde_json::from_str(output.lines().next().unwrap()).unwrap();
         (plan["effect"].as_str().unwrap().to_owned(), ids(&plan["tasks"]))
     };
@@ -300,15 +291,11 @@ fn sessions(dir: &Path) -> Vec<PathBuf> {
 #[test]
 fn exports_of_a_closed_session_have_what_was_measured() {
     let dir = tempfile::tempdir().unwrap();
-    let retrospect = |arguments: &[&str]| {
-        let mut program = Command::new(PROGRAM);
-        program.args(arguments).current_dir(dir.path()).stdin(Stdio::null());
-        let output = program.env_clear().env("HOME", dir.path()).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
     std::fs::create_dir(dir.path().join("sessions")).unwrap();
-    retrospect(&["lessons", "add", "Do not repeat an action that did nothing.", "--pool", "pool.jsonl"]);
+    retrospect(
+        dir.path(),
+        &["lessons", "add", "Do not repeat an action that did nothing.", "--pool", "pool.jsonl"],
+    );
     let run = [
         "run",
         "--env",
@@ -320,16 +307,16 @@ fn exports_of_a_closed_session_have_what_was_measured() {
         "--pool",
         "pool.jsonl",
     ];
-    retrospect(&[&run[..], &["--headless"]].concat());
+    retrospect(dir.path(), &[&run[..], &["--headless"]].concat());
     std::fs::remove_file(dir.path().join("pool.jsonl")).unwrap();
     let session = std::fs::read_dir(dir.path().join("sessions")).unwrap().next().unwrap().unwrap().path();
     let session = session.to_str().unwrap();
     let journal = || std::fs::read(Path::new(session).join("branches/trunk.jsonl")).unwrap();
     let before = journal();
     let measure = ["lessons", "effect", "--session", session, "--lesson", "1", "--only", "elsewhere"];
-    retrospect(&[&measure[..], &["--pairs", "2", "--keep-going", "--placebo", "none"]].concat());
+    retrospect(dir.path(), &[&measure[..], &["--pairs", "2", "--keep-going", "--placebo", "none"]].concat());
     assert!(journal() == before, "the session is closed");
-    let exported = |format: &str| retrospect(&["export", session, "--format", format]);
+    let exported = |format: &str| retrospect(dir.path(), &["export", session, "--format", format]);
     for format in ["markdown", "html"] {
         let page = exported(format).replace('\\', "");
         assert!(page.contains("elsewhere") && page.contains("2 pairs"), "{format}: {page}");

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a failing test may panic")]
 
 mod http;
+mod measurement;
 mod model;
 mod readme;
 mod servers;
