@@ -8,6 +8,7 @@ use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
 use super::terminal_events::{TerminalEvent, TerminalEvents};
+use super::update::slow_for_audience;
 use super::view::SPINNER_FRAME_MILLIS;
 use crate::driver::{Handle, Health};
 use crate::signals;
@@ -129,6 +130,9 @@ impl App {
         self.model.end_card_shown_for = ended_episode(&make_context(&self.options, &self.frame));
         let mut requests = self.handle_message(UiMessage::StoreChanged);
         requests.extend(self.move_to_start());
+        if self.model.stage_mode {
+            requests.extend(slow_for_audience(&mut self.model, &make_context(&self.options, &self.frame)));
+        }
         // The screen names the branch only if there are several.
         requests.push(Request::LoadBranches);
         requests.push(Request::ListMeasured);

@@ -34,6 +34,7 @@ mod undo;
 pub use action::run_action;
 pub use key::{PaneKey, on_any_key, on_pane_key, pane_mode};
 pub use measured::keep_measured;
+pub use playback::slow_for_audience;
 
 /// Handles a message that concerns the panes. Keys and answers have functions of their own ([`on_pane_key`],
 /// [`on_answer`]).

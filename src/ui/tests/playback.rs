@@ -253,6 +253,17 @@ fn the_speed_of_a_live_run_can_be_set_unless_a_model_acts() {
     assert!(screen_text(&screen.draw()).contains("the model sets the pace"));
 }
 
+/// Regression: in a talk, the built-in actor's 31 steps passed in a second and a half.
+#[test]
+fn stage_mode_slows_a_live_run_to_reading_speed() {
+    let mut screen = TestScreen::new(sample_session(), 120, 36);
+    assert_eq!(screen.press("V"), [Request::SetStepDelay(STEP)]);
+    // Another speed that the person chooses stays.
+    screen.press("+");
+    screen.press("V");
+    assert_eq!(screen.press("V"), []);
+}
+
 /// Regression: the first row of the past said `live: step 24, running` after the run had ended.
 #[test]
 fn after_the_end_of_a_run_the_past_says_how_it_ended() {

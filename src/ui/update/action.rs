@@ -189,7 +189,7 @@ fn run_present_action(
             // The other panes aren't there, so no key may go to them.
             model.focus = Focus::Story;
             model.zoomed = false;
-            Vec::new()
+            if model.stage_mode { playback::slow_for_audience(model, context) } else { Vec::new() }
         }
         Action::ToggleTruth => {
             model.show_truth = !model.show_truth;
@@ -238,6 +238,9 @@ fn close_topmost(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
         model.playback.stop();
     } else if model.zoomed {
         model.zoomed = false;
+    } else if model.is_in_past() && !model.chapters.is_empty() {
+        // The present of a demo is its end, which nobody wants to see before its time.
+        model.notice = None;
     } else if model.is_in_past() {
         model.cursor = Cursor::Live;
         model.scroll = ScrollOffsets::default();

@@ -107,6 +107,19 @@ pub(super) fn go_to_chapter(model: &mut Model, context: &Context<'_>, by: i64) -
     Vec::new()
 }
 
+/// Slows a run that waits for nothing down to what an audience can read. A speed that a person chose stays.
+pub fn slow_for_audience(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    if model.run_speed != Speed::FULL || context.is_read_only() || is_paced_by_model(context) {
+        return Vec::new();
+    }
+    model.run_speed = Speed::NORMAL;
+    vec![Request::SetStepDelay(model.run_speed.delay())]
+}
+
+fn is_paced_by_model(context: &Context<'_>) -> bool {
+    context.frame.head.run.as_ref().is_none_or(|run| run.role_source(ModelRole::Actor).is_model())
+}
+
 /// Changes the speed: of the playback in a read-only session, else of the run. A model sets its own pace.
 pub(super) fn change_speed(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
     let changed = |speed: Speed, limit| if by < 0 { speed.slower() } else { speed.faster(limit) };
@@ -121,7 +134,7 @@ pub(super) fn change_speed(model: &mut Model, context: &Context<'_>, by: i64) ->
         }
         return Vec::new();
     }
-    if context.frame.head.run.as_ref().is_some_and(|run| run.role_source(ModelRole::Actor).is_model()) {
+    if is_paced_by_model(context) {
         let text =
             "the model sets the pace; the speed of the built-in actor and of recordings can be changed";
         model.show_notice(text, Severity::Info, context.now);
