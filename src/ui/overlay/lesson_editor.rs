@@ -312,6 +312,7 @@ impl LessonEditor {
             commands.extend(fork.commands.iter().cloned());
             requests.truncate(1);
             requests.push(Request::Fork(Fork { commands, ..fork.clone() }));
+            requests.extend(ignored.map(Request::ShowNotice));
             return Response { requests, close: true };
         }
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {

@@ -322,7 +322,8 @@ fn invalid_value_is_reported_and_nothing_starts() {
     });
     let mut chooser = chooser_of(model);
     select_setting(&mut chooser, "examples");
-    type_text(&mut chooser, "7");
+    // Typing replaces the value.
+    type_text(&mut chooser, "27");
     let error = "examples 27: expected a whole number from 0 to 2";
     assert!(render(&chooser, 80, 24).contains(error), "reported while typing");
     press(&mut chooser, KeyCode::Tab);

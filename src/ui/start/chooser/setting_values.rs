@@ -67,14 +67,14 @@ impl Chooser {
     /// Types into the selected setting. Returns whether it takes text.
     pub(super) fn type_value(&mut self, key: KeyEvent) -> bool {
         let Some(place) = self.typed_setting() else { return false };
-        let replaces = self.replaces_suggestion(place);
+        let replaces = self.replaces_value(place);
         let setting = &mut self.model.settings[place];
         let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match (key.code, &setting.allowed) {
             (KeyCode::Char(c), AllowedValues::Number(..))
                 if c.is_ascii_digit() && setting.value.len() < 18 =>
             {
-                if setting.value == "0" {
+                if replaces || setting.value == "0" {
                     setting.value.clear();
                 }
                 setting.value.push(c);
@@ -101,7 +101,7 @@ impl Chooser {
     /// Pastes into the selected setting. Returns whether it takes text.
     pub(super) fn paste_value(&mut self, text: &str) -> bool {
         let Some(place) = self.typed_setting() else { return false };
-        let replaces = self.replaces_suggestion(place);
+        let replaces = self.replaces_value(place);
         let setting = &mut self.model.settings[place];
         if !matches!(setting.allowed, AllowedValues::Text { .. }) {
             return false;
@@ -115,14 +115,15 @@ impl Chooser {
         true
     }
 
-    /// Returns whether typing replaces the value: it is a suggestion, and nothing has been typed yet.
-    fn replaces_suggestion(&self, place: usize) -> bool {
+    /// Returns whether typing replaces the value: it is a number or a suggestion, and nothing has been typed yet.
+    fn replaces_value(&self, place: usize) -> bool {
         let setting = &self.model.settings[place];
-        let is_suggestion = matches!(
-            &setting.allowed,
-            AllowedValues::Text { suggestions, .. } if suggestions.contains(&setting.value)
-        );
-        is_suggestion && !self.is_typing
+        let is_replaceable = match &setting.allowed {
+            AllowedValues::Number(..) => true,
+            AllowedValues::Text { suggestions, .. } => suggestions.contains(&setting.value),
+            AllowedValues::OneOf(_) => false,
+        };
+        is_replaceable && !self.is_typing
     }
 }
 

@@ -80,7 +80,7 @@ fn preset_sets_its_method_and_another_method_clears_it() {
     press(&mut chooser, KeyCode::Char('2'));
     select_setting(&mut chooser, "run.preset");
     press(&mut chooser, KeyCode::Right);
-    assert_eq!(values(&chooser), ["fcrf-1", "fcrf", "paper", "rules", "", "12"]);
+    assert_eq!(values(&chooser), ["fcrf-1", "fcrf", "paper", "rules", "", "2"]);
 }
 
 #[test]
