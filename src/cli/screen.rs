@@ -106,7 +106,12 @@ pub(super) fn show_session(
         // In front of an audience, the session's name will do.
         let on_stage = screen_args.stage || matches!(exit, Ok(Ok(Exit::Quit { on_stage: true })));
         let command = match (on_stage, dir.file_name()) {
-            (true, Some(name)) => format!("retrospect resume {} --stage", name.to_string_lossy()),
+            (true, Some(name)) => {
+                let folder = config.is_set_by_flag(&keys::SESSIONS.entry()).then(|| dir.parent()).flatten();
+                let sessions =
+                    folder.map_or_else(String::new, |folder| format!(" --sessions {}", folder.display()));
+                format!("retrospect resume {}{sessions} --stage", name.to_string_lossy())
+            }
             _ => resume_command(&dir.display().to_string()),
         };
         out.print_note(&format!("resume with: {command}"));
