@@ -22,6 +22,7 @@ pub use constitution::failed_summary;
 pub use dora::Dora;
 pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
+pub use mentor::ask_mentor;
 pub use omnireflect::OmniReflect;
 pub use omnireflect::settings::shows_exemplars;
 pub use planning::{Planning, numbered_plan_lines};

@@ -6,7 +6,7 @@ use crate::symbolic::SymbolicRules;
 
 /// Returns the intents that ask the run's mentor a question. The symbolic rules answer at once, and the method handles
 /// their answer like a model's; without a mentor nothing is asked.
-pub(super) fn ask_mentor(
+pub fn ask_mentor(
     method: &dyn Method,
     rules: SymbolicRules,
     state: &State,
