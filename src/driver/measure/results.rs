@@ -39,7 +39,7 @@ pub fn read_results(
     Ok(results)
 }
 
-/// Returns the logs of the measurements in a folder, the last written first, at most [`MAX_READ`].
+/// Returns the logs of the measurements in a folder, the last written first, at most 500.
 pub fn newest_logs(folder: &Path) -> Vec<PathBuf> {
     let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut logs: Vec<PathBuf> =
