@@ -314,16 +314,20 @@ impl Engine {
     }
 
     /// Returns the command that counts a person's lesson as learned again, if a new lesson would only repeat it. One that belongs to
-    /// other lessons, or to an observation, says more than its text.
+    /// other lessons, or to an observation, says more than its text, and one with a wider scope applies where the person's doesn't.
     fn recurring_lesson(&self, command: &LessonCommand) -> Option<LessonCommand> {
-        let LessonCommand::Add { kind, text, parents, transition: None, .. } = command else { return None };
+        let LessonCommand::Add { kind, scope, text, parents, transition: None, .. } = command else {
+            return None;
+        };
         if !parents.is_empty() {
             return None;
         }
         let text = text.normalized();
         let mut same = self.state.pool.with_normalized_text(*kind, &text);
-        let of_person =
-            same.find(|lesson| lesson.origin == LessonOrigin::Person || lesson.edited_by_person)?;
+        let of_person = same.find(|lesson| {
+            let is_of_person = lesson.origin == LessonOrigin::Person || lesson.edited_by_person;
+            is_of_person && lesson.scope >= *scope && self.state.is_in_scope(lesson)
+        })?;
         Some(LessonCommand::Recur { id: of_person.id.clone() })
     }
 

@@ -111,12 +111,9 @@ fn a_lost_task_that_its_environment_ends_is_not_repeated() {
 #[test]
 fn a_reflection_that_repeats_a_persons_lesson_is_merged_with_it() {
     let mut play = play(run(&[("a", "")], 3));
-    play.command(Command::Lesson(LessonCommand::add(
-        ReflectionKind::Plan,
-        Scope::Task,
-        LessonText::plain("PLAN 1"),
-        String::new(),
-    )));
+    let text = LessonText::plain("PLAN 1");
+    let lesson = LessonCommand::add(ReflectionKind::Plan, Scope::Task, text, String::new());
+    play.command(Command::Lesson(lesson));
     play_and_lose(&mut play);
     let plans: Vec<(&str, u32)> =
         play.state().pool.all().map(|lesson| (lesson.text().text.as_str(), lesson.recurrences)).collect();
