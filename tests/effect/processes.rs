@@ -171,6 +171,10 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
     assert_eq!(code(&["--expect", "harmful"]), Some(1));
     assert_eq!(code(&["--contrast", "with,nothing"]), Some(2));
     assert_eq!(code(&["--shard", "9/8"]), Some(2));
+    assert_eq!(code(&["--in-episode", "9"]), Some(2));
+    // What the session says isn't ignored in silence.
+    assert_eq!(code(&["--actor", "rules"]), Some(2));
+    assert_eq!(code(&["--set", "r_freq=3"]), Some(2));
     // Without a budget somebody must confirm the plan.
     let unconfirmed = program(dir.path())
         .args(["lessons", "effect", "--text", "Look.", "--env", "household", "--tasks", "easy/put/1-3"])
@@ -212,6 +216,26 @@ fn a_result_stays_with_the_lesson_in_the_pool() {
         "{pool}"
     );
     assert!(lessons(dir.path(), &["list"]).contains("2 pairs"), "{}", lessons(dir.path(), &["list"]));
+}
+
+/// Regression: only the last of several trials could be measured in.
+#[test]
+fn an_earlier_episode_can_be_measured_in() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("sessions")).unwrap();
+    let run = "run --env household --task hard/put/1 --method reflexion --trials 2 --max-steps 8 --headless";
+    retrospect(dir.path(), &run.split(' ').collect::<Vec<_>>());
+    let session = sessions(dir.path()).remove(0).display().to_string();
+    for (place, started) in [
+        (&["--in-episode", "1", "--step", "5"][..], "from step 5 of episode 1 on"),
+        (&["--in-episode", "1"], "from the start of episode 1"),
+        (&["--step", "5"], "from step 5 of episode 2 on"),
+    ] {
+        let measure = ["effect", "--session", &session, "--text", "Look.", "--only", "here", "--markdown"];
+        let size = ["--pairs", "1", "--keep-going", "--placebo", "none"];
+        let page = lessons(dir.path(), &[&measure[..], &size, place].concat());
+        assert!(page.contains(started), "{place:?}: {page}");
+    }
 }
 
 /// Regression: the result of shards was stored with no lesson.

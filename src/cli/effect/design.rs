@@ -122,8 +122,8 @@ fn refuse_settings_of_the_session(args: &EffectArgs) -> Result<(), CliError> {
     ))
 }
 
-/// Designs both columns of a panel, with so many pairs or as many as suits the run. If only one of them can be measured, returns it alone,
-/// with the reason.
+/// Designs both columns of a panel; without `pairs`, with as many as suits the run. If only one of them can be measured, returns it
+/// alone, with the reason.
 #[cfg(feature = "tui")]
 pub(super) fn design_panel(
     config: &Config,

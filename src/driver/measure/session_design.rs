@@ -242,7 +242,7 @@ impl MeasuredSession {
         let end = Seq(ended.ok_or(DesignError::NoEpisode(number))?.seq_range.1);
         let state = self.timeline.state_at(end);
         let is_last = state.episode.as_ref().is_some_and(|last| last.number == number);
-        if is_last { Ok(state) } else { Err(DesignError::Unreadable(0)) }
+        if is_last { Ok(state) } else { Err(DesignError::Replay(number, "its events can't be read")) }
     }
 
     fn episode_start(&self, replay: EpisodeReplay) -> StartingPoint {
