@@ -2,7 +2,7 @@
 
 use crate::domain::{LessonId, LessonText, MeasuredEffect};
 use crate::driver::measure::EpisodePlace;
-use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectResult, PanelVerdict};
+use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason};
 
 /// Which lesson is measured, and from where on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,11 @@ impl EffectProgress {
     /// Returns whether no column can be continued.
     pub fn is_finished(&self) -> bool {
         self.columns.iter().all(|column| column.log.stopped().is_some_and(|why| !why.can_go_on()))
+    }
+
+    /// Returns whether a column has played all its pairs without a verdict, so that more pairs may lead to one.
+    pub fn needs_more_pairs(&self) -> bool {
+        self.columns.iter().any(|column| column.log.stopped() == Some(StopReason::Pairs))
     }
 
     /// Returns the pairs of all columns that are settled, and how many there are at most.

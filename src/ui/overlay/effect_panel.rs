@@ -45,6 +45,8 @@ pub(super) struct EffectPanel {
     wording: Option<TextField>,
     /// The person has asked to start before the cost was known.
     starts_when_planned: bool,
+    /// The person has started it, and nothing has come of it yet.
+    is_starting: bool,
     /// When the first answer of the running measurement was here, and how many pairs were played by then.
     first_answer: Option<(Instant, u64)>,
     scroll: Scroll,
@@ -95,6 +97,7 @@ impl EffectPanel {
             pair: None,
             wording: None,
             starts_when_planned: false,
+            is_starting: false,
             first_answer: None,
             scroll: Scroll::default(),
         }
@@ -184,8 +187,16 @@ impl EffectPanel {
         self.plan_as_asked()
     }
 
+    fn needs_more_pairs(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.0.needs_more_pairs())
+    }
+
     /// Plans the same measurement with twice or half as many pairs.
     fn change_pairs(&mut self, more: bool) -> Response {
+        if self.is_finished() && !self.needs_more_pairs() {
+            let notice = "it is decided: more or fewer pairs change nothing".to_owned();
+            return Response::request(Request::ShowNotice(notice));
+        }
         let columns = self.shown.iter().flat_map(|shown| &shown.0.columns);
         let sizes: Vec<(u32, u32)> =
             columns.map(|column| (column.plan().pairs, column.log.settled_pairs())).collect();
@@ -265,14 +276,18 @@ impl Component for EffectPanel {
             Action::Close if self.pair.is_some() => self.pair = None,
             Action::Open if self.pair.is_some() => return self.open_pair(),
             Action::Open if self.is_finished() => {
-                let keys = [Action::MorePairs, Action::EditEffectWording]
-                    .map(|action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default());
-                return Response::request(Request::ShowNotice(format!(
-                    "finished; {} goes on with more pairs, {} measures another wording",
-                    keys[0], keys[1]
-                )));
+                let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
+                let (more, wording) = (key(Action::MorePairs), key(Action::EditEffectWording));
+                let more = if self.needs_more_pairs() {
+                    format!("{more} goes on with more pairs, ")
+                } else {
+                    String::new()
+                };
+                let notice = format!("finished; {more}{wording} measures another wording");
+                return Response::request(Request::ShowNotice(notice));
             }
             Action::Open if !self.is_running() && self.shown.is_some() => {
+                self.is_starting = true;
                 return Response::request(Request::RunEffect(self.query.clone()));
             }
             Action::Open if self.awaits().is_some() && calls_no_model(context) => {
@@ -336,6 +351,7 @@ impl Component for EffectPanel {
     }
 
     fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
+        self.is_starting &= !matches!(answer, Answer::Effect(_));
         match answer {
             Answer::Effect(Ok(progress)) if progress.0.query.answers(&self.query) => {
                 self.query = progress.0.query.clone();
@@ -397,7 +413,11 @@ impl Component for EffectPanel {
         let without_effect: Vec<Action> = [
             (Action::StopEffect, !self.is_running()),
             (Action::RenewEffect, self.is_running() || !self.has_older_lessons()),
-            (Action::Open, self.is_finished() && self.pair.is_none()),
+            (Action::Open, self.pair.is_none() && (self.is_running() || self.is_finished())),
+            (Action::ChangeEffectPlace, self.is_running() || self.query.place.step.is_none()),
+            (Action::ChangeEffectMode, self.is_running()),
+            (Action::EditEffectWording, self.is_running()),
+            (Action::MorePairs, self.is_running() || self.is_finished() && !self.needs_more_pairs()),
         ]
         .into_iter()
         .filter_map(|(action, has_none)| has_none.then_some(action))

@@ -141,7 +141,35 @@ fn the_plan_is_shown_before_anything_starts() {
     for text in ["600 episodes", "an effect of 0.20", "frozen:", "ELSEWHERE", "Enter starts"] {
         assert!(shown.contains(text), "{text}: {shown}");
     }
-    assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
+    assert!(shown.contains("+ more pairs"), "{shown}");
+    assert_eq!(screen.press("Enter"), [Request::RunEffect(query.clone())]);
+    // Regression: "Enter starts" stayed for seconds.
+    screen.show_work(WorkKind::Effect, None);
+    assert!(screen_text(&screen.draw()).contains("starting ..."));
+    // While it runs, only what has an effect is offered.
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 9)));
+    let shown = screen_text(&screen.draw());
+    for absent in ["starting", "Enter start", "+ more pairs", "another wording", "frozen/live"] {
+        assert!(!shown.contains(absent), "{absent}: {shown}");
+    }
+}
+
+/// Another number of pairs is asked for as the same measurement. After a verdict, it would change nothing.
+#[test]
+fn pairs_can_be_added_and_taken_away() {
+    for (key, pairs) in [("+", 400), ("-", 100)] {
+        let (mut screen, query) = opened(120, 36);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+        assert_eq!(
+            screen.press(key),
+            [Request::PlanEffect(EffectQuery { pairs: Some(pairs), ..query.clone() })]
+        );
+        let (mut screen, query) = opened(120, 36);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 1_200)));
+        assert!(!screen_text(&screen.draw()).contains("more pairs"));
+        assert_eq!(screen.press(key), []);
+        assert!(screen_text(&screen.draw()).contains("it is decided"), "{key}");
+    }
 }
 
 /// Regression: an Enter while the measurement was prepared was lost, although its key was on the screen.

@@ -166,6 +166,9 @@ fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
                 key(Action::StopEffect)
             )
         }
+        (false, _) if panel.is_starting && context.frame.work(WorkKind::Effect).is_some() => {
+            "starting ...".to_owned()
+        }
         (false, false) => format!("{} starts", key(Action::Open)),
         (false, true) if progress.is_finished() => "finished; the result stays with the lesson".to_owned(),
         (false, true) => format!("{} continues", key(Action::Open)),
