@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A failure kind says why a call to a model failed, such as a timeout or a missing key.
+/// A failure kind says why a call to a model failed, such as a timeout or a missing key. A call to an environment has one only if
+/// it timed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {

@@ -98,8 +98,12 @@ pub enum EndReason {
     RepeatedAdvice,
     /// A person ended it.
     Person,
-    /// A call failed and the error policy skipped the task.
+    /// A call to a model failed and the error policy skipped the task.
     Error,
+    /// The environment failed and the error policy skipped the task. Never a failure of the agent: no rate counts the episode.
+    EnvDied,
+    /// The same, of an environment that didn't answer in time.
+    EnvTimeout,
 }
 
 impl EndReason {
@@ -116,12 +120,23 @@ impl EndReason {
             Self::RepeatedAdvice => "repeated advice",
             Self::Person => "ended by a person",
             Self::Error => "failed call",
+            Self::EnvDied => "environment failed",
+            Self::EnvTimeout => "environment timed out",
         }
     }
 
-    /// Returns `won`, or `lost` and the reason.
+    /// Returns whether the environment failed, which says nothing about the agent.
+    pub fn is_env_failure(self) -> bool {
+        matches!(self, Self::EnvDied | Self::EnvTimeout)
+    }
+
+    /// Returns `won`, `lost` and the reason, or why the episode counts as neither.
     pub fn verdict(self, won: bool) -> String {
-        if won || self == Self::Won { "won".to_owned() } else { format!("lost ({})", self.describe()) }
+        match self {
+            Self::EnvDied | Self::EnvTimeout => format!("not counted ({})", self.describe()),
+            _ if won || self == Self::Won => "won".to_owned(),
+            _ => format!("lost ({})", self.describe()),
+        }
     }
 }
 
@@ -163,6 +178,12 @@ impl EpisodeSummary {
     /// Returns whether the task gets no further trial after it: it was won, or the environment asked for none.
     pub fn ends_task(&self) -> bool {
         self.won || self.stats.ends_task
+    }
+
+    /// Returns whether it is an attempt at a task of the run, which counts in rates unless it is assisted: no calibration, and no episode
+    /// at which the environment failed.
+    pub fn is_attempt(&self) -> bool {
+        self.role == EpisodeRole::Test && !self.reason.is_env_failure()
     }
 
     /// Returns the share of environment actions that were valid, from 0 to 1, or `None` if there were no actions.

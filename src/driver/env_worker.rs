@@ -4,7 +4,7 @@ use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::snapshot_cache::SnapshotCache;
 use super::world_thread::WorldThread;
 use super::{Message, OpenWorld};
-use crate::domain::{CallId, StepResult};
+use crate::domain::{CallId, FailureKind, StepResult};
 use crate::engine::{Failure, Reply};
 use crate::env::EnvError;
 use std::panic::{self, AssertUnwindSafe};
@@ -181,7 +181,7 @@ pub(super) fn failed_call_reply(call: CallId, error: &EnvError) -> Reply {
             message: error.to_string(),
             source: "world".to_owned(),
             hint: hint.to_owned(),
-            kind: None,
+            kind: matches!(error, EnvError::TimedOut { .. }).then_some(FailureKind::TimedOut),
             partial_text: String::new(),
             usage: None,
         },

@@ -1,9 +1,9 @@
 //! Success by task: a task is solved if one of its trials was won.
 
-use crate::domain::{EpisodeRole, EpisodeSummary};
+use crate::domain::EpisodeSummary;
 use std::collections::HashMap;
 
-/// The results of a run's test episodes by task.
+/// The results of a run's attempts by task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskTotals {
     /// Tasks without an assisted trial.
@@ -33,7 +33,7 @@ impl TaskOutcome {
     fn from_episodes<'a>(episodes: impl IntoIterator<Item = &'a EpisodeSummary>) -> Vec<Self> {
         let mut outcomes: Vec<Self> = Vec::new();
         let mut latest_index: HashMap<String, usize> = HashMap::new();
-        for episode in episodes.into_iter().filter(|e| e.role == EpisodeRole::Test) {
+        for episode in episodes.into_iter().filter(|e| e.is_attempt()) {
             let key = episode.task.key();
             // A first trial starts a new entry, because the task list may contain a task twice.
             let index = latest_index.get(&key).copied().filter(|_| episode.trial > 1).unwrap_or_else(|| {

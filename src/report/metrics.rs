@@ -2,7 +2,7 @@
 //! aggregates of the paper DORA, section 4.2; the paper FCRF's measures of reflections. `docs/METRICS.md` defines each.
 //!
 //! Pure: the same sessions give the same numbers in any order. Assisted episodes are counted but excluded from every
-//! rate; calibration episodes are excluded from all task counts.
+//! rate; calibration episodes, and those at which the environment failed, are excluded from all task counts.
 
 mod advice;
 mod aggregate;
@@ -61,6 +61,8 @@ pub struct Metrics {
     pub assisted: usize,
     /// Calibration episodes; excluded from every rate.
     pub calibration: usize,
+    /// Episodes that ended because the environment failed; excluded from every rate.
+    pub env_failures: usize,
     /// Over all tasks.
     pub all: Rates,
     /// By type of task.
@@ -142,6 +144,8 @@ impl Metrics {
             spec.as_ref().is_some_and(|s| s.role_source(ModelRole::Mentor).is_stand_in());
         let calibration_count =
             |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
+        let env_failure_count =
+            |g: &SessionMetrics| g.episodes.iter().filter(|e| e.reason.is_env_failure()).count();
         let mut by_round = BTreeMap::new();
         for rounds in unassisted.iter().filter_map(|a| a.rounds_before_success) {
             *by_round.entry(rounds).or_insert(0) += 1;
@@ -158,6 +162,7 @@ impl Metrics {
             open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
             calibration: sessions.iter().map(calibration_count).sum(),
+            env_failures: sessions.iter().map(env_failure_count).sum(),
             all: Rates::from_tasks(&unassisted.iter().collect::<Vec<_>>()),
             by_type: grouped(&|a| Some(a.task_type.clone())),
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),

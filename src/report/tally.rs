@@ -4,7 +4,7 @@
 use super::TaskTotals;
 use super::by_task::last_trials;
 use super::measures::{SessionMeasures, mean_values};
-use crate::domain::{EpisodeRole, EpisodeSummary, SampleStats, TokenCounts, pluralize};
+use crate::domain::{EpisodeSummary, SampleStats, TokenCounts, pluralize};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,9 +21,12 @@ pub struct Tally {
     pub open_episodes: u32,
     /// Assisted episodes, which are excluded from rates.
     pub assisted: u32,
+    /// Episodes at which the environment failed, which are excluded from rates.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub env_failures: u32,
     /// Unassisted test episodes that were won.
     pub won: u32,
-    /// Unassisted test episodes.
+    /// Unassisted test episodes at which the environment didn't fail.
     #[serde(rename = "counted")]
     pub counted_episodes: u32,
     /// `won` divided by `counted_episodes`; `None` if none is counted.
@@ -171,9 +174,10 @@ impl Tally {
                 tally.calls += u64::from(episode.calls);
                 tally.tokens = tally.tokens.saturating_add(episode.tokens);
                 tally.token_counts = tally.token_counts.plus(episode.stats.token_counts);
+                tally.env_failures += u32::from(episode.reason.is_env_failure());
                 if episode.assisted {
                     tally.assisted += 1;
-                } else if episode.role == EpisodeRole::Test {
+                } else if episode.is_attempt() {
                     counted.push(episode);
                 }
             }
@@ -234,6 +238,10 @@ impl Tally {
         }
         if self.assisted > 0 {
             let _ = write!(text, "; {} assisted (excluded from rates)", self.assisted);
+        }
+        if self.env_failures > 0 {
+            let failed = pluralize(u64::from(self.env_failures), "failure");
+            let _ = write!(text, "; {failed} of the environment (excluded from rates)");
         }
         if let Some(cost) = self.token_counts.format_cost() {
             let _ = write!(text, "; {} tokens ({}), cost {cost}", self.tokens, self.token_counts.describe());

@@ -1,11 +1,11 @@
 //! Turns the commands of a person or a script into events.
 
 use crate::domain::{
-    Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, MeasuredEffect, ShownAs, Stage,
-    Step, Task, ThoughtDisposition,
+    Author, Autonomy, CallId, EndReason, EpisodeRole, FailureKind, LessonOp, LessonStatus, MeasuredEffect,
+    ShownAs, Stage, Step, Task, ThoughtDisposition,
 };
 use crate::engine::advance::episode_end;
-use crate::engine::state::{Grant, RunStatus};
+use crate::engine::state::{Grant, RunStatus, State};
 use crate::engine::{Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason};
 use std::borrow::Cow;
 
@@ -85,7 +85,11 @@ impl Engine {
                 if state.open_episode().is_none() {
                     return Err(CommandError::new("no episode is in progress", "start one first"));
                 }
-                Ok(vec![episode_end(state, *reason)])
+                let reason = match reason {
+                    EndReason::Error => skip_reason(state),
+                    _ => *reason,
+                };
+                Ok(vec![episode_end(state, reason)])
             }
             Command::EndRun => Ok(if state.run_over {
                 Vec::new()
@@ -376,6 +380,21 @@ impl Engine {
         if self.state.run_status == RunStatus::Paused && self.state.grant != Some(Grant::Step) {
             events.push(Event::StepGranted);
         }
+    }
+}
+
+/// Returns why a task is given up whose call has failed: an environment's failure is not the agent's.
+fn skip_reason(state: &State) -> EndReason {
+    let failed_in_env =
+        |effect: &Effect| matches!(effect, Effect::ResetWorld { .. } | Effect::StepWorld { .. });
+    match &state.failed_call {
+        Some((effect, failure)) if failed_in_env(effect) => match failure.kind {
+            Some(FailureKind::TimedOut) => EndReason::EnvTimeout,
+            _ => EndReason::EnvDied,
+        },
+        // The environment couldn't be rebuilt as it was.
+        _ if state.divergence.is_some() => EndReason::EnvDied,
+        _ => EndReason::Error,
     }
 }
 

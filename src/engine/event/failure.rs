@@ -35,7 +35,7 @@ pub struct Failure {
     /// What the person can do next.
     #[serde(rename = "next")]
     pub hint: String,
-    /// The kind of failure, if it is a call to a model and the kind is known.
+    /// The kind of failure, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// The beginning of the partial reply, if any had arrived. It is never used as a reply.

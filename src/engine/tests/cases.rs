@@ -5,7 +5,7 @@ use crate::domain::{
     Autonomy, BranchId, DecidedBy, EndReason, LessonStatus, LessonText, ReflectionKind, Scope, ShownAs,
     Stage, ThoughtDisposition,
 };
-use crate::engine::{Command, LessonCommand, Reply, RunStatus};
+use crate::engine::{Command, Failure, LessonCommand, Reply, RunStatus};
 use std::time::Duration;
 
 /// Returns a harness in which the actor has proposed this action in step 1.
@@ -236,6 +236,37 @@ fn a_failed_call_pauses_and_can_be_retried() {
     assert_eq!(harness.first_call().unwrap().0, call);
     harness.reply_as_actor("look");
     assert!(harness.state().is_waiting());
+}
+
+/// Regression: an environment's crash counted as a failure of the agent.
+#[test]
+fn a_task_given_up_after_a_failure_of_the_environment_is_no_attempt() {
+    use crate::domain::FailureKind;
+    for (fails_in_step, kind, reason) in [
+        (false, None, EndReason::EnvDied),
+        (true, None, EndReason::EnvDied),
+        (true, Some(FailureKind::TimedOut), EndReason::EnvTimeout),
+    ] {
+        let mut harness = Harness::with_tasks(1);
+        harness.command(Command::Run).unwrap();
+        if fails_in_step {
+            harness.reply_as_env(step_result("A room."));
+            harness.reply_as_actor("look");
+        }
+        let (call, _) = harness.first_call().unwrap();
+        harness.reply(Reply::Failed { call, failure: Failure { kind, ..sample_failure() } });
+        harness.command(Command::EndEpisode(EndReason::Error)).unwrap();
+        let ended = harness.state().ended_episodes.last().unwrap();
+        assert_eq!((ended.reason, ended.is_attempt(), ended.assisted), (reason, false, false));
+    }
+    let mut harness = Harness::with_tasks(1);
+    harness.command(Command::Run).unwrap();
+    harness.reply_as_env(step_result("A room."));
+    let (call, _) = harness.first_call().unwrap();
+    harness.reply(Reply::Failed { call, failure: sample_failure() });
+    harness.command(Command::EndEpisode(EndReason::Error)).unwrap();
+    let ended = harness.state().ended_episodes.last().unwrap();
+    assert_eq!((ended.reason, ended.is_attempt()), (EndReason::Error, true), "a model's failure counts");
 }
 
 /// Regression: while a failed call or a divergence waited for a decision, `Step` was rejected, but `Run` was accepted

@@ -4,7 +4,7 @@ use super::block::{Block, EDITED_BY_PERSON, Line, quote, words};
 use super::samples::finished_samples;
 use super::section::{cancelled_call, executed, findings, observed, thought_fate, undecided};
 use crate::catalog::run_roles;
-use crate::domain::{Author, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
+use crate::domain::{Author, EpisodeSummary, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
 use crate::engine::{Episode, Event, PauseReason, State};
 use std::borrow::Cow;
 
@@ -22,15 +22,20 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
             vec![Block::Run(vec![words(format!("{count} loaded from ")), quote(source)])]
         }
         Event::RunEnded => {
-            let (calibration, tests): (Vec<_>, Vec<_>) =
-                after.ended_episodes.iter().partition(|episode| episode.role.is_calibration());
-            let won = tests.iter().filter(|episode| episode.won).count();
-            let calibration = match calibration.len() as u64 {
-                0 => String::new(),
-                count => format!(", after {}", pluralize(count, "calibration episode")),
+            let count = |is_counted: fn(&EpisodeSummary) -> bool| {
+                after.ended_episodes.iter().filter(|episode| is_counted(episode)).count() as u64
             };
-            let line =
-                format!("Run over: {won} of {} won{calibration}", pluralize(tests.len() as u64, "episode"));
+            let won = count(|episode| episode.is_attempt() && episode.won);
+            let mut line =
+                format!("Run over: {won} of {} won", pluralize(count(EpisodeSummary::is_attempt), "episode"));
+            let calibration = count(|episode| episode.role.is_calibration());
+            if calibration > 0 {
+                line = format!("{line}, after {}", pluralize(calibration, "calibration episode"));
+            }
+            let env_failures = count(|episode| episode.reason.is_env_failure());
+            if env_failures > 0 {
+                line = format!("{line}; {} of the environment", pluralize(env_failures, "failure"));
+            }
             vec![Block::Run(vec![words(line)])]
         }
         Event::WorldReset { result, agent_view, .. } => {

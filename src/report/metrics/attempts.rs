@@ -2,7 +2,7 @@
 
 use super::SessionMetrics;
 use crate::catalog::find_environment;
-use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Task};
+use crate::domain::{EpisodeSummary, Purpose, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -44,7 +44,8 @@ impl TaskAttempts {
     }
 }
 
-/// Collects the attempts of a session at its test tasks, in the order in which they began.
+/// Collects the attempts of a session at its test tasks, in the order in which they began, without those at which the environment
+/// failed.
 pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
     let mut rounds: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for reflection in session.reflections.iter().filter(|r| r.purpose == Purpose::Reflect) {
@@ -52,7 +53,7 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
     }
     let mut all_attempts: Vec<TaskAttempts> = Vec::new();
     let mut latest_index: BTreeMap<String, usize> = BTreeMap::new();
-    for episode in session.episodes.iter().filter(|e| e.role == EpisodeRole::Test) {
+    for episode in session.episodes.iter().filter(|e| e.is_attempt()) {
         let key = episode.task.key();
         let index = match latest_index.get(&key) {
             Some(index) if episode.trial > 1 => *index,

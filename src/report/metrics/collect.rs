@@ -3,8 +3,7 @@
 use super::revision::{AttemptActions, RevisionCounts};
 use crate::catalog::questions;
 use crate::domain::{
-    Author, EpisodeRole, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats,
-    Task,
+    Author, EpisodeSummary, Lesson, Purpose, Reflection, ReflectionKind, RunSpec, SampleStats, Task,
 };
 use crate::engine::{Envelope, Event, PrefetchStats, State};
 use crate::report::measures::{SessionMeasures, episode_measures};
@@ -109,7 +108,7 @@ impl MetricsCollector {
         if let Some(failed) = self.last_failed_attempts.remove(&key).filter(|_| !outcome.assisted) {
             self.revision.add(RevisionCounts::from_next_attempt(&failed, &actions));
         }
-        if !outcome.won && !outcome.assisted {
+        if !outcome.won && !outcome.assisted && !outcome.reason.is_env_failure() {
             self.last_failed_attempts.insert(key, actions);
         }
     }
@@ -124,7 +123,7 @@ impl MetricsCollector {
         else {
             return;
         };
-        let is_failed = |o: &&EpisodeSummary| o.role == EpisodeRole::Test && !o.won && !o.assisted;
+        let is_failed = |o: &&EpisodeSummary| o.is_attempt() && !o.won && !o.assisted;
         let Some(outcome) = episode.outcome.as_deref().filter(is_failed) else { return };
         let texts: Vec<&str> = reflection.items.iter().map(|item| item.text.text.as_str()).collect();
         let counts = RevisionCounts::from_plan(&AttemptActions::from_episode(episode), &texts.join("\n"));

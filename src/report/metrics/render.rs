@@ -145,6 +145,10 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
     if metrics.assisted > 0 {
         lines.push(format!("Assisted tasks, excluded from rates: {}.", metrics.assisted));
     }
+    if metrics.env_failures > 0 {
+        let count = metrics.env_failures;
+        lines.push(format!("Episodes at which the environment failed, excluded from rates: {count}."));
+    }
     if !metrics.token_counts.is_empty() {
         let cost =
             metrics.token_counts.format_cost().map_or_else(String::new, |cost| format!("; cost {cost}"));

@@ -32,6 +32,9 @@ fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
             format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
         }
         EndReason::Error => format!("{how}: {why}, and the task was skipped."),
+        EndReason::EnvDied | EndReason::EnvTimeout => {
+            format!("Not counted: {why} after {steps}, and the task was skipped.")
+        }
         EndReason::Done if !outcome.won && outcome.ends_task() => {
             format!("{how}: {why} after {steps}, which asks for no further trial.")
         }

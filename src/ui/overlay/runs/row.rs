@@ -22,6 +22,7 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
         EndReason::Loop => "loop",
         EndReason::Person => "person",
         EndReason::Error => "error",
+        EndReason::EnvDied | EndReason::EnvTimeout => "env failed",
     }
 }
 
