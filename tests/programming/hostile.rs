@@ -78,6 +78,33 @@ pub(crate) const CASES: &[Case] = &[
         "def f(x):\n    with open('big', 'wb') as out:\n        for _ in range(64): out.write(b'x' * 65536)\n    return 4",
         "# output: OSError: [Errno 27] File too large",
     ),
+    // The folders below which bubblewrap mounts things were writable, without a limit.
+    case(
+        "a file in the root folder",
+        "def f(x): return open('/evil', 'w')",
+        "# output: OSError: [Errno 30] Read-only file system",
+    ),
+    case(
+        "a file among the devices",
+        "def f(x): return open('/dev/evil', 'w')",
+        "# output: OSError: [Errno 30] Read-only file system",
+    ),
+    case(
+        "many files in shared memory",
+        "def f(x):\n    for i in range(64):\n        with open(f'/dev/shm/{i}', 'wb') as out: out.write(b'x' * 1000000)\n    return 4",
+        "# output: OSError: [Errno 28] No space left on device",
+    ),
+    case(
+        "many files of scratch space",
+        "def f(x):\n    for i in range(64):\n        with open(str(i), 'wb') as out: out.write(b'x' * 1000000)\n    return 4",
+        "# output: OSError: [Errno 28] No space left on device",
+    ),
+    Case {
+        name: "a semaphore of multiprocessing",
+        program: "import multiprocessing\ndef f(x):\n    with multiprocessing.Lock(): return 4",
+        told: "Tested passed:",
+        wins: true,
+    },
     case(
         "control sequences",
         "def f(x): return '\\x1b]0;title\\x07\\x1b[2J\\x9b0mkept\\nline'",

@@ -21,6 +21,8 @@ const MAX_ATTEMPTS: u32 = 20;
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(250);
 /// Bytes of memory, seconds of computing time, bytes of a file, and open files of a tested program.
 const LIMITS: [&str; 5] = ["--as=536870912", "--cpu=11", "--fsize=1048576", "--nofile=64", "--core=0"];
+/// Bytes of each of the two folders that a tested program may write to. They are in memory, which `--as` doesn't count.
+const WRITABLE_BYTES: &str = "16777216";
 /// Processes of a tested program. All processes of its user count, so it can only be set where the program has a user of its own: in
 /// the sandbox's user namespace, or as the user without rights.
 const PROCESS_LIMIT: &str = "--nproc=32";
@@ -180,17 +182,22 @@ fn bubblewrap_arguments(python: &Path) -> Vec<OsString> {
         "--dev",
         "/dev",
         "--size",
-        "16777216",
+        WRITABLE_BYTES,
         "--tmpfs",
         "/scratch",
-        "--chdir",
-        "/scratch",
+        // Semaphores of Python's multiprocessing live there.
+        "--size",
+        WRITABLE_BYTES,
+        "--tmpfs",
+        "/dev/shm",
     ]
     .map(OsString::from)
     .into();
     if let Some(folder) = installation_of(python) {
         words.extend(["--ro-bind".into(), folder.into(), folder.into()]);
     }
+    // What bubblewrap mounts everything on is kept in memory too, and has no limit of its own.
+    words.extend(["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/scratch"].map(OsString::from));
     words
 }
 
