@@ -2,6 +2,7 @@
 
 mod disk_files;
 mod labels;
+mod preview;
 mod selection;
 
 #[cfg(test)]
@@ -14,7 +15,6 @@ use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, find_environment};
 use crate::domain::Task;
 use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource, TimeLimits};
 use disk_files::access;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long an environment may take for one answer if it keeps no limits by itself.
@@ -23,9 +23,9 @@ pub(super) const DEFAULT_DEADLINE: Duration = Duration::from_secs(60);
 /// started. Closing the environment before it, which is part of opening one, takes at most 4 s.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(10);
 
-/// Locked while a person looks at the start of a task that is played in another program. Such a program is slow to start: a run
-/// that begins meanwhile waits for it and takes it over, instead of starting another one.
-static PREVIEW: Mutex<()> = Mutex::new(());
+/// How long opening an environment waits for a preview of the same one. Together with closing that one (4 s), it fits into
+/// [`DEADLINE_MARGIN`], so a preview that hangs can't end a run.
+const PREVIEW_WAIT: Duration = Duration::from_secs(6);
 
 /// Returns the tasks of an environment.
 fn task_source(env: &str) -> Result<&'static dyn TaskSource, TaskError> {
@@ -40,7 +40,7 @@ fn task_source(env: &str) -> Result<&'static dyn TaskSource, TaskError> {
 /// Returns [`EnvError::Broken`] for a damaged game, and [`EnvError::Refused`] for a task that is not found.
 pub fn open(task: &Task, options: &TaskOptions) -> Result<Box<dyn Environment>, EnvError> {
     if is_external(&task.env) {
-        drop(PREVIEW.lock());
+        preview::wait_for(&task.env, PREVIEW_WAIT);
     }
     open_at_once(task, options)
 }
@@ -68,7 +68,7 @@ pub fn open_guarded(task: &Task, options: &TaskOptions) -> Result<Box<dyn Enviro
 /// # Errors
 /// The same as [`open`], and of an environment that doesn't answer.
 pub fn first_observation(task: &Task, options: &TaskOptions) -> Result<String, EnvError> {
-    let _preview = is_external(&task.env).then(|| PREVIEW.lock().unwrap_or_else(PoisonError::into_inner));
+    let _preview = is_external(&task.env).then(|| preview::begin(&task.env, PREVIEW_WAIT));
     let (limits, task, options) = (answer_deadlines(task, options), task.clone(), options.clone());
     let mut world = GuardedWorld::open(limits, move || open_at_once(&task, &options))?;
     Ok(world.reset()?.observation)
