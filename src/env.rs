@@ -97,8 +97,8 @@ pub trait Environment: Send {
         Ok(None)
     }
 
-    /// Returns whether [`Environment::hint`] may fail or take long, because another program answers. The environment of a run
-    /// is not asked then, but a copy of it.
+    /// Returns whether [`Environment::hint`] may fail or take long, because another program answers, or ends the episode. The
+    /// environment of a run is not asked then, but a copy of it.
     fn is_hint_risky(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! Answers a person's questions about a point of the episode, past or present, using a separate environment on a separate thread:
 //! what it would accept there, or a hint towards the goal. The run continues, and its environment is neither changed nor kept
-//! waiting. The deadlines are those of the run's environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
-//! for stops at its next report, and its processes can be used again. If an environment exceeds its deadline, or the
+//! waiting. The deadlines are those of the run's environment, and one query is answered at a time. One that nobody waits
+//! for stops at its next report, its processes can be used again, and the next query waits a few seconds for that. If an environment exceeds its deadline, or the
 //! driver ends, the processes it has started are killed.
 
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
@@ -18,6 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// How long a query waits for the end of one that nobody waits for any more, so that no two environments are open for queries.
+const ABANDONED_WAIT: Duration = Duration::from_secs(3);
 
 /// The actions in the environment's own order, or why they are not available.
 pub type PastAdmissible = Result<Vec<String>, String>;
@@ -129,6 +133,7 @@ impl PastQueries {
 
 async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
     let mut waiting: VecDeque<PastRequest> = VecDeque::new();
+    let mut abandoned: Option<JoinHandle<Result<PastAnswer, String>>> = None;
     loop {
         if waiting.is_empty() {
             match requests.recv().await {
@@ -142,14 +147,23 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
             waiting.retain(|request| std::mem::discriminant(&request.question) != kind);
             waiting.push_back(newer);
         }
+        if let Some(ending) = abandoned.take() {
+            // Its environment may be a large program, and is kept for the next query. Newer queries may arrive meanwhile.
+            let _ = tokio::time::timeout(ABANDONED_WAIT, ending).await;
+            continue;
+        }
         let Some(request) = waiting.pop_front() else { continue };
         let PastRequest { open_world, deadlines, query, mut question } = request;
         let ask = question.ask();
+        let mut asking = tokio::spawn(query_world(open_world, deadlines, query, ask));
         let answer = tokio::select! {
             biased;
             // Nobody waits for the answer any more. The task goes on alone, so that the deadlines still apply.
-            () = question.closed() => continue,
-            answer = tokio::spawn(query_world(open_world, deadlines, query, ask)) => answer,
+            () = question.closed() => {
+                abandoned = Some(asking);
+                continue;
+            }
+            answer = &mut asking => answer,
         };
         question.answer(answer.unwrap_or_else(|error| Err(error.to_string())));
     }

@@ -1,6 +1,7 @@
 //! Labels, lists, hints, and what is refused.
 
 use crate::goldens;
+use crate::processes::children_with;
 use crate::rewind::PlayedSession;
 use crate::unix::{options, recordings};
 use retrospect::domain::{ListingCost, Task};
@@ -60,7 +61,20 @@ pub(crate) fn lists_and_hints_leave_the_episode_alone() {
     let mut world = worlds::open(&task, &options(false)).unwrap();
     world.reset().unwrap();
     assert_eq!(world.info().listing_cost, ListingCost::ChangesWorld);
-    let hint = world.hint().unwrap().unwrap();
+    let mut copy = worlds::open(&task, &options(false)).unwrap();
+    copy.reset().unwrap();
+    let simulators = || children_with(std::process::id(), "py4j.GatewayServer").len();
+    let before = simulators();
+    let hint = copy.hint().unwrap().unwrap();
+    assert_eq!(simulators(), before, "the copy's own simulator is asked");
+    for refused in [copy.step("look around").err(), copy.admissible().err()] {
+        assert!(
+            matches!(&refused, Some(EnvError::Refused { what }) if what.contains("reset it first")),
+            "{refused:?}"
+        );
+    }
+    assert!(copy.reset().is_ok() && copy.step("look around").is_ok());
+    drop(copy);
     let (intro, plan) = hint.split_once(": ").unwrap();
     assert!(intro.contains("from the beginning"), "{hint}");
     let mut last = None;

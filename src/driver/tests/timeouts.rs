@@ -209,6 +209,42 @@ fn a_past_query_without_a_receiver_makes_room_for_the_next() {
     thread.join().unwrap();
 }
 
+/// Regression: a large program was started beside the one of a query that was about to end.
+#[test]
+fn a_past_query_waits_a_little_for_the_end_of_an_abandoned_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
+    let (held, blocked) = (gate.clone(), reached.clone());
+    let (run_config, worlds) = hooked_worlds(Duration::from_secs(60), move |world, call| {
+        if world == 2 && call == EnvCall::Step(1) {
+            blocked.notify_one();
+            held.pass();
+        }
+        Ok(())
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    step_to(&handle, 2);
+    let state = handle.store.head();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let opening = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        let opened = worlds.load(Ordering::SeqCst);
+        gate.open();
+        opened
+    });
+    let next = runtime.block_on(async {
+        tokio::select! {
+            () = reached.notified() => {}
+            actions = handle.past_admissible(past_query(state.clone())) => panic!("{actions:?}"),
+        }
+        handle.past_admissible(past_query(state.clone())).await
+    });
+    assert_eq!(next, Ok(vec!["count".to_owned()]));
+    assert_eq!(opening.join().unwrap(), 2, "the run's environment and the abandoned one");
+    handle.quit();
+    thread.join().unwrap();
+}
+
 /// Regression: a rebuild had no deadline, and everything that waited for it waited forever.
 #[test]
 fn an_environment_blocked_in_a_rebuild_is_abandoned() {

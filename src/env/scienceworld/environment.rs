@@ -70,7 +70,6 @@ pub(super) struct EpisodeSetup {
 /// A task in the simulator.
 pub(super) struct ScienceWorld {
     simulator: Simulator,
-    installation: Installation,
     setup: EpisodeSetup,
     /// The sub-goals of a label, by which AgentBoard measures progress.
     label: Option<LabelGoals>,
@@ -86,17 +85,18 @@ pub(super) struct ScienceWorld {
     listed: Option<Vec<String>>,
     /// The actions since the reset.
     actions: Vec<String>,
+    /// Whether the simulator was asked for its solution since the reset.
+    is_spent: bool,
 }
 
 impl ScienceWorld {
     pub(super) fn open(
-        installation: Installation,
+        installation: &Installation,
         setup: EpisodeSetup,
         label: Option<LabelGoals>,
     ) -> Result<Self, EnvError> {
         Ok(Self {
-            simulator: Simulator::open(&installation)?,
-            installation,
+            simulator: Simulator::open(installation)?,
             setup,
             label,
             known: KnownRooms::default(),
@@ -108,11 +108,18 @@ impl ScienceWorld {
             has_question: false,
             listed: None,
             actions: Vec::new(),
+            is_spent: false,
         })
+    }
+
+    fn check_unspent(&self) -> Result<(), EnvError> {
+        let what = "it was asked for its solution, which ends the episode: reset it first".to_owned();
+        if self.is_spent { Err(EnvError::Refused { what }) } else { Ok(()) }
     }
 
     /// Executes an action and collects what is known after it.
     fn execute(&mut self, action: &str) -> Result<Answer, EnvError> {
+        self.check_unspent()?;
         let observation = self.simulator.step(action)?;
         let score = self.simulator.score()?;
         let is_completed = self.simulator.is_completed()?;
@@ -213,6 +220,7 @@ impl Environment for ScienceWorld {
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         let setup = &self.setup;
         self.simulator.load(setup.task, setup.variation, &setup.simplifications, false)?;
+        self.is_spent = false;
         self.known = KnownRooms::default();
         (self.score, self.moves, self.has_question) = (0, 0, false);
         for text in [&mut self.inventory, &mut self.goals, &mut self.look] {
@@ -262,6 +270,7 @@ impl Environment for ScienceWorld {
 
     /// Lists the valid actions, sorted and each once. If not every step does, this changes what happens later.
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        self.check_unspent()?;
         let mut actions = match &self.listed {
             Some(listed) => listed.clone(),
             None => self.simulator.valid_actions()?,
@@ -271,9 +280,13 @@ impl Environment for ScienceWorld {
         Ok(actions)
     }
 
-    /// Describes the simulator's own solution. Another simulator is asked for it, because finding it takes random numbers.
+    /// Describes the simulator's own solution. Finding it takes random numbers and begins the task anew, so the episode is over
+    /// until a reset: only a copy is asked, and no second simulator has to be started for it.
     fn hint(&mut self) -> Result<Option<String>, EnvError> {
-        let solution = solve(&self.installation, &self.setup)?;
+        let setup = &self.setup;
+        self.is_spent = true;
+        self.simulator.load(setup.task, setup.variation, &setup.simplifications, true)?;
+        let solution = self.simulator.solution()?;
         Ok(Some(describe_solution(&solution, &self.actions)))
     }
 
@@ -294,12 +307,6 @@ impl Environment for ScienceWorld {
         }
         summary
     }
-}
-
-fn solve(installation: &Installation, setup: &EpisodeSetup) -> Result<Vec<String>, EnvError> {
-    let mut simulator = Simulator::open(installation)?;
-    simulator.load(setup.task, setup.variation, &setup.simplifications, true)?;
-    simulator.solution()
 }
 
 /// Describes what is left of a solution if the actions are its beginning, else the whole.

@@ -51,7 +51,7 @@ impl LabelSource for ScienceWorldTasks {
         let installation =
             Installation::find(access).map_err(|error| format!("{error}; {}", error.hint()))?;
         let world =
-            ScienceWorld::open(installation, setup, Some(goals)).map_err(|error| error.to_string())?;
+            ScienceWorld::open(&installation, setup, Some(goals)).map_err(|error| error.to_string())?;
         Ok(Box::new(world))
     }
 }

@@ -132,7 +132,7 @@ impl TaskSource for ScienceWorldTasks {
         let installation = Installation::find(access).map_err(|error| error.to_env_error())?;
         let lists_every_step = lists_every_step(access);
         let setup = EpisodeSetup { task: task_type.name, variation, simplifications, lists_every_step };
-        Ok(Box::new(ScienceWorld::open(installation, setup, None)?))
+        Ok(Box::new(ScienceWorld::open(&installation, setup, None)?))
     }
 
     fn find(&self, text: &str, access: TaskAccess) -> Result<Task, TaskError> {
