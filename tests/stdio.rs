@@ -209,6 +209,39 @@ fn a_program_plays_the_next_episode_and_is_closed_at_last() {
     assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
 }
 
+/// Each thousandth of the environments opened and dropped leaves as little as the first.
+#[test]
+fn a_thousand_environments_leave_no_process() {
+    let program = std::env::current_exe().unwrap();
+    let alone = ["--exact", "--ignored", "a_thousand_environments_in_a_process_of_their_own"];
+    let output = std::process::Command::new(program).args(alone).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_thousand_environments_in_a_process_of_their_own() {
+    let open_files = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    let marks = tempfile::tempdir().unwrap();
+    let options = options("", Some(marks.path()), long_limits());
+    let round = |count: usize| {
+        for _ in 0..count / 4 {
+            let mut worlds: Vec<_> = (0..4).map(|_| open(&options).unwrap()).collect();
+            worlds.iter_mut().for_each(|world| drop(world.reset().unwrap()));
+        }
+        retrospect::driver::worlds::end_idle_programs();
+    };
+    round(8);
+    processes::wait_until("processes are left", || pids(marks.path()).into_iter().all(processes::is_gone));
+    let before = (open_files(), threads());
+    round(1_000);
+    processes::wait_until("processes are left", || pids(marks.path()).into_iter().all(processes::is_gone));
+    processes::wait_until("files or threads are left", || open_files() <= before.0 && threads() <= before.1);
+    assert!(pids(marks.path()).len() > 500, "most of them had a process of their own");
+}
+
 /// A program is used for the next episode, and is asked to close when nobody needs it.
 #[test]
 #[ignore = "another test runs it in a process of its own"]

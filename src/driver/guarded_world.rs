@@ -109,7 +109,10 @@ impl Environment for GuardedWorld {
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        self.ask(self.limits.list, |world| world.admissible())?
+        let (actions, info) = self.ask(self.limits.list, |world| (world.admissible(), world.info()))?;
+        // Listing may show what listing costs.
+        self.info = info;
+        actions
     }
 
     fn hint(&mut self) -> Result<Option<String>, EnvError> {

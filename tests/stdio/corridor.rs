@@ -68,13 +68,18 @@ pub(crate) fn main() {
     let mut snapshots: Vec<(String, Corridor)> = Vec::new();
     let mut last_reply = String::new();
     for line in stdin().lock().lines() {
-        let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        // What comes back of the marked texts.
+        let line = line.unwrap().replace(r"\u001b]0;title\u0007", "");
+        let request: Value = serde_json::from_str(&line).unwrap();
         let operation = request["op"].as_str().unwrap();
         fail_before(&faults, operation);
         if corridor.is_some_and(|state| state.cell == 1) && faults.happens("differs", operation) {
             exit(3);
         }
         let mut reply = answer(&faults, operation, &request, &mut corridor, &mut snapshots);
+        if faults.kind == "marks_all_texts" {
+            mark_texts(&mut reply);
+        }
         reply["id"] = request["id"].clone();
         if reply.get("ok").is_none() {
             reply["ok"] = true.into();
@@ -91,6 +96,28 @@ pub(crate) fn main() {
         }
     }
     exit(0);
+}
+
+/// Adds the mark to every text of a reply but its error code and the names of capabilities, and to the names of fields inside it.
+fn mark_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => text.push_str(MARK),
+        Value::Array(items) => items.iter_mut().for_each(mark_texts),
+        Value::Object(fields) => {
+            let kept = ["code", "caps", "enumeration", "snapshot"];
+            fields
+                .iter_mut()
+                .filter(|(name, _)| !kept.contains(&name.as_str()))
+                .for_each(|(_, field)| mark_texts(field));
+            for name in ["peek", "shown", "info"] {
+                if let Some(inner) = fields.get_mut(name).and_then(Value::as_object_mut) {
+                    *inner =
+                        std::mem::take(inner).into_iter().map(|(key, field)| (key + MARK, field)).collect();
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn fail_before(faults: &Faults, operation: &str) {

@@ -262,6 +262,88 @@ fn mistakes_in_the_configuration_name_the_line() {
     }
 }
 
+/// Whatever field of a reply has control sequences, and whichever command shows it, none reaches the terminal.
+#[test]
+fn control_sequences_in_any_field_reach_no_output() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "marks_all_texts");
+    let run: Vec<&str> = RUN.into_iter().chain(["--env", "mine", "--only", "2"]).collect();
+    let mut is_marked = false;
+    for arguments in [
+        &run[..],
+        &["tasks", "--env", "mine"],
+        &["tasks", "--env", "mine", "--json"],
+        &["doctor", "--env", "mine"],
+        &["doctor", "--env", "mine", "--json"],
+        &["play", "--env", "mine"],
+        &["play", "--env", "mine", "--json"],
+        &["play", "--env", "mine", "--task", "east-9"],
+        &["export", "--last", "--format", "text"],
+        &["export", "--last", "--format", "markdown"],
+        &["export", "--last", "--format", "html", "--out", "-"],
+        &["export", "--last", "--format", "json", "--out", "-"],
+        &["verify", "--last"],
+        &["report", "--last"],
+        &["sessions"],
+    ] {
+        let mut child = program(folder.path(), arguments);
+        let mut child =
+            child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // The program may have ended without reading it.
+        let _ = child.stdin.take().unwrap().write_all(b"sing\neast\nwest\n");
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        is_marked |= text.contains("title");
+        let is_control = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(is_control), "{arguments:?}: {:?}", text.split(is_control).next_back());
+    }
+    assert!(is_marked);
+}
+
+/// Regression: lists were asked for on and on, because what a program turns out to be was not asked again.
+#[test]
+fn a_list_that_changes_the_environment_is_asked_for_once() {
+    let folder = folder();
+    write_config(folder.path(), "mine", "impure");
+    let mut play = program(folder.path(), &["play", "--env", "mine", "--task", "east-4", "--json"]);
+    let mut play = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    play.stdin.take().unwrap().write_all(b"east\neast\n").unwrap();
+    let lines = json_lines(&stdout(&play.wait_with_output().unwrap()));
+    let listed: Vec<usize> = lines.iter().map(|line| line["admissible"].as_array().unwrap().len()).collect();
+    assert_eq!(listed, [3, 0, 0], "{lines:?}");
+    let doctor = stdout(&output(folder.path(), &["doctor", "--env", "mine", "--task", "east-4"]));
+    assert!(doctor.contains("3 actions at the start; listing them changes what comes later"), "{doctor}");
+}
+
+/// Regression: a program that crashed counted as a task that the agent had failed.
+#[test]
+fn a_crash_of_the_environment_is_in_no_rate() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = |fault: &str, timeout: &str| {
+        write_config(folder, "mine", fault);
+        // Without the folder of marks, the fault happens every time.
+        let config = fs::read_to_string(folder.join("config.toml")).unwrap();
+        let (command, _) = config.split_once(", MARKS").unwrap();
+        fs::write(folder.join("config.toml"), format!("{command} }}\n").replace("step = 50", timeout))
+            .unwrap();
+        let skip = ["--env", "mine", "--only", "1", "--on-error", "skip-task"];
+        let output = output(folder, &RUN.into_iter().chain(skip).collect::<Vec<_>>());
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let text = run("exit@step", "step = 50");
+    assert!(text.contains("1 failure of the environment (excluded from rates)"), "{text}");
+    assert!(!text.contains("0 of 1"), "{text}");
+    let report = stdout(&output(folder, &["report", "--last", "--json"]));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert!(report.to_string().contains("\"env_failures\":1"), "{report}");
+    let shown = stdout(&output(folder, &["report", "--last"]));
+    assert!(shown.contains("Episodes at which the environment failed, excluded from rates: 1."), "{shown}");
+    run("hang@step", "step = 0.4");
+    let session = stdout(&output(folder, &["export", "--last", "--format", "markdown"]));
+    assert!(session.contains("environment timed out"), "{session}");
+}
+
 /// Regression: a prompt that was only to be shown went to the terminal with the program's control sequences.
 #[test]
 fn a_dry_run_prints_no_control_sequences() {

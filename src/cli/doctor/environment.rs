@@ -45,6 +45,8 @@ pub(super) struct EnvironmentReport {
     list_ms: Option<f64>,
     /// How many actions the first list had; `None` if there is none.
     actions: Option<usize>,
+    /// Whether listing actions changes what the environment answers later.
+    lists_change_world: bool,
     tasks: Option<usize>,
     snapshots: CapabilityState,
     /// What has failed while a snapshot was taken and restored.
@@ -261,6 +263,8 @@ pub(super) fn check_environment(
     let claims_deterministic = world.info().deterministic;
     // A program that waits for its next episode is used by the second attempt. The third one is made while the second is
     // open, so it has a process of its own.
+    // Known once a list was asked for.
+    let lists_change_world = world.info().listing_cost == ListingCost::ChangesWorld;
     drop(world);
     let actions = first.actions.clone();
     let (second, mut world) =
@@ -297,6 +301,7 @@ pub(super) fn check_environment(
         step_ms: millis(first.stepping) / steps.max(1) as f64,
         list_ms: (lists > 0).then(|| millis(first.listing) / lists.max(1) as f64),
         actions: first.listed.first().copied(),
+        lists_change_world,
         tasks,
         snapshots,
         snapshot_error,
@@ -365,6 +370,11 @@ fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
         }
     };
     let (list_state, list_detail) = match report.actions {
+        Some(count) if report.lists_change_world => {
+            let count = pluralize(count as u64, "action");
+            let why = "listing them changes what comes later, so a copy is asked, and only for a person";
+            (CheckStatus::Ok, format!("{count} at the start; {why}"))
+        }
         Some(count) => (CheckStatus::Ok, format!("{} at the start", pluralize(count as u64, "action"))),
         None => found(false, "none are listed; some common words were tried instead"),
     };

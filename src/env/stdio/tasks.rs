@@ -143,14 +143,16 @@ impl TaskSource for StdioTasks {
 
     fn time_limits(&self, access: TaskAccess) -> Option<TimeLimits> {
         let limits = self.program(access).map(|program| program.limits).unwrap_or_default();
-        // Taking a snapshot may first drop another one.
-        let snapshots = limits.snapshot.saturating_mul(2);
+        // Taking a snapshot may first drop another one, and ends with a look at the state.
+        let snapshots = limits.snapshot.saturating_mul(2).saturating_add(limits.peek);
         let extended = |limit: std::time::Duration| limit.saturating_add(snapshots);
         Some(TimeLimits {
             open: extended(limits.hello.saturating_add(limits.reset)),
-            // A step that is only tried is followed by its undoing.
-            step: extended(limits.step).saturating_add(limits.snapshot),
-            list: extended(limits.list.max(limits.peek)).saturating_add(limits.snapshot),
+            // A step that is only tried is followed by its undoing, which looks at the state as well.
+            step: extended(limits.step).saturating_add(limits.snapshot).saturating_add(limits.peek),
+            list: extended(limits.list.max(limits.peek))
+                .saturating_add(limits.snapshot)
+                .saturating_add(limits.peek),
         })
     }
 
