@@ -67,7 +67,7 @@ fn solutions_win() {
     let options = TaskOptions::default();
     let selection = worlds::Selection::default();
     let tasks = worlds::list_tasks("programming", &selection, &options).unwrap();
-    assert_eq!(tasks.len(), 8);
+    assert_eq!(tasks.len(), 10);
     for task in tasks {
         let mut environment = worlds::open(&task, &options).unwrap();
         let first = environment.reset().unwrap();

@@ -203,9 +203,9 @@ mod tests {
     /// The data set's distractor setting has ten paragraphs for each question, the right ones among them.
     #[test]
     fn our_own_questions_have_the_form_of_the_data_set() {
-        assert_eq!(OWN_QUESTIONS.len(), 12);
+        assert_eq!(OWN_QUESTIONS.len(), 20);
         let ids: BTreeSet<&str> = OWN_QUESTIONS.iter().map(|question| question.id.as_str()).collect();
-        assert_eq!(ids.len(), 12);
+        assert_eq!(ids.len(), 20);
         for question in OWN_QUESTIONS.iter() {
             let titles: BTreeSet<&str> = question.pages.iter().map(|(title, _)| title.as_str()).collect();
             assert_eq!(titles.len(), 10, "{}", question.id);
