@@ -21,16 +21,17 @@ use std::sync::Arc;
 
 /// Runs `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
+    let file = args.out.as_deref().filter(|path| *path != Path::new("-"));
     let format = match args.format {
         Some(format) => format,
-        None => format_of_file(args.out.as_deref())?,
+        None => format_of_file(file)?,
     };
     let opened = locate::open_session(config, args.path.as_deref())?;
     if let Some(missing) = opened.missing_summary() {
         out.print_note(&format!("{}: {missing}", opened.meta.session));
     }
     if format == ExportFormat::Reflexion {
-        return write_reflexion_directory(&opened.events()?, args.out.as_deref(), out);
+        return write_reflexion_directory(&opened.events()?, file, out);
     }
     // Only the record is kept in memory, not the events: a long session has many times more of them.
     let mut recording = SessionRecorder::default();
@@ -57,7 +58,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
             let write = |page: &mut dyn Write| {
                 write_html(&record, at, Some(embed), &mut |part| page.write_all(part.as_bytes()))
             };
-            return match &args.out {
+            return match file {
                 Some(path) => write_file(path, write, out),
                 None => out.print_document_with(write),
             };
@@ -76,7 +77,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
             screen::screen_cast(config, opened, range, &args.speed, size, args.theme.as_deref())?
         }
     };
-    match &args.out {
+    match file {
         Some(path) => write_file(path, |file| file.write_all(text.as_bytes()), out),
         None => out.print_document(&text),
     }

@@ -300,7 +300,7 @@ pub struct Export {
     /// Theme of the screen for svg and cast-svg.
     #[arg(long, value_name = "T")]
     pub theme: Option<String>,
-    /// File to write instead of standard output; for reflexion a folder.
+    /// File to write instead of standard output (`-`); for reflexion a folder.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
