@@ -175,9 +175,10 @@ pub struct EpisodeSummary {
 }
 
 impl EpisodeSummary {
-    /// Returns whether the task gets no further trial after it: it was won, or the environment asked for none.
+    /// Returns whether the task gets no further trial after it: it was won, the environment asked for none, or it failed, so that
+    /// nothing can be learnt from the attempt.
     pub fn ends_task(&self) -> bool {
-        self.won || self.stats.ends_task
+        self.won || self.stats.ends_task || self.reason.is_env_failure()
     }
 
     /// Returns whether it is an attempt at a task of the run, which counts in rates unless it is assisted: no calibration, and no episode

@@ -93,7 +93,11 @@ impl SweetSour {
                 Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term_scope(state) })
             }));
         }
-        if !ended.won && state.setting(NEGATIVE_REFLECTIONS) && !state.is_answered(NEGATIVE) {
+        if !ended.won
+            && !ended.reason.is_env_failure()
+            && state.setting(NEGATIVE_REFLECTIONS)
+            && !state.is_answered(NEGATIVE)
+        {
             intents.extend(mentor::ask_mentor(self, self.rules, state, NEGATIVE));
         }
         intents

@@ -2,7 +2,7 @@
 //! `trial_N.log`, `world.log`. Trials and environments are numbered from 0 there.
 
 use crate::domain::{
-    EpisodeRole, Lesson, LessonStatus, ModelRole, ReflectionKind, SegmentLabel, SegmentOrigin, ShownAs, Task,
+    Lesson, LessonStatus, ModelRole, ReflectionKind, SegmentLabel, SegmentOrigin, ShownAs, Task,
 };
 use crate::engine::{Envelope, Episode, Event, State};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
                     texts.map(|t| &**t).collect()
                 });
             }
-            Event::EpisodeEnded { summary } if summary.role == EpisodeRole::Test => {
+            Event::EpisodeEnded { summary } if summary.is_attempt() => {
                 if let Some(episode) = &state.episode {
                     let prompt_start = prompt_starts.remove(&summary.number).unwrap_or_default();
                     attempts.push(Attempt { episode: episode.clone(), prompt_start });

@@ -292,6 +292,9 @@ fn control_sequences_in_any_field_reach_no_output() {
         // The program may have ended without reading it.
         let _ = child.stdin.take().unwrap().write_all(b"sing\neast\nwest\n");
         let output = child.wait_with_output().unwrap();
+        // There is no cell 9.
+        assert_eq!(output.status.success(), !arguments.contains(&"east-9"), "{arguments:?}: {output:?}");
+        assert!(!output.stdout.is_empty() || !output.status.success(), "{arguments:?} prints nothing");
         let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         is_marked |= text.contains("title");
         let is_control = |c: char| c.is_control() && c != '\n';
@@ -320,7 +323,7 @@ fn a_list_that_changes_the_environment_is_asked_for_once() {
 fn a_crash_of_the_environment_is_in_no_rate() {
     let folder = folder();
     let folder = folder.path();
-    let run = |fault: &str, timeout: &str| {
+    let run = |fault: &str, timeout: &str, run: &[&str]| {
         write_config(folder, "mine", fault);
         // Without the folder of marks, the fault happens every time.
         let config = fs::read_to_string(folder.join("config.toml")).unwrap();
@@ -328,10 +331,10 @@ fn a_crash_of_the_environment_is_in_no_rate() {
         fs::write(folder.join("config.toml"), format!("{command} }}\n").replace("step = 50", timeout))
             .unwrap();
         let skip = ["--env", "mine", "--only", "1", "--on-error", "skip-task"];
-        let output = output(folder, &RUN.into_iter().chain(skip).collect::<Vec<_>>());
+        let output = output(folder, &run.iter().copied().chain(skip).collect::<Vec<_>>());
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     };
-    let text = run("exit@step", "step = 50");
+    let text = run("exit@step", "step = 50", &RUN);
     assert!(text.contains("1 failure of the environment (excluded from rates)"), "{text}");
     assert!(!text.contains("0 of 1"), "{text}");
     let report = stdout(&output(folder, &["report", "--last", "--json"]));
@@ -339,7 +342,14 @@ fn a_crash_of_the_environment_is_in_no_rate() {
     assert!(report.to_string().contains("\"env_failures\":1"), "{report}");
     let shown = stdout(&output(folder, &["report", "--last"]));
     assert!(shown.contains("Episodes at which the environment failed, excluded from rates: 1."), "{shown}");
-    run("hang@step", "step = 0.4");
+    // Nothing can be learnt from it, and the task is skipped.
+    let reflexion =
+        ["run", "--headless", "--actor", "rules", "--mentor", "symbolic", "--method", "reflexion"];
+    let trials = reflexion.into_iter().chain(["--trials", "3", "--max-steps", "3"]).collect::<Vec<_>>();
+    let text = run("exit@step", "step = 50", &trials);
+    assert!(text.contains("1 failure of the environment (excluded from rates)"), "{text}");
+    assert!(!text.contains("Plan") && !text.contains("Episode 2"), "{text}");
+    run("hang@step", "step = 0.4", &RUN);
     let session = stdout(&output(folder, &["export", "--last", "--format", "markdown"]));
     assert!(session.contains("environment timed out"), "{session}");
 }

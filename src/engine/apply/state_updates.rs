@@ -261,6 +261,8 @@ impl State {
             return;
         }
         match &last.outcome {
+            // It shows nothing of what the agent can do.
+            Some(outcome) if outcome.reason.is_env_failure() => {}
             Some(outcome) if !outcome.won => {
                 let keeps_first = self.settings().kept_attempt == KeptAttempt::First;
                 if !(keeps_first && self.attempts.contains_key(&key)) {
