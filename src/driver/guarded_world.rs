@@ -9,7 +9,8 @@ use std::convert::Infallible;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// How long closing an environment may take. One that is another program needs at most 4 s.
+/// How long closing an environment may take. One that is another program needs at most 8 s, unless `timeouts`
+/// gives it longer for its last reply.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 type Request = Box<dyn FnOnce(&mut dyn Environment) + Send>;

@@ -1,7 +1,7 @@
 //! Answers a person's questions about a point of the episode, past or present, using a separate environment on a separate thread:
 //! what it would accept there, or a hint towards the goal. The run continues, and its environment is neither changed nor kept
 //! waiting. The deadlines are those of the run's environment, and one query is answered at a time. One that nobody waits
-//! for stops at its next report, its processes can be used again, and the next query waits a few seconds for that. If an environment exceeds its deadline, or the
+//! for stops at its next report, its processes can be used again, and the next query waits for that. If an environment exceeds its deadline, or the
 //! driver ends, the processes it has started are killed.
 
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
@@ -20,8 +20,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// How long a query waits for the end of one that nobody waits for any more, so that no two environments are open for queries.
-const ABANDONED_WAIT: Duration = Duration::from_secs(3);
+/// How long a query waits for the end of one that nobody waits for any more, so that no two environments are open for queries:
+/// longer than a simulator takes to start. A test doesn't wait so long for one that hangs.
+const ABANDONED_WAIT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 15 });
 
 /// The actions in the environment's own order, or why they are not available.
 pub type PastAdmissible = Result<Vec<String>, String>;
@@ -64,6 +65,14 @@ impl PastQuestion {
         match self {
             Self::Actions(reply_to) => reply_to.closed().await,
             Self::Hint(reply_to) => reply_to.closed().await,
+        }
+    }
+
+    /// Returns whether nobody waits for the answer any more.
+    fn is_closed(&self) -> bool {
+        match self {
+            Self::Actions(reply_to) => reply_to.is_closed(),
+            Self::Hint(reply_to) => reply_to.is_closed(),
         }
     }
 
@@ -154,6 +163,9 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
         }
         let Some(request) = waiting.pop_front() else { continue };
         let PastRequest { open_world, deadlines, query, mut question } = request;
+        if question.is_closed() {
+            continue;
+        }
         let ask = question.ask();
         let mut asking = tokio::spawn(query_world(open_world, deadlines, query, ask));
         let answer = tokio::select! {
@@ -244,7 +256,7 @@ fn ask_at_point(
         };
         return Err(format!("the environment now answers differently from {position} on"));
     }
-    // A hint may start a program of its own.
+    // A hint may begin the task anew.
     continue_for(limits.list.max(limits.open));
     cache.query(ask).map_err(|error| error.to_string())
 }

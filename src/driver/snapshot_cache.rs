@@ -153,8 +153,10 @@ impl SnapshotCache {
         query: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
     ) -> Result<T, EnvError> {
         self.with_open_world(|cached| {
+            let answer = query(cached.world.as_mut());
+            // Known before, or once it was asked.
             cached.can_restore &= cached.world.info().listing_cost != ListingCost::ChangesWorld;
-            query(cached.world.as_mut())
+            answer
         })
     }
 

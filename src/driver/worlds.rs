@@ -20,12 +20,13 @@ use std::time::Duration;
 /// How long an environment may take for one answer if it keeps no limits by itself.
 pub(super) const DEFAULT_DEADLINE: Duration = Duration::from_secs(60);
 /// What is added to the limits that an environment keeps by itself, so that it reports the timeout and ends what it has
-/// started. Closing the environment before it, which is part of opening one, takes at most 4 s.
-const DEADLINE_MARGIN: Duration = Duration::from_secs(10);
+/// started. Opening one may first wait for a preview ([`PREVIEW_WAIT`]) and close the environment before it, whose program has 2 s
+/// (unless `timeouts` sets more) for its last reply, 2 s to end by itself, 2 s after a signal, and a moment to be killed.
+const DEADLINE_MARGIN: Duration = Duration::from_secs(20);
 
-/// How long opening an environment waits for a preview of the same one. Together with closing that one (4 s), it fits into
-/// [`DEADLINE_MARGIN`], so a preview that hangs can't end a run.
-const PREVIEW_WAIT: Duration = Duration::from_secs(6);
+/// How long opening an environment waits for a preview of the same one: longer than a simulator takes to start, and within
+/// [`DEADLINE_MARGIN`], so that a preview that hangs can't end a run.
+const PREVIEW_WAIT: Duration = Duration::from_secs(12);
 
 /// Returns the tasks of an environment.
 fn task_source(env: &str) -> Result<&'static dyn TaskSource, TaskError> {

@@ -54,6 +54,7 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(30));
         wait_for("hung", Duration::from_millis(10));
         let waiting = std::thread::spawn(|| wait_for("hung", Duration::from_secs(60)));
+        std::thread::sleep(Duration::from_millis(50));
         drop(hung);
         waiting.join().unwrap();
         assert!(start.elapsed() < Duration::from_secs(30));

@@ -200,7 +200,7 @@ impl TaskSource for ScienceWorldTasks {
         Some(TimeLimits {
             open: START_LIMIT * 4 + LOAD_LIMIT + STEP_LIMIT + questions + LIST_LIMIT,
             step: STEP_LIMIT + questions + LIST_LIMIT,
-            // A hint starts another simulator.
+            // A hint begins the task anew.
             list: START_LIMIT * 4 + LOAD_LIMIT + LIST_LIMIT,
         })
     }
