@@ -253,6 +253,9 @@ fn rows_are_played_in_the_environments_of_their_papers() {
     println!("played {played:?}");
     print_skipped(&skipped);
     let required = |name| std::env::var(name).is_ok_and(|value| value == "required");
+    if std::env::var_os("RETROSPECT_NO_SANDBOX").is_some() {
+        skipped.retain(|why| !why.starts_with("programming"));
+    }
     assert!(
         skipped.is_empty() || !required("RETROSPECT_REAL") || !required("RETROSPECT_GOLDEN"),
         "{skipped:?}"
