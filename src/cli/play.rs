@@ -15,7 +15,7 @@ use crate::domain::{
 };
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
-use crate::env::Environment;
+use crate::env::{Environment, TaskOptions};
 use crate::prompt::interface;
 use crate::report::{StepExtras, step_fields};
 use std::io::stdin;
@@ -36,11 +36,12 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
         }
     }
     apply_environment_options(&args.set, config)?;
-    let task = find_task(config, args)?;
+    let mut options = world_options(config);
+    options.seed = args.seed.unwrap_or(options.seed);
+    let task = find_task(config, args, &options)?;
     for warning in worlds::warnings(&task) {
         out.print_note(&format!("warning: {warning}"));
     }
-    let options = world_options(config);
     let env_error = |e: &_| error::world_error(&task, e);
     let mut world = worlds::open_guarded(&task, &options).map_err(|e| env_error(&e))?;
     let interface = args.keys.get(&keys::INTERFACE).and_then(Interface::from_word).unwrap_or_default();
@@ -82,9 +83,9 @@ fn parse_command(line: &str, json: bool, step: u32) -> Result<String, CliError> 
     Ok(line.to_owned())
 }
 
-fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
+fn find_task(config: &Config, args: &args::Play, options: &TaskOptions) -> Result<Task, CliError> {
     if let Some(file) = &args.state {
-        return task_from_file(config, args, file);
+        return task_from_file(config, args, file, options);
     }
     let env = config.get(keys::ENV);
     let selection = Selection {
@@ -92,7 +93,7 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
         list: args.tasks.clone(),
         ..Selection::default()
     };
-    let tasks = worlds::select_tasks(env, &selection, &world_options(config))?;
+    let tasks = worlds::select_tasks(env, &selection, options)?;
     let index = args.index.unwrap_or(0);
     let count = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
@@ -111,7 +112,12 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
 }
 
 /// Returns the task of a level file (`--state`).
-fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
+fn task_from_file(
+    config: &Config,
+    args: &args::Play,
+    file: &std::path::Path,
+    options: &TaskOptions,
+) -> Result<Task, CliError> {
     let env = config.get(keys::ENV);
     let takes_files =
         |name: &str| find_environment(name).is_some_and(|entry| entry.task_facts.has_state_files);
@@ -126,7 +132,7 @@ fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) ->
     // The full path is used, so that a file named like a built-in level is still read as a file.
     crate::files::open(file).map_err(|e| CliError::file(file, "could not be read", &e))?;
     let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
+    Ok(worlds::find(env, &path.to_string_lossy(), options)?)
 }
 
 fn print_reply(
