@@ -6,6 +6,7 @@ use super::past_query::PastQuestion;
 use super::pending_requests::PendingRequest;
 use super::streamed_text::StreamedText;
 use super::{Driver, Health, Message, Signal, wall_clock_now};
+use crate::catalog::RULES;
 use crate::domain::{CallId, FailureKind, Seq};
 use crate::engine::{
     Cause, Command, CommandError, Effect, Envelope, Event, Failure, Input, Reply, effect_of,
@@ -215,6 +216,7 @@ impl Driver {
         let mut must_sync = false;
         for envelope in batch {
             self.note_cache_refresh(&envelope.event);
+            self.report_undeclared_detectors(&envelope.event);
             self.engine.state.apply(envelope);
             if let Event::RunChanged { .. } = envelope.event
                 && let Some(run_config) = self.next_run_config.take()
@@ -238,6 +240,22 @@ impl Driver {
         for envelope in batch {
             self.discard_lookahead_after(&envelope.event);
             self.start_effect_of(&envelope.event);
+        }
+    }
+
+    /// Tells the person, once, of a detector that the entry of its environment doesn't list.
+    fn report_undeclared_detectors(&mut self, event: &Event) {
+        let Event::Noted { notes, .. } = event else { return };
+        let Some(episode) = self.engine.state.episode.as_deref() else { return };
+        let env = &episode.task.env;
+        for note in notes.iter().filter(|note| !RULES.declares(env, &note.detector)) {
+            if self.undeclared_detectors.insert(note.detector.clone()) {
+                self.store.signal(Signal::Notice(format!(
+                    "the environment {env} doesn't list its detector {:?}, so breakpoints don't know it; add it to \
+                     `detectors` of its rules",
+                    note.detector
+                )));
+            }
         }
     }
 

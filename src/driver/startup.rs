@@ -16,7 +16,7 @@ use super::{
 use crate::domain::{BranchId, CallId, RunSpec};
 use crate::engine::{Command, Engine, LessonCommand, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, OpenMode, Session, Writer, open_branch};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -70,6 +70,8 @@ pub struct Driver {
     pub(super) samples: SampleCalls,
     /// Calls that are repeated because their reply was unusable, and bypass the cache.
     pub(super) calls_to_refresh: HashSet<CallId>,
+    /// The detectors about which the person has been told that their environment's entry doesn't list them.
+    pub(super) undeclared_detectors: BTreeSet<String>,
     /// The inactive branches kept in memory, for switching back.
     pub(super) cached_branches: VecDeque<CachedBranch>,
     pub(super) has_quit: bool,
@@ -220,6 +222,7 @@ impl Driver {
             past_queries: PastQueries::default(),
             prefetcher: Prefetcher::default(),
             samples: SampleCalls::default(),
+            undeclared_detectors: BTreeSet::new(),
             cached_branches: VecDeque::new(),
             has_quit: false,
         };

@@ -1,8 +1,8 @@
 //! Breakpoints across forks: a fork inherits the breakpoints that are set when it starts.
 
 use super::{start, test_config, wait_until};
-use crate::domain::{BranchId, BreakpointConfig};
-use crate::driver::{Driver, Fork, Handle, RunConfig};
+use crate::domain::{BranchId, BreakpointConfig, Note, NoteKind};
+use crate::driver::{Driver, Fork, Handle, RunConfig, Signal};
 use crate::engine::{BreakpointMatch, BreakpointRules, Cause, Command, Event};
 use crate::journal::{OpenMode, open_branch, read_branch};
 use std::sync::Arc;
@@ -134,4 +134,32 @@ fn a_kill_in_the_first_batch_of_a_fork_leaves_no_partial_breakpoints() {
     assert!(breakpoints.is_empty(), "the batch is incomplete: {breakpoints:?}");
     std::fs::write(&file, text).unwrap();
     assert_eq!(open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.len(), 2);
+}
+
+/// Regression: a detector that the entry of its environment doesn't list ended the program in a debug build.
+#[test]
+fn a_person_is_told_once_of_a_detector_that_is_not_declared() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run_config = test_config(9, false);
+    run_config.policy.detect = Arc::new(|_| {
+        let note = |name: &str| Note {
+            detector: name.to_owned(),
+            kind: NoteKind::Progress,
+            evidence: String::new(),
+            parts: std::collections::BTreeMap::new(),
+        };
+        vec![note("only_thoughts"), note("nearer")]
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    for number in 1..=3 {
+        step_to(&handle, number);
+    }
+    let signals = handle.store.live().signals;
+    let notices: Vec<_> = signals.iter().filter(|(_, s)| matches!(s, Signal::Notice(_))).collect();
+    assert!(
+        matches!(&notices[..], [(_, Signal::Notice(text))] if text.contains("its detector \"nearer\"")),
+        "{notices:?}"
+    );
+    handle.quit();
+    thread.join().unwrap();
 }
