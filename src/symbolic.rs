@@ -20,7 +20,9 @@ mod rules;
 mod science;
 mod symbolic_rules;
 
-pub use environment_rules::{COMMON_DETECTORS, Detector, EnvironmentRules, LessonTemplate, NO_RULES};
+pub use environment_rules::{
+    COMMON_DETECTORS, Detector, EnvironmentRules, LessonTemplate, NO_RULES, abstract_lesson, error_lesson,
+};
 pub use goal::{Goal, Subgoal, Treatment};
 pub use grid::{CIRCLE_TURNS, GRID_RULES};
 pub use household::{CIRCLE_VISITS, CIRCLE_WINDOW, HOUSEHOLD_RULES};

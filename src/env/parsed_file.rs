@@ -1,11 +1,25 @@
 //! Files that are parsed once and kept: data sets are read again for every episode, and parsing them takes long.
 
-use super::task_access::TaskAccess;
+use super::task_access::{EnvironmentOption, TaskAccess};
 use super::task_error::TaskError;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Splits a task's id `FILE#ID` into the file and the id in it. Without a file that exists, the id is one of the file that the option
+/// names.
+pub(in crate::env) fn split_file_id<'a>(
+    id: &'a str,
+    option: &EnvironmentOption,
+    access: TaskAccess,
+) -> (Option<PathBuf>, &'a str) {
+    let named = id.rsplit_once('#').map(|(file, id)| (PathBuf::from(file), id));
+    match named.filter(|(file, _)| access.files.is_file(file)) {
+        Some((file, id)) => (Some(file), id),
+        None => (access.options.path(option).map(Path::to_owned), id),
+    }
+}
 
 /// The last parsed file of a kind. A file that has changed is parsed again.
 pub(in crate::env) struct ParsedFile<T>(Mutex<Option<Parsed<T>>>);

@@ -1,7 +1,7 @@
 //! Lessons about mistakes that detectors of several environments note.
 
-use crate::domain::{LessonText, Note, Scope};
-use crate::symbolic::environment_rules::LessonTemplate;
+use crate::domain::{Note, Scope};
+use crate::symbolic::environment_rules::{LessonTemplate, error_lesson};
 
 /// Returns the mistake a note shows, and what to do instead, if the mistake isn't peculiar to one environment.
 pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
@@ -14,6 +14,5 @@ pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         "only_thoughts" => ("Thought several times in a row without acting.", "Act after each thought."),
         _ => return Vec::new(),
     };
-    let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
-    vec![(format!("error.{}", note.detector), Scope::Environment, text)]
+    error_lesson(note, Scope::Environment, mistake, solution)
 }

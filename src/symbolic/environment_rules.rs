@@ -6,6 +6,16 @@ use crate::engine::{Episode, State};
 /// A lesson without its evidence: the id of its rule, its scope and its text.
 pub type LessonTemplate = (String, Scope, LessonText);
 
+/// Returns what a note teaches about its environment in general.
+pub fn abstract_lesson(note: &Note, scope: Scope, text: &str) -> Vec<LessonTemplate> {
+    vec![(format!("abstract.{}", note.detector), scope, LessonText::plain(text))]
+}
+
+/// Returns the mistake that a note shows, with what to do instead.
+pub fn error_lesson(note: &Note, scope: Scope, mistake: &str, solution: &str) -> Vec<LessonTemplate> {
+    vec![(format!("error.{}", note.detector), scope, LessonText::error(mistake, solution))]
+}
+
 /// The detectors of an environment and the sentences drawn from their notes.
 pub struct EnvironmentRules {
     /// Its detectors (`docs/SYMBOLIC.md`, `docs/PDDL.md`).
@@ -50,13 +60,6 @@ impl Detector {
     /// Creates a detector with a phrase for what it found.
     pub const fn described(name: &'static str, cause: &'static str) -> Self {
         Self { name, cause }
-    }
-}
-
-impl EnvironmentRules {
-    /// Returns whether this is the name of one of its detectors.
-    pub(super) fn declares(&self, detector: &str) -> bool {
-        self.detectors.iter().any(|known| known.name == detector)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Detectors and rules for the household environments (`household`, `alfworld`).
+//! Detectors and rules for household environments.
 
 mod detect;
 mod failure;

@@ -1,4 +1,4 @@
-//! Parses actions and observations in both wordings of ALFWorld: that of its 2.1.1 games (`put X in/on Y`) and the
+//! Parses actions and observations in both wordings of household games: that of data version 2.1.1 (`put X in/on Y`) and the
 //! newer one (`move X to Y`).
 
 use super::goal::Treatment;

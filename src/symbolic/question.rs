@@ -2,9 +2,9 @@
 //! the right answer.
 
 use super::common_lessons;
-use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate};
+use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate, abstract_lesson, error_lesson};
 use super::evidence::evidence_text;
-use crate::domain::{LessonText, Note, NoteKind, Observation, Scope, Step};
+use crate::domain::{Note, NoteKind, Observation, Scope, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 
@@ -96,7 +96,7 @@ fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
         "found_page" => "A question may need two pages: the first one names what to search for next.",
         _ => return Vec::new(),
     };
-    vec![(format!("abstract.{}", note.detector), Scope::Environment, LessonText::plain(text))]
+    abstract_lesson(note, Scope::Environment, text)
 }
 
 /// Returns the mistake a note shows, and what to do instead.
@@ -123,8 +123,7 @@ fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         ),
         _ => return common_lessons::error_lessons(note),
     };
-    let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
-    vec![(format!("error.{}", note.detector), Scope::Environment, text)]
+    error_lesson(note, Scope::Environment, mistake, solution)
 }
 
 /// Says which pages were found, and what comes next.

@@ -56,7 +56,13 @@ pub(super) fn reflect(
             ReflectionKind::Progress => {
                 progress_lesson(rules, state, episode, &notes, range).into_iter().collect()
             }
-            _ => Vec::new(),
+            ReflectionKind::Plan
+            | ReflectionKind::Experience
+            | ReflectionKind::Lesson
+            | ReflectionKind::Positive
+            | ReflectionKind::Negative
+            | ReflectionKind::Advice
+            | ReflectionKind::Instruction => Vec::new(),
         };
         let repeated_rules = if range == NoteRange::LastStep {
             rules_of_previous_step(rules, episode, *kind)

@@ -2,14 +2,14 @@
 //! of goals, which would name the solution.
 
 use super::common_lessons;
-use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate};
+use super::environment_rules::{Detector, EnvironmentRules, LessonTemplate, abstract_lesson, error_lesson};
 use super::evidence::evidence_text;
-use crate::domain::{LessonText, Note, NoteKind, Observation, Scope, Step};
+use crate::domain::{Note, NoteKind, Observation, Scope, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The rules of ScienceWorld.
+/// The rules of science experiments.
 pub static SCIENCE_RULES: EnvironmentRules = EnvironmentRules {
     detectors: DETECTORS,
     detect,
@@ -87,7 +87,7 @@ fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
         "several_meanings" => "After an ambiguous request, answer with the number of the action you mean.",
         _ => return Vec::new(),
     };
-    vec![(format!("abstract.{}", note.detector), Scope::Environment, LessonText::plain(text))]
+    abstract_lesson(note, Scope::Environment, text)
 }
 
 /// Returns the mistake a note shows, and what to do instead.
@@ -112,8 +112,7 @@ fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         ),
         _ => return common_lessons::error_lessons(note),
     };
-    let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
-    vec![(format!("error.{}", note.detector), Scope::Environment, text)]
+    error_lesson(note, Scope::Environment, mistake, solution)
 }
 
 /// Says how many points the episode has, what the agent carries, and which rooms it has not seen.

@@ -7,11 +7,11 @@ use super::page_set::{Page, PageSet};
 use super::pages_file::parse_pages;
 use super::question::{Question, looks_like_questions, parse_questions};
 use crate::domain::Task;
-use crate::env::parsed_file::ParsedFile;
+use crate::env::parsed_file::{ParsedFile, split_file_id};
 use crate::env::{
     EnvError, Environment, EnvironmentOption, OptionValues, TaskAccess, TaskCheck, TaskError, TaskSource,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 /// The file with the questions.
@@ -79,18 +79,9 @@ fn load_pages(path: &Path, access: TaskAccess) -> Result<Arc<PageSet>, TaskError
     })
 }
 
-/// Splits a task's id into the file that it names, if it does, and the question's.
-fn split_id<'a>(id: &'a str, access: TaskAccess) -> (Option<PathBuf>, &'a str) {
-    let named = id.rsplit_once('#').map(|(file, question)| (PathBuf::from(file), question));
-    match named.filter(|(file, _)| access.files.is_file(file)) {
-        Some((file, question)) => (Some(file), question),
-        None => (access.options.path(&QUESTIONS_OPTION).map(Path::to_owned), id),
-    }
-}
-
 /// Returns the question of a task. One of our own is found also if a file is set.
 fn find_question(id: &str, access: TaskAccess) -> Result<Question, TaskError> {
-    let (file, question_id) = split_id(id, access);
+    let (file, question_id) = split_file_id(id, &QUESTIONS_OPTION, access);
     let with_id = |questions: &[Question]| questions.iter().find(|known| known.id == question_id).cloned();
     if let Some(file) = &file
         && let Some(found) = with_id(&load_questions(file, access)?)
@@ -148,7 +139,7 @@ impl TaskSource for HotpotTasks {
 
     fn find(&self, text: &str, access: TaskAccess) -> Result<Task, TaskError> {
         let text = text.strip_prefix("hotpotqa/").unwrap_or(text);
-        let (file, _) = split_id(text, access);
+        let (file, _) = split_file_id(text, &QUESTIONS_OPTION, access);
         let question = find_question(text, access)?;
         Ok(task_of(&question, file.as_deref().filter(|_| text.contains('#'))))
     }

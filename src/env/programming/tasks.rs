@@ -6,7 +6,7 @@ use super::exercise::{Exercise, looks_like_exercises, parse_exercises};
 use super::judge::{HIDDEN_LIMIT, TEST_LIMIT, wait_limit};
 use super::sandbox::{START_LIMIT, Sandbox};
 use crate::domain::Task;
-use crate::env::parsed_file::ParsedFile;
+use crate::env::parsed_file::{ParsedFile, split_file_id};
 use crate::env::{
     EnvError, Environment, EnvironmentOption, OptionValues, TaskAccess, TaskCheck, TaskError, TaskSource,
     TimeLimits,
@@ -66,7 +66,7 @@ static OWN_EXERCISES: LazyLock<Vec<Exercise>> =
     });
 /// The type of the tasks of HumanEval, as published tables name it.
 const HUMAN_EVAL: &str = "HumanEval";
-/// The names, without ending, of files of HumanEval in Python: OpenAI's (164 exercises) and Reflexion's (161 of them). Files of a smaller
+/// The names, without ending, of files of HumanEval in Python: OpenAI's (164 exercises) and those of Reflexion's code (161 of them). Files of a smaller
 /// part of them, such as `humaneval-py_hardest50`, keep their own name.
 const HUMAN_EVAL_FILES: &[&str] = &["HumanEval", "human-eval", "humaneval-py"];
 static EXERCISES: ParsedFile<Vec<Exercise>> = ParsedFile::new();
@@ -84,18 +84,9 @@ fn load_exercises(path: &Path, access: TaskAccess) -> Result<Arc<Vec<Exercise>>,
     })
 }
 
-/// Splits a task's id into the file that it names, if it does, and the exercise's.
-fn split_id<'a>(id: &'a str, access: TaskAccess) -> (Option<PathBuf>, &'a str) {
-    let named = id.rsplit_once('#').map(|(file, exercise)| (PathBuf::from(file), exercise));
-    match named.filter(|(file, _)| access.files.is_file(file)) {
-        Some((file, exercise)) => (Some(file), exercise),
-        None => (access.options.path(&EXERCISES_OPTION).map(Path::to_owned), id),
-    }
-}
-
 /// Returns the exercise of a task, and the file that it is in. One of our own is found also if a file is set.
 fn find_exercise(id: &str, access: TaskAccess) -> Result<(Exercise, Option<PathBuf>), TaskError> {
-    let (file, exercise_id) = split_id(id, access);
+    let (file, exercise_id) = split_file_id(id, &EXERCISES_OPTION, access);
     let with_id = |known: &[Exercise]| known.iter().find(|exercise| exercise.id == exercise_id).cloned();
     if let Some(file) = &file
         && let Some(found) = with_id(&load_exercises(file, access)?)

@@ -3,7 +3,7 @@
 use crate::domain::{LessonText, Note, Scope};
 use crate::engine::Episode;
 use crate::grid::{Clause, View, parse_clauses};
-use crate::symbolic::environment_rules::LessonTemplate;
+use crate::symbolic::environment_rules::{LessonTemplate, abstract_lesson};
 
 /// Returns what a note teaches about grid worlds in general.
 pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
@@ -12,7 +12,7 @@ pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> 
         "found_door" => "Rooms are joined by doors: if a door is closed, toggle and go through it.",
         _ => return Vec::new(),
     };
-    vec![(format!("abstract.{}", note.detector), Scope::Environment, LessonText::plain(text))]
+    abstract_lesson(note, Scope::Environment, text)
 }
 
 /// Returns the mistake a note shows, and what to do instead.

@@ -22,7 +22,7 @@ pub(super) struct Situation {
     pub(super) last_view_step: u32,
     /// The object held; empty if none.
     pub(super) held: String,
-    /// Whether the game uses the old wording `put X in/on Y` (ALFWorld 2.1.1); known after the first arrival.
+    /// Whether the game uses the old wording `put X in/on Y` (data version 2.1.1); known after the first arrival.
     pub(super) old_wording: Option<bool>,
     /// Objects of the goal's type with their current place (`hand` while held).
     pub(super) seen_objects: BTreeMap<String, String>,

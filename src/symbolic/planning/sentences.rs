@@ -1,8 +1,8 @@
 //! The sentences drawn from notes about planning problems.
 
-use crate::domain::{LessonText, Note, Scope};
+use crate::domain::{Note, Scope};
 use crate::symbolic::common_lessons;
-use crate::symbolic::environment_rules::LessonTemplate;
+use crate::symbolic::environment_rules::{LessonTemplate, abstract_lesson, error_lesson};
 
 /// Returns what a note teaches about the domain in general.
 pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
@@ -13,7 +13,7 @@ pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> 
         "unstacked" => "Use unstack to take a block off another one, starting at the top of the tower.",
         _ => return Vec::new(),
     };
-    vec![(format!("abstract.{}", note.detector), Scope::TaskType, LessonText::plain(text))]
+    abstract_lesson(note, Scope::TaskType, text)
 }
 
 /// Returns the mistake a note shows, and what to do instead.
@@ -142,6 +142,5 @@ pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         ),
         _ => return common_lessons::error_lessons(note),
     };
-    let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
-    vec![(format!("error.{}", note.detector), Scope::TaskType, text)]
+    error_lesson(note, Scope::TaskType, mistake, solution)
 }
