@@ -11,6 +11,7 @@ use super::setup::{build_run_config, check_templates};
 use super::worlds::world_options;
 use super::{breakpoints, can_show_screen, locate, plain, run, screen, settings};
 use crate::catalog;
+use crate::domain::common_settings::CONTEXT_TOKENS;
 use crate::domain::{BranchId, RunSpec, Seq, sampling_param};
 use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING_DELAY};
 use crate::engine::Command;
@@ -108,7 +109,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         return Err(CliError::usage("--jobs: only one session can be resumed at a time", "omit --jobs"));
     }
     let breaks = breakpoints::checked_conditions(&args.drive.breaks)?;
-    let changes = settings::parse_set_flags(&args.set, &["context_tokens"])?;
+    let changes = settings::parse_set_flags(&args.set, &[CONTEXT_TOKENS.spec.name])?;
     let (dir, branch) = locate::find_session_branch(&config, args.path.as_deref())?;
     for skipped in locate::skipped_branches(&dir)? {
         out.print_note(&skipped);

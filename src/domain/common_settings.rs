@@ -205,7 +205,7 @@ pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
 )
 .with_code_default(DefaultValue::Switch(true));
 
-/// How often an action of an unknown form is requested again. A setting of RCI. Sessions without it checked no forms.
+/// How often an action of an unknown form is requested again. A setting of methods whose instruction lists forms. Sessions without it checked no forms.
 pub const FORM_RETRIES: TypedSetting<u64> = TypedSetting::number(
     "irci",
     "how many times the actor is asked again, with a reminder of the forms, for an action that has none of the forms that its instruction lists",
@@ -316,7 +316,7 @@ setting_words! {
     }
 }
 
-/// A setting of OmniReflect that the rules behind symbolic reflections read too.
+/// A setting that the rules behind symbolic reflections read too.
 pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::setting(
     "progress",
     "whether a new Progress lesson replaces the previous one or is added to it",
@@ -327,6 +327,9 @@ pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::set
 /// The name under which a changed step limit is journaled. A new run has `--max-steps`.
 pub const MAX_STEPS: TypedSetting<u64> =
     TypedSetting::number("max_steps", "step limit of an episode", 50, (1, MAX_NUMBER), Paper);
+
+/// The step limit of a run whose method states none.
+pub const DEFAULT_STEPS: u32 = MAX_STEPS.if_missing as u32;
 
 /// Settings that no run starts with unless somebody has chosen them: a person at an override, the configuration or
 /// `--set`.

@@ -1,5 +1,6 @@
 //! The settings of a run: recorded values with their origins, and the typed fields parsed from them.
 
+use super::common_settings::KEEP_ATTEMPTS;
 use super::run_settings::Recorded;
 use super::{RunSettings, Setting, SettingOrigin, SettingValue, TypedSetting};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -109,9 +110,9 @@ impl Serialize for Settings {
 impl<'de> Deserialize<'de> for Settings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut recorded = Recorded::deserialize(deserializer)?;
-        if recorded.contains_key("strategy") && !recorded.contains_key("keep_attempts") {
+        if recorded.contains_key("strategy") && !recorded.contains_key(KEEP_ATTEMPTS.spec.name) {
             let setting = Setting { value: true.into(), origin: SettingOrigin::BuiltIn };
-            recorded.insert("keep_attempts".to_owned(), setting);
+            recorded.insert(KEEP_ATTEMPTS.spec.name.to_owned(), setting);
         }
         let typed = RunSettings::parse(&recorded);
         Ok(Self { recorded, typed })

@@ -4,6 +4,7 @@
 use super::named_value;
 use super::named_value::NamedValue;
 use crate::catalog::{switch_model, unused_mentor_reason};
+use crate::domain::common_settings::CONTEXT_TOKENS;
 use crate::domain::{
     Autonomy, ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param,
 };
@@ -361,8 +362,13 @@ fn params(context: &Context<'_>, asked: ModelRole) -> Vec<NamedValue> {
     let run = state.run.as_deref();
     let mut all = named_value::sampling_values(run, asked);
     named_value::as_sent(&mut all, &state.setting_deviations(asked));
-    all.extend(named_value::setting_values(run).into_iter().filter(|named| named.name == "context_tokens"));
+    all.extend(prompt_budget(run));
     all
+}
+
+/// Returns the setting of the prompt budget.
+fn prompt_budget(run: Option<&RunSpec>) -> impl Iterator<Item = NamedValue> {
+    named_value::setting_values(run).into_iter().filter(|named| named.name == CONTEXT_TOKENS.spec.name)
 }
 
 /// Parses a line that starts with the full name of a sampling parameter or of the prompt budget, as hints write it
@@ -372,7 +378,7 @@ fn param_typed(run: Option<&RunSpec>, line: &str) -> Option<(NamedValue, String)
         .iter()
         .flat_map(|r| named_value::sampling_values(run, *r))
         .collect();
-    all.extend(named_value::setting_values(run).into_iter().filter(|named| named.name == "context_tokens"));
+    all.extend(prompt_budget(run));
     let line = line.trim_start_matches("set ");
     let (named, value) = named_value::parse_assignment(&all, line)?;
     line.starts_with(&named.name).then(|| (named.clone(), value))

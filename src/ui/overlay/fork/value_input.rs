@@ -6,7 +6,7 @@ use super::super::named_value::NamedValueInput;
 use super::fork_point;
 use crate::catalog::{METHOD_NAMES, SETTINGS, apply_mentor_defaults, defaults, switch_model};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
-use crate::domain::{ModelRole, RoleSource, RunSpec, SamplingParam, sampling_param};
+use crate::domain::{ModelRole, RoleSource, RunSpec, SamplingParam, TEMPLATES_SETTING, sampling_param};
 use crate::driver::PastAdmissible;
 use crate::engine::{Command, State};
 use crate::method::PaperOrCode;
@@ -368,7 +368,9 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     let old = spec.settings.into_iter().filter(|(name, s)| {
         use crate::domain::SettingOrigin::{Config, Flag, Person};
         let chosen = matches!(s.origin, Config | Flag | Person);
-        name != "templates" && kept(name) && (chosen || !SETTINGS.iter().any(|known| known.name == name))
+        name != TEMPLATES_SETTING
+            && kept(name)
+            && (chosen || !SETTINGS.iter().any(|known| known.name == name))
     });
     let old: Vec<_> = old.collect();
     settings.extend(old);
