@@ -4,6 +4,7 @@ use super::lane::Lane;
 use super::method_option::{MethodOption, RecordOptions};
 use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
+use crate::domain::common_settings::DEFAULT_STEPS;
 use crate::domain::{
     DefaultValue, JobContext, Lesson, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec, Settings,
     TypedSetting,
@@ -94,7 +95,7 @@ pub struct MethodEntry {
 
 impl MethodEntry {
     /// Creates an entry of a method that asks an actor for its actions and has nothing else that a screen or the
-    /// command line could mention: no settings, lanes or texts, one trial of 50 steps. What a method has is written over it.
+    /// command line could mention: no settings, lanes or texts, one trial of [`DEFAULT_STEPS`]. What a method has is written over it.
     pub const fn new(
         name: &'static str,
         build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
@@ -115,7 +116,7 @@ impl MethodEntry {
             code_defaults: &[],
             code_sampling: &[],
             states_top_p: false,
-            step_limits: (50, 50),
+            step_limits: (DEFAULT_STEPS, DEFAULT_STEPS),
             trials: 1,
             limits_origin: SettingOrigin::BuiltIn,
             lanes: &[],
@@ -133,6 +134,18 @@ impl MethodEntry {
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],
         }
+    }
+
+    /// Returns the origin of what the method's paper says, and of what it leaves out: [`SettingOrigin::BuiltIn`] if it has no
+    /// paper, so that nothing of it is published.
+    pub fn paper_origin(&self) -> SettingOrigin {
+        let is_published =
+            |spec: &SettingSpec| matches!(spec.origin, SettingOrigin::Paper | SettingOrigin::Code);
+        let has_paper = self.limits_origin != SettingOrigin::BuiltIn
+            || !self.published.is_empty()
+            || !self.code_sampling.is_empty()
+            || self.settings.iter().any(is_published);
+        if has_paper { SettingOrigin::Paper } else { SettingOrigin::BuiltIn }
     }
 
     /// Returns where the default step limit comes from.

@@ -1,7 +1,7 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
 use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_environment, find_method};
-use crate::domain::common_settings::{COMMON_SETTINGS, LOOP_DETECTOR, OVERRIDE_SETTINGS};
+use crate::domain::common_settings::{COMMON_SETTINGS, DEFAULT_STEPS, LOOP_DETECTOR, OVERRIDE_SETTINGS};
 use crate::domain::{Limits, SettingOrigin, SettingSpec, Settings};
 use crate::method::PaperOrCode;
 use std::sync::LazyLock;
@@ -51,14 +51,21 @@ pub fn environments_with_setting(name: &str) -> Option<Vec<&'static str>> {
 pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     let entry = find_method(method);
     let is_code = source == PaperOrCode::Code;
-    let (paper_steps, code_steps) = entry.map_or((50, 50), |entry| entry.step_limits);
+    let (paper_steps, code_steps) = entry.map_or((DEFAULT_STEPS, DEFAULT_STEPS), |entry| entry.step_limits);
     let mut settings = Settings::default();
+    let is_published = entry.is_none_or(|entry| entry.paper_origin() == SettingOrigin::Paper);
     // A run may play tasks of several environments, so it has the settings of all of them.
     let own: Vec<&MethodEntry> = entry.into_iter().collect();
     for spec in table(&own, &ENVIRONMENTS) {
         match spec.code_default.filter(|_| is_code) {
             Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
-            None => settings.set(spec.name, spec.default.to_json(), spec.origin),
+            None => {
+                // What every run has is the papers' choice only for their methods.
+                let is_own =
+                    entry.is_some_and(|entry| entry.settings.iter().any(|own| own.name == spec.name));
+                let origin = if is_published || is_own { spec.origin } else { SettingOrigin::BuiltIn };
+                settings.set(spec.name, spec.default.to_json(), origin);
+            }
         }
     }
     for (name, value) in entry.map_or(&[][..], |entry| entry.code_defaults) {

@@ -87,7 +87,8 @@ impl RunSpec {
             Some(SettingOrigin::Config) => " (by the configuration)",
             Some(SettingOrigin::Paper) => " (by the paper)",
             Some(SettingOrigin::Code) => " (by the public code)",
-            _ => " (by a person)",
+            Some(SettingOrigin::BuiltIn) => " (by default)",
+            Some(SettingOrigin::Mentor | SettingOrigin::Person) | None => " (by a person)",
         }
     }
 
@@ -239,6 +240,7 @@ mod tests {
             (json!(64), SettingOrigin::Person, "max_tokens 64 (by a person)"),
             (json!(64), SettingOrigin::Paper, "max_tokens 64 (by the paper)"),
             (json!(64), SettingOrigin::Code, "max_tokens 64 (by the public code)"),
+            (json!(64), SettingOrigin::BuiltIn, "max_tokens 64 (by default)"),
             // The setting was changed after the request.
             (json!(65), SettingOrigin::Flag, "max_tokens 64 (by a person)"),
         ];

@@ -41,7 +41,7 @@ pub(super) fn apply_prescribed_sampling(
         };
         let unstated = asking
             .filter(|entry| !entry.states_top_p && !endpoint.states_top_p)
-            .map(|_| (format!("{}.top_p", role.name()), Value::Bool(false), SettingOrigin::Paper));
+            .map(|entry| (format!("{}.top_p", role.name()), Value::Bool(false), entry.paper_origin()));
         for (name, value, origin) in all.iter().chain(&unstated) {
             let is_free = !spec.settings.contains(name);
             if sampling_param(name).is_some_and(|(of, param)| of == role && endpoint.has_default(param.name))
