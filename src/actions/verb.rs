@@ -93,7 +93,7 @@ verbs! {
     Back = Action::Back.name(), "[N]", [], ["left"], SharesNextLine;
     Forward = Action::Forward.name(), "[N]", [], ["right"], SharesNextLine;
     Live = Action::Live.name(), "", [], ["present"], Line("look N steps back or forward, or return to the present");
-    Fork = Action::Fork.name(), "N [ACTION]", [], [], Line("open a branch at the proposal of step N, and override it with ACTION");
+    Fork = Action::Fork.name(), "N [ACTION]", [], [], Line("open a branch at step N, before its action, and take ACTION there");
     Branches = Action::Branches.name(), "", [], ["tree"], SharesNextLine;
     Switch = "switch", "[B]", [], ["branch"], Line("list the branches of this session, continue branch B");
     BranchName = Action::RenameBranch.name(), "B NAME", [], [], SharesNextLine;

@@ -221,11 +221,11 @@ impl PlainSession {
                 })?;
                 return Ok(Continue(()));
             }
-            Ok(LineAction::Fork { step, commands }) => {
+            Ok(LineAction::Fork { step, action }) => {
                 self.last_status.clear();
                 self.viewed_step = None;
                 self.label_history = LabelHistory::default();
-                self.fork_at_step(step, commands).await?;
+                self.fork_at_step(step, action).await?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Switch(to)) => {

@@ -76,6 +76,16 @@ fn every_verb_reads_a_branch_with_its_inherited_events() {
     );
 }
 
+/// Regression: `fork N ACTION` overrode a proposal, which the steps that a person plays don't have.
+#[test]
+fn a_step_that_a_person_played_is_forked_with_another_action() {
+    let home = Home::new();
+    let input = "act look\nact inventory\nact look\nfork 2 examine shelf 1\nbranches\nquit\n";
+    let run = ["run", "--task", "easy/put/1", "--plain", "--mentor", "none", "--actor", "human"];
+    let said = home.run_with_input(&run, input).assert_success().stdout;
+    assert!(said.contains("2 > examine shelf 1") && said.contains("* b1"), "{said}");
+}
+
 /// Regression: `diff` accepted only ids of branches.
 #[test]
 fn diff_accepts_branch_names() {

@@ -1,10 +1,11 @@
 //! Forks, switches and lists branches in plain mode.
 
 use super::PlainSession;
+use super::interpret::override_command;
 use crate::cli::error::CliError;
 use crate::cli::locate;
-use crate::domain::pluralize;
-use crate::driver::Fork;
+use crate::domain::{ShownAs, pluralize};
+use crate::driver::{DecisionPoint, Fork, decision_point};
 use crate::engine::Command;
 use crate::journal::{Branch, Session, SessionStatus};
 
@@ -13,11 +14,22 @@ impl PlainSession {
         Ok(Session::open(std::path::Path::new(&self.printer.path))?)
     }
 
-    /// Opens a branch at the proposal of `step` and sends it `commands`.
-    pub(super) async fn fork_at_step(&mut self, step: u32, commands: Vec<Command>) -> Result<(), CliError> {
-        let Some(at) = crate::driver::decision_seq(&self.handle.store.timeline(), step) else {
+    /// Opens a branch where `step` awaits its decision, and takes an action there: in place of the proposal, or if a person
+    /// played the step, as their own.
+    pub(super) async fn fork_at_step(&mut self, step: u32, action: Option<String>) -> Result<(), CliError> {
+        let timeline = self.handle.store.timeline();
+        let step_at = timeline.head().episode.as_deref().and_then(|episode| episode.step(step));
+        let Some(point) = step_at.and_then(|step| decision_point(&timeline, step)) else {
             return self.print_line(&format!("step {step} is not in the current episode"));
         };
+        let at = point.last_kept_seq();
+        let command = action.map(|action| match point {
+            DecisionPoint::Proposed(_) => {
+                override_command(action, ShownAs::AgentAction, &self.handle.store.state_at(at))
+            }
+            DecisionPoint::Played(_) => Command::Act(action),
+        });
+        let commands = command.into_iter().collect();
         match self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() }).await {
             // The events of the new branch are printed, which announces it.
             Ok(_) => Ok(()),

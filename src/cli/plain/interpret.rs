@@ -44,10 +44,10 @@ pub(super) enum LineAction {
     Hint,
     /// Show what the environment's program has printed.
     Output,
-    /// Open a branch at the proposal of a step and send it these commands.
+    /// Open a branch where a step awaits its decision, and take this action there.
     Fork {
         step: u32,
-        commands: Vec<Command>,
+        action: Option<String>,
     },
     /// Continue another branch, by its id or name.
     Switch(String),
@@ -78,9 +78,13 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         Some(PlainForm::Does(verb)) => parse_verb(TypedVerb::new(verb, word, rest)?, state),
         Some(PlainForm::Instead(instead)) => Err(format!("`{word}` needs the screen; here: {instead}")),
         Some(PlainForm::ScreenOnly) => Err(format!("`{word}` needs the screen; resume without --plain")),
-        None => Err(format!(
-            "unknown command {word:?}; `help` lists the commands, `override {line}` sends it as an action"
-        )),
+        None => {
+            let verb = if state.autonomy == Autonomy::Human { Verb::Act } else { Verb::Override };
+            Err(format!(
+                "unknown command {word:?}; `help` lists the commands, `{} {line}` sends it as an action",
+                verb.word()
+            ))
+        }
     }
 }
 
@@ -145,7 +149,7 @@ fn parse_verb(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String>
         Verb::Back => branches::parse_seek(typed, Seek::Back),
         Verb::Forward => branches::parse_seek(typed, Seek::Forward),
         Verb::Live => Ok(LineAction::Seek(Seek::Live)),
-        Verb::Fork => branches::parse_fork(typed, state),
+        Verb::Fork => branches::parse_fork(typed),
         Verb::Switch if !rest.is_empty() => Ok(LineAction::Switch(rest.to_owned())),
         Verb::Branches | Verb::Switch => Ok(LineAction::Branches),
         Verb::BranchName => branches::parse_label(typed, |text| LabelChange::Name(Some(text))),
@@ -230,7 +234,7 @@ fn restart_task(state: &State) -> Vec<Command> {
 
 /// Returns an override command. The setting `override.thought` decides what happens to the thought. One line can't hold
 /// both an action and a rewritten thought, so the thought is kept where the setting asks for a rewrite.
-fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
+pub(super) fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
     let thought_disposition = state.setting(OVERRIDDEN_THOUGHT).without_new_text();
     Command::Override { action, shown_as, thought_disposition }
 }

@@ -210,7 +210,11 @@ impl Engine {
 
     fn require_proposal(&self, verb: &str) -> Result<&Step, CommandError> {
         self.state.step_awaiting_decision().ok_or_else(|| {
-            CommandError::new(format!("no proposal to {verb}"), "press n to get the next proposal")
+            let hint = match self.state.autonomy {
+                Autonomy::Human => "you are playing: type your action (o, or `act ACTION`)",
+                Autonomy::Auto | Autonomy::Confirm => "press n to get the next proposal",
+            };
+            CommandError::new(format!("no proposal to {verb}"), hint)
         })
     }
 

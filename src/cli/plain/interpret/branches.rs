@@ -3,8 +3,7 @@
 use super::LineAction;
 use super::typed_verb::TypedVerb;
 use crate::cli::plain::seek::Seek;
-use crate::domain::ShownAs;
-use crate::engine::{Command, State};
+use crate::engine::Command;
 use crate::journal::LabelChange;
 
 /// Parses the number after `back` and `forward`, 1 by default.
@@ -16,15 +15,11 @@ pub(super) fn parse_seek(typed: TypedVerb<'_>, seek: impl FnOnce(u32) -> Seek) -
         .map_err(|_| typed.with_usage(&format!("{rest:?} is not a number of steps")))
 }
 
-/// Parses `fork 12` and `fork 12 go to shelf 1`: fork at the proposal of a step, optionally overriding it.
-pub(super) fn parse_fork(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String> {
+/// Parses `fork 12` and `fork 12 go to shelf 1`: fork where a step awaits its decision, optionally with another action.
+pub(super) fn parse_fork(typed: TypedVerb<'_>) -> Result<LineAction, String> {
     let (number, action) = typed.split_first();
     let step: u32 = number.parse().map_err(|_| typed.missing_argument())?;
-    let commands = match action {
-        "" => Vec::new(),
-        action => vec![super::override_command(action.to_owned(), ShownAs::AgentAction, state)],
-    };
-    Ok(LineAction::Fork { step, commands })
+    Ok(LineAction::Fork { step, action: (!action.is_empty()).then(|| action.to_owned()) })
 }
 
 /// Parses `B TEXT`: a branch and its new label.

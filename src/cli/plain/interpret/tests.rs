@@ -37,6 +37,14 @@ fn palette_action_names_are_commands() {
     }
 }
 
+/// Regression: a person who plays was told to `override`, which needs a proposal.
+#[test]
+fn unknown_words_are_offered_as_the_action_that_can_be_taken() {
+    let answer = |autonomy| parse_line("toggle 3", &State { autonomy, ..State::default() }).unwrap_err();
+    assert!(answer(Autonomy::Human).ends_with("`act toggle 3` sends it as an action"));
+    assert!(answer(Autonomy::Auto).ends_with("`override toggle 3` sends it as an action"));
+}
+
 #[test]
 fn actions_that_need_the_screen_say_what_to_do_instead() {
     for (word, message) in [
