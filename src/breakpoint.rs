@@ -13,7 +13,6 @@ mod number;
 mod parse;
 mod proposal;
 mod reason;
-mod similar;
 
 pub use complete::{CompletionContext, Suggestion, suggestions};
 pub use condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};

@@ -8,12 +8,14 @@ mod clean;
 mod escape;
 mod program;
 mod search;
+mod similar;
 mod wrap;
 
 pub use clean::{clean, invisible_prefix_len, one_line};
 pub use escape::{escape_html, escape_json, escape_markdown, markdown_block, markdown_code, redact_url};
 pub use program::{help_with_program_name, program_name, set_program_name, with_program_name};
 pub use search::search;
+pub use similar::{nearest_name, similar_names};
 pub use wrap::{wrap, wrap_at_most};
 
 use unicode_segmentation::UnicodeSegmentation;

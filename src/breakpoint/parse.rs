@@ -1,9 +1,9 @@
 //! Parses conditions. Never panics: returns a condition, or an error with a hint about what to write instead.
 
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
-use super::similar::{most_similar, similar_names};
 use super::{hint, number};
 use crate::domain::{ReflectionKind, SameAdvice};
+use crate::text::{nearest_name, similar_names};
 use regex::{Regex, RegexBuilder};
 
 /// Maximum length of a condition in characters.
@@ -188,7 +188,7 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
         "" if rest.is_empty() => return Err("missing condition".to_owned()),
         "" => return Err("a condition begins with a word".to_owned()),
         other => {
-            return Err(match most_similar(other, FIRST_WORDS) {
+            return Err(match nearest_name(other, FIRST_WORDS.iter().copied()) {
                 Some(similar) => format!("unknown condition `{other}`; did you mean `{similar}`?"),
                 None => format!("unknown condition `{other}`"),
             });
@@ -271,7 +271,7 @@ fn parse_kind(text: &str) -> Result<ReflectionKind, String> {
     ReflectionKind::ALL.iter().copied().find(|k| k.name().to_lowercase() == name).ok_or_else(|| {
         let names: Vec<String> = ReflectionKind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        match most_similar(&name, &known) {
+        match nearest_name(&name, known.iter().copied()) {
             Some(similar) => format!("unknown kind of reflection {text:?}; did you mean `{similar}`?"),
             None => format!("unknown kind of reflection {text:?}; known: {}", known.join(", ")),
         }

@@ -22,7 +22,7 @@ pub(super) use presets::{
     InitialLessons, ProgramPreset, find_program_preset, program_presets, warnings as preset_warnings,
 };
 pub use programs::add_environments;
-pub(super) use read::{closest_name, unknown_setting_message};
+pub(super) use read::unknown_setting_message;
 pub use reference::{reference_page, sample_file};
 pub use value::{ValueOrigin, ValueType};
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::ops::Range;
-use strsim::levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -92,12 +91,4 @@ impl<'a> ConfigSource<'a> {
         }
         table
     }
-}
-
-/// Returns the known word nearest to a misspelt one, if it is near enough to be a typo.
-pub(crate) fn nearest_word<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    // A longer word is no typo of a known one.
-    let known = known.filter(|_| word.len() <= 64);
-    let near = known.map(|k| (levenshtein(word, k), k)).min_by_key(|d| d.0)?;
-    (near.0 <= (word.chars().count() / 3).max(2)).then_some(near.1)
 }

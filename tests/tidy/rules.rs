@@ -18,7 +18,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("grid", &[]),
     ("rooms", &[]),
     ("symbolic", &["grid", "engine", "domain"]),
-    ("breakpoint", &["engine", "domain"]),
+    ("breakpoint", &["engine", "domain", "text"]),
     ("lesson_test", &["breakpoint", "domain"]),
     ("pddl", &[]),
     ("bayes", &[]),

@@ -7,10 +7,10 @@ use crate::cli::error::{CliError, CliErrorKind};
 use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::provider::openai::Profile;
+use crate::text::nearest_name;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use strsim::levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -255,7 +255,7 @@ fn to_json(value: &DeValue<'_>) -> Option<Value> {
 fn is_foreign_table(name: &str) -> bool {
     let tables = ENTRIES.iter().filter_map(|entry| entry.name.split_once('.')).map(|(table, _)| table);
     let known: BTreeSet<&str> = tables.chain(["preset", "models", "environments"]).collect();
-    !known.contains(name) && closest_name(name, known.into_iter()).is_none()
+    !known.contains(name) && nearest_name(name, known.into_iter()).is_none()
 }
 
 /// The same for a setting of a preset.
@@ -265,7 +265,7 @@ fn is_foreign_setting(name: &str) -> bool {
 }
 
 fn unknown_key_message(name: &str) -> String {
-    match closest_name(name, ENTRIES.iter().map(|e| e.name)) {
+    match nearest_name(name, ENTRIES.iter().map(|e| e.name)) {
         Some(near) => format!("unknown key {name:?}; did you mean {near:?}?"),
         None => format!("unknown key {name:?}"),
     }
@@ -303,21 +303,11 @@ fn unknown_setting(name: &str) -> UnknownSetting {
     let sampling: Vec<String> = sampling.into_iter().flatten().collect();
     let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
     let names: Vec<&str> = names.collect();
-    match closest_name(name, names.iter().copied()) {
+    match nearest_name(name, names.iter().copied()) {
         Some(near) => advice(format!("unknown setting {name:?}; did you mean {near:?}?")),
         None => UnknownSetting {
             message: format!("unknown setting {name:?}; available: {}", names.join(", ")),
             has_advice: false,
         },
     }
-}
-
-/// Returns the most similar known name, or `None` if none is similar enough.
-pub(crate) fn closest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let last_part = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
-    known
-        .map(|k| (levenshtein(name, k).min(levenshtein(&last_part(name), &last_part(k))), k))
-        .min()
-        .filter(|(d, k)| *d <= 2.min(k.len() / 3))
-        .map(|(_, k)| k)
 }

@@ -1,10 +1,9 @@
 //! Finds branches by id or by the name a person gave them.
 
-use crate::cli::config::closest_name;
 use crate::cli::error::CliError;
 use crate::domain::BranchId;
 use crate::journal::{Label, Session};
-use crate::text::one_line;
+use crate::text::{nearest_name, one_line};
 use std::collections::BTreeMap;
 
 /// Finds a branch by its id or by the name a person gave it.
@@ -43,7 +42,7 @@ pub(super) fn find_branch_among(
         [one] => Ok((*one).clone()),
         [] => {
             let candidates = ids.iter().map(|id| id.0.as_str()).chain(ids.iter().filter_map(name));
-            let near = closest_name(word, candidates)
+            let near = nearest_name(word, candidates)
                 .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
             let all: Vec<&BranchId> = ids.iter().collect();
             Err(CliError::usage(

@@ -1,8 +1,9 @@
 //! Parses key files.
 
 use super::{Binding, Key, Problem};
+use crate::text::nearest_name;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::source::{ConfigSource, nearest_word};
+use crate::ui::source::ConfigSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -49,7 +50,7 @@ fn parse_modes(source: &mut ConfigSource<'_>, table: &DeTable<'_>, prefix: &str,
             continue;
         }
         let Some(mode) = Mode::ALL.iter().copied().find(|m| m.name() == full) else {
-            let near = nearest_word(&full, Mode::ALL.iter().map(|m| m.name()));
+            let near = nearest_name(&full, Mode::ALL.iter().map(|m| m.name()));
             let names: Vec<&str> = Mode::ALL.iter().map(|m| m.name()).collect();
             let hint = near.map_or_else(
                 || format!("the modes are {}", names.join(", ")),
@@ -88,7 +89,7 @@ fn parse_row(
                 let word = source.expect_string("run", value)?;
                 row.action = Action::from_name(word);
                 if row.action.is_none() && word != "none" {
-                    let near = nearest_word(word, Action::ALL.iter().map(|a| a.name()));
+                    let near = nearest_name(word, Action::ALL.iter().map(|a| a.name()));
                     let hint = near.map_or_else(
                         || "docs/KEYS.md lists the actions".to_owned(),
                         |n| format!("did you mean `{n}`?"),

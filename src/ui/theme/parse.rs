@@ -1,7 +1,8 @@
 //! Parses theme files.
 
 use super::{Problem, colour};
-use crate::ui::source::{ConfigSource, nearest_word};
+use crate::text::nearest_name;
+use crate::ui::source::ConfigSource;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
@@ -112,7 +113,7 @@ fn parse_roles(source: &mut ConfigSource<'_>, table: &DeTable<'_>, known: &mut D
         let is_prefix_of =
             |r: &Role| r.name().strip_prefix(&**name_text).is_some_and(|rest| rest.starts_with('.'));
         if Role::from_name(name_text).is_none() && !Role::ALL.iter().any(is_prefix_of) {
-            let near = nearest_word(name_text, Role::ALL.iter().map(|r| r.name()));
+            let near = nearest_name(name_text, Role::ALL.iter().map(|r| r.name()));
             let hint = near.map_or_else(
                 || "themes/dark.toml lists the roles".to_owned(),
                 |n| format!("did you mean `{n}`?"),
@@ -167,7 +168,7 @@ fn parse_colour_name(
 }
 
 fn unknown_colour_message(word: &str, known: &Definitions) -> String {
-    let near = nearest_word(word, known.palette.keys().map(String::as_str));
+    let near = nearest_name(word, known.palette.keys().map(String::as_str));
     let hint = near.map_or_else(
         || "use #rrggbb, a number from 0 to 255, an ANSI name such as bright-red, default, or a name of [palette]"
             .to_owned(),
