@@ -25,7 +25,7 @@ pub use edit::edit_segment;
 pub use mentor::{ReplyForm, read_mentor};
 pub use read::{can_be_reasoning, is_cut_short, read_reply, read_reply_as};
 pub use render::{body_hash, render, text_hash};
-pub use templates::{GENERAL_TEXTS, TemplateError, TemplateFiles, Templates};
+pub use templates::{GENERAL_TEXTS, PublicFiles, TemplateError, TemplateFiles, Templates};
 
 #[cfg(test)]
 mod tests;

@@ -82,7 +82,7 @@ const ENTRY: EnvironmentEntry = EnvironmentEntry {
     options: &[PROGRAM],
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: None,
     texts: PLAIN_TEXTS,
     draw_picture: retrospect::env::list_values,

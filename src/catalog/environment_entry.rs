@@ -2,6 +2,7 @@
 
 use crate::domain::{DefaultValue, Picture, PictureRequest, SettingOrigin, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
+use crate::prompt::PublicFiles;
 use crate::prompt::interface::EnvironmentTexts;
 use crate::stand_in::RuleBasedReply;
 use crate::symbolic::EnvironmentRules;
@@ -27,8 +28,8 @@ pub struct EnvironmentEntry {
     pub defaults: EnvironmentDefaults,
     /// Its prompt templates and examples, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
-    /// Whether the examples of ReAct's and Reflexion's public code are about it.
-    pub has_public_examples: bool,
+    /// The files of public code about it, which a person may add.
+    pub public_files: Option<PublicFiles>,
     /// How the rule-based actor plays it. `None`: it doesn't understand the texts, and a run with it starts with a warning.
     pub rule_based_reply: Option<RuleBasedReply>,
     /// How the interfaces treat its texts.

@@ -17,6 +17,8 @@ mod stdio;
 use super::environment_entry::EnvironmentEntry;
 use super::extension::{Extension, extension};
 use std::sync::{LazyLock, OnceLock};
+#[cfg(unix)]
+pub use stdio::PROGRAM_ENVIRONMENT;
 
 /// All environments, in the order in which screens list them: the built-in ones, those of an extension, then the programs
 /// that the configuration names.
@@ -50,8 +52,9 @@ const BUILT_IN: &[&EnvironmentEntry] = &[
 /// The environment of a run that names none. It works without data.
 pub const DEFAULT_ENVIRONMENT: &EnvironmentEntry = &household::ENTRY;
 
-/// The environment whose program is named on the command line, and the kind of those in the configuration.
-pub const PROGRAM_ENVIRONMENT: &str = "stdio";
+/// Here no program can be an environment.
+#[cfg(not(unix))]
+pub const PROGRAM_ENVIRONMENT: &str = "";
 
 /// Adds environments that are programs, by the names that the configuration gives them. Does nothing if environments have been
 /// looked up before. Names of other environments are left out: reading the configuration reports them.

@@ -33,11 +33,11 @@ pub enum ExtensionError {
     /// An option of an environment has no words, so no default.
     #[error("the option {option} allows no words; its first word is the default")]
     NoWords { option: &'static str },
-    /// Two environments claim the public examples, which are about one.
+    /// Two environments have files of public code, which are about one.
     #[error(
-        "the environments {first} and {second} both claim the public examples; set has_public_examples to false in one of them"
+        "the environments {first} and {second} both have files of public code; set public_files to None in one of them"
     )]
-    PublicExamples { first: &'static str, second: &'static str },
+    PublicFiles { first: &'static str, second: &'static str },
     /// The default of an option isn't allowed.
     #[error("the option {option}: its default must be at least {minimum}")]
     DefaultTooSmall { option: &'static str, minimum: u64 },
@@ -49,6 +49,12 @@ pub enum ExtensionError {
     /// A preset has a value that its method doesn't accept.
     #[error("the preset {preset} of the method {method}: {reason}")]
     Preset { method: &'static str, preset: &'static str, reason: String },
+    /// A question that the entry lists has no template, so its prompt would be empty.
+    #[error(
+        "the method {method} asks its mentor {question}, but has no prompt for it; add a file with `method = {method:?}`, \
+         `question = {question:?}` and its segments to `templates` of its entry"
+    )]
+    QuestionTemplate { method: &'static str, question: String },
     /// A table of a paper can't be read.
     #[error("the published tables of the method {method}: {reason}")]
     Published { method: &'static str, reason: String },
@@ -110,13 +116,22 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
             return Err(ExtensionError::OptionPrefix { environment: environment.name, option: option.name });
         }
     }
-    let mut with_examples = environments.iter().filter(|entry| entry.has_public_examples);
-    if let (Some(first), Some(second)) = (with_examples.next(), with_examples.next()) {
-        return Err(ExtensionError::PublicExamples { first: first.name, second: second.name });
+    let mut with_files = environments.iter().filter(|entry| entry.public_files.is_some());
+    if let (Some(first), Some(second)) = (with_files.next(), with_files.next()) {
+        return Err(ExtensionError::PublicFiles { first: first.name, second: second.name });
     }
     let files = templates::files(&methods, &environments);
     check_names("template file", files.files.iter().map(|(name, _)| *name))?;
-    Templates::parse(&files, Vec::new())?;
+    let templates = Templates::parse(&files, Vec::new())?;
+    for method in &methods {
+        let mut questions = method.questions.iter().map(|entry| entry.question);
+        if let Some(question) = questions.find(|question| !templates.has_question(method.name, *question)) {
+            return Err(ExtensionError::QuestionTemplate {
+                method: method.name,
+                question: question.template_name(),
+            });
+        }
+    }
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::engine::State;
 pub enum LaneFormat {
     /// Text and source; an Error lesson has its solution below.
     Plain,
-    /// Sweet&Sour's memory tuples: reflection, observation, action and reward; short-term memory first.
+    /// Memory tuples: reflection, observation, action and reward; short-term memory first.
     MemoryTuples,
     /// A plan: one numbered row per action, with a mark on the one that
     /// [`current_action`](super::MethodEntry::current_action) names.

@@ -11,7 +11,8 @@ static FILES: LazyLock<TemplateFiles> = LazyLock::new(|| files(&METHODS, &ENVIRO
 
 /// Returns the template files of these methods and environments, and those for all environments.
 pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]) -> TemplateFiles {
-    let public_examples_env = environments.iter().find(|entry| entry.has_public_examples);
+    let mut with_public_files =
+        environments.iter().filter_map(|entry| Some((entry.name, entry.public_files?)));
     let of_methods = methods.iter().flat_map(|entry| entry.templates);
     let of_environments = environments.iter().flat_map(|entry| entry.templates);
     TemplateFiles {
@@ -26,7 +27,7 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
         default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
         own_calibration: methods.iter().filter(|e| e.learns_from_calibration).map(|e| e.name).collect(),
-        public_examples_env: public_examples_env.map_or("", |entry| entry.name),
+        public_files: with_public_files.next(),
     }
 }
 

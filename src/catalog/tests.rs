@@ -79,6 +79,11 @@ fn limits_of_an_own_method_are_not_those_of_a_paper() {
     assert_eq!(origins(&own), ([BuiltIn, BuiltIn], BuiltIn));
     assert_eq!(origins(find_method("react").unwrap()), ([Paper, Code], BuiltIn));
     assert_eq!(origins(find_method("fcrf").unwrap()), ([Paper, Code], Paper));
+    let without_paper = MethodEntry::new("own", DEFAULT_METHOD.build, ModelNeed::NoMentor);
+    assert_eq!(without_paper.paper_origin(), BuiltIn);
+    for entry in METHODS.iter() {
+        assert_eq!(entry.paper_origin(), Paper, "{}", entry.name);
+    }
 }
 
 /// Regression: a mistake in an extension's template emptied the prompts of every method without a word.
@@ -127,6 +132,12 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             MethodEntry { published: &["[paper]\ntitle = 'Own'\ntasks = {}\nsplitt = 'all'\n"], ..entry() },
             "the published tables of the method own: TOML parse error at line 4",
         ),
+        // Regression: a question without a template sent an empty prompt, and nothing said so.
+        (
+            MethodEntry { questions: find_method("reflexion").unwrap().questions, ..entry() },
+            "the method own asks its mentor reflect.plan, but has no prompt for it; add a file with `method = \"own\"`, \
+             `question = \"reflect.plan\"`",
+        ),
         (MethodEntry { lanes, ..entry() }, "method own: two lanes show lessons of the kind"),
         (MethodEntry { lanes: EMPTY, ..entry() }, "method own: the lane \"Own\" shows no kind of lesson"),
         (template("method = "), "own.toml:1: "),
@@ -138,6 +149,10 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
         (
             template("method = 'own'\n[[segment]]\nlabel = 'memory'\nlast = 'memories'"),
             "own.toml:4: no setting is named \"memories\"",
+        ),
+        (
+            template("method = 'own'\n[[segment]]\nlabel = 'memory'\nlast = 0"),
+            "own.toml:4: `last` is 0, so no lesson would ever be shown",
         ),
         (
             template(
@@ -198,7 +213,7 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     assert_eq!(refused(option), ExtensionError::OptionPrefix { environment: "own", option: "run.seed" });
     let second = EnvironmentEntry {
         name: "own",
-        has_public_examples: true,
+        public_files: find_environment("alfworld").unwrap().public_files,
         options: &[],
         templates: &[],
         task_facts: TaskFacts::NONE,
@@ -206,5 +221,5 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     };
     let environments: &'static [&'static EnvironmentEntry] = vec![&*Box::leak(Box::new(second))].leak();
     let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
-    assert_eq!(error, ExtensionError::PublicExamples { first: "alfworld", second: "own" });
+    assert_eq!(error, ExtensionError::PublicFiles { first: "alfworld", second: "own" });
 }

@@ -9,7 +9,7 @@ pub use effect::*;
 pub use key_flags::*;
 pub use verbs::*;
 
-use task_help::{split_help, task_help};
+use task_help::{command_help, split_help, task_help, unsandboxed_help};
 
 use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, PROGRAM_ENVIRONMENT, find_environment};
 use crate::cli::config::{self, keys};
@@ -190,12 +190,9 @@ pub struct ProgramArgs {
     /// Show the window of the environment's program, such as a browser.
     #[arg(long, hide_short_help = true)]
     pub show: bool,
-    /// Run the agent's programs without a sandbox (with --env programming): they can do whatever you can.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, help = unsandboxed_help())]
     pub unsandboxed: bool,
-    /// Program that is the environment (with --env stdio), and its arguments; docs/ENVIRONMENTS.md describes what it
-    /// reads and writes.
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", help = command_help())]
     pub command: Vec<String>,
 }
 

@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReflectionKind {
-    /// OmniReflect: a general insight.
+    /// A general insight.
     Abstract,
-    /// OmniReflect: a mistake and its solution.
+    /// A mistake and its solution.
     Error,
-    /// OmniReflect: how far this episode has got and what comes next.
+    /// How far this episode has got and what comes next.
     Progress,
-    /// Reflexion and FCRF: a plan for the next trial.
+    /// A plan for the next trial.
     Plan,
-    /// FCRF: what is worth keeping from a failed trial.
+    /// What is worth keeping from a failed trial.
     Experience,
-    /// FCRF: a lesson from a corrected failure.
+    /// A lesson from a corrected failure.
     Lesson,
-    /// Sweet&Sour: what worked.
+    /// What worked.
     Positive,
-    /// Sweet&Sour: what failed.
+    /// What failed.
     Negative,
-    /// DORA: advice from a chosen prompt.
+    /// Advice from a chosen prompt.
     Advice,
-    /// DORA: the instruction with which the mentor writes advice.
+    /// The instruction with which the mentor writes advice.
     Instruction,
 }
 
@@ -43,6 +43,20 @@ impl ReflectionKind {
         Self::Advice,
         Self::Instruction,
     ];
+
+    /// Returns whether the symbolic rules write reflections of this kind while an episode is played.
+    pub const fn is_written_in_episode(self) -> bool {
+        match self {
+            Self::Abstract | Self::Error | Self::Progress => true,
+            Self::Plan
+            | Self::Experience
+            | Self::Lesson
+            | Self::Positive
+            | Self::Negative
+            | Self::Advice
+            | Self::Instruction => false,
+        }
+    }
 }
 
 /// A purpose says what a mentor is asked to do, such as reflecting on a trajectory or summarizing lessons.
@@ -52,24 +66,24 @@ pub enum Purpose {
     /// Reflect on a trajectory.
     #[default]
     Reflect,
-    /// Shorten the given list of lessons (OmniReflect's constitution).
+    /// Shorten the given list of lessons.
     Summarise,
-    /// Choose the lesson that fits best (FCRF's extraction of a tip).
+    /// Choose the lesson that fits best.
     Choose,
-    /// Build a plan from earlier reflections (FCRF's construction).
+    /// Build a plan from earlier reflections.
     Build,
-    /// Compare a failed with a corrected attempt and find the decisive difference (FCRF's pool).
+    /// Compare a failed with a corrected attempt and find the decisive difference.
     Contrast,
-    /// Draw insights from several successful attempts (ExpeL).
+    /// Draw insights from several successful attempts.
     Extract,
-    /// Write the actions of a whole attempt before its first step (planning-only).
+    /// Write the actions of a whole attempt before its first step.
     #[serde(rename = "actions")]
     PlanActions,
-    /// Write a plan for an attempt before its first step (RCI).
+    /// Write a plan for an attempt before its first step.
     Draft,
-    /// Find the problems of a plan (RCI).
+    /// Find the problems of a plan.
     Criticise,
-    /// Write the plan again without the problems that were found (RCI).
+    /// Write the plan again without the problems that were found.
     Improve,
 }
 
@@ -81,8 +95,8 @@ pub struct Question {
     pub purpose: Purpose,
 }
 
-/// A transition is one observation, action and reward of a trajectory that a reflection is about. Sweet&Sour stores it
-/// with the reflection as one tuple.
+/// A transition is one observation, action and reward of a trajectory that a reflection is about. A method
+/// may store it with the reflection as one tuple.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
     /// What the agent saw before the action.
@@ -191,6 +205,11 @@ impl Question {
         Self { kind, purpose: Purpose::Reflect }
     }
 
+    /// Returns the question's name in template files: `reflect.error`, `summarise.abstract`.
+    pub fn template_name(self) -> String {
+        format!("{}.{}", self.purpose.name(), self.kind.name().to_lowercase())
+    }
+
     /// Returns the question's name on the screen and in reports.
     pub fn name(self) -> String {
         let kind = self.kind.name();
@@ -240,9 +259,7 @@ impl Reflection {
     pub fn is_advice(&self) -> bool {
         let asks_for_advice = matches!(self.purpose, Purpose::Reflect | Purpose::Build);
         let is_of_model = self.author == Author::Mentor;
-        let is_written_each_step =
-            matches!(self.kind, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress);
-        !self.items.is_empty() && asks_for_advice && (is_of_model || !is_written_each_step)
+        !self.items.is_empty() && asks_for_advice && (is_of_model || !self.kind.is_written_in_episode())
     }
 
     /// Returns the words of its items, by which it is compared with the one before.

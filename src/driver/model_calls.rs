@@ -33,7 +33,8 @@ impl Driver {
                 usage: None,
             },
             Some(provider) => {
-                let Some(failure) = self.check_prompt_size(prompt) else {
+                let Some(failure) = self.missing_template(prompt).or_else(|| self.check_prompt_size(prompt))
+                else {
                     let rendered = (self.run_config.render_prompt)(&self.engine.state, prompt);
                     let accepted = self.engine.state.settings().accept_truncated;
                     let mut request = build_request(prompt, rendered, accepted);
@@ -92,6 +93,24 @@ impl Driver {
         let cancelled = sent_calls
             .map(|call| (Cause::Policy, Event::CallCancelled { call, partial_reply: Box::default() }));
         closing.splice(..0, cancelled.collect::<Vec<_>>());
+    }
+
+    /// Rejects a question for which the run's method has no template. Those that its entry lists are checked at start.
+    fn missing_template(&self, prompt: &PromptRecord) -> Option<Failure> {
+        let question = prompt.question.filter(|_| prompt.segments.is_empty())?.template_name();
+        let method = self.engine.policy.method.name();
+        Some(Failure {
+            message: format!(
+                "the prompt of the question {question} is empty: {method} has no template for it"
+            ),
+            source: "prompt".to_owned(),
+            hint: format!(
+                "add a file with `method = {method:?}` and `question = {question:?}` to the templates of its entry"
+            ),
+            kind: Some(FailureKind::Misconfigured),
+            partial_text: String::new(),
+            usage: None,
+        })
     }
 
     /// Rejects a prompt that exceeds the token budget; see [`oversized_prompt`].

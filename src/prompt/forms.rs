@@ -72,7 +72,7 @@ pub fn task_text(episode: &Episode) -> String {
     text.push('\n');
     let goal = &episode.task.goal;
     if !goal.is_empty() && !first.contains(goal.as_str()) {
-        // ScienceWorld's goals are whole sentences.
+        // Some goals are whole sentences.
         if !goal.starts_with("Your task is to") {
             text.push_str("Your task is to: ");
         }

@@ -57,6 +57,8 @@ pub struct OtherWording {
     pub is_used: fn(&str) -> bool,
     /// Rewrites a line of an example, which ends with its line break.
     pub rewrite_line: fn(&str) -> String,
+    /// Returns an observation without what `react` and `agentboard` leave out of it; `None` if they show all of it.
+    pub shorten: fn(&str) -> Option<&str>,
 }
 
 /// Rewrites actions for an environment.
@@ -103,8 +105,11 @@ pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) ->
     let rewritten = applies.then(|| apply_in_or_on_rule(action)).filter(|rewritten| rewritten != action);
     let Some(rewritten) = rewritten else { return apply_interface(texts, state, action) };
     let outgoing = apply_interface(texts, state, &rewritten);
-    let rules =
-        std::iter::once("fcrf.mend").chain(outgoing.rewrite_rule.as_deref()).collect::<Vec<_>>().join("+");
+    let own_rule = format!("{}.mend", ActionRule::InOrOn.word());
+    let rules = std::iter::once(own_rule.as_str())
+        .chain(outgoing.rewrite_rule.as_deref())
+        .collect::<Vec<_>>()
+        .join("+");
     OutgoingAction {
         sent: Some(outgoing.sent.unwrap_or(rewritten)),
         rewrite_rule: Some(rules),
@@ -230,7 +235,7 @@ fn interface_observation(
             _ if !texts.is_rewritten => None,
             Interface::Raw => None,
             Interface::React => without_banner(raw),
-            Interface::Agentboard => first_line(raw),
+            Interface::Agentboard => first_line(texts, raw),
         };
     }
     if think_text(action).is_some() {
@@ -241,7 +246,7 @@ fn interface_observation(
     match interface {
         Interface::Raw => None,
         _ if !texts.is_rewritten => None,
-        Interface::React => without_location(raw).map(str::to_owned),
+        Interface::React => shortened(texts, raw).map(str::to_owned),
         Interface::Agentboard => {
             let command = command_of(action);
             if command == CHECK_ACTION && !has_own_list(texts, state) {
@@ -258,7 +263,7 @@ fn interface_observation(
             {
                 return Some(observation);
             }
-            without_location(raw).map(str::to_owned)
+            shortened(texts, raw).map(str::to_owned)
         }
     }
 }
@@ -285,15 +290,14 @@ fn without_banner(raw: &str) -> Option<String> {
 }
 
 /// Keeps the first line after the banner, as AgentBoard does; the goal is stated elsewhere.
-fn first_line(raw: &str) -> Option<String> {
+fn first_line(texts: &EnvironmentTexts, raw: &str) -> Option<String> {
     let (_, rest) = raw.split_once("\n\n")?;
-    rest.lines().next().map(|l| without_location(l).unwrap_or(l).to_owned())
+    rest.lines().next().map(|l| shortened(texts, l).unwrap_or(l).to_owned())
 }
 
-/// Removes everything through the first `. ` from an arrival in a game of ALFWorld's data version 2.1.1, which names a
-/// location without information.
-fn without_location(raw: &str) -> Option<&str> {
-    raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
+/// Shortens an observation in another wording; see [`OtherWording::shorten`].
+fn shortened<'r>(texts: &EnvironmentTexts, raw: &'r str) -> Option<&'r str> {
+    texts.other_wording.and_then(|wording| (wording.shorten)(raw))
 }
 
 /// Returns what a `look` repeats: the observation of the last action about going to or opening something that had an

@@ -72,7 +72,7 @@ pub struct Items {
     pub markup: Vec<Range<usize>>,
 }
 
-/// A mentor's parsed free text: Reflexion's plan, FCRF's experience, lesson or plan, Sweet&Sour's reflection.
+/// A mentor's parsed free text: a plan, an experience, a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FreeText {
     /// The text without fences and without a leading label; line breaks are kept.

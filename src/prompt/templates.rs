@@ -16,9 +16,11 @@ use crate::domain::{
 };
 use crate::engine::{Episode, State};
 pub(super) use env_texts::EnvTexts;
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+pub use upstream_files::PublicFiles;
 
 /// The template files of a program.
 #[derive(Clone, Debug, Default)]
@@ -37,9 +39,8 @@ pub struct TemplateFiles {
     pub settings: Vec<SettingSpec>,
     /// The other wordings of environments that have one, by their names.
     pub other_wordings: Vec<(&'static str, OtherWording)>,
-    /// The environment whose examples are replaced by the files of ReAct's and Reflexion's public code, if a person adds
-    /// them.
-    pub public_examples_env: &'static str,
+    /// The environment about which there are files of public code, with these; they replace its examples if a person adds them.
+    pub public_files: Option<(&'static str, PublicFiles)>,
 }
 
 /// The texts for environments that have none of their own.
@@ -126,8 +127,8 @@ pub(super) struct LessonFilter {
     pub(super) heading: Option<StoredText>,
     /// Kinds to show; if empty, the kinds of the label.
     pub(super) kinds: Vec<ReflectionKind>,
-    /// Name of the setting that limits how many lessons of each kind are shown, newest kept; `None` shows all.
-    pub(super) count_setting: Option<String>,
+    /// How many lessons of each kind are shown at most, newest kept; `None` shows all.
+    pub(super) max_count: Option<MaxCount>,
     /// If set, only lessons of this scope.
     pub(super) scope: Option<Scope>,
     /// Only lessons learned in the current episode.
@@ -138,8 +139,16 @@ pub(super) struct LessonFilter {
     pub(super) first_number: usize,
     /// A text before each lesson of a kind.
     pub(super) labels: BTreeMap<ReflectionKind, StoredText>,
-    /// Groups lessons by the episode they were learned in; `count_setting` then counts episodes.
+    /// Groups lessons by the episode they were learned in; `max_count` then counts episodes.
     pub(super) grouped_by_episode: bool,
+}
+
+/// A limit of lessons in a template: a number, or the name of a setting.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum MaxCount {
+    Number(u32),
+    Setting(String),
 }
 
 /// A fact about the task or the run.
@@ -173,14 +182,10 @@ impl Templates {
     pub fn parse(program: &TemplateFiles, overrides: Vec<(String, String)>) -> Result<Self, TemplateError> {
         let mut files: BTreeMap<String, String> =
             program.files.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
+        let public_names = program.public_files.iter().flat_map(|(_, public)| public.names());
+        let known: Vec<&str> = program.files.iter().map(|(n, _)| *n).chain(public_names).collect();
         for (name, text) in overrides {
-            if !files.contains_key(&name) && !upstream_files::FILE_NAMES.contains(&name.as_str()) {
-                let known: Vec<&str> = program
-                    .files
-                    .iter()
-                    .map(|(n, _)| *n)
-                    .chain(upstream_files::FILE_NAMES.iter().copied())
-                    .collect();
+            if !known.contains(&name.as_str()) {
                 let reason = format!("unknown template; expected one of {}", known.join(", "));
                 return Err(TemplateError { file: name, line: 1, reason });
             }
@@ -192,7 +197,9 @@ impl Templates {
             add_part(&mut hash, text);
         }
         let (layouts, mut env_texts) = parse::parse_all(&files, program)?;
-        upstream_files::add_upstream_texts(&files, program.public_examples_env, &mut env_texts)?;
+        if let Some((env, public)) = &program.public_files {
+            upstream_files::add_upstream_texts(&files, env, public, &mut env_texts)?;
+        }
         let hash = crate::domain::hex(&hash.finalize());
         let TemplateFiles { default_method, calibration_method, .. } = *program;
         let own_calibration = program.own_calibration.clone();
@@ -241,7 +248,12 @@ impl Templates {
 
     /// Returns the layout of a mentor question, or `None` if the method never asks it.
     pub(super) fn question_layout(&self, method: &str, question: Question) -> Option<&Layout> {
-        self.layouts.get(&question_key(method, &question_name(question)))
+        self.layouts.get(&question_key(method, &question.template_name()))
+    }
+
+    /// Returns whether a method has a template for a question to its mentor. Without one, its prompt would be empty.
+    pub fn has_question(&self, method: &str, question: Question) -> bool {
+        self.question_layout(method, question).is_some_and(|layout| !layout.segments.is_empty())
     }
 
     /// Returns whether an action has one of the forms that the instruction for a task lists; also if it lists none.
@@ -273,11 +285,6 @@ const EXEMPLARS_HEADING: &str =
 /// Returns the name under which an environment stores its exemplars for a kind of reflection.
 fn exemplars_name(kind: ReflectionKind) -> String {
     format!("exemplars_{}", kind.name().to_lowercase())
-}
-
-/// Returns the name of a question in templates: `reflect.error`, `summarise.abstract`.
-fn question_name(question: Question) -> String {
-    format!("{}.{}", question.purpose.name(), question.kind.name().to_lowercase())
 }
 
 /// Returns the key of a mentor question's layout among the layouts.

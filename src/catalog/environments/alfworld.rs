@@ -5,6 +5,7 @@ use crate::catalog::environment_entry::{
 };
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
+use crate::prompt::PublicFiles;
 use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
 use crate::stand_in::{household_reply, household_understands};
 use crate::symbolic::HOUSEHOLD_RULES;
@@ -15,6 +16,7 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
     other_wording: Some(OtherWording {
         is_used: alfworld::has_older_wording,
         rewrite_line: alfworld::to_older_wording,
+        shorten: without_location,
     }),
     short_actions: Some(&["look", "help"]),
     answers_list_request: |task| Label::is_task_id(&task.id),
@@ -59,6 +61,24 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
     ..PLAIN_TEXTS
 };
 
+/// The files of ReAct's public code (methods.md 2.1, 4) and Reflexion's (methods.md 2.2).
+const PUBLIC_FILES: PublicFiles = PublicFiles {
+    examples: "alfworld_3prompts.json",
+    // Those without thoughts only if a type has no others.
+    formats: &["react", "act"],
+    task_types: &[
+        ("put", &["pick_and_place_simple"]),
+        ("clean", &["pick_clean_then_place_in_recep", "clean"]),
+        ("heat", &["pick_heat_then_place_in_recep", "hot", "heat"]),
+        ("cool", &["pick_cool_then_place_in_recep", "cool"]),
+        ("examine", &["look_at_obj_in_light", "look", "examine"]),
+        ("puttwo", &["pick_two_obj_and_place", "two"]),
+    ],
+    // The code never shows the third.
+    example_order: &["1", "0", "2"],
+    failures: "reflexion_few_shot_examples.txt",
+};
+
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: alfworld::NAME,
     tasks: &AlfWorldTasks,
@@ -68,7 +88,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     options: &[],
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
-    has_public_examples: true,
+    public_files: Some(PUBLIC_FILES),
     rule_based_reply: Some(household_reply),
     texts: TEXTS,
     task_facts: TaskFacts {
@@ -88,3 +108,9 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
 /// What teaches the rule-based actor in households.
 pub(super) const LESSON_FORMS: LessonForms =
     LessonForms { understands: household_understands, example: "Look for a mug in/on a shelf first." };
+
+/// Removes everything through the first `. ` from an arrival in a game of data version 2.1.1, which names a location without
+/// information.
+fn without_location(raw: &str) -> Option<&str> {
+    raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
+}

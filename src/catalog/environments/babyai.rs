@@ -20,7 +20,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("door.txt", include_str!("../../env/babyai/prompts/door.txt")),
         ("key.txt", include_str!("../../env/babyai/prompts/key.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(grid_reply),
     texts: EnvironmentTexts {
         alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),

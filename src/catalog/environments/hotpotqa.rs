@@ -33,7 +33,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("bridge.txt", include_str!("../../env/hotpotqa/prompts/bridge.txt")),
         ("comparison.txt", include_str!("../../env/hotpotqa/prompts/comparison.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(question_reply),
     texts: EnvironmentTexts {
         own_words: &[OwnWords {

@@ -25,7 +25,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("examine.txt", include_str!("../../env/household/prompts/examine.txt")),
         ("puttwo.txt", include_str!("../../env/household/prompts/puttwo.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(household_reply),
     texts: TEXTS,
     task_facts: TaskFacts {

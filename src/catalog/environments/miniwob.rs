@@ -14,7 +14,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     options: miniwob::OPTIONS,
     defaults: EnvironmentDefaults::NONE,
     templates: &[("miniwob.toml", include_str!("../../env/miniwob/prompts/miniwob.toml"))],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(web_reply),
     texts: EnvironmentTexts {
         own_words: &[OwnWords {

@@ -58,7 +58,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("tyreworld-1.txt", include_str!("../../env/pddl/prompts/tyreworld-1.txt")),
         ("tyreworld-2.txt", include_str!("../../env/pddl/prompts/tyreworld-2.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(planning_reply),
     texts: EnvironmentTexts {
         thought_rule: Some("pddl.thought"),

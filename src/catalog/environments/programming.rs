@@ -35,7 +35,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("programming.toml", include_str!("../../env/programming/prompts/programming.toml")),
         ("programs.txt", include_str!("../../env/programming/prompts/programs.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: None,
     texts: EnvironmentTexts {
         own_words: &[OwnWords {

@@ -25,7 +25,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("find.txt", include_str!("../../env/scienceworld/prompts/find.txt")),
         ("measure.txt", include_str!("../../env/scienceworld/prompts/measure.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(science_reply),
     texts: EnvironmentTexts {
         thought_rule: Some("scienceworld.thought"),

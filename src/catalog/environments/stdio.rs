@@ -1,11 +1,13 @@
 //! The environment `stdio`: a program that is named on the command line. Those of the configuration are like it.
 
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
-use crate::catalog::environments::PROGRAM_ENVIRONMENT;
 use crate::env::list_values;
 use crate::env::stdio::StdioTasks;
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::NO_RULES;
+
+/// The environment whose program is named on the command line, and the kind of those in the configuration.
+pub const PROGRAM_ENVIRONMENT: &str = "stdio";
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: PROGRAM_ENVIRONMENT,
@@ -15,7 +17,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     options: &[],
     defaults: EnvironmentDefaults::NONE,
     templates: &[],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: None,
     // The interfaces cut what ALFWorld's texts have; nothing is known about those of a program.
     texts: PLAIN_TEXTS,

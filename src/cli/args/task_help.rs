@@ -1,6 +1,6 @@
 //! Help of the flags that choose tasks: each environment of the catalog says in its entry what they take.
 
-use crate::catalog::{ENVIRONMENTS, EnvironmentEntry};
+use crate::catalog::{ENVIRONMENTS, EnvironmentEntry, PROGRAM_ENVIRONMENT};
 
 /// Returns the help of `--task`: `start`, then what each environment takes.
 pub(super) fn task_help(start: &str) -> String {
@@ -21,6 +21,24 @@ pub(super) fn split_help() -> String {
 pub(super) fn state_help() -> String {
     let names: Vec<&str> = entries_where(|entry| entry.task_facts.has_state_files).map(|e| e.name).collect();
     format!("Level file to play ({})", names.join(", "))
+}
+
+/// Returns the help of `--unsandboxed`: the environments that run programs in a sandbox.
+pub(super) fn unsandboxed_help() -> String {
+    let names = entries_where(|entry| entry.task_facts.unsandboxed_option.is_some());
+    let names: Vec<String> = names.map(|entry| format!("--env {}", entry.name)).collect();
+    format!(
+        "Run the agent's programs without a sandbox (with {}): they can do whatever you can",
+        names.join(", ")
+    )
+}
+
+/// Returns the help of the command after `--`.
+pub(super) fn command_help() -> String {
+    format!(
+        "Program that is the environment (with --env {PROGRAM_ENVIRONMENT}), and its arguments; docs/ENVIRONMENTS.md describes what \
+         it reads and writes"
+    )
 }
 
 fn entries_where(

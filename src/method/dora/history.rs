@@ -22,7 +22,14 @@ pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<Stri
     match lesson.kind {
         ReflectionKind::Instruction => return describe_instruction(state, &lesson.text().text),
         ReflectionKind::Advice => {}
-        _ => return None,
+        ReflectionKind::Abstract
+        | ReflectionKind::Error
+        | ReflectionKind::Progress
+        | ReflectionKind::Plan
+        | ReflectionKind::Experience
+        | ReflectionKind::Lesson
+        | ReflectionKind::Positive
+        | ReflectionKind::Negative => return None,
     }
     let number = lesson.learnt_at.0;
     let open = state.episode.as_deref().filter(|episode| episode.number == number);

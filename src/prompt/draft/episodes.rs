@@ -26,7 +26,7 @@ impl DraftBuilder<'_> {
         count: &str,
     ) {
         let is_won = self.episode.outcome.as_ref().is_some_and(|outcome| outcome.won);
-        let count = self.count_setting(count).saturating_sub(usize::from(is_won));
+        let count = self.count_setting(count).unwrap_or(0).saturating_sub(usize::from(is_won));
         let mut recent: Vec<&Arc<Episode>> = self.state.successes.values().collect();
         recent.sort_by_key(|episode| episode.number);
         let shown = recent.split_off(recent.len().saturating_sub(count));
@@ -45,7 +45,7 @@ impl DraftBuilder<'_> {
         env_texts: &EnvTexts,
     ) {
         let recalled = recalled.map_or_else(Vec::new, |setting| {
-            most_similar(self.state, &self.episode.task, self.count_setting(setting))
+            most_similar(self.state, &self.episode.task, self.count_setting(setting).unwrap_or(0))
         });
         let count = (self.state.settings().examples.min(2) as usize).saturating_sub(recalled.len());
         let in_other_wording =
@@ -60,9 +60,10 @@ impl DraftBuilder<'_> {
         }
     }
 
-    fn count_setting(&self, name: &str) -> usize {
-        let count = self.state.run.as_ref().and_then(|run| run.settings.value(name)?.as_u64()).unwrap_or(0);
-        usize::try_from(count).unwrap_or(usize::MAX)
+    /// Returns the value of a setting that is a number; `None` if the run doesn't have it.
+    pub(super) fn count_setting(&self, name: &str) -> Option<usize> {
+        let count = self.state.run.as_ref()?.settings.value(name)?.as_u64()?;
+        Some(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
     fn add_attempts(

@@ -4,7 +4,7 @@ use super::DraftBuilder;
 use crate::domain::{
     DroppedSegment, Lesson, LessonOrigin, LessonStatus, ReflectionKind, Scope, SegmentLabel, SegmentOrigin,
 };
-use crate::prompt::templates::{Content, LessonFilter, SegmentTemplate, StoredText};
+use crate::prompt::templates::{Content, LessonFilter, MaxCount, SegmentTemplate, StoredText};
 use std::collections::BTreeMap;
 
 impl<'a> DraftBuilder<'a> {
@@ -56,13 +56,13 @@ impl<'a> DraftBuilder<'a> {
     fn select_lessons(&self, part: &SegmentTemplate, filter: &LessonFilter) -> Vec<&'a Lesson> {
         let state = self.state;
         let by_scope = state.settings().lessons_by_scope;
-        let kinds = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { &filter.kinds };
-        let max_count = filter.count_setting.as_deref().map_or(usize::MAX, |setting| {
-            let count = state.run.as_ref().map(|run| {
-                run.settings.value(setting).and_then(serde_json::Value::as_u64).unwrap_or(u64::MAX)
-            });
-            count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
-        });
+        let of_label = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { Vec::new() };
+        let kinds = if filter.kinds.is_empty() { &of_label } else { &filter.kinds };
+        let max_count = match &filter.max_count {
+            None => usize::MAX,
+            Some(MaxCount::Number(count)) => *count as usize,
+            Some(MaxCount::Setting(name)) => self.count_setting(name).unwrap_or(usize::MAX),
+        };
         let is_included = |l: &&Lesson| {
             // A lesson about a task applies only to that task, and a memory of a task type only to that type. So does a
             // loaded lesson of a known type; those that a run learns are one list for all of its tasks (OmniReflect,
@@ -118,19 +118,23 @@ impl<'a> DraftBuilder<'a> {
     }
 }
 
-/// Returns the kinds of lessons shown under a label.
-fn kinds_for_label(label: SegmentLabel) -> &'static [ReflectionKind] {
-    match label {
-        SegmentLabel::Abstract => &[ReflectionKind::Abstract],
-        SegmentLabel::Error => &[ReflectionKind::Error],
-        SegmentLabel::Progress => &[ReflectionKind::Progress],
-        _ => &[
-            ReflectionKind::Plan,
-            ReflectionKind::Experience,
-            ReflectionKind::Lesson,
-            ReflectionKind::Positive,
-            ReflectionKind::Negative,
-            ReflectionKind::Advice,
-        ],
+/// Returns the kinds of lessons shown under a label whose segment names none.
+fn kinds_for_label(label: SegmentLabel) -> Vec<ReflectionKind> {
+    ReflectionKind::ALL.into_iter().filter(|kind| label_of_kind(*kind) == Some(label)).collect()
+}
+
+/// Returns the label under which lessons of a kind are shown; `None` if only a segment that names the kind shows them.
+fn label_of_kind(kind: ReflectionKind) -> Option<SegmentLabel> {
+    match kind {
+        ReflectionKind::Abstract => Some(SegmentLabel::Abstract),
+        ReflectionKind::Error => Some(SegmentLabel::Error),
+        ReflectionKind::Progress => Some(SegmentLabel::Progress),
+        ReflectionKind::Plan
+        | ReflectionKind::Experience
+        | ReflectionKind::Lesson
+        | ReflectionKind::Positive
+        | ReflectionKind::Negative
+        | ReflectionKind::Advice => Some(SegmentLabel::Memory),
+        ReflectionKind::Instruction => None,
     }
 }

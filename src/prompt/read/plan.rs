@@ -37,7 +37,7 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
     "You are in the middle of a room",
 ];
 
-/// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection). Removes fences,
+/// Parses a mentor's reply as one text (a plan, an experience, a lesson). Removes fences,
 /// reasoning and the leading label, and keeps the lines. A dictionary or list becomes lines. Linear in the length of
 /// the reply.
 pub fn read_free_text(reply: &str) -> FreeText {

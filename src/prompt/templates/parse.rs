@@ -2,8 +2,8 @@
 
 use super::env_texts::Example;
 use super::{
-    Condition, Content, EnvTexts, Fact, Layout, LessonFilter, SegmentTemplate, StoredText, TemplateError,
-    TemplateFiles, question_key,
+    Condition, Content, EnvTexts, Fact, Layout, LessonFilter, MaxCount, SegmentTemplate, StoredText,
+    TemplateError, TemplateFiles, question_key,
 };
 use crate::domain::{DefaultValue, MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel, SettingSpec};
 use crate::prompt::interface::OtherWording;
@@ -43,7 +43,7 @@ struct RawSegment {
     kinds: Vec<ReflectionKind>,
     #[serde(default)]
     #[serde(rename = "last")]
-    count_setting: Option<Spanned<String>>,
+    max_count: Option<Spanned<MaxCount>>,
     #[serde(default)]
     scope: Option<Scope>,
     #[serde(default)]
@@ -203,8 +203,21 @@ fn check_settings(
     settings: &[SettingSpec],
 ) -> Result<(), TemplateError> {
     let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
-    for name in [&segment.count_setting, &segment.recalled, &segment.recent].into_iter().flatten() {
+    for name in [&segment.recalled, &segment.recent].into_iter().flatten() {
         file.known_name("setting", name.clone(), &names)?;
+    }
+    if let Some(count) = &segment.max_count {
+        match count.get_ref() {
+            MaxCount::Setting(name) => {
+                file.known_name("setting", Spanned::new(count.span(), name.clone()), &names)?;
+            }
+            MaxCount::Number(0) => {
+                let reason =
+                    "`last` is 0, so no lesson would ever be shown; leave out the segment".to_owned();
+                return Err(file.error_at(count.span().start, reason));
+            }
+            MaxCount::Number(_) => {}
+        }
     }
     let Some(RawCondition { setting, value }) = &segment.condition else { return Ok(()) };
     let known: Vec<&str> = names.into_iter().chain(Condition::FACTS).collect();
@@ -272,7 +285,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
     let filter = LessonFilter {
         heading: heading.clone(),
         kinds: raw.kinds,
-        count_setting: raw.count_setting.map(Spanned::into_inner),
+        max_count: raw.max_count.map(Spanned::into_inner),
         scope: raw.scope,
         this_episode_only: raw.this_episode_only,
         grouped_by_episode: raw.grouped_by_episode,
@@ -289,7 +302,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         labels: raw.labels.iter().map(|(kind, text)| (*kind, StoredText::new(text))).collect(),
     };
     let has_filter = !filter.kinds.is_empty()
-        || filter.count_setting.is_some()
+        || filter.max_count.is_some()
         || filter.scope.is_some()
         || filter.this_episode_only
         || filter.grouped_by_episode

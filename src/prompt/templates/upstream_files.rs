@@ -1,36 +1,42 @@
-//! Parses a user's own copies of the files of ReAct and Reflexion, named as in their public code: the examples of
-//! ALFWorld (`alfworld_3prompts.json`, methods.md 2.1, 4) and the failures shown to Reflexion's mentor
-//! (`reflexion_few_shot_examples.txt`, methods.md 2.2). Their contents are shown unchanged.
+//! Parses a user's own copies of public code's files about an environment: examples, and failures shown to a mentor. Their
+//! contents are shown unchanged.
 
 use super::env_texts::Example;
 use super::{EnvTexts, StoredText, TemplateError};
 use std::collections::BTreeMap;
 
-/// The names of these files.
-pub(super) const FILE_NAMES: &[&str] = &[EXAMPLES_FILE, FAILURES_FILE];
-const EXAMPLES_FILE: &str = "alfworld_3prompts.json";
-const FAILURES_FILE: &str = "reflexion_few_shot_examples.txt";
+/// Files of public code about an environment, which a person may add with `--prompts`.
+#[derive(Clone, Copy, Debug)]
+pub struct PublicFiles {
+    /// The name of the file of examples: a JSON object with keys `FORMAT_TYPE_N`.
+    pub examples: &'static str,
+    /// The formats of examples. A type is shown in the first format that has it.
+    pub formats: &'static [&'static str],
+    /// The names of types in the file, each with the task types it fits and words of their goals.
+    pub task_types: &'static [(&'static str, &'static [&'static str])],
+    /// The numbers of the examples of a type, in the order in which the public code shows them.
+    pub example_order: &'static [&'static str],
+    /// The name of the file of failed attempts, each followed by its plan.
+    pub failures: &'static str,
+}
 
-/// The type names in the file, each with the task types it fits and words of their goals.
-const TASK_TYPES: &[(&str, &[&str])] = &[
-    ("put", &["pick_and_place_simple"]),
-    ("clean", &["pick_clean_then_place_in_recep", "clean"]),
-    ("heat", &["pick_heat_then_place_in_recep", "hot", "heat"]),
-    ("cool", &["pick_cool_then_place_in_recep", "cool"]),
-    ("examine", &["look_at_obj_in_light", "look", "examine"]),
-    ("puttwo", &["pick_two_obj_and_place", "two"]),
-];
-/// The order in which the public code shows the examples of a type; it never shows the third.
-const EXAMPLE_ORDER: &[&str] = &["1", "0", "2"];
+impl PublicFiles {
+    /// Returns the names of the files.
+    pub(super) fn names(&self) -> [&'static str; 2] {
+        [self.examples, self.failures]
+    }
+}
 
 /// Adds the texts of these files to those of the environment they are about.
 pub(super) fn add_upstream_texts(
     files: &BTreeMap<String, String>,
     env: &str,
+    public: &PublicFiles,
     env_texts: &mut [EnvTexts],
 ) -> Result<(), TemplateError> {
-    let examples = files.get(EXAMPLES_FILE).map(|text| parse_examples(text)).transpose()?;
-    let failures = files.get(FAILURES_FILE).map(|text| parse_failures(text)).transpose()?;
+    let examples = files.get(public.examples).map(|text| parse_examples(public, text)).transpose()?;
+    let failures =
+        files.get(public.failures).map(|text| parse_failures(public.failures, text)).transpose()?;
     for env_texts in env_texts.iter_mut().filter(|t| t.envs.iter().any(|e| e == env)) {
         if let Some(examples) = &examples {
             env_texts.examples.clone_from(examples);
@@ -46,47 +52,45 @@ fn template_error(file: &str, line: usize, reason: String) -> TemplateError {
     TemplateError { file: file.to_owned(), line: line.max(1), reason }
 }
 
-/// Parses the examples of each type in the order in which they are shown: `react_TYPE_1`, `react_TYPE_0`; examples
-/// without thoughts (`act_TYPE_N`) only if a type has no others.
-fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
+/// Parses the examples of each type in the order in which they are shown: `FORMAT_TYPE_1`, `FORMAT_TYPE_0`.
+fn parse_examples(public: &PublicFiles, text: &str) -> Result<Vec<Example>, TemplateError> {
+    let error = |line: usize, reason: String| template_error(public.examples, line, reason);
     let parsed: BTreeMap<String, serde_json::Value> = serde_json::from_str(text)
-        .map_err(|e| template_error(EXAMPLES_FILE, e.line(), format!("not a JSON object of texts: {e}")))?;
+        .map_err(|e| error(e.line(), format!("not a JSON object of texts: {e}")))?;
     let mut by_key: BTreeMap<&str, &str> = BTreeMap::new();
     for (key, value) in &parsed {
         let line =
             text.find(&format!("\"{key}\"")).map_or(1, |offset| 1 + text[..offset].matches('\n').count());
         let parts: Vec<&str> = key.split('_').collect();
-        let known = matches!(parts.as_slice(), [format, kind, number] if matches!(*format, "react" | "act")
-            && TASK_TYPES.iter().any(|(name, _)| name == kind) && EXAMPLE_ORDER.contains(number));
+        let known = matches!(parts.as_slice(), [format, kind, number] if public.formats.contains(format)
+            && public.task_types.iter().any(|(name, _)| name == kind) && public.example_order.contains(number));
         if !known {
-            let kinds = TASK_TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            let forms: Vec<String> = public.formats.iter().map(|format| format!("{format}_TYPE_N")).collect();
+            let kinds: Vec<&str> = public.task_types.iter().map(|(name, _)| *name).collect();
             let reason = format!(
-                "{key:?} is not the name of an example; write react_TYPE_N or act_TYPE_N, \
-                 with TYPE one of {kinds} and N from 0 to 2"
+                "{key:?} is not the name of an example; write {}, with TYPE one of {} and N from 0 to {}",
+                forms.join(" or "),
+                kinds.join(", "),
+                public.example_order.len().saturating_sub(1)
             );
-            return Err(template_error(EXAMPLES_FILE, line, reason));
+            return Err(error(line, reason));
         }
         let example = value.as_str().filter(|text| !text.trim().is_empty());
-        let example = example.ok_or_else(|| {
-            template_error(EXAMPLES_FILE, line, format!("{key:?} must be a text that isn't empty"))
-        })?;
+        let example =
+            example.ok_or_else(|| error(line, format!("{key:?} must be a text that isn't empty")))?;
         by_key.insert(key, example);
     }
     if by_key.is_empty() {
-        return Err(template_error(EXAMPLES_FILE, 1, "the file has no examples".to_owned()));
+        return Err(error(1, "the file has no examples".to_owned()));
     }
     let examples_of = |format: &str, kind: &str| -> Vec<&str> {
-        EXAMPLE_ORDER
-            .iter()
-            .filter_map(|n| by_key.get(format!("{format}_{kind}_{n}").as_str()).copied())
-            .collect()
+        let keys = public.example_order.iter().map(|n| format!("{format}_{kind}_{n}"));
+        keys.filter_map(|key| by_key.get(key.as_str()).copied()).collect()
     };
     let mut examples = Vec::new();
-    for (kind, types) in TASK_TYPES {
-        let mut texts = examples_of("react", kind);
-        if texts.is_empty() {
-            texts = examples_of("act", kind);
-        }
+    for (kind, types) in public.task_types {
+        let mut of_formats = public.formats.iter().map(|format| examples_of(format, kind));
+        let texts = of_formats.find(|texts| !texts.is_empty()).unwrap_or_default();
         let types: Vec<String> = types.iter().map(|t| (*t).to_owned()).collect();
         examples.extend(
             texts.into_iter().map(|text| Example::verbatim(types.clone(), &with_final_newline(text))),
@@ -95,13 +99,13 @@ fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
     Ok(examples)
 }
 
-/// Parses the failures shown to Reflexion's mentor.
-fn parse_failures(text: &str) -> Result<StoredText, TemplateError> {
+/// Parses failed attempts with their plans.
+fn parse_failures(file: &str, text: &str) -> Result<StoredText, TemplateError> {
     let has_plan = |line: &str| line.contains("New plan:") || line.contains("Next plan:");
     if !text.lines().any(has_plan) {
         let line = text.lines().count();
         let reason = "the file has no plan; write a line with `New plan:` after each failed attempt";
-        return Err(template_error(FAILURES_FILE, line, reason.to_owned()));
+        return Err(template_error(file, line, reason.to_owned()));
     }
     let heading = "\n\nFailed attempts, each followed by the plan written after it:\n\n";
     Ok(StoredText::new(&format!("{heading}{}", with_final_newline(text.trim()))))
@@ -116,6 +120,9 @@ mod tests {
     use super::super::Templates;
     use super::*;
     use crate::domain::Task;
+
+    const EXAMPLES_FILE: &str = "alfworld_3prompts.json";
+    const FAILURES_FILE: &str = "reflexion_few_shot_examples.txt";
 
     fn templates_with(name: &str, text: &str) -> Result<Templates, TemplateError> {
         crate::catalog::parse_templates(vec![(name.to_owned(), text.to_owned())])

@@ -1,7 +1,7 @@
 //! The trial status of a task and the texts of empty lanes.
 
 use crate::catalog::{Lane, find_method};
-use crate::domain::{LessonId, LessonOp, ReflectionKind};
+use crate::domain::{LessonId, LessonOp};
 use crate::engine::{State, UndoAction, UndoEntry};
 
 /// Returns the trial status, longest form first; empty if a task has one trial.
@@ -35,9 +35,7 @@ pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
     let Some(run) = &state.run else { return "no lessons yet".to_owned() };
     let explained = find_method(&run.method).and_then(|entry| (entry.empty_lane_text)(run, lane));
     explained.unwrap_or_else(|| match lane.kinds {
-        [ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress] => {
-            format!("no {} lessons yet", lane.title)
-        }
+        [kind] if kind.is_written_in_episode() => format!("no {} lessons yet", lane.title),
         _ => "no lessons yet".to_owned(),
     })
 }
