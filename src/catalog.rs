@@ -81,7 +81,7 @@ pub fn compute_job(job: &Job, context: &JobContext) -> Result<Value, String> {
 }
 
 /// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it. A
-/// method that this program doesn't know gets OmniReflect's.
+/// method that this program doesn't know gets those of [`CALIBRATION_METHOD`].
 pub fn lanes_for_method(name: &str) -> &'static [Lane] {
     static LANES: LazyLock<BTreeMap<&str, Vec<Lane>>> =
         LazyLock::new(|| METHODS.iter().map(|entry| (entry.name, Lane::with_other(entry.lanes))).collect());
@@ -203,6 +203,23 @@ pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
     Some(format!(
         "the rule-based actor doesn't know the environment {env}: it will only look around; use --actor openai:MODEL \
          or --actor human"
+    ))
+}
+
+/// Returns a warning if a run's questions to its mentor go to the symbolic rules, and these know nothing about an environment of
+/// the run: no reflection would be written there.
+pub fn uninformed_mentor_warning(run: &RunSpec) -> Option<String> {
+    let entry = find_method(&run.method)?;
+    let asks_rules = !entry.questions.is_empty()
+        && (entry.unused_mentor)(run).is_none()
+        && run.role_source(ModelRole::Mentor) == RoleSource::Symbolic;
+    let has_no_rules =
+        |name: &&str| find_environment(name).is_some_and(|entry| entry.rules.detectors.is_empty());
+    let mut environments = run.tasks.iter().map(|task| task.env.as_str());
+    let env = environments.find(has_no_rules).filter(|_| asks_rules)?;
+    Some(format!(
+        "the mentor is the symbolic rules, which know nothing about the environment {env}: no reflection will be written; use \
+         --mentor openai:MODEL"
     ))
 }
 

@@ -92,7 +92,7 @@ fn tasks_are_listed_and_played() {
     let home = Home(tempfile::tempdir().unwrap());
     assert_contains(&home.run(&["tasks", "--env", "counter"], ""), &["14  reach 14", "40  reach 40"]);
     let help = home.run(&["tasks", "--help"], "").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_contains(&help, &["for counter the number to reach"]);
+    assert_contains(&help, &["for counter the number to reach, or `random`"]);
     let played = home.run(&["play", "--env", "counter", "--task", "9"], "add 5\nadd 7\nadd 3\nadd 1\n");
     assert_contains(&played, &["The sum is 5.", "Nothing happens.", "The sum is 9."]);
 }
@@ -162,6 +162,29 @@ fn a_method_without_an_actor_gets_no_advice_about_one() {
     assert!(!reported.contains("actor"), "{reported}");
     let said = home.run(&[&run[..], &["--plain"]].concat(), "step\nr\nquit\n");
     assert_contains(&said, &["the method chose this action itself"]);
+}
+
+/// Regression: `play --seed` found the task with another seed than its own, so generated tasks didn't depend on it.
+#[test]
+fn play_finds_the_task_with_its_seed() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let goal = |seed: &str| {
+        let played = home.run(&["play", "--env", "counter", "--task", "random", "--seed", seed], "");
+        played.lines().find(|line| line.contains("reach")).unwrap_or_else(|| panic!("{played}")).to_owned()
+    };
+    assert_contains(&goal("7"), &["reach 260."]);
+    assert_contains(&goal("8"), &["reach 297."]);
+}
+
+/// A method that asks its mentor: the rules of the environment answer in a model's place, and the actor reads it.
+#[test]
+fn a_method_asks_its_mentor_and_the_rules_answer_without_a_model() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "14", "--method", "cautious", "--trials", "2"];
+    let said = home.run(&[&run[..], &["--headless"]].concat(), "");
+    assert_contains(&said, &["Went past the number.", "The sum is 15.", "4 > add 1", "The sum is 14."]);
+    let shown = home.run(&[&run[..], &["--mentor", "openai:m", "--dry-run"]].concat(), "");
+    assert_contains(&shown, &["What should be avoided next time?"]);
 }
 
 /// The stand-in for a model plays by the function of the environment's entry, and a lesson teaches it.

@@ -2,15 +2,15 @@
 
 use retrospect::catalog::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
 use retrospect::domain::{
-    EnvInfo, LessonText, ListingCost, Note, NoteKind, Observation, Picture, PictureRequest, PictureRole,
-    Prompt, Scope, SegmentLabel, Step, StepResult, Task,
+    EnvInfo, ListingCost, Note, NoteKind, Observation, Picture, PictureRequest, PictureRole, Prompt, Scope,
+    SegmentLabel, Step, StepResult, Task,
 };
 use retrospect::engine::{Episode, State};
 use retrospect::env::{
     EnvError, Environment, EnvironmentOption, OptionValues, Snapshot, TaskAccess, TaskError, TaskSource,
 };
 use retrospect::prompt::interface::PLAIN_TEXTS;
-use retrospect::symbolic::{Detector, EnvironmentRules, LessonTemplate};
+use retrospect::symbolic::{Detector, EnvironmentRules, LessonTemplate, error_lesson};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -32,15 +32,15 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         ("counter.toml", include_str!("counter.toml")),
         ("counter-example.txt", include_str!("counter-example.txt")),
     ],
-    has_public_examples: false,
+    public_files: None,
     rule_based_reply: Some(rule_based_reply),
     texts: PLAIN_TEXTS,
     draw_picture,
     task_facts: TaskFacts {
-        start_text: Some("any number up to 1000"),
+        start_text: Some("any number up to 1000, or `random`"),
         difficulty: |task| Some(if task.id.len() == 1 { "easy" } else { "hard" }),
         short_goal: |goal| goal.trim_start_matches("reach "),
-        task_help: "the number to reach",
+        task_help: "the number to reach, or `random`",
         ..TaskFacts::NONE
     },
 };
@@ -63,8 +63,10 @@ impl TaskSource for CounterTasks {
         Ok(Box::new(Counter { goal, sum: 0, refuses_past }))
     }
 
-    fn find(&self, text: &str, _: TaskAccess) -> Result<Task, TaskError> {
-        parse_goal(text).map(task)
+    /// `random` is a number that the seed chooses. The task found has its number as id, so that a session finds it again.
+    fn find(&self, text: &str, access: TaskAccess) -> Result<Task, TaskError> {
+        let goal = if text == "random" { 1 + access.options.seed * 37 % MAX_GOAL } else { parse_goal(text)? };
+        Ok(task(goal))
     }
 
     fn list(&self, _: TaskAccess) -> Result<Vec<Task>, TaskError> {
@@ -189,7 +191,7 @@ fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         }
         _ => return Vec::new(),
     };
-    vec![(format!("error.{}", note.detector), Scope::Environment, LessonText::error(mistake, solution))]
+    error_lesson(note, Scope::Environment, mistake, solution)
 }
 
 /// Plays without a model, from the prompt alone: a beginner who adds 5 until a lesson says to look at what is missing.

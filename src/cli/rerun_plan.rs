@@ -43,7 +43,11 @@ pub(super) fn plan_rerun_of(
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
     run_config.replay_start = Some(Box::new(start));
     let unused_mentor = crate::catalog::unused_mentor_reason(&spec);
-    let warnings = unused_mentor.into_iter().chain(crate::catalog::unsuited_actor_warning(&spec)).collect();
+    let warnings = unused_mentor
+        .into_iter()
+        .chain(crate::catalog::unsuited_actor_warning(&spec))
+        .chain(crate::catalog::uninformed_mentor_warning(&spec))
+        .collect();
     Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })
 }
 

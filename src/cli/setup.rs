@@ -138,6 +138,7 @@ pub(super) fn plan_run_with_calibration(
     warnings.extend(method_remark);
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
+    warnings.extend(catalog::uninformed_mentor_warning(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
 }
 
@@ -194,7 +195,7 @@ fn build_spec(
     let reading = config.get(keys::AS);
     let (mut limits, mut settings, mut loop_detector) = catalog::defaults(&method, reading);
     if calibration.is_some() {
-        // OmniReflect reflects on the calibration episodes, unless the method of the tests does so itself.
+        // The calibration method reflects on the calibration episodes, unless the method of the tests does so itself.
         for (name, setting) in catalog::defaults(catalog::calibration_method(&method).name, reading).1 {
             settings.insert_missing(&name, setting);
         }
