@@ -71,13 +71,15 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
     let duration = (0..3).map(|_| time_run()).min().unwrap();
     let mut rng = Rng::new(seed);
     let (mut before_start, mut after_end, mut lines, mut while_resuming) = (0, 0, 0, 0);
+    let mut steps_shown = 0;
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
         let moment = duration.mul_f64(rng.below(1_000) as f64 / 1_000.0);
         let screen = n % 3 == 2;
         let printed = if screen {
             // The rule-based actor types on a screen, so a run takes longer there.
-            play_on_screen(dir.path(), &mut rng, moment * 4)
+            steps_shown += play_on_screen(dir.path(), &mut rng, moment * 4);
+            Vec::new()
         } else {
             let kill =
                 if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(printed.len())) };
@@ -105,7 +107,7 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
         assert_same_events(&normalized_events(&path), &uninterrupted, &kill_name);
     }
     println!(
-        "kill: {kills} kills of seed {seed} ({} with a screen, {while_resuming} killed again while resuming), {before_start} before the run was \
+        "kill: {kills} kills of seed {seed} ({} with a screen that had shown {steps_shown} steps, {while_resuming} killed again while resuming), {before_start} before the run was \
          written, {after_end} after its end; {lines} printed events found again; every session ended with the {} events of the uninterrupted run",
         kills / 3,
         uninterrupted.len()
@@ -312,9 +314,9 @@ fn play_headless(run_args: &[&str], sessions: &Path, kill: Option<&Kill>) -> Vec
     printed
 }
 
-/// Plays on the screen of a pseudo-terminal until it is killed. The screen doesn't show event numbers, so this returns
-/// nothing to compare, but checks that the steps shown on the last frame are in the journal.
-fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
+/// Plays on the screen of a pseudo-terminal until it is killed, some time after the first action was executed. The screen doesn't
+/// show event numbers, so only steps are compared: no step was shown that the journal doesn't have. Returns the step shown last.
+fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> u32 {
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
     let pty = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(PROGRAM);
@@ -341,28 +343,38 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
     }
     std::thread::sleep(Duration::from_millis(rng.below(200) as u64));
     let _ = keys.write_all(b" ");
+    let contents = || {
+        let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
+        parser.process(&output_bytes.lock().unwrap());
+        parser.screen().contents()
+    };
+    while shown_step(&contents()) < Some(2) {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "nothing was played on the screen:\n{}",
+            contents()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
     std::thread::sleep(moment);
     kill_process(pid, Signal::KILL).unwrap();
     child.wait().unwrap();
     drop((keys, pty.master));
     reading.join().unwrap();
-    let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
-    parser.process(&output_bytes.lock().unwrap());
-    let shown = parser.screen().contents();
-    if let Some(step) = shown_step(&shown) {
-        let events =
-            read_branch(&find_session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
-        let state = retrospect::journal::fold_events(events);
-        let head = state.head();
-        let steps = head
-            .ended_episodes
-            .iter()
-            .map(|p| p.steps)
-            .chain(head.episode.iter().map(|e| e.steps.len() as u32))
-            .max();
-        assert!(steps >= Some(step), "step {step} was shown, but the journal has {steps:?} steps:\n{shown}");
-    }
-    Vec::new()
+    let shown = contents();
+    // The end card covers the step.
+    let step = shown_step(&shown).unwrap_or(2);
+    let events = read_branch(&find_session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
+    let state = retrospect::journal::fold_events(events);
+    let head = state.head();
+    let steps = head
+        .ended_episodes
+        .iter()
+        .map(|p| p.steps)
+        .chain(head.episode.iter().map(|e| e.steps.len() as u32))
+        .max();
+    assert!(steps >= Some(step), "step {step} was shown, but the journal has {steps:?} steps:\n{shown}");
+    step
 }
 
 /// Returns the step in the first row: `step 24/50`.
