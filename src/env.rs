@@ -103,7 +103,7 @@ pub trait Environment: Send {
         false
     }
 
-    /// Returns the fields of the `world` object in `play --json` (ALFWorld: `inventory`).
+    /// Returns the fields of the `world` object in `play --json` (such as `inventory`).
     fn world_summary(&self) -> serde_json::Value {
         serde_json::Value::Object(serde_json::Map::new())
     }

@@ -1,4 +1,4 @@
-//! Parsers for the sentences of grid worlds (BabyAI's text interface): observations and goals.
+//! Parsers for the sentences of grid worlds (in the words of BabyAI's code): observations and goals.
 //!
 //! This is a leaf module shared by the detectors and the rule-based actor, which don't depend on each other. It works
 //! on the text alone.

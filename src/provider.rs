@@ -63,7 +63,7 @@ pub struct NewlineStopCheck {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplingOverrides {
     pub temperature: Option<f64>,
-    /// Added to the temperature that would otherwise be sent, up to a sum of 1 (Reflexion raises it after empty
+    /// Added to the temperature that would otherwise be sent, up to a sum of 1 (Reflexion's public code raises it after empty
     /// replies). Has no effect if no temperature is sent.
     pub temperature_increase: f64,
     /// Maximum number of tokens in the reply.

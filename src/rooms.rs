@@ -1,4 +1,4 @@
-//! The grammar of ScienceWorld's descriptions of rooms; a leaf, so that the environment and the rule-based actor parse alike
+//! The grammar of descriptions of rooms; a leaf, so that the environment and the rule-based actor parse alike
 //! without knowing each other.
 
 use regex::Regex;

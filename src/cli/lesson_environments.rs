@@ -97,7 +97,7 @@ pub(super) fn foreign_exemplars(spec: &RunSpec, file: &Path, pool: &PoolFile) ->
 /// Lessons that were learned in other environments than those of a run's tasks.
 struct ForeignLessons<'a> {
     ids: Vec<&'a str>,
-    /// Their numbers: "3 lessons from babyai and 1 lesson from pddl".
+    /// Their numbers: "3 lessons from A and 1 lesson from B".
     lessons: String,
     /// The first environment of the run.
     here: String,

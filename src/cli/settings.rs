@@ -160,7 +160,7 @@ pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(St
 }
 
 /// Returns the configuration key of an environment's option: by its whole name, or by its name in the chosen environment
-/// (`enumerate` for `scienceworld.enumerate`), unless a setting is named so.
+/// (`past` for `counter.past`), unless a setting is named so.
 pub(super) fn find_environment_option(config: &Config, name: &str) -> Option<&'static Entry> {
     if find_setting(name).is_some() {
         return None;

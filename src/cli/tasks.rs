@@ -64,7 +64,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
     Ok(())
 }
 
-/// Writes a generated game in the folder layout of ALFWorld's loader; returns the folder.
+/// Writes a generated game in the folder layout that its public loader reads; returns the folder.
 fn write_game(dir: &Path, task: &Task, export: ExportTask) -> Result<String, CliError> {
     let game = export(&task.id).map_err(|e| {
         CliError::new(

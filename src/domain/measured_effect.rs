@@ -142,7 +142,7 @@ impl MeasuredEffect {
     }
 
     /// Describes the pairs by their steps, if they were counted:
-    /// `effective 12, ineffective 5, toxic 3 pairs (steps with : without, DORA's definition)`.
+    /// `effective 12, ineffective 5, toxic 3 pairs (steps with : without, ...)`.
     pub fn describe_advice(&self) -> Option<String> {
         let counts = self.advice.filter(|counts| counts.total() > 0)?;
         Some(counts.describe_arms(&self.arms.0, &self.arms.1))

@@ -19,7 +19,7 @@ pub enum SegmentLabel {
     Error,
     /// Progress lessons and their heading.
     Progress,
-    /// Memory of earlier trials (Reflexion and related methods) and its heading.
+    /// Memory of earlier trials and its heading.
     Memory,
     /// A complete solved episode.
     Example,

@@ -41,7 +41,7 @@ setting_words! {
         #[default]
         #[serde(rename = "own")]
         AgentAction = "own",
-        /// As an edit by a human (Reflexion's `[human edit]` label).
+        /// As an edit by a human (the label `[human edit]` of Reflexion's code).
         #[serde(rename = "human_edit")]
         HumanEdit = "human_edit",
     }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 /// text; it is empty until the environment has been reset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Name of the environment: `household`, `alfworld`, ...
+    /// Name of the environment.
     pub env: String,
     /// Name of the task within its environment; identical on every machine only if the environment's own task names
     /// are.
@@ -59,8 +59,7 @@ pub enum EpisodeRole {
     Test,
     /// Played to learn from; never counted.
     Calibrate,
-    /// Like [`Calibrate`](Self::Calibrate), but the agent explores without knowing the goal (OmniReflect's
-    /// task-agnostic setting).
+    /// Like [`Calibrate`](Self::Calibrate), but the agent explores without knowing the goal (task-agnostic).
     Explore,
 }
 

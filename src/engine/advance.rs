@@ -68,7 +68,8 @@ impl Engine {
             if reason == EndReason::RepeatedAdvice && !state.can_proceed() {
                 return Vec::new();
             }
-            // Before the episode ends, the method may reflect on the last step. (OmniReflect's loop reflects before it
+            // Before the episode ends, the method may reflect on the last step. (OmniReflect, Algorithm 1,
+            // reflects before it
             // stops at a final state.)
             return match self.final_reflections() {
                 Some(events) => events,

@@ -370,7 +370,7 @@ impl State {
             }
             Event::EpisodeEnded { summary } => {
                 let mut outcome = summary.clone();
-                // Sessions of earlier versions recorded the reward instead (BabyAI).
+                // Sessions of earlier versions recorded the reward instead.
                 if outcome.won {
                     outcome.progress = 1.0;
                 }

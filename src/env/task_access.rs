@@ -80,7 +80,7 @@ impl OptionValues {
 /// Options for opening and listing tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskOptions {
-    /// The folder of data that is not part of this program: ALFWorld's games, AgentBoard's problems.
+    /// The folder of data that is not part of this program: games and problems of others.
     pub data: Option<PathBuf>,
     /// The seed of generated tasks whose name contains none.
     pub seed: u64,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub enum Difficulty {
     /// A small, tidy room; solvable in a few steps.
     Easy,
-    /// Comparable to ALFWorld's rooms and AgentBoard's problems.
+    /// Comparable to the published games and problems.
     Normal,
     /// A crowded room, or a problem larger than most of AgentBoard's.
     Hard,

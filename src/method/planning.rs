@@ -1,4 +1,4 @@
-//! Planning-only (ProgPrompt, FCRF's baseline without reasoning; section V-A): the mentor writes a program for a whole
+//! Planning-only (ProgPrompt; the baseline without reasoning of FCRF's paper, section V-A): the mentor writes a program for a whole
 //! attempt in advance, from the task alone, in one call. Each step then takes the program's next action, whatever the
 //! environment answers; only the program's own assertions look at what was observed, and recover if they fail. An
 //! impossible action is sent like any other, and at the end of the program the attempt ends.

@@ -25,8 +25,7 @@ pub fn next_by_task(state: &State) -> Vec<Intent> {
     start_or_end(entries.iter().find(|entry| !entry.finished))
 }
 
-/// Starts the next task of the current trial, or ends the run: trial by trial over the tasks not yet won, as Reflexion
-/// and FCRF do.
+/// Starts the next task of the current trial, or ends the run: trial by trial over the tasks not yet won.
 pub fn next_by_trial(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];

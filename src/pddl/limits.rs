@@ -1,5 +1,5 @@
 //! Size limits for PDDL texts and the tasks grounded from them. A file that exceeds one is rejected with an error. Real
-//! ALFWorld games stay below a hundredth of each.
+//! games stay below a hundredth of each.
 
 /// Nesting depth of formulas. Real domains nest less than ten deep; the limit keeps recursion far from a stack
 /// overflow.

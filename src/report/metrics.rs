@@ -67,8 +67,8 @@ pub struct Metrics {
     pub all: Rates,
     /// By type of task.
     pub by_type: BTreeMap<String, Rates>,
-    /// By difficulty, as given in a label file; unlabelled ALFWorld tasks as AgentBoard labels them: `put` is easy, all
-    /// others are hard.
+    /// By difficulty, as given in a label file; tasks without a label as the entry of
+    /// their environment rates them.
     pub by_difficulty: BTreeMap<String, Rates>,
     /// The results of each trial, and what they cost.
     pub by_trial: Vec<TrialTotals>,

@@ -85,7 +85,7 @@ pub enum Finding {
         lesson: LessonRef,
         /// The result, with its column and interval.
         measured: String,
-        /// Pairs by their steps (DORA, question 3).
+        /// Pairs by their steps (DORA's paper, question 3).
         pairs: AdviceCounts,
     },
     /// A measurement has shown that a lesson has no effect that matters, and none that it has one.

@@ -1,7 +1,7 @@
 //! Names of environments and methods belong into their folder and their entry of the catalog. Everything else asks the
-//! catalog. What is left elsewhere is listed here with its reason.
+//! catalog. What is left elsewhere is listed here with its reason. A comment may name a paper or its code as a source.
 
-use crate::source_tree::{Module, SourceTree, attributes, is_for_tests};
+use crate::source_tree::{Module, SourceTree, attributes, files, is_for_tests};
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use retrospect::catalog::{ENVIRONMENT_NAMES, METHOD_NAMES};
 use std::collections::BTreeSet;
@@ -23,10 +23,9 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("env/miniwob", "dora", "the set of the pages in its paper"),
     ("ui/terminal.rs", "stdio", "standard input and output"),
     ("cli/opener.rs", "stdio", "standard input and output"),
-    ("cli/args", "stdio", "the environment whose program is an argument"),
     ("cli/config/reference.rs", "stdio", "an example of a table"),
-    ("cli/config/programs.rs", "stdio", "the kind of a table"),
     ("symbolic", "household", "rules of a family of environments"),
+    ("symbolic", "scienceworld", "rules of a family of environments, which it names `science`"),
     ("symbolic", "planning", "rules of a family of environments"),
     ("pddl", "pddl", "the language, not the environment"),
     ("stand_in", "*", "worlds that the entries choose from"),
@@ -49,15 +48,17 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/config/keys.rs", "alfworld", "the variable that its own tools read too"),
     ("cli/config/keys.rs", "react", "the interface"),
     ("prompt/interface.rs", "react", "the interface"),
-    ("prompt/interface.rs", "fcrf", "the rule's name in journals"),
-    ("prompt/read/plan.rs", "household", "a line of the public code's prompts that models repeat"),
-    ("prompt/templates/upstream_files.rs", "*", "names of files of the public code"),
+    (
+        "prompt/read/plan.rs",
+        "household",
+        "a line of public code's prompts that any model may repeat; a reply is read without its task",
+    ),
     ("domain/advice_effect.rs", "dora", "the paper whose definition it is"),
     ("domain/run.rs", "react", "the interface"),
     ("domain/common_settings.rs", "fcrf", "where a value comes from, and its name in journals"),
     ("domain/common_settings.rs", "expel", "what a setting is needed for"),
+    ("domain/common_settings.rs", "rci", "the name of a setting in journals, which the engine reads"),
     ("domain/common_settings.rs", "reflexion", "where a value comes from"),
-    ("cli/args", "programming", "where an option has an effect"),
     ("method/reflexion/settings.rs", "programming", "what a setting is needed for"),
     ("env/hotpotqa", "react", "whose actions, answers and agents it has"),
     ("env/hotpotqa", "reflexion", "whose actions, answers and agents it has"),
@@ -65,7 +66,20 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("ui/fixture", "*", "sessions for tests and benchmarks"),
 ];
 
-/// Finds every name of the catalog outside its folder, as `file: name` with the identifiers and strings that contain it.
+/// Names that are also words of the field. In a comment they count only as code.
+const PLAIN_WORDS: &[&str] = &["household", "programming", "planning", "react", "pddl"];
+
+/// Names that are parts of other words, so only whole words count.
+const SHORT_NAMES: &[&str] = &["react", "expel", "rci", "dora"];
+
+/// Other words for the same.
+const SYNONYMS: &[(&str, &str)] = &[("hotpotqa", "hotpot"), ("scienceworld", "science"), ("rci", "irci")];
+
+/// What a comment that names a source contains.
+const SOURCE_WORDS: &[&str] =
+    &["paper", "code", "appendix", "section", "table", "algorithm", "figure", "docs/", ".md"];
+
+/// Finds every name of the catalog outside its folder, as `file: name` with the identifiers, strings and comments that contain it.
 pub(crate) fn misplaced_names(tree: &SourceTree) -> Vec<String> {
     let names: Vec<(&str, String)> = ENVIRONMENT_NAMES
         .iter()
@@ -74,14 +88,33 @@ pub(crate) fn misplaced_names(tree: &SourceTree) -> Vec<String> {
         .collect();
     let mut used = BTreeSet::new();
     let mut found = BTreeSet::new();
+    let sources = files();
+    let mut read = BTreeSet::new();
     for module in tree.modules.iter().chain(&tree.main) {
+        if read.insert(module.file.as_str()) {
+            for comment in sources.get(&module.file).map_or_else(Vec::new, |text| comments(text)) {
+                for (name, letters) in &names {
+                    if is_named_in_comment(&comment, name, letters)
+                        && !ALLOWED.iter().any(|row| is_allowed(row, module, name))
+                    {
+                        found.insert(format!("{}: {name} in the comment {comment:?}", module.file));
+                    }
+                }
+            }
+        }
         let is_help = module.file == "cli/args.rs" || module.file.starts_with("cli/args/");
         let mut texts = Texts { found: Vec::new(), is_help };
         module.items.iter().for_each(|item| texts.visit_item(item));
         for text in texts.found {
             let in_text = words(&text);
+            let joined = in_text.concat();
             for (name, letters) in &names {
-                if !contains_name(&in_text, letters) {
+                let is_joined = !SHORT_NAMES.contains(name) && joined.contains(letters.as_str());
+                let mut synonyms = SYNONYMS.iter().filter(|(of, _)| of == name);
+                let is_named = is_joined
+                    || contains_name(&in_text, letters)
+                    || synonyms.any(|(_, word)| contains_name(&in_text, word));
+                if !is_named {
                     continue;
                 }
                 match ALLOWED.iter().position(|row| is_allowed(row, module, name)) {
@@ -108,6 +141,33 @@ fn is_allowed((path, allowed, _): &(&str, &str, &str), module: &Module, name: &s
         || module.file.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
         || module.file == format!("{path}.rs");
     is_inside && (*allowed == "*" || *allowed == name)
+}
+
+/// Returns the comments of a file above its tests: lines that follow one another are one comment.
+fn comments(text: &str) -> Vec<String> {
+    let above_tests = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let mut all = vec![String::new()];
+    for line in above_tests.lines().map(str::trim) {
+        match line.strip_prefix("//") {
+            Some(comment) => {
+                let last = all.last_mut().unwrap();
+                last.push_str(comment.trim_start_matches(['/', '!']));
+            }
+            None => all.push(String::new()),
+        }
+    }
+    all.retain(|comment| !comment.is_empty());
+    all
+}
+
+/// Returns whether a comment names an environment or a method other than as a source.
+fn is_named_in_comment(comment: &str, name: &str, letters: &str) -> bool {
+    let is_named = match PLAIN_WORDS.contains(&name) {
+        true => comment.contains(&format!("`{name}`")),
+        false => contains_name(&words(comment), letters),
+    };
+    let lower = comment.to_lowercase();
+    is_named && !SOURCE_WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Returns whether consecutive words are a name, however it is written: `sweet_sour`, `SweetSour` or `Sweet&Sour`.

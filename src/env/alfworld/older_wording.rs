@@ -5,8 +5,8 @@ pub fn has_older_wording(observation: &str) -> bool {
     observation.starts_with("You arrive at loc ")
 }
 
-/// Rewrites a line of an example in the older wording. Drops the sentence `You arrive at X.`, as the interface `react` does
-/// for such games.
+/// Rewrites a line of an example in the older wording. Drops the sentence `You arrive at X.`, as ReAct's code does for
+/// such games.
 pub fn to_older_wording(line: &str) -> String {
     if let Some((object, receptacle)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
         return format!("> put {object} in/on {receptacle}");

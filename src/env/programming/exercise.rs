@@ -1,4 +1,4 @@
-//! The exercises of a file, in the forms of HumanEval, MBPP, MultiPL-E and Reflexion's repository.
+//! The exercises of a file, in the forms of HumanEval, MBPP, MultiPL-E and Reflexion's code.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,7 +30,7 @@ struct Row {
     text: Option<String>,
     entry_point: Option<String>,
     canonical_solution: Option<String>,
-    /// Spelt so in Reflexion's files.
+    /// Spelt so in the files of Reflexion's code.
     cannonical_solution: Option<String>,
     /// MBPP's solution.
     code: Option<String>,

@@ -33,7 +33,7 @@ pub const ENUMERATE_OPTION: EnvironmentOption = EnvironmentOption {
 const NEVER: &str = "never";
 const EVERY_STEP: &str = "every-step";
 
-/// The name of Sweet&Sour's list of tasks, and the number of variations of each type in it.
+/// The name of the list of tasks in Sweet&Sour's paper, and the number of variations of each type in it.
 const PAPER_SET: &str = "sweet-and-sour";
 const PAPER_SET_VARIATIONS: u32 = 10;
 const VARIATION_FORM: &str =

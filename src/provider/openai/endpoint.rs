@@ -68,11 +68,11 @@ pub(super) const PENALTY_NAMES: [&str; 2] = ["repetition_penalty", "repeat_penal
 pub struct Sampling {
     /// The papers use 0.
     pub temperature: Option<f64>,
-    /// OmniReflect uses 0.7.
+    /// OmniReflect's paper uses 0.7.
     pub top_p: Option<f64>,
-    /// OmniReflect uses 50. Many servers reject it, so only some profiles send it.
+    /// OmniReflect's paper uses 50. Many servers reject it, so only some profiles send it.
     pub top_k: Option<u32>,
-    /// OmniReflect uses 1. Sent by the same profiles as `top_k`.
+    /// OmniReflect's paper uses 1. Sent by the same profiles as `top_k`.
     pub repetition_penalty: Option<f64>,
     /// Maximum number of tokens in a reply. None: 256 for the actor, 1024 for the mentor.
     pub max_tokens: Option<u32>,

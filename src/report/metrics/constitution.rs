@@ -1,4 +1,4 @@
-//! The size of the constitution, and how many of the mentor's replies could be read (OmniReflect, A.2).
+//! The size of the constitution, and how many of the mentor's replies could be read (OmniReflect, appendix A.2).
 
 use super::interval::mean;
 use super::{ConstitutionSize, SessionMetrics};

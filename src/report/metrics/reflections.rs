@@ -1,4 +1,4 @@
-//! FCRF's measures of reflections: their length (flexibility), and what their plans retain and correct (efficiency), which
+//! The measures of reflections in FCRF's paper: their length (flexibility), and what their plans retain and correct (efficiency), which
 //! [`RevisionCounts`] counts.
 
 use super::aggregate::resample_statistic;

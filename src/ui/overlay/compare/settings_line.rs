@@ -1,4 +1,4 @@
-//! The header's line of what the runs differ in: `settings  method react | omnireflect  · seed 0 | 5  · 4 more`.
+//! The header's line of what the runs differ in: `settings  method A | B  · seed 0 | 5  · 4 more`.
 
 use crate::text::{truncate, width};
 use crate::timeline::compare::ComparisonEntry;
