@@ -117,7 +117,7 @@ pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) ->
     }
 }
 
-/// Applies FCRF's rule to an action. Only whole words between spaces are replaced, so `in/on` stays unchanged.
+/// Applies the rule of FCRF's code to an action. Only whole words between spaces are replaced, so `in/on` stays unchanged.
 fn apply_in_or_on_rule(action: &str) -> String {
     let action = action.replace('>', "");
     let words = action.split(' ').map(|word| if matches!(word, "in" | "on") { "in/on" } else { word });

@@ -39,6 +39,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/rerun_plan.rs", "reflexion", "the format of a run directory"),
     ("cli/run.rs", "reflexion", "the format of a run directory"),
     ("cli/setup.rs", "reflexion", "the format of a run directory"),
+    ("cli/config/programs.rs", "stdio", "the kind of a table, where it is explained"),
+    ("cli/args", "stdio", "an example of a command"),
     ("cli/args", "household", "examples of commands"),
     ("cli/args", "alfworld", "examples of commands; the loader of the folders that are written"),
     ("cli/args", "omnireflect", "an example of a command"),
