@@ -32,6 +32,10 @@ pub struct Paper {
     /// Settings of all its rows in an environment, by its name.
     #[serde(default)]
     pub environments: BTreeMap<String, BTreeMap<String, Value>>,
+    /// The values that it states for settings whose default here is another one, by name; the first is the one that it used, others
+    /// are as faithful. A preset doesn't set them unless its row does, because a machine may not have what they need.
+    #[serde(default)]
+    pub stated: BTreeMap<String, Vec<Value>>,
     /// The paper truncates figures instead of rounding them.
     #[serde(default, rename = "cuts")]
     pub truncates_figures: bool,
@@ -142,6 +146,11 @@ impl PaperRow {
     pub fn settings_in(&self, env: &str) -> BTreeMap<&str, &Value> {
         let all = self.paper.environments.get(env).into_iter().flatten().chain(&self.settings);
         all.map(|(name, value)| (name.as_str(), value)).collect()
+    }
+
+    /// Returns the values that the paper states for a setting, apart from its rows.
+    pub fn stated_values(&self, name: &str) -> &[Value] {
+        self.paper.stated.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the interface of the paper's agents in an environment, or `None` if it is unknown.

@@ -417,7 +417,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
             "less context",
             |_, run| run.settings.set("context_tokens", 1800, SettingOrigin::Flag),
             &[],
-            "context_tokens 8192 in the paper, 1800 here",
+            "context_tokens not stated in the paper (8192 by default), 1800 here",
         ),
         (
             "another interface",

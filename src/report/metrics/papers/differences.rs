@@ -3,7 +3,8 @@
 use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, PaperRow, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
-    ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, TEMPLATES_SETTING, Task,
+    ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin, TEMPLATES_SETTING,
+    Task,
     pluralize,
 };
 use crate::method::PaperOrCode;
@@ -144,8 +145,9 @@ impl PaperRow {
         reasons
     }
 
-    /// Compares every setting that has an influence on the result: with the row's value, or else with the method's default, be
-    /// it the paper's or the public code's.
+    /// Compares every setting that has an influence on the result: with the row's value, or with those that the paper states, or
+    /// else with the defaults whose source is the paper or the public code. A default of this program is nobody's value: a run
+    /// that has another one is listed with what the public code has, or as not stated.
     fn setting_differences(&self, spec: &RunSpec, env: &str) -> Vec<String> {
         let (mut reasons, settings) = (Vec::new(), self.settings_in(env));
         let defaults =
@@ -168,24 +170,59 @@ impl PaperRow {
             .collect();
         for name in names {
             let here = spec.settings.value(name);
-            let mut known: Vec<&Value> =
-                settings.get(name).copied().or_else(|| self.calibration.get(name)).into_iter().collect();
-            if known.is_empty() {
-                known.extend(defaults.iter().filter_map(|settings| settings.value(name)));
-            }
-            if known.is_empty() {
-                known.extend(calibration.value(name));
-            }
-            let Some(in_paper) = known.first().filter(|_| here.is_none_or(|here| !known.contains(&here)))
+            let stated = settings.get(name).copied().or_else(|| self.calibration.get(name)).into_iter();
+            let stated: Vec<&Value> = stated.chain(self.stated_values(name)).collect();
+            let recorded: Vec<&Setting> = if stated.is_empty() {
+                let of_method: Vec<_> =
+                    defaults.iter().filter_map(|settings| settings.recorded(name)).collect();
+                if of_method.is_empty() { calibration.recorded(name).into_iter().collect() } else { of_method }
+            } else {
+                Vec::new()
+            };
+            let is_own = own.iter().any(|setting| setting.name == name);
+            let known = KnownValue::new(stated, &recorded, is_own);
+            let Some(known) = known.filter(|known| here.is_none_or(|here| !known.accepted.contains(&here)))
             else {
                 continue;
             };
             // A session of an earlier version doesn't have a newer setting.
             let here =
                 here.map_or_else(|| "unknown in this session".to_owned(), |here| format!("{here} here"));
-            reasons.push(format!("{name} {in_paper} in the paper, {here}").replace('"', ""));
+            reasons.push(format!("{name} {}, {here}", known.description).replace('"', ""));
         }
         reasons
+    }
+}
+
+/// What is known of a setting in the paper's runs.
+struct KnownValue<'a> {
+    accepted: Vec<&'a Value>,
+    /// The value and who has it, as a phrase.
+    description: String,
+}
+
+impl<'a> KnownValue<'a> {
+    /// Takes the values that the paper states, or else the defaults with their origins. Of a method's own settings, a default of
+    /// this program isn't accepted where the public code has another value. `None` if nothing is known.
+    fn new(stated: Vec<&'a Value>, defaults: &[&'a Setting], is_own: bool) -> Option<Self> {
+        if let Some(first) = stated.first() {
+            let description = format!("{first} in the paper");
+            return Some(Self { accepted: stated, description });
+        }
+        let default = defaults.first()?;
+        let values = || defaults.iter().map(|setting| &setting.value);
+        if default.origin != SettingOrigin::BuiltIn {
+            let description = format!("{} in the paper", default.value);
+            return Some(Self { accepted: values().collect(), description });
+        }
+        let of_code = defaults.iter().find(|setting| setting.origin == SettingOrigin::Code);
+        let Some(of_code) = of_code else {
+            let description = format!("not stated in the paper ({} by default)", default.value);
+            return Some(Self { accepted: values().collect(), description });
+        };
+        let description = format!("{} in the public code", of_code.value);
+        let accepted = if is_own { vec![&of_code.value] } else { values().collect() };
+        Some(Self { accepted, description })
     }
 }
 

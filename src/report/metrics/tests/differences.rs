@@ -1,8 +1,66 @@
 //! What differs from the rows of the papers' tables, as it is printed.
 
 use super::{Format, compare_with_papers, render_metrics, single_group, three_reflexion_tasks};
+use crate::catalog;
 use crate::domain::{PRESET_SETTING, SettingOrigin};
+use crate::method::PaperOrCode;
 use std::sync::Arc;
+
+/// Returns what a run of a method differs in from a row of DORA's second table, with these settings.
+fn differences_from_dora(method: &str, row: &str, settings: &[(&str, serde_json::Value)]) -> Vec<String> {
+    let mut session = three_reflexion_tasks();
+    let run = Arc::make_mut(session.spec.as_mut().unwrap());
+    run.method = method.to_owned();
+    run.settings = catalog::defaults(method, PaperOrCode::Paper).1;
+    for (name, value) in settings {
+        run.settings.set(name, value.clone(), SettingOrigin::Flag);
+    }
+    let rows = compare_with_papers(&single_group(vec![session])).unwrap();
+    let mut rows = rows.into_iter().filter(|found| found.source.starts_with("DORA") && found.row == row);
+    rows.next().unwrap().differences
+}
+
+/// Regression: the paper's own prompter and matrix counted as differences, and this program's defaults as the paper's.
+#[test]
+fn the_papers_prompter_and_matrix_are_those_that_it_states() {
+    let of_setting = |settings: &[(&str, serde_json::Value)], name: &str| {
+        let all = differences_from_dora("dora", "DORA", settings);
+        all.into_iter().find(|difference| difference.starts_with(&format!("{name} ")))
+    };
+    let told = |text: &str| Some(text.to_owned());
+    assert_eq!(of_setting(&[], "prompter"), told("prompter local in the paper, text here"));
+    assert_eq!(of_setting(&[], "projection"), told("projection normal in the paper, embedding here"));
+    assert_eq!(of_setting(&[("prompter", "local".into())], "prompter"), None);
+    for kind in ["normal", "uniform"] {
+        assert_eq!(of_setting(&[("projection", kind.into())], "projection"), None, "{kind}");
+    }
+    // Both numbers are in the paper.
+    assert_eq!(of_setting(&[("n_init", 10.into())], "n_init"), None);
+    assert_eq!(of_setting(&[("n_init", 7.into())], "n_init"), told("n_init 4 in the paper, 7 here"));
+    assert_eq!(of_setting(&[("alpha", 20.into())], "alpha"), told("alpha 50 in the paper, 20 here"));
+}
+
+/// Regression: a default of this program that no source states was said to be "in the paper".
+#[test]
+fn defaults_of_this_program_are_not_said_to_be_in_the_paper() {
+    let of = |method: &str, row: &str, settings: &[(&str, serde_json::Value)]| {
+        differences_from_dora(method, row, settings)
+    };
+    let has = |all: &[String], text: &str| all.iter().any(|difference| difference == text);
+    // Where the public code has another value, ours is a difference.
+    let ours = of("dora", "DORA", &[]);
+    assert!(has(&ours, "search code in the public code, ours here"), "{ours:?}");
+    assert!(has(&of("rci", "RCI", &[]), "erci 0 in the public code, 1 here"));
+    let code = of("dora", "DORA", &[("search", "code".into()), ("design", "unit".into())]);
+    assert!(!code.iter().any(|text| text.starts_with("search ") || text.starts_with("design ")), "{code:?}");
+    // Where nobody states one, only another than ours is, and it is said that nobody does.
+    let printed = of("dora", "DORA", &[("diversity", "printed".into())]);
+    assert!(
+        has(&printed, "diversity not stated in the paper (distance by default), printed here"),
+        "{printed:?}"
+    );
+    assert!(!ours.iter().any(|text| text.starts_with("diversity ")), "{ours:?}");
+}
 
 /// Regression: what differs from all rows was repeated for each of them.
 #[test]
