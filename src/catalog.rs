@@ -299,7 +299,8 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         rewrite_action,
         is_short_action,
         has_known_form: Arc::new(move |state, action| {
-            state.episode.as_ref().is_none_or(|episode| templates.has_known_form(&episode.task, action))
+            let run = state.run.as_deref();
+            state.episode.as_ref().is_none_or(|episode| templates.has_known_form(run, &episode.task, action))
         }),
         rewrite_observation,
         extract_goal: prompt::interface::goal_from_reset,

@@ -4,6 +4,7 @@ use super::environment_entry::EnvironmentEntry;
 use super::environments::ENVIRONMENTS;
 use super::method_entry::MethodEntry;
 use super::methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHODS};
+use crate::env::OptionValues;
 use crate::prompt::{GENERAL_TEXTS, TemplateError, TemplateFiles, Templates};
 use std::sync::LazyLock;
 
@@ -24,6 +25,14 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
             .filter_map(|entry| Some((entry.name, entry.texts.other_wording?)))
             .collect(),
         settings: super::settings::table(methods, environments),
+        options: environments
+            .iter()
+            .flat_map(|entry| entry.options)
+            .filter_map(|option| match option.values {
+                OptionValues::Words(words) => Some((option.name, words)),
+                _ => None,
+            })
+            .collect(),
         default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
         own_calibration: methods.iter().filter(|e| e.learns_from_calibration).map(|e| e.name).collect(),

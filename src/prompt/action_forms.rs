@@ -30,15 +30,23 @@ fn forms_of_line(line: &str) -> impl Iterator<Item = &str> {
     forms.map(str::trim).filter(|form| !form.is_empty() && *form != "think")
 }
 
-/// Returns whether an action has a form, in which each pair of brackets stands for one or more words.
+/// Returns whether an action has a form, in which each pair of brackets stands for one or more words, or for one of those that
+/// it lists with `|` between them.
 fn has_form(form: &str, action: &str) -> bool {
     let mut pattern = String::from("(?is)^");
     let mut rest = form;
-    while let Some((literal, (_, after))) =
+    while let Some((literal, (inside, after))) =
         rest.split_once('[').and_then(|(literal, bracket)| Some((literal, bracket.split_once(']')?)))
     {
         pattern.push_str(&regex::escape(literal));
-        pattern.push_str(".+");
+        if inside.contains('|') {
+            let words: Vec<String> = inside.split('|').map(regex::escape).collect();
+            pattern.push('(');
+            pattern.push_str(&words.join("|"));
+            pattern.push(')');
+        } else {
+            pattern.push_str(".+");
+        }
         rest = after;
     }
     pattern.push_str(&regex::escape(rest));
@@ -57,6 +65,7 @@ mod tests {
         - toggle: opens a door\n\
         - go through [closed door] [number]; you need a key\n\
         - [hand] grasp [container]\n\
+        - press [enter|space]\n\
         - drop\n\
         - think: [a short thought]\n\
         If nothing helps, `check valid actions` lists what you can do.\n";
@@ -71,6 +80,7 @@ mod tests {
             "toggle",
             "go through red door 1",
             "left grasp shot1",
+            "press Enter",
             "drop",
             " drop ",
             "think: where is it?",
@@ -83,7 +93,7 @@ mod tests {
     #[test]
     fn other_actions_are_not() {
         for action in
-            ["go shelf 1", "drop apple 1", "toggle the door", "grasp", "I will go to shelf 1", "move apple 1"]
+            ["go shelf 1", "drop apple 1", "toggle the door", "grasp", "I will go to shelf 1", "move apple 1", "press f1"]
         {
             assert!(!accept(INSTRUCTION, action), "{action}");
         }

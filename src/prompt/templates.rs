@@ -12,7 +12,7 @@ mod upstream_files;
 use super::interface::OtherWording;
 use super::{action_forms, forms, text_hash};
 use crate::domain::{
-    EpisodeRole, Interface, MessageRole, Question, ReflectionKind, Scope, SegmentLabel, SettingSpec, Task,
+    EpisodeRole, Interface, MessageRole, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SettingSpec, Task,
 };
 use crate::engine::{Episode, State};
 pub(super) use env_texts::EnvTexts;
@@ -37,6 +37,8 @@ pub struct TemplateFiles {
     pub methods: Vec<&'static str>,
     pub environments: Vec<&'static str>,
     pub settings: Vec<SettingSpec>,
+    /// The recorded options of environments that have a list of words, by name; texts of environments may depend on them.
+    pub options: Vec<(&'static str, &'static [&'static str])>,
     /// The other wordings of environments that have one, by their names.
     pub other_wordings: Vec<(&'static str, OtherWording)>,
     /// The environment about which there are files of public code, with these; they replace its examples if a person adds them.
@@ -222,6 +224,9 @@ impl Templates {
                 // Those of single task types would win over it.
                 env_texts.texts.retain(|known, _| known.split('.').next() != Some(&name));
                 env_texts.texts.insert(name.clone(), text.clone());
+                for variant in &mut env_texts.variants {
+                    variant.texts.retain(|known, _| known.split('.').next() != Some(&name));
+                }
             }
         }
         self.hash = crate::domain::hex(&hash.finalize());
@@ -230,7 +235,7 @@ impl Templates {
 
     /// Returns whether a task's environment has examples of reflections that rules wrote.
     pub fn has_exemplars(&self, task: &Task, kind: ReflectionKind) -> bool {
-        let text = self.env_texts(&task.env).text(&exemplars_name(kind), task);
+        let text = self.env_texts(&task.env).text(&exemplars_name(kind), task, None);
         text.is_some_and(|stored| !stored.text.trim().is_empty())
     }
 
@@ -256,10 +261,11 @@ impl Templates {
         self.question_layout(method, question).is_some_and(|layout| !layout.segments.is_empty())
     }
 
-    /// Returns whether an action has one of the forms that the instruction for a task lists; also if it lists none.
-    pub fn has_known_form(&self, task: &Task, action: &str) -> bool {
+    /// Returns whether an action has one of the forms that the instruction for a task lists in a run; also if it lists none.
+    pub fn has_known_form(&self, run: Option<&RunSpec>, task: &Task, action: &str) -> bool {
         let texts = self.env_texts(&task.env);
-        let instruction = ["instruction", "agentboard"].into_iter().filter_map(|name| texts.text(name, task));
+        let names = ["instruction", "agentboard"];
+        let instruction = names.into_iter().filter_map(|name| texts.text(name, task, run));
         let instruction: String = instruction.map(|text| &*text.text).collect();
         action_forms::accept(&instruction, action)
     }
@@ -344,15 +350,20 @@ impl Condition {
                 let is_repeated = step.is_some_and(|step| step.answer.is_none() && step.unusable_replies > 0);
                 self.value == if is_repeated { "repeated" } else { "first" }
             }
-            setting => match run.settings.recorded(setting).map(|s| &s.value) {
-                Some(serde_json::Value::String(text)) => *text == self.value,
-                // Compared in its JSON form: `true`, `3`.
-                Some(other) => {
-                    let json = other.to_string();
-                    json == self.value
-                }
-                None => false,
-            },
+            _ => self.is_set_in(run),
+        }
+    }
+
+    /// Returns whether a run's setting of this name has the value.
+    fn is_set_in(&self, run: &RunSpec) -> bool {
+        match run.settings.recorded(&self.setting).map(|setting| &setting.value) {
+            Some(serde_json::Value::String(text)) => *text == self.value,
+            // Compared in its JSON form: `true`, `3`.
+            Some(other) => {
+                let json = other.to_string();
+                json == self.value
+            }
+            None => false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Template texts for one environment.
 
-use super::StoredText;
-use crate::domain::Task;
+use super::{Condition, StoredText};
+use crate::domain::{RunSpec, Task};
 use crate::prompt::interface::OtherWording;
 use std::collections::BTreeMap;
 
@@ -11,10 +11,19 @@ pub(in crate::prompt) struct EnvTexts {
     /// The environments these apply to; if empty, all others.
     pub(in crate::prompt) envs: Vec<String>,
     pub(in crate::prompt) texts: BTreeMap<String, StoredText>,
+    /// Texts that replace those of the same names where a setting has a value, the first that has one winning.
+    pub(in crate::prompt) variants: Vec<TextVariant>,
     /// Solved episodes.
     pub(in crate::prompt) examples: Vec<Example>,
     /// The other wording of these environments, if they have one.
     pub(in crate::prompt) other_wording: Option<OtherWording>,
+}
+
+/// Texts for runs in which a setting has a value, such as another set of actions.
+#[derive(Clone, Debug)]
+pub(in crate::prompt) struct TextVariant {
+    pub(super) condition: Condition,
+    pub(super) texts: BTreeMap<String, StoredText>,
 }
 
 /// A solved episode, and the task types it fits.
@@ -60,13 +69,32 @@ impl Example {
 }
 
 impl EnvTexts {
-    pub(super) const EMPTY: Self =
-        Self { envs: Vec::new(), texts: BTreeMap::new(), examples: Vec::new(), other_wording: None };
+    pub(super) const EMPTY: Self = Self {
+        envs: Vec::new(),
+        texts: BTreeMap::new(),
+        variants: Vec::new(),
+        examples: Vec::new(),
+        other_wording: None,
+    };
 
-    /// Returns a text by name: the one for this task type (`NAME.TYPE`) if there is one, otherwise the general one.
-    pub(in crate::prompt) fn text(&self, name: &str, task: &Task) -> Option<&StoredText> {
-        let typed = task.task_type.as_ref().and_then(|kind| self.texts.get(&format!("{name}.{kind}")));
-        typed.or_else(|| self.texts.get(name))
+    /// Returns a text by name, as a run shows it: the one for this task type (`NAME.TYPE`) if there is one, otherwise the general
+    /// one; of a variant that suits the run's settings, if it has the text.
+    pub(in crate::prompt) fn text(
+        &self,
+        name: &str,
+        task: &Task,
+        run: Option<&RunSpec>,
+    ) -> Option<&StoredText> {
+        let typed = task.task_type.as_ref().map(|kind| format!("{name}.{kind}"));
+        let suitable = self.suitable_variants(run).map(|variant| &variant.texts);
+        suitable
+            .chain([&self.texts])
+            .find_map(|texts| typed.as_ref().and_then(|name| texts.get(name)).or_else(|| texts.get(name)))
+    }
+
+    /// Returns the variants that suit a run's settings.
+    pub(super) fn suitable_variants(&self, run: Option<&RunSpec>) -> impl Iterator<Item = &TextVariant> {
+        self.variants.iter().filter(move |variant| run.is_some_and(|run| variant.condition.is_set_in(run)))
     }
 
     /// Returns the first `count` examples for a task: those of its type, then the others in file order, except those

@@ -1,6 +1,6 @@
 //! Parses template files into layouts and environment texts. Every error names its file and line.
 
-use super::env_texts::Example;
+use super::env_texts::{Example, TextVariant};
 use super::{
     Condition, Content, EnvTexts, Fact, Layout, LessonFilter, MaxCount, SegmentTemplate, StoredText,
     TemplateError, TemplateFiles, question_key,
@@ -95,8 +95,18 @@ struct RawEnvTexts {
     envs: Vec<Spanned<String>>,
     #[serde(default)]
     texts: BTreeMap<Spanned<String>, String>,
+    #[serde(default, rename = "variant")]
+    variants: Vec<RawVariant>,
     #[serde(default, rename = "example")]
     examples: Vec<Spanned<RawExample>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawVariant {
+    #[serde(rename = "when")]
+    condition: RawCondition,
+    texts: BTreeMap<Spanned<String>, String>,
 }
 
 #[derive(Deserialize)]
@@ -273,9 +283,38 @@ fn parse_env_texts(
             .ok_or_else(|| file.error_at(offset, format!("example file {name} not found")))?;
         examples.push(Example::new(types, own_types_only, text, other_wording));
     }
-    let texts =
-        raw.texts.iter().map(|(name, text)| (name.get_ref().clone(), StoredText::new(text))).collect();
-    Ok((EnvTexts { envs, texts, examples, other_wording }, raw.texts.into_keys().collect()))
+    let store = |texts: &BTreeMap<Spanned<String>, String>| {
+        texts.iter().map(|(name, text)| (name.get_ref().clone(), StoredText::new(text))).collect()
+    };
+    let texts = store(&raw.texts);
+    let mut names: Vec<Spanned<String>> = raw.texts.into_keys().collect();
+    let mut variants = Vec::new();
+    for RawVariant { condition, texts } in raw.variants {
+        check_option(file, &condition, program)?;
+        let (setting, value) = (condition.setting.into_inner(), condition.value);
+        variants
+            .push(TextVariant { condition: Condition { setting, value }, texts: store(&texts) });
+        names.extend(texts.into_keys());
+    }
+    Ok((EnvTexts { envs, texts, variants, examples, other_wording }, names))
+}
+
+/// Checks that an option of an environment can have the value of a condition.
+fn check_option(
+    file: &File<'_>,
+    condition: &RawCondition,
+    program: &TemplateFiles,
+) -> Result<(), TemplateError> {
+    let names: Vec<&str> = program.options.iter().map(|(name, _)| *name).collect();
+    let start = condition.setting.span().start;
+    let name = file.known_name("option of an environment", condition.setting.clone(), &names)?;
+    let words = program.options.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, words)| words);
+    if words.contains(&condition.value.as_str()) {
+        return Ok(());
+    }
+    let value = &condition.value;
+    let reason = format!("{name} is never {value:?}; expected one of {}", words.join(", "));
+    Err(file.error_at(start, reason))
 }
 
 fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {

@@ -20,7 +20,7 @@ impl Templates {
         let mut parts: Vec<&str> = layouts.iter().map(|layout| layout.source_hash.as_str()).collect();
         for env in envs {
             parts.push(env);
-            parts.extend(shown_texts(self.env_texts(env), &layouts));
+            parts.extend(shown_texts(self.env_texts(env), &layouts, run));
         }
         let mut hash = Sha256::new();
         for part in parts {
@@ -43,8 +43,8 @@ impl Templates {
     }
 }
 
-/// Returns names and hashes of the texts and examples of an environment that these layouts show.
-fn shown_texts<'a>(env_texts: &'a EnvTexts, layouts: &[&Layout]) -> Vec<&'a str> {
+/// Returns names and hashes of the texts and examples of an environment that these layouts show in a run.
+fn shown_texts<'a>(env_texts: &'a EnvTexts, layouts: &[&Layout], run: &RunSpec) -> Vec<&'a str> {
     let contents = || layouts.iter().flat_map(|layout| &layout.segments).map(|segment| &segment.content);
     let names: BTreeSet<&str> = contents()
         .filter_map(|content| match content {
@@ -53,7 +53,8 @@ fn shown_texts<'a>(env_texts: &'a EnvTexts, layouts: &[&Layout]) -> Vec<&'a str>
         })
         .collect();
     let is_shown = |name: &str| names.contains(name.split('.').next().unwrap_or_default());
-    let texts = env_texts.texts.iter().filter(|(name, _)| is_shown(name));
+    let of_variants = env_texts.suitable_variants(Some(run)).flat_map(|variant| &variant.texts);
+    let texts = env_texts.texts.iter().chain(of_variants).filter(|(name, _)| is_shown(name));
     let mut parts: Vec<&str> =
         texts.flat_map(|(name, StoredText { hash, .. })| [name.as_str(), &**hash]).collect();
     if contents().any(|content| matches!(content, Content::Examples(..))) {
