@@ -92,9 +92,15 @@ mod tests {
 
     #[test]
     fn other_actions_are_not() {
-        for action in
-            ["go shelf 1", "drop apple 1", "toggle the door", "grasp", "I will go to shelf 1", "move apple 1", "press f1"]
-        {
+        for action in [
+            "go shelf 1",
+            "drop apple 1",
+            "toggle the door",
+            "grasp",
+            "I will go to shelf 1",
+            "move apple 1",
+            "press f1",
+        ] {
             assert!(!accept(INSTRUCTION, action), "{action}");
         }
     }

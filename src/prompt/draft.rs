@@ -78,7 +78,8 @@ impl DraftBuilder<'_> {
             Content::Text(text) => self.add_text(part, text),
             Content::EnvText(name) => {
                 let task = &self.episode.task;
-                if let Some(text) = templates.env_texts(&task.env).text(name, task, self.state.run.as_deref()) {
+                if let Some(text) = templates.env_texts(&task.env).text(name, task, self.state.run.as_deref())
+                {
                     self.add_text(part, text);
                 }
             }

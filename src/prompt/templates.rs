@@ -12,7 +12,8 @@ mod upstream_files;
 use super::interface::OtherWording;
 use super::{action_forms, forms, text_hash};
 use crate::domain::{
-    EpisodeRole, Interface, MessageRole, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SettingSpec, Task,
+    EpisodeRole, Interface, MessageRole, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SettingSpec,
+    Task,
 };
 use crate::engine::{Episode, State};
 pub(super) use env_texts::EnvTexts;

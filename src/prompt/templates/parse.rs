@@ -292,8 +292,7 @@ fn parse_env_texts(
     for RawVariant { condition, texts } in raw.variants {
         check_option(file, &condition, program)?;
         let (setting, value) = (condition.setting.into_inner(), condition.value);
-        variants
-            .push(TextVariant { condition: Condition { setting, value }, texts: store(&texts) });
+        variants.push(TextVariant { condition: Condition { setting, value }, texts: store(&texts) });
         names.extend(texts.into_keys());
     }
     Ok((EnvTexts { envs, texts, variants, examples, other_wording }, names))
