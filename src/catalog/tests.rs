@@ -180,6 +180,18 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             "own.toml:4: no text that a prompt shows is named \"answer_eror\"; expected one of agentboard, answer_",
         ),
         (
+            template(
+                "envs = ['miniwob']\n[[variant]]\nwhen = { setting = 'miniwob.action', is = 'rci' }\ntexts = {}",
+            ),
+            "own.toml:3: no option of an environment is named \"miniwob.action\"; expected one of ",
+        ),
+        (
+            template(
+                "envs = ['miniwob']\n[[variant]]\nwhen = { setting = 'miniwob.actions', is = 'rcy' }\ntexts = {}",
+            ),
+            "own.toml:3: miniwob.actions is never \"rcy\"; expected one of full, paper, rci",
+        ),
+        (
             MethodEntry { templates: DEFAULT_METHOD.templates, ..entry() },
             "there are two template files named",
         ),

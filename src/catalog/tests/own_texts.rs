@@ -42,7 +42,9 @@ const OPTIONAL: &[&str] = &["agentboard"];
 /// The texts of a template file: those of an environment with their names, those of a method with empty ones.
 fn texts(file: &str) -> Vec<(String, String)> {
     let table: toml::Table = toml::from_str(file).unwrap();
-    let of_env = table.get("texts").and_then(toml::Value::as_table).into_iter().flatten();
+    let variants = table.get("variant").and_then(toml::Value::as_array).into_iter().flatten();
+    let tables = table.get("texts").into_iter().chain(variants.filter_map(|variant| variant.get("texts")));
+    let of_env = tables.filter_map(toml::Value::as_table).flatten();
     let of_env = of_env.map(|(name, text)| (name.clone(), text.as_str().unwrap().to_owned()));
     let segments = table.get("segment").and_then(toml::Value::as_array).into_iter().flatten();
     let parts = segments.flat_map(|segment| {

@@ -125,3 +125,62 @@ fn without_a_readable_plan_the_actor_acts_without_one() {
     assert_eq!(asked_again(&play).1, ["look"]);
     assert_eq!(play.state().pool.visible_of_kind(ReflectionKind::Plan).count(), 0);
 }
+
+/// Regression: with RCI's actions the prompt listed others as well, which the environment refuses, and the check of forms accepted
+/// them.
+#[test]
+fn the_instruction_and_the_check_of_forms_follow_the_pages_actions() {
+    let templates = crate::catalog::builtin_templates();
+    let cases = [
+        ("click_element 3", [true, true, false]),
+        ("focus_element_and_type_text 3 Ada", [true, true, false]),
+        ("move_coords 3 4", [true, false, false]),
+        ("press_key <Enter>", [true, false, false]),
+        ("clickxpath //button", [true, false, true]),
+        ("movemouse //li", [true, false, true]),
+        ("type Ada", [true, false, true]),
+        ("press enter", [true, false, true]),
+        ("press f1", [true, false, false]),
+    ];
+    for (index, set) in ["full", "paper", "rci"].into_iter().enumerate() {
+        let mut run = run(&[("miniwob.actions", json!(set))]);
+        let task = &mut run.tasks[0];
+        ("miniwob".clone_into(&mut task.env), "click-color/1".clone_into(&mut task.id));
+        task.task_type = Some("click-color".to_owned());
+        let task = task.clone();
+        for (action, expected) in &cases {
+            let is_known = templates.has_known_form(Some(&run), &task, action);
+            assert_eq!(is_known, expected[index], "{set}: {action}");
+        }
+        let mut play = TestRun::new(run);
+        play.mentor = Box::new(|_| "Click it.".to_owned());
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["think: hm"]);
+        for (state, prompt) in &play.prompts {
+            let body = render(state, prompt).body();
+            let listed = |word: &str| body.contains(&format!("- {word}"));
+            assert_eq!(
+                (listed("click_element"), listed("clickxpath")),
+                (set != "rci", set != "paper"),
+                "{body}"
+            );
+        }
+    }
+}
+
+/// Regression: the presets of RCI's rows on web pages set neither its view nor its actions.
+#[test]
+fn the_presets_on_web_pages_have_rcis_view_and_actions() {
+    let rows = crate::catalog::published_results();
+    let mut of_pages =
+        rows.iter().filter(|row| row.method == "rci" && row.environments().contains("miniwob")).peekable();
+    assert!(of_pages.peek().is_some());
+    for row in of_pages {
+        let option = |name: &str| row.options.get(name).map(String::as_str);
+        assert_eq!(
+            (option("miniwob.view"), option("miniwob.actions")),
+            (Some("html"), Some("rci")),
+            "{}",
+            row.preset
+        );
+    }
+}
