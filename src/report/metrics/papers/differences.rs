@@ -1,11 +1,12 @@
 //! What keeps a run from being compared with a row of a paper's table.
 
-use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, PaperRow, find_environment, find_method};
+use crate::catalog::{
+    self, CALIBRATION_METHOD, METHODS, MethodEntry, ModelNeed, PaperRow, find_environment, find_method,
+};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
-    ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin, TEMPLATES_SETTING,
-    Task,
-    pluralize,
+    ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin,
+    TEMPLATES_SETTING, Task, pluralize,
 };
 use crate::method::PaperOrCode;
 use crate::report::metrics::Metrics;
@@ -105,12 +106,15 @@ impl PaperRow {
         settings.map(|setting| setting.name).filter(|name| *name != PER_TYPE.spec.name)
     }
 
-    /// Compares the sampling parameters with the paper's, or with temperature 0 if it names none. What the server doesn't take
-    /// isn't compared: the paper's own models don't take all of them.
+    /// Compares the sampling parameters with the paper's, or with the temperature of the method's public code, or temperature 0 if
+    /// neither names one; where the paper is silent, both are accepted. What the server doesn't take isn't compared: the paper's
+    /// own models don't take all of them.
     fn sampling_differences(&self, spec: &RunSpec) -> Vec<String> {
         let zero = Value::from(0);
         let mut in_paper: BTreeMap<&str, &Value> = self.sampling().collect();
+        let states_temperature = in_paper.contains_key("temperature");
         in_paper.entry("temperature").or_insert(&zero);
+        let of_code = find_method(&self.method).map_or(&[][..], |entry| entry.code_sampling);
         let mut reasons = Vec::new();
         for role in ModelRole::ALL {
             let endpoint = spec.settings.recorded(&format!("{}.sampling", role.name()));
@@ -120,9 +124,21 @@ impl PaperRow {
                 let full_name = format!("{}.{name}", role.name());
                 let of_run = spec.settings.recorded(&full_name).map(|setting| &setting.value);
                 let here = of_run.or_else(|| endpoint?.get(name)).filter(|here| !here.is_null());
-                if let Some(here) = here.filter(|here| here.as_f64() != value.as_f64()) {
+                let of_code = of_code
+                    .iter()
+                    .find(|(known, _)| *name == "temperature" && !states_temperature && *known == full_name)
+                    .map(|(_, code)| code.to_json());
+                let is_known = |here: &&Value| {
+                    let known = [Some(*value), of_code.as_ref()];
+                    known.into_iter().flatten().any(|known| known.as_f64() == here.as_f64())
+                };
+                if let Some(here) = here.filter(|here| !is_known(here)) {
                     let here = SamplingParam::format_value(here);
-                    reasons.push(format!("{full_name} {value} in the paper, {here} here"));
+                    let known = of_code.as_ref().map_or_else(
+                        || format!("{value} in the paper"),
+                        |code| format!("{code} in the public code"),
+                    );
+                    reasons.push(format!("{full_name} {known}, {here} here"));
                 }
             }
             // What the paper doesn't name was its models' default, unless somebody or another paper's preset has chosen it here.
@@ -175,11 +191,17 @@ impl PaperRow {
             let recorded: Vec<&Setting> = if stated.is_empty() {
                 let of_method: Vec<_> =
                     defaults.iter().filter_map(|settings| settings.recorded(name)).collect();
-                if of_method.is_empty() { calibration.recorded(name).into_iter().collect() } else { of_method }
+                if of_method.is_empty() {
+                    calibration.recorded(name).into_iter().collect()
+                } else {
+                    of_method
+                }
             } else {
                 Vec::new()
             };
-            let is_own = own.iter().any(|setting| setting.name == name);
+            let has_setting =
+                |entry: &&&MethodEntry| entry.settings.iter().any(|setting| setting.name == name);
+            let is_own = METHODS.iter().filter(has_setting).count() == 1;
             let known = KnownValue::new(stated, &recorded, is_own);
             let Some(known) = known.filter(|known| here.is_none_or(|here| !known.accepted.contains(&here)))
             else {
@@ -202,8 +224,8 @@ struct KnownValue<'a> {
 }
 
 impl<'a> KnownValue<'a> {
-    /// Takes the values that the paper states, or else the defaults with their origins. Of a method's own settings, a default of
-    /// this program isn't accepted where the public code has another value. `None` if nothing is known.
+    /// Takes the values that the paper states, or else the defaults with their origins. Of a setting that one method alone has, a
+    /// default of this program isn't accepted where the public code has another value. `None` if nothing is known.
     fn new(stated: Vec<&'a Value>, defaults: &[&'a Setting], is_own: bool) -> Option<Self> {
         if let Some(first) = stated.first() {
             let description = format!("{first} in the paper");

@@ -109,3 +109,14 @@ fn a_parameter_that_is_not_sent_is_off() {
     let text = render_metrics(&[single_group(vec![session])], Format::Text, true);
     assert!(text.contains("actor.top_p 0.7 in the paper, off here"), "{text}");
 }
+
+/// Regression: the temperatures of DORA's public code were said to be 0 in the paper, which names none.
+#[test]
+fn temperatures_of_the_public_code_are_accepted_where_the_paper_names_none() {
+    let of_actor = |temperature: f64| {
+        let all = differences_from_dora("dora", "DORA", &[("actor.temperature", temperature.into())]);
+        all.into_iter().find(|difference| difference.starts_with("actor.temperature"))
+    };
+    assert_eq!((of_actor(0.0), of_actor(0.3)), (None, None));
+    assert_eq!(of_actor(0.7).as_deref(), Some("actor.temperature 0.3 in the public code, 0.7 here"));
+}
