@@ -396,38 +396,56 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
 fn the_public_code_and_the_papers_decide_what_is_sampled() {
     const ACTOR: &str = "--actor=openai:tiny";
     const MENTOR: &str = "--mentor=openai:tiny";
-    let names = ["top_p", "top_k", "repetition_penalty", "max_tokens"];
-    let paper = json!([0.7, 50, 1, 256]);
+    let names = ["top_p", "top_k", "repetition_penalty", "max_tokens", "temperature"];
+    let paper = json!([0.7, 50, 1, 256, 0]);
     // Columns: arguments, the actor's parameters, the mentor's.
-    let cases: [(&[&str], Value, Value); 9] = [
-        (&["--method=react", "--as=code", ACTOR], json!([1, null, null, 100]), Value::Null),
+    let cases: [(&[&str], Value, Value); 10] = [
+        (&["--method=react", "--as=code", ACTOR], json!([1, null, null, 100, 0]), Value::Null),
         // Regression: OmniReflect's `top_p` was sent with methods whose papers state none.
-        (&["--method=react", ACTOR], json!([null, null, null, 256]), Value::Null),
-        (&["--method=react", "--profile=paper", ACTOR], json!([0.7, 50, 1, 256]), Value::Null),
+        (&["--method=react", ACTOR], json!([null, null, null, 256, 0]), Value::Null),
+        (&["--method=react", "--profile=paper", ACTOR], json!([0.7, 50, 1, 256, 0]), Value::Null),
         (
             &["--method=omnireflect", ACTOR, MENTOR, "--set=mentor_at_once=false"],
-            json!([0.7, null, null, 256]),
-            json!([0.7, null, null, 1024]),
+            json!([0.7, null, null, 256, 0]),
+            json!([0.7, null, null, 1024, 0]),
         ),
         (
             &["--method=reflexion", "--as=code", "--trials=1", ACTOR, MENTOR],
-            json!([1, null, null, 256]),
-            json!([1, null, null, 256]),
+            json!([1, null, null, 256, 0]),
+            json!([1, null, null, 256, 0]),
         ),
-        (&["--preset=omnireflect-1-neural", ACTOR, MENTOR], paper.clone(), json!([0.7, 50, 1, 1024])),
+        (&["--preset=omnireflect-1-neural", ACTOR, MENTOR], paper.clone(), json!([0.7, 50, 1, 1024, 0])),
         // The paper's comparison with Reflexion had the paper's parameters.
         (
             &["--preset=omnireflect-1-reflexion", "--as=code", "--trials=1", ACTOR, MENTOR],
             paper,
-            json!([0.7, 50, 1, 256]),
+            json!([0.7, 50, 1, 256, 0]),
+        ),
+        // Regression: DORA's public code was said to send temperature 0.
+        (
+            &[
+                "--method=dora",
+                "--as=code",
+                "--set=n_init=1",
+                "--set=rounds=0",
+                "--set=attempts=1",
+                ACTOR,
+                MENTOR,
+            ],
+            json!([null, null, null, 256, 0.3]),
+            json!([null, null, null, 1024, 0.5]),
         ),
         // What a person sets, or a profile says about the server, stays.
         (
             &["--preset=omnireflect-1-react", "--set=actor.top_p=0.5", "--profile=picky", ACTOR],
-            json!([0.5, null, 1, 64]),
+            json!([0.5, null, 1, 64, 0]),
             Value::Null,
         ),
-        (&["--method=react", "--as=code", "--profile=picky", ACTOR], json!([1, null, null, 64]), Value::Null),
+        (
+            &["--method=react", "--as=code", "--profile=picky", ACTOR],
+            json!([1, null, null, 64, 0]),
+            Value::Null,
+        ),
     ];
     block_on(async {
         for (extra, actor, mentor) in cases {

@@ -44,12 +44,15 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             compute: dora::compute_instruction,
         },
     ],
+    // Its agent and its reflector; the paper names no temperature.
     code_sampling: &[
+        ("actor.temperature", DefaultValue::Decimal(30)),
         ("actor.top_p", DefaultValue::Switch(false)),
+        ("mentor.temperature", DefaultValue::Decimal(50)),
         ("mentor.top_p", DefaultValue::Switch(false)),
     ],
-    // The paper says nothing about ALFWorld's limit; these are Reflexion's.
-    step_limits: (50, 50),
+    // The paper says nothing about ALFWorld's limit: this is Reflexion's. The code ends an attempt at a web page after ten actions.
+    step_limits: (50, 10),
     limits_origin: SettingOrigin::BuiltIn,
     lanes: &[
         Lane::plain("Prompt", &[ReflectionKind::Instruction]),
