@@ -61,6 +61,16 @@ pub trait Method: Send + Sync {
     /// Returns what to do when a person asks for a reflection of this kind now.
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent>;
 
+    /// Says why [`Self::reflect_now`] returns nothing, and what to do instead, if the method knows more than that nothing new
+    /// follows from the trajectory.
+    fn why_no_reflection(
+        &self,
+        _state: &State,
+        _kind: ReflectionKind,
+    ) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Returns what to do with a mentor's reply. All intents must be ones that only write. Exactly one must be an
     /// [`Intent::Reflect`], with the question's kind and purpose, even if nothing in the reply could be used. The
     /// default implementation keeps every item as a lesson ([`add_all_lessons`]).

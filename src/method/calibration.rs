@@ -35,6 +35,10 @@ impl Method for WithCalibration {
         self.active_method(state).reflect_now(state, kind)
     }
 
+    fn why_no_reflection(&self, state: &State, kind: ReflectionKind) -> Option<(&'static str, &'static str)> {
+        self.active_method(state).why_no_reflection(state, kind)
+    }
+
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         self.active_method(state).on_mentor_reply(state, reply)
     }

@@ -10,6 +10,7 @@
 pub mod jobs;
 pub mod settings;
 
+mod advice;
 mod ended_search;
 mod history;
 mod instruct;
@@ -73,6 +74,11 @@ impl Method for Dora {
             ReflectionKind::Advice if active_instruction(state).is_none() => Vec::new(),
             kind => mentor::ask_mentor(self, self.rules, state, Question::reflect(kind)),
         }
+    }
+
+    fn why_no_reflection(&self, state: &State, kind: ReflectionKind) -> Option<(&'static str, &'static str)> {
+        let search = Search::read(state).filter(|_| kind == ReflectionKind::Instruction)?;
+        search.why_no_sample(state)
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
@@ -215,8 +221,9 @@ fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed
         .queue
         .first()
         .map_or_else(String::new, |candidate| describe_source(candidate, by_model.as_ref()));
+    let p_norm = by_model.as_ref().map(|answer| answer.p_norm);
     let (mut intents, text) = put_in_force(state, text, by_model.is_some(), evidence);
-    intents.push(search.with_instruction(state, text, chosen, false).store());
+    intents.push(search.with_instruction(state, text, chosen, false).with_soft_prompt(p_norm).store());
     intents
 }
 
@@ -226,6 +233,9 @@ fn replace_instruction(state: &State, search: Search, instructed: Option<Instruc
     let (Some(Instructed { text, by_model, .. }), Some(now)) = (instructed, &search.now) else {
         return vec![search.with_sample(None).store()];
     };
+    if text == now.text {
+        return vec![search.with_sample(Some(text)).store()];
+    }
     let evidence = describe_source(&now.candidate, by_model.as_ref());
     let (mut intents, text) = put_in_force(state, text, by_model.is_some(), evidence);
     intents.push(search.with_sample(Some(text)).store());
@@ -243,9 +253,7 @@ fn put_in_force(state: &State, text: String, is_by_model: bool, evidence: String
         .active_of_kind(kind)
         // Only a person removes what a person has pinned; then the instruction isn't the vector's alone.
         .filter(|lesson| lesson.status != LessonStatus::Pinned)
-        .map(|lesson| {
-            Intent::Lesson(LessonCommand::Status { id: lesson.id.clone(), status: LessonStatus::Retired })
-        })
+        .map(search::retire)
         .collect();
     intents.extend(add_lesson(state, (kind, author), text.clone(), INSTRUCT, evidence));
     (intents, text)

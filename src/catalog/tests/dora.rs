@@ -3,9 +3,10 @@
 use crate::catalog::fixture::{TestRun, test_spec};
 use crate::catalog::{lesson_note, search_histories};
 use crate::domain::{
-    Autonomy, EpisodeSummary, LessonStatus, LessonText, ReflectionKind, RunSpec, SettingOrigin, StepResult,
+    Autonomy, EpisodeSummary, Job, JobContext, LessonStatus, LessonText, ReflectionKind, RunSpec,
+    SettingOrigin, StepResult,
 };
-use crate::engine::{Cause, Command, Event, LessonCommand, State};
+use crate::engine::{Cause, Command, Effect, Event, Input, LessonCommand, Reply, State};
 use crate::prompt::render;
 use serde_json::{Value, json};
 
@@ -78,9 +79,18 @@ fn advice_has_the_reward_of_its_evaluation() {
     let of_kind = |kind| state.pool.all().filter(move |lesson| lesson.kind == kind);
     let noted: Vec<_> =
         of_kind(ReflectionKind::Instruction).map(|lesson| lesson_note(state, lesson)).collect();
-    assert_eq!(noted, rewards.iter().map(|reward| Some(format!("reward {reward:.2}"))).collect::<Vec<_>>());
-    let mut objective = of_kind(ReflectionKind::Progress).map(|lesson| lesson_note(state, lesson));
-    assert_eq!(objective.next(), Some(None));
+    // Regression: the lane didn't say which vector an instruction is of.
+    let expected = rewards.iter().zip(state.memory["done"].as_array().unwrap()).enumerate().map(
+        |(index, (reward, done))| {
+            let squares = done["v"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap().powi(2));
+            let norm = squares.sum::<f64>().sqrt();
+            Some(format!("v{}, |v| {norm:.2}; reward {reward:.2}; text steering", index + 1))
+        },
+    );
+    assert_eq!(noted, expected.collect::<Vec<_>>());
+    let objective: Vec<_> =
+        of_kind(ReflectionKind::Progress).map(|lesson| lesson_note(state, lesson)).collect();
+    assert_eq!(objective, [None, Some("0 left".to_owned())], "only the newest");
     // After the first advice, nothing is evaluated yet.
     let mut early = State::default();
     for envelope in &play.journal {
@@ -323,6 +333,130 @@ fn a_pinned_instruction_fixes_its_vector() {
         "{done:?}"
     );
     assert_eq!(jobs(&play, "dora.instruct").len(), 2, "the instruction is there already");
+}
+
+/// Regression: an instruction that was pinned in one type of tasks stayed in force in the next one, whose evaluations then all
+/// counted as assisted.
+#[test]
+fn an_instruction_pinned_in_one_type_of_tasks_leaves_the_next_one_alone() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1))];
+    let mut play = TestRun::new(run(&[("a", PUT), ("b", HEAT)], &settings));
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    let mut environment = |_: Option<&str>| StepResult {
+        observation: "A room.".to_owned(),
+        valid: true,
+        ..StepResult::default()
+    };
+    play.play_script_in(&mut environment, &["look"]);
+    let id = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap().id.clone();
+    play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
+    play.play_script_in(&mut environment, &["look"; 40]);
+    let state = play.state();
+    assert!(state.run_over);
+    assert_eq!(state.memory["group"], 1);
+    let done = state.memory["done"].as_array().unwrap();
+    assert!(done.len() > 2 && done.iter().all(|done| done.get("assisted").is_none()), "{done:?}");
+    assert_eq!(state.pool.get(&id).unwrap().status, LessonStatus::Retired);
+    let asked = jobs(&play, "dora.next_points");
+    assert_eq!(
+        asked.last().unwrap()["x"].as_array().unwrap().len(),
+        2,
+        "the optimiser gets the rewards of both"
+    );
+}
+
+/// Plays on with this many replies of the actor; the jobs that `compute` knows have its results.
+fn drive(play: &mut TestRun, replies: usize, mut compute: impl FnMut(&State, &Job) -> Option<Value>) {
+    let mut environment = |_: Option<&str>| StepResult {
+        observation: "A room.".to_owned(),
+        valid: true,
+        ..StepResult::default()
+    };
+    let mut left = replies;
+    let mut actor = |_: &State| {
+        left = left.checked_sub(1)?;
+        Some("look".to_owned())
+    };
+    play.command(Command::Run);
+    loop {
+        let asked = play.state().calls.values().next().cloned();
+        if let Some(Effect::Compute { call, job }) = asked
+            && let Some(result) = compute(play.state(), &job)
+        {
+            let reply = Reply::Computed { call, result, millis: 0 };
+            let events = play.engine.decide(&Input::Reply(reply)).unwrap();
+            play.fold(events);
+        } else if !play.advance(&mut environment, &mut actor) {
+            return;
+        }
+    }
+}
+
+/// Regression: the vector of an evaluation that a person had disturbed was never evaluated again, though the optimiser didn't know
+/// its reward.
+#[test]
+fn the_vector_of_an_assisted_evaluation_may_be_tried_again() {
+    let settings =
+        [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1)), ("intrinsic_dim", json!(2))];
+    let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    drive(&mut play, 0, |_, _| None);
+    let instruction = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap();
+    let (id, text) = (instruction.id.clone(), LessonText::plain("Write a poem."));
+    play.command(Command::Lesson(LessonCommand::Edit { id, text }));
+    drive(&mut play, 20, |state, job| {
+        (job.name == "dora.next_points").then(|| {
+            let mut found = crate::catalog::compute_job(job, &JobContext::default()).unwrap();
+            // Both vectors once more.
+            let point = found["points"][0].clone();
+            let points = [0, 1].map(|index| {
+                let mut point = point.clone();
+                point["v"] = state.memory["done"][index]["v"].clone();
+                point
+            });
+            found["points"] = json!(points);
+            found
+        })
+    });
+    let done = play.state().memory["done"].as_array().unwrap();
+    assert_eq!((&done[0]["assisted"], done.len()), (&json!(true), 3), "{done:?}");
+    assert_eq!(done[2]["v"], done[0]["v"], "the one whose reward isn't known");
+}
+
+/// Regression: with a greedy prompter and no demonstrations to draw, another sample was the same instruction, and cost the
+/// evaluation its reward.
+#[test]
+fn another_sample_that_would_be_the_same_is_refused() {
+    // A model's replies: as many different ones as jobs, or always the same.
+    let after_asking = |settings: &[(&str, Value)], reply: &str| {
+        let mut all = vec![("prompter", json!("local")), ("n_init", json!(2)), ("rounds", json!(0))];
+        all.extend_from_slice(settings);
+        let mut play = TestRun::new(run(&[("a", PUT)], &all));
+        play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+        let mut count = 0;
+        let mut instruct = |_: &State, job: &Job| {
+            count += 1;
+            (job.name == "dora.instruct").then(|| json!({"text": reply.replace("{}", &count.to_string())}))
+        };
+        drive(&mut play, 0, &mut instruct);
+        let asked = play.engine.decide(&Input::Command(Command::Reflect(ReflectionKind::Instruction)));
+        let refused = match asked {
+            Ok(events) => {
+                play.fold(events);
+                None
+            }
+            Err(error) => Some(error.message),
+        };
+        drive(&mut play, 20, &mut instruct);
+        assert!(play.state().run_over);
+        (refused, play.state().memory["done"][0].get("assisted").is_some())
+    };
+    let (refused, is_assisted) = after_asking(&[("demos", json!(0))], "Say {}.");
+    assert!(refused.unwrap().contains("the prompter would write the same instruction again"));
+    assert!(!is_assisted);
+    let warm = [("prompter_temperature", json!(80))];
+    assert_eq!(after_asking(&warm, "Say {}."), (None, true));
+    assert_eq!(after_asking(&warm, "Say it."), (None, false), "the same words are the vector's");
 }
 
 /// Regression: a prompter was shown pairs of other types of tasks; each type has a search of its own.

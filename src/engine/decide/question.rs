@@ -36,6 +36,9 @@ impl Engine {
         }
         let events = self.intent_events(intents.iter(), Author::Symbolic, 0);
         if events.is_empty() {
+            if let Some((reason, hint)) = self.policy.method.why_no_reflection(&self.state, kind) {
+                return Err(CommandError::new(reason, hint));
+            }
             return Err(CommandError::new(
                 format!("no new {} reflection follows from this trajectory", kind.name()),
                 "add a lesson yourself (a)",

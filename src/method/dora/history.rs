@@ -1,6 +1,7 @@
 //! What pictures and lessons tell of a run's searches: of the one that the memory holds, and of those for the types of tasks before.
 
-use super::search::{Search, groups, searched_type};
+use super::OBJECTIVE;
+use super::search::{Expected, Search, groups, searched_type};
 use super::settings::{ATTEMPTS, PROMPTER, Prompter};
 use crate::domain::{Lesson, ReflectionKind, SearchHistory, Task};
 use crate::engine::State;
@@ -16,11 +17,13 @@ pub(crate) fn histories(state: &State) -> Vec<SearchHistory> {
 }
 
 /// Says of advice in which evaluation it was written, and what its instruction was worth: `evaluation 3, reward 0.42`; of an
-/// instruction what is expected of it and what made it of its vector, or its reward. `None` for other lessons, and for those of a
-/// search that the run's memory doesn't hold.
+/// instruction which vector it is of, how long that is, what is expected of it or its reward, and what made words of it; of the
+/// newest record how many evaluations are left, and the expected improvement of the one in progress. The parts are separated by semicolons.
+/// `None` for other lessons, and for those of a search that the run's memory doesn't hold.
 pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<String> {
     match lesson.kind {
         ReflectionKind::Instruction => return describe_instruction(state, &lesson.text().text),
+        ReflectionKind::Progress => return describe_rest(state, lesson),
         ReflectionKind::Advice => {}
         ReflectionKind::Abstract
         | ReflectionKind::Error
@@ -58,18 +61,40 @@ fn group_of(state: &State, task: &Task) -> Option<usize> {
 
 fn describe_instruction(state: &State, text: &str) -> Option<String> {
     let search = Search::read(state)?;
-    let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
-        let hash = text_hash(text);
-        let evaluated = search.done.iter().rev().find(|evaluated| evaluated.text == hash)?;
-        return Some(format!("reward {:.2}", evaluated.reward));
-    };
-    let expected = match &now.candidate.expected {
-        Some(expected) => format!("expected {:.2} ± {:.2}", expected.mean, expected.deviation),
-        None => "a vector without expectation".to_owned(),
-    };
     let source = match state.setting(PROMPTER) {
         Prompter::Text => "text steering",
         Prompter::Local => "local model",
     };
-    Some(format!("{expected}, {source}"))
+    let name = |index: usize, v: &[f64]| format!("v{}, |v| {:.2}", index + 1, norm(v));
+    let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
+        let hash = text_hash(text);
+        let mut all = search.done.iter().enumerate().rev();
+        let (index, evaluated) = all.find(|(_, evaluated)| evaluated.text == hash)?;
+        return Some(format!("{}; reward {:.2}; {source}", name(index, &evaluated.v), evaluated.reward));
+    };
+    let soft_prompt = now.p_norm.map_or_else(String::new, |length| format!(", |p| {length:.2}"));
+    let expected = now.candidate.expected.map_or_else(|| "no prediction".to_owned(), Expected::describe_mean);
+    let name = name(search.done.len(), &now.candidate.v);
+    Some(format!("{name}{soft_prompt}; {expected}; {source}"))
+}
+
+/// Describes what follows the newest record: `33 left; v14: EI 0.214`. The improvement is in standardised rewards; the lane of the
+/// instruction has the rest.
+fn describe_rest(state: &State, lesson: &Lesson) -> Option<String> {
+    let newest = state.pool.all().filter(|other| other.rule.as_deref() == Some(OBJECTIVE)).last()?;
+    if newest.id != lesson.id {
+        return None;
+    }
+    let search = Search::read(state)?;
+    let left = Search::planned_evaluations(state).saturating_sub(search.done.len() as u64);
+    let next = search.now.as_ref().map(|now| &now.candidate).or(search.queue.first());
+    let next = next
+        .and_then(|candidate| candidate.expected)
+        .map_or_else(String::new, |expected| format!("; v{}: EI {:.3}", search.done.len() + 1, expected.ei));
+    Some(format!("{left} left{next}"))
+}
+
+/// Returns the length of a vector.
+fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

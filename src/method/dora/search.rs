@@ -1,5 +1,6 @@
 //! The search as the run's memory holds it: what was evaluated, what is being evaluated, what comes next.
 
+use super::advice::{demonstration_pairs, last_advice};
 use super::ended_search::EndedSearch;
 use super::jobs::{INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs};
 use super::reward::{Outcome, Reward, RewardRules};
@@ -16,7 +17,7 @@ use crate::bayes::{
 use crate::domain::{
     DecidedBy, EndReason, Job, Lesson, LessonStatus, ReflectionKind, SearchHistory, SearchedPoint, Task,
 };
-use crate::engine::{Intent, State};
+use crate::engine::{Intent, LessonCommand, State};
 use crate::prompt::text_hash;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,12 +65,14 @@ pub(super) struct Expected {
 }
 
 impl Expected {
+    /// Describes the predicted reward and its uncertainty: `expected 0.48 ± 0.11`.
+    pub(super) fn describe_mean(self) -> String {
+        format!("expected {:.2} ± {:.2}", self.mean, self.deviation)
+    }
+
     /// Describes it in a phrase. The improvement is in standardised rewards, as it is searched for.
     pub(super) fn describe(self) -> String {
-        format!(
-            "expected {:.2} ± {:.2}, improvement {:.3} standard deviations",
-            self.mean, self.deviation, self.ei
-        )
+        format!("{}, improvement {:.3} standard deviations", self.describe_mean(), self.ei)
     }
 }
 
@@ -80,6 +83,9 @@ pub(super) struct Evaluation {
     /// The instruction as it was made from the vector.
     pub(super) text: String,
     pub(super) chosen: Vec<usize>,
+    /// The length of the soft prompt that a model made the instruction of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) p_norm: Option<f64>,
     /// The index of the task in its group.
     pub(super) instance: usize,
     /// Attempts made at this task.
@@ -253,7 +259,10 @@ impl Search {
         if groups(state).len() > self.group + 1 {
             let this = EndedSearch::new(self.group, &self.history(state));
             let ended = self.ended.iter().cloned().chain([this]).collect();
-            return vec![Self { ended, ..Self::new(state, self.group + 1) }.store()];
+            // Each type of tasks has instructions of its own, so one that a person has pinned isn't for the next type either.
+            let mut intents: Vec<Intent> = own_instructions(state).map(retire).collect();
+            intents.push(Self { ended, ..Self::new(state, self.group + 1) }.store());
+            return intents;
         }
         vec![Intent::EndRun]
     }
@@ -272,10 +281,29 @@ impl Search {
         Some(search.with_instruction(state, text.clone(), evaluated.chosen.clone(), false))
     }
 
-    /// Returns the search with another instruction asked for, for the vector that is being evaluated. `None` between two
-    /// evaluations, and with text steering, where the vector alone decides.
-    pub(super) fn with_sample_wanted(mut self, state: &State) -> Option<Self> {
+    /// Says why another instruction for the vector that is being evaluated would be the same one, as a clause, and what to do
+    /// instead; `None` if it may be another.
+    pub(super) fn why_no_sample(&self, state: &State) -> Option<(&'static str, &'static str)> {
+        if self.now.is_none() {
+            return Some(("no instruction is being evaluated", "wait for the next evaluation"));
+        }
         if state.setting(PROMPTER) == Prompter::Text {
+            let why = "text steering makes the same instruction of the same vector";
+            return Some((why, "edit the instruction (e), or pin another one"));
+        }
+        let tasks = groups(state).get(self.group).cloned().unwrap_or_default();
+        let has_choice = || demonstration_pairs(state, &tasks).len() as u64 > state.setting(DEMOS);
+        let draws = state.setting(DEMOS) > 0 && has_choice();
+        (state.setting(PROMPTER_TEMPERATURE) == 0 && !draws).then_some((
+            "the prompter would write the same instruction again: it is greedy, and there are no other demonstrations to draw",
+            "set prompter_temperature, or edit the instruction (e)",
+        ))
+    }
+
+    /// Returns the search with another instruction asked for, for the vector that is being evaluated. `None` if there can't be
+    /// another.
+    pub(super) fn with_sample_wanted(mut self, state: &State) -> Option<Self> {
+        if self.why_no_sample(state).is_some() {
             return None;
         }
         let now = self.now.as_mut()?;
@@ -288,7 +316,8 @@ impl Search {
     pub(super) fn with_sample(mut self, text: Option<String>) -> Self {
         if let Some(now) = &mut self.now {
             now.wants_sample = false;
-            if let Some(text) = text {
+            // The same text is still the vector's.
+            if let Some(text) = text.filter(|text| *text != now.text) {
                 (now.text, now.assisted) = (text, true);
             }
         }
@@ -375,8 +404,8 @@ impl Search {
         drawn.into_iter().map(|index| pairs[index].clone()).collect()
     }
 
-    /// Takes in the vectors that a fit has chosen. With text steering, those with a text that was evaluated already are left
-    /// out, unless all are.
+    /// Takes in the vectors that a fit has chosen. With text steering, those with a text whose reward the optimiser knows already
+    /// are left out, unless all are.
     pub(super) fn with_chosen(mut self, state: &State, found: Option<NextPoints>) -> Self {
         self.round += 1;
         let Some(found) = found else {
@@ -390,7 +419,8 @@ impl Search {
             // What a model will write isn't known yet.
             Prompter::Local => Vec::new(),
         };
-        let mut seen: Vec<Vec<usize>> = self.done.iter().map(|evaluated| evaluated.chosen.clone()).collect();
+        let usable = self.done.iter().filter(|evaluated| !evaluated.assisted);
+        let mut seen: Vec<Vec<usize>> = usable.map(|evaluated| evaluated.chosen.clone()).collect();
         let (mut new, mut repeated) = (Vec::new(), Vec::new());
         for point in found.points {
             let expected =
@@ -422,6 +452,7 @@ impl Search {
             candidate,
             text,
             chosen,
+            p_norm: None,
             instance: 0,
             attempt: 0,
             results: Vec::new(),
@@ -429,6 +460,14 @@ impl Search {
             redraws: 0,
             wants_sample: false,
         });
+        self
+    }
+
+    /// Returns the search with the length of the soft prompt that the instruction in force was made of.
+    pub(super) fn with_soft_prompt(mut self, p_norm: Option<f64>) -> Self {
+        if let Some(now) = &mut self.now {
+            now.p_norm = p_norm;
+        }
         self
     }
 
@@ -556,52 +595,18 @@ pub(super) fn searched_type(state: &State, group: usize) -> Option<&str> {
     (groups.len() > 1).then(|| groups.get(group)?.first()?.task_type.as_deref()).flatten()
 }
 
+/// Returns the instructions in force that the search has made, not those that a person has added.
+fn own_instructions(state: &State) -> impl Iterator<Item = &Lesson> {
+    let in_force = state.pool.active_of_kind(ReflectionKind::Instruction);
+    in_force.filter(|lesson| lesson.rule.as_deref() == Some(INSTRUCT))
+}
+
+/// Returns the intent that retires a lesson.
+pub(super) fn retire(lesson: &Lesson) -> Intent {
+    Intent::Lesson(LessonCommand::Status { id: lesson.id.clone(), status: LessonStatus::Retired })
+}
+
 /// Returns the instruction in force.
 pub(super) fn active_instruction(state: &State) -> Option<&Lesson> {
     state.pool.active_of_kind(ReflectionKind::Instruction).last()
-}
-
-/// Returns the key of the task that advice is about.
-fn task_key_of(state: &State, lesson: &Lesson) -> Option<String> {
-    let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|ended| ended.task.key());
-    lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in)
-}
-
-/// Returns the last two pieces of advice about a task that enter prompts, oldest first.
-fn last_advice(state: &State, task: &Task) -> Vec<String> {
-    let key = task.key();
-    let is_about_task = |lesson: &&Lesson| task_key_of(state, lesson).as_ref() == Some(&key);
-    let mut newest: Vec<String> = state
-        .pool
-        .active_of_kind(ReflectionKind::Advice)
-        .rev()
-        .filter(is_about_task)
-        .take(2)
-        .map(|lesson| lesson.text().text.clone())
-        .collect();
-    newest.reverse();
-    newest
-}
-
-/// Returns all pairs of an instruction and advice about one of these tasks that was written while it was in force. Each type of
-/// tasks has pairs of its own, as in the public code.
-fn demonstration_pairs(state: &State, tasks: &[&Task]) -> Vec<[String; 2]> {
-    let keys: Vec<String> = tasks.iter().map(|task| task.key()).collect();
-    let first_version = |lesson: &Lesson| lesson.versions.first().map(|version| version.seq);
-    let instructions: Vec<_> = state
-        .pool
-        .all()
-        .filter(|lesson| lesson.kind == ReflectionKind::Instruction)
-        .filter_map(|lesson| Some((first_version(lesson)?, lesson)))
-        .collect();
-    let advice = state.pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
-    let advice = advice.filter(|lesson| task_key_of(state, lesson).is_some_and(|key| keys.contains(&key)));
-    advice
-        .filter_map(|advice| {
-            let written = first_version(advice)?;
-            let before = instructions.iter().filter(|(seq, _)| *seq < written);
-            let (_, instruction) = before.max_by_key(|(seq, _)| *seq)?;
-            Some([instruction.text().text.clone(), advice.text().text.clone()])
-        })
-        .collect()
 }
