@@ -46,8 +46,11 @@ pub(super) fn lesson_rows(
     // With a row to spare, the result has one of its own; else it takes the place of the source.
     let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
     let most = most - usize::from(measured_row.is_some());
-    let note = crate::catalog::lesson_note(context.displayed_state(), lesson).filter(|_| most > 1);
-    let most = most - usize::from(note.is_some());
+    let note = crate::catalog::lesson_note(context.displayed_state(), lesson).unwrap_or_default();
+    let mut note = note_rows(&note, usize::from(columns).saturating_sub(indent + 3));
+    // The text keeps a row.
+    note.truncate(most.saturating_sub(1).min(MAX_NOTE_ROWS));
+    let most = most - note.len();
     let (long, short) = if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
     } else {
@@ -96,12 +99,15 @@ pub(super) fn lesson_rows(
     let role = paint(if text.solution.is_some() { Role::LessonSolution } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
-    if let Some(note) = note.filter(|note| indent + 3 + width(note) <= usize::from(columns)) {
-        rows.push(row(blank, " ".repeat(indent), Role::Muted, note, None));
-    }
+    rows.extend(note.into_iter().map(|note| row(blank, " ".repeat(indent), Role::Muted, note, None)));
     if let Some(label) = measured_row {
         let room = usize::from(columns).saturating_sub(indent + 3);
-        let all = [format!("{}, {}", label.full, label.verdict), label.full, label.short];
+        // Of advice, its paper's words come first.
+        let mut all: Vec<String> = Vec::new();
+        if let Some(advice) = label.advice {
+            all.extend([format!("{advice}: {}", label.full), advice]);
+        }
+        all.extend([format!("{}, {}", label.full, label.verdict), label.full, label.short]);
         let fitting = all.into_iter().find(|text| width(text) <= room).unwrap_or(label.difference);
         rows.push(row(blank, " ".repeat(indent), label.role, fitting, None));
     }
@@ -129,11 +135,31 @@ struct MeasuredLabel {
     /// `+20 %`.
     difference: String,
     verdict: String,
+    /// `effective 17, ineffective 2, toxic 1`, of advice.
+    advice: Option<String>,
+}
+
+/// The most rows of what a method says of a lesson.
+const MAX_NOTE_ROWS: usize = 2;
+
+/// Divides a note into rows, at its semicolons. What doesn't fit into a row by itself is left out.
+fn note_rows(note: &str, room: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for part in note.split("; ").filter(|part| !part.is_empty() && width(part) <= room) {
+        match rows.last_mut().filter(|row| width(row) + 2 + width(part) <= room) {
+            Some(row) => {
+                row.push_str("; ");
+                row.push_str(part);
+            }
+            None => rows.push(part.to_owned()),
+        }
+    }
+    rows
 }
 
 /// Returns what was measured of a lesson. A result of an earlier wording says so and is dimmed.
 fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabel> {
-    let version = lesson.version();
+    let (version, is_advice) = (lesson.version(), lesson.kind == ReflectionKind::Advice);
     let result = MeasuredEffect::headline(context.measured_results(lesson), version)?;
     let (role, of) = if result.version == version {
         (measured_role(result), String::new())
@@ -146,6 +172,10 @@ fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabe
         short: format!("{of}{}", result.describe_short()),
         difference: result.describe_difference(),
         verdict: result.describe_verdict().to_owned(),
+        advice: result.advice.filter(|counts| is_advice && counts.total() > 0).map(|counts| {
+            let counts = counts.by_effect().map(|(effect, count)| format!("{} {count}", effect.name()));
+            format!("{of}{}", counts.join(", "))
+        }),
     })
 }
 
@@ -278,4 +308,18 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> (S
         return (format!("{who} {dot} before step 1 {dot} {uses}"), "start".to_owned());
     }
     (format!("{who} {dot} step {step} {dot} {uses}"), format!("s{step}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::note_rows;
+
+    #[test]
+    fn a_note_is_divided_at_its_semicolons() {
+        let note = "v2, |v| 0.56; expected 0.61 ± 0.12; text steering";
+        assert_eq!(note_rows(note, 60), [note]);
+        assert_eq!(note_rows(note, 40), ["v2, |v| 0.56; expected 0.61 ± 0.12", "text steering"]);
+        assert_eq!(note_rows(note, 15), ["v2, |v| 0.56", "text steering"]);
+        assert_eq!(note_rows("", 60), Vec::<String>::new());
+    }
 }
