@@ -104,9 +104,10 @@ impl ModelFacts {
 
     /// Describes the model in a line, with the memory that it takes.
     pub fn describe(&self) -> String {
-        let available = self
-            .available_bytes
-            .map_or_else(String::new, |bytes| format!(" ({} available)", format_bytes(bytes)));
+        let available = self.available_bytes.map_or_else(
+            || " (this system doesn't say how much is available, so it isn't checked)".to_owned(),
+            |bytes| format!(" ({} available)", format_bytes(bytes)),
+        );
         format!(
             "{}: {}, {} parameters, {} of memory as f32{available}",
             self.name,

@@ -71,6 +71,12 @@ fn a_folder_is_described_without_loading_its_weights() {
     };
     let expected = "vicuna-7b: Llama, 6.7 billion parameters, 27.2 GB of memory as f32 (12.0 GB available)";
     assert_eq!(described.describe(), expected);
+    // Regression: where the system says nothing about its memory, nothing said that any model is accepted.
+    let unchecked = ModelFacts { available_bytes: None, ..described }.describe();
+    assert!(
+        unchecked.ends_with("(this system doesn't say how much is available, so it isn't checked)"),
+        "{unchecked}"
+    );
 }
 
 #[test]
