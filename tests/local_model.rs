@@ -2,6 +2,9 @@
 //! them and recorded what `transformers` computes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
+#[cfg(unix)]
+#[path = "local_model/program.rs"]
+mod program;
 #[path = "local_model/speed.rs"]
 mod speed;
 

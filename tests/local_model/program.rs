@@ -1,0 +1,130 @@
+//! The program with a model as prompter: `--prompter local:DIR`, and a run that was killed before its second instruction.
+
+use crate::folder;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Runs the program with a home of its own, without a screen.
+fn run(home: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    command.args(args).current_dir(home).env_clear().env("HOME", home).stdin(std::process::Stdio::null());
+    command.env("RETROSPECT_CONFIG_DIR", home.join("config"));
+    command.env("RETROSPECT_SESSIONS", home.join("sessions"));
+    command.env("RETROSPECT_POOL", home.join("pool.jsonl"));
+    command.output().unwrap()
+}
+
+/// Plays two evaluations of one attempt each. Returns the folder of the session.
+fn play(home: &Path, model: &Path) -> PathBuf {
+    let prompter = format!("local:{}", model.display());
+    let mut args =
+        vec!["run", "--env", "household", "--task", "normal/put/3", "--max-steps", "2", "--headless"];
+    args.extend(["--method", "dora", "--prompter", &prompter, "--actor", "rules", "--mentor", "symbolic"]);
+    for setting in ["n_init=2", "rounds=0", "attempts=1", "prompter_tokens=8"] {
+        args.extend(["--set", setting]);
+    }
+    let output = run(home, &args);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    assert!(errors.contains("the prompter is a local model") && errors.contains("parameters"), "{errors}");
+    let sessions = fs::read_dir(home.join("sessions")).unwrap().flatten().map(|entry| entry.path());
+    let mut sessions: Vec<PathBuf> = sessions.filter(|path| path.join("branches").is_dir()).collect();
+    assert_eq!(sessions.len(), 1);
+    sessions.remove(0)
+}
+
+fn journal(session: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Returns the jobs that asked for an instruction, and the results.
+fn instructions(session: &Path) -> (Vec<Value>, Vec<Value>) {
+    let (mut asked, mut results) = (Vec::new(), Vec::new());
+    for event in journal(session) {
+        if event["type"] == "compute_requested" && event["job"]["name"] == "dora.instruct" {
+            asked.push(event["job"]["inputs"].clone());
+        } else if event["type"] == "computed" && event["result"]["model_name"].is_string() {
+            results.push(event["result"].clone());
+        }
+    }
+    (asked, results)
+}
+
+/// Copies a model whose folder the test may remove.
+fn copy_of(name: &str) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(folder(name)).unwrap().flatten() {
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    copy
+}
+
+#[test]
+fn a_run_writes_its_instructions_with_the_model_and_resumes_to_the_same_ones() {
+    let (home, model) = (tempfile::tempdir().unwrap(), copy_of("llama"));
+    let session = play(home.path(), model.path());
+    let (asked, results) = instructions(&session);
+    assert_eq!((asked.len(), results.len()), (2, 2));
+    for (inputs, result) in asked.iter().zip(&results) {
+        assert_eq!(inputs["prompter"], "local");
+        assert_eq!(inputs["model"].as_str().map(Path::new), Some(model.path()));
+        assert_eq!(
+            (&result["decoding"], result["tokens_out"].as_u64().unwrap() <= 8),
+            (&"greedy".into(), true)
+        );
+        assert!(result["p_norm"].as_f64().unwrap() > 0.0);
+    }
+    assert_ne!(results[0]["text"], results[1]["text"], "another vector, another instruction");
+    // As if it had been killed while the second instruction was written.
+    let events = journal(&session);
+    let is_instruct = |event: &&Value| event["type"] == "compute_requested";
+    let kept = events.iter().rposition(|event| is_instruct(&event)).unwrap();
+    let text = fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').take(kept + 1).collect();
+    fs::write(session.join("branches/trunk.jsonl"), lines.concat()).unwrap();
+    let _ = fs::remove_dir_all(session.join("index"));
+    let resume = ["resume", session.to_str().unwrap(), "--headless"];
+    // Without the folder the run stops, and can be resumed.
+    let moved = model.path().with_extension("moved");
+    fs::rename(model.path(), &moved).unwrap();
+    let stopped = run(home.path(), &resume);
+    assert!(!stopped.status.success());
+    let said =
+        String::from_utf8_lossy(&stopped.stdout).into_owned() + &String::from_utf8_lossy(&stopped.stderr);
+    assert!(said.contains("config.json") || said.contains(model.path().to_str().unwrap()), "{said}");
+    fs::rename(&moved, model.path()).unwrap();
+    let resumed = run(home.path(), &resume);
+    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    let (_, again) = instructions(&session);
+    assert_eq!(again, results);
+    assert!(journal(&session).iter().any(|event| event["type"] == "run_ended"));
+}
+
+#[test]
+fn a_folder_without_a_model_is_refused_before_anything_starts() {
+    let home = tempfile::tempdir().unwrap();
+    let empty = home.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let args = [
+        "run",
+        "--env",
+        "household",
+        "--only",
+        "1",
+        "--headless",
+        "--method",
+        "dora",
+        "--prompter",
+        "local:empty",
+    ];
+    let output = run(home.path(), &args);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("config.json"), "{errors}");
+    assert!(
+        !home.path().join("sessions").exists()
+            || fs::read_dir(home.path().join("sessions")).unwrap().count() == 0
+    );
+}
