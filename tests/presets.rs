@@ -170,7 +170,8 @@ fn task_of(env: &str) -> Result<Vec<String>, String> {
         }
         "scienceworld" => return Err("SCIENCEWORLD_JAR or Java is missing".to_owned()),
         "miniwob" if real && set("MINIWOB_HTML") && is_installed("chromedriver") => {
-            Some("click-button/1".to_owned())
+            // One of the ten pages of the paper.
+            Some("click-option/1".to_owned())
         }
         "miniwob" => return Err("MINIWOB_HTML or chromedriver is missing".to_owned()),
         "alfworld" => {

@@ -60,7 +60,7 @@ impl KnownTexts {
             strings(&template(text), &mut texts);
         }
         let types: BTreeSet<&str> = lines.iter().filter_map(|line| line["task_type"].as_str()).collect();
-        texts.extend(environment_texts(entry, &types));
+        texts.extend(environment_texts(entry, &types, &run["settings"]));
         // A text may be shown without the line breaks around it, and has a number or a fact in place of `{}`.
         let pieces: BTreeSet<String> = texts
             .iter()
@@ -117,7 +117,7 @@ fn template(text: &str) -> Value {
 }
 
 /// Returns the texts and examples of an environment that prompts about tasks of these types may show.
-fn environment_texts(entry: &EnvironmentEntry, types: &BTreeSet<&str>) -> Vec<String> {
+fn environment_texts(entry: &EnvironmentEntry, types: &BTreeSet<&str>, settings: &Value) -> Vec<String> {
     let all = retrospect::catalog::ENVIRONMENTS
         .iter()
         .flat_map(|other| other.templates.iter().map(move |file| (other, file)));
@@ -132,14 +132,22 @@ fn environment_texts(entry: &EnvironmentEntry, types: &BTreeSet<&str>) -> Vec<St
         .find_map(|(owner, (_, text))| Some((owner, about(text)?)))
         .unwrap();
     let mut texts = Vec::new();
-    for (name, text) in table["texts"].as_object().unwrap() {
+    // A variant's texts stand in the place of the others.
+    let mut shown = table["texts"].as_object().unwrap().clone();
+    for variant in table["variant"].as_array().into_iter().flatten() {
+        let (name, value) = (variant["when"]["setting"].as_str().unwrap(), &variant["when"]["is"]);
+        if settings[name]["value"] == *value {
+            shown.extend(variant["texts"].as_object().unwrap().clone());
+        }
+    }
+    for (name, text) in &shown {
         if name.split_once('.').is_none_or(|(_, task_type)| types.contains(task_type)) {
             strings(text, &mut texts);
         }
     }
     // Where the types have texts of their own, only their own examples are shown; elsewhere others fill the gaps.
     let is_typed = table["texts"].as_object().unwrap().keys().any(|name| name.contains('.'));
-    for example in table["example"].as_array().unwrap() {
+    for example in table["example"].as_array().into_iter().flatten() {
         let about = example["types"].as_array().unwrap();
         if is_typed && !about.iter().filter_map(Value::as_str).any(|task_type| types.contains(task_type)) {
             continue;

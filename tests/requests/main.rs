@@ -15,6 +15,7 @@ mod paper;
 mod prepared;
 mod prompter;
 mod stand_in;
+mod web_pages;
 mod worlds;
 
 use serde_json::Value;
@@ -47,6 +48,10 @@ impl Home {
         command.env("RETROSPECT_CONFIG_DIR", self.path("config"));
         command.env("RETROSPECT_SESSIONS", self.path("sessions"));
         command.env("RETROSPECT_POOL", self.path("pool.jsonl"));
+        // Where a browser and the web pages are; all others are built in.
+        for name in ["PATH", "MINIWOB_HTML"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
         command
     }
 

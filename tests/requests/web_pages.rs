@@ -1,0 +1,125 @@
+//! The requests of DORA and of its baseline on one of the ten web pages of its paper, in a real Chromium.
+//!
+//! Runs only where `RETROSPECT_REAL` is set, with the pages where `MINIWOB_HTML` says; `required` makes their absence a failure.
+
+use crate::matrix::STEPS;
+use crate::outline::{goals_of, outlines};
+use crate::play;
+use crate::stand_in::{Exchange, StandIn};
+use crate::worlds::World;
+
+/// A page on which moving the mouse neither wins nor loses. Each method has its own words for it.
+const PAGE: World = World {
+    env: "miniwob",
+    task: "click-option/1",
+    actions: ["move_coords 20 80", "move_coords 30 90", "move_coords 20 80"],
+    solved_task: "",
+    solution: &[],
+};
+
+const XPATH_ACTIONS: [&str; 3] = ["movemouse //label[1]", "movemouse //button", "movemouse //label[1]"];
+
+/// Returns whether web pages can be played here, and says why not past the harness, which shows only what fails.
+fn has_web_pages() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_driver = std::env::split_paths(&path).any(|folder| folder.join("chromedriver").is_file());
+    let missing = match (set("RETROSPECT_REAL"), set("MINIWOB_HTML"), has_driver) {
+        (false, ..) => "RETROSPECT_REAL isn't set",
+        (_, false, _) => "MINIWOB_HTML doesn't say where the pages are",
+        (.., false) => "there is no chromedriver on PATH",
+        (true, true, true) => return true,
+    };
+    let is_required = std::env::var("RETROSPECT_REAL").is_ok_and(|value| value == "required");
+    assert!(!is_required, "{missing}");
+    eprintln!("skipped MiniWoB++: {missing}");
+    false
+}
+
+/// Plays the page with these actions over and over, and numbered replies of the mentor.
+fn play_page(actions: [&'static str; 3], args: &[&str]) -> Vec<Exchange> {
+    let server = StandIn::start(move |model, _, earlier| match model {
+        "actor" => actions[earlier % actions.len()].to_owned(),
+        _ => format!("Rule {} of the mentor.", earlier + 1),
+    });
+    play(&server, &PAGE, args)
+}
+
+/// Returns the outlines of the prompts to the actor and to the mentor.
+fn outlines_of(exchanges: &[Exchange]) -> [Vec<(usize, String)>; 2] {
+    let goals = goals_of(exchanges);
+    let (actor, mentor): (Vec<_>, Vec<_>) = exchanges.iter().partition(|exchange| exchange.is_actor());
+    [actor, mentor].map(|prompts| outlines(&prompts, &goals))
+}
+
+fn expected(list: &[(usize, &str)]) -> Vec<(usize, String)> {
+    list.iter().map(|(count, outline)| (*count, (*outline).to_owned())).collect()
+}
+
+#[test]
+fn dora_sends_the_requests_of_its_paper_on_one_of_its_pages() {
+    if !has_web_pages() {
+        return;
+    }
+    let steps = STEPS.to_string();
+    let exchanges = play_page(
+        PAGE.actions,
+        &["--method", "dora", "--max-steps", &steps, "--set", "n_init=1", "--set", "rounds=0"],
+    );
+    let [actor, mentor] = outlines_of(&exchanges);
+    assert_eq!(
+        actor,
+        expected(&[
+            (1, "system: instruction; user: task, cue"),
+            (STEPS - 1, "system: instruction; user: task, steps, cue"),
+            (2, "system: instruction; user: task, memory, cue"),
+            (2 * (STEPS - 1), "system: instruction; user: task, memory, steps, cue"),
+        ])
+    );
+    assert_eq!(
+        mentor,
+        expected(&[
+            (1, "system: instruction; user: task, steps, outcome, question"),
+            (2, "system: instruction; user: task, steps, outcome, memory, question"),
+        ])
+    );
+    let question = exchanges.iter().find(|exchange| !exchange.is_actor()).unwrap().text();
+    assert!(question.contains("- click_element [number]") && question.contains("<button"), "{question}");
+}
+
+/// Regression: the preset of RCI's row set neither its view nor its actions, and the prompt listed actions that are refused.
+#[test]
+fn rci_sends_the_requests_of_its_code_on_one_of_the_pages() {
+    if !has_web_pages() {
+        return;
+    }
+    let steps = STEPS.to_string();
+    let args = ["--preset", "dora-1-rci", "--trials", "1", "--max-steps", &steps];
+    let exchanges = play_page(XPATH_ACTIONS, &args);
+    let [actor, mentor] = outlines_of(&exchanges);
+    assert_eq!(
+        actor,
+        expected(&[
+            (1, "system: instruction; user: task, memory, cue"),
+            (STEPS - 1, "system: instruction; user: task, memory, steps, cue"),
+        ])
+    );
+    assert_eq!(
+        mentor,
+        expected(&[
+            (1, "system: instruction; user: task, question"),
+            (2, "system: instruction; user: task, memory, question"),
+        ])
+    );
+    for exchange in &exchanges {
+        let text = exchange.text();
+        assert!(text.contains("- clickxpath [xpath]") && !text.contains("click_element"), "{text}");
+        assert!(text.contains("<div id=\"wrap\""), "{text}");
+    }
+    // An action by number is asked for again, then refused by the page.
+    let exchanges = play_page(["click_element 3", "click_element 4", XPATH_ACTIONS[0]], &args);
+    let reminded =
+        exchanges.iter().filter(|exchange| exchange.text().contains("Your last reply was not one of"));
+    assert_eq!(reminded.count(), 2);
+    assert!(exchanges.last().unwrap().text().contains("The action was not carried out"));
+}
