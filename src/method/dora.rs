@@ -32,15 +32,13 @@ use crate::engine::{Computed, Intent, LessonCommand, MentorReply, Method, State,
 use crate::symbolic::SymbolicRules;
 use jobs::{INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
 use reward::Reward;
-use search::{Candidate, Evaluation, Search, active_instruction};
+use search::{Candidate, Evaluation, OBJECTIVE, Search, active_instruction};
 use serde::Deserialize;
 use settings::{ATTEMPTS, ROUNDS};
 use std::fmt::Write as _;
 
 /// Asks for advice for the next attempt.
 const ADVICE: Question = Question { kind: ReflectionKind::Advice, purpose: crate::domain::Purpose::Reflect };
-/// The rule that writes the results of evaluations.
-const OBJECTIVE: &str = "objective";
 /// The instruction if the first one can't be made and a person continues without it.
 const PLAIN_INSTRUCTION: &str = "Say what went wrong and what to do instead.";
 

@@ -1,7 +1,6 @@
 //! What pictures and lessons tell of a run's searches: of the one that the memory holds, and of those for the types of tasks before.
 
-use super::OBJECTIVE;
-use super::search::{Expected, Search, groups, searched_type};
+use super::search::{Expected, OBJECTIVE, Search, groups, searched_type};
 use super::settings::{ATTEMPTS, PROMPTER, Prompter};
 use crate::domain::{Lesson, ReflectionKind, SearchHistory, Task};
 use crate::engine::State;

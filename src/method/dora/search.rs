@@ -24,6 +24,8 @@ use serde_json::Value;
 
 /// The box that is searched, in every coordinate.
 const BOX: [f64; 2] = [-1.0, 1.0];
+/// The rule that writes the results of evaluations.
+pub(super) const OBJECTIVE: &str = "objective";
 /// The version of the memory.
 const VERSION: u32 = 1;
 
