@@ -1,8 +1,6 @@
 //! What keeps a run from being compared with a row of a paper's table.
 
-use crate::catalog::{
-    self, CALIBRATION_METHOD, METHODS, MethodEntry, ModelNeed, PaperRow, find_environment, find_method,
-};
+use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, PaperRow, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
     ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin,
@@ -162,8 +160,8 @@ impl PaperRow {
     }
 
     /// Compares every setting that has an influence on the result: with the row's value, or with those that the paper states, or
-    /// else with the defaults whose source is the paper or the public code. A default of this program is nobody's value: a run
-    /// that has another one is listed with what the public code has, or as not stated.
+    /// else with the method's defaults. A default of this program is nobody's value: a run that has another one is listed with what
+    /// the public code has, or as not stated.
     fn setting_differences(&self, spec: &RunSpec, env: &str) -> Vec<String> {
         let (mut reasons, settings) = (Vec::new(), self.settings_in(env));
         let defaults =
@@ -199,10 +197,7 @@ impl PaperRow {
             } else {
                 Vec::new()
             };
-            let has_setting =
-                |entry: &&&MethodEntry| entry.settings.iter().any(|setting| setting.name == name);
-            let is_own = METHODS.iter().filter(has_setting).count() == 1;
-            let known = KnownValue::new(stated, &recorded, is_own);
+            let known = KnownValue::new(stated, &recorded);
             let Some(known) = known.filter(|known| here.is_none_or(|here| !known.accepted.contains(&here)))
             else {
                 continue;
@@ -224,9 +219,9 @@ struct KnownValue<'a> {
 }
 
 impl<'a> KnownValue<'a> {
-    /// Takes the values that the paper states, or else the defaults with their origins. Of a setting that one method alone has, a
-    /// default of this program isn't accepted where the public code has another value. `None` if nothing is known.
-    fn new(stated: Vec<&'a Value>, defaults: &[&'a Setting], is_own: bool) -> Option<Self> {
+    /// Takes the values that the paper states, or else the defaults with their origins. Where the paper is silent, a default of this
+    /// program is accepted beside the public code's, but isn't said to be the paper's. `None` if nothing is known.
+    fn new(stated: Vec<&'a Value>, defaults: &[&'a Setting]) -> Option<Self> {
         if let Some(first) = stated.first() {
             let description = format!("{first} in the paper");
             return Some(Self { accepted: stated, description });
@@ -243,8 +238,7 @@ impl<'a> KnownValue<'a> {
             return Some(Self { accepted: values().collect(), description });
         };
         let description = format!("{} in the public code", of_code.value);
-        let accepted = if is_own { vec![&of_code.value] } else { values().collect() };
-        Some(Self { accepted, description })
+        Some(Self { accepted: values().collect(), description })
     }
 }
 
