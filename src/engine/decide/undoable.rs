@@ -69,13 +69,37 @@ impl State {
         match event {
             Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
                 let entry = self.redo_stack.iter().rfind(|entry| entry.seq == *target_seq)?;
-                Some(format!("undone: {}", describe(entry)))
+                Some(format!("undone: {}", self.describe_undone_action(&entry.action)))
             }
             Event::LessonRedone { .. } | Event::EditRedone { .. } => {
                 Some(format!("redone: {}", describe(self.undo_stack.last()?)))
             }
             _ => None,
         }
+    }
+
+    /// Describes what is so again after an action was undone: `lesson 7 is on again`.
+    fn describe_undone_action(&self, action: &UndoAction) -> String {
+        let UndoAction::Lesson(op) = action else { return self.describe_undo_action(action) };
+        let what = match op {
+            LessonOp::Add { .. } => "is gone",
+            LessonOp::Recur { .. } => "is as before it recurred",
+            LessonOp::Measured { .. } => "is as before the measurement",
+            LessonOp::Edit { .. } => "has its previous text again",
+            LessonOp::Status { previous, status, .. } => match (previous, status) {
+                (LessonStatus::On, LessonStatus::Pinned) => "is no longer pinned",
+                (LessonStatus::On, LessonStatus::Retired) => "is back",
+                (LessonStatus::On, _) => "is on again",
+                (LessonStatus::Off, LessonStatus::Retired) => "is back, off",
+                (LessonStatus::Off, _) => "is off again",
+                (LessonStatus::Pinned, LessonStatus::Retired) => "is back, pinned",
+                (LessonStatus::Pinned, _) => "is pinned again",
+                (LessonStatus::Retired, _) => "is deleted again",
+            },
+            LessonOp::Rescope { .. } => "has its previous scope again",
+            LessonOp::Move { .. } => "is back in its previous place",
+        };
+        format!("lesson {} {what}", self.pool.get(op.id()).map_or(0, |lesson| lesson.number))
     }
 
     /// Describes an undo action in a few words.

@@ -352,7 +352,7 @@ fn undo_and_redo_describe_the_change() {
             "breakpoint 1 switched off",
             "breakpoint 1 switched off",
         ),
-        (Command::Lesson(lesson), "lesson 1 added", "lesson 1 restored"),
+        (Command::Lesson(lesson), "lesson 1 is gone", "lesson 1 restored"),
     ] {
         harness.command(edit).unwrap();
         for (command, description) in
@@ -360,6 +360,20 @@ fn undo_and_redo_describe_the_change() {
         {
             let events = harness.command(command).unwrap();
             assert_eq!(harness.state().describe_undo(&events[0]), Some(description));
+        }
+    }
+    // Regression: "undone: lesson 1 switched off" left open whether the lesson is on or off.
+    let id = harness.state().pool.all().next().unwrap().id.clone();
+    for (status, undone, redone) in [
+        (LessonStatus::Off, "undone: lesson 1 is on again", "redone: lesson 1 switched off"),
+        (LessonStatus::On, "undone: lesson 1 is off again", "redone: lesson 1 switched on"),
+        (LessonStatus::Pinned, "undone: lesson 1 is no longer pinned", "redone: lesson 1 pinned"),
+        (LessonStatus::Retired, "undone: lesson 1 is back, pinned", "redone: lesson 1 deleted"),
+    ] {
+        harness.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status })).unwrap();
+        for (command, description) in [(Command::Undo, undone), (Command::Redo, redone)] {
+            let events = harness.command(command).unwrap();
+            assert_eq!(harness.state().describe_undo(&events[0]).as_deref(), Some(description));
         }
     }
 }

@@ -31,10 +31,10 @@ fn an_undo_says_what_it_undid() {
     let (on, retired) = (LessonStatus::On, LessonStatus::Retired);
     stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq: entry, op: status(on, retired) });
     stage.send(UiMessage::StoreChanged);
-    assert_eq!(notice_text(&stage), "undone: lesson 1 added");
+    assert_eq!(notice_text(&stage), "undone: lesson 1 is gone");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("none left: all were undone") && !shown.contains("deleted"), "{shown}");
-    assert!(shown.contains("undone: lesson 1 added"), "{shown}");
+    assert!(shown.contains("undone: lesson 1 is gone"), "{shown}");
     stage.fixture.write(Cause::Person, Event::LessonRedone { target_seq: entry, op: status(retired, on) });
     stage.send(UiMessage::StoreChanged);
     assert_eq!(notice_text(&stage), "redone: lesson 1 restored");
