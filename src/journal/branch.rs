@@ -25,7 +25,8 @@ pub struct Branch {
     pub head: Seq,
     /// Whether it is closed, being written or crashed.
     pub status: SessionStatus,
-    /// Describes how its last episode ended, or how far the current one is.
+    /// Describes how its last episode ended, or how far the current one is. For a fork that has played other episodes since,
+    /// how the forked one ended (`ep. 1/2 won`): only that one is the fork's doing.
     pub outcome: String,
     /// The goal of its open or last episode.
     pub goal: String,
@@ -35,7 +36,7 @@ pub struct Branch {
     pub episodes: u32,
     /// The number of episodes won.
     pub won: u32,
-    /// Steps of the open or last episode.
+    /// Steps of the episode that `outcome` is about.
     pub steps: u32,
     /// Tokens of all model calls of the branch and its ancestors.
     pub tokens: u64,
@@ -174,17 +175,19 @@ impl Session {
                 return Branch { first_change, ..branch };
             }
         };
+        let fork_ending = summary.ending_after_fork(&header);
+        let fork_ending_steps = fork_ending.as_ref().map(|(steps, _)| *steps);
         Branch {
             label,
             first_change,
             head: summary.head,
             status: summary.status(self),
-            outcome: summary.outcome(),
+            outcome: fork_ending.map_or_else(|| summary.outcome(), |(_, outcome)| outcome),
             goal: summary.goal,
             tasks: summary.tasks,
             episodes: summary.episodes,
             won: summary.won,
-            steps: summary.steps,
+            steps: fork_ending_steps.unwrap_or(summary.steps),
             tokens: summary.tokens,
             read_error: None,
             header,
@@ -382,6 +385,16 @@ fn unreadable_branch(header: BranchHeader, label: Label, read_error: String) -> 
 }
 
 impl Summary {
+    /// Returns the steps and the outcome of the episode in which a branch was forked, if others followed it.
+    fn ending_after_fork(&self, header: &BranchHeader) -> Option<(u32, String)> {
+        header.parent.as_ref()?;
+        let forked = self.endings.iter().find(|ending| ending.end > header.at_seq)?;
+        let all = self.episodes + u32::from(!self.ended);
+        let verdict = forked.reason.verdict(forked.won);
+        let outcome = || format!("ep. {}/{all} {verdict}", forked.episode);
+        (forked.episode < all).then(|| (forked.steps, outcome()))
+    }
+
     /// Describes how the last episode ended, or how far it is.
     pub fn outcome(&self) -> String {
         if let Some(missing) = self.missing() {
@@ -416,8 +429,9 @@ fn describe_intervention(event: &Event) -> Option<String> {
         Event::ProposalRejected { proposed: proposal, .. } => format!("rejected: {proposal}"),
         Event::AskedAgain { .. } => "asked again".to_owned(),
         Event::LessonChanged { op, .. } => describe_lesson_op(op),
-        Event::LessonUndone { op, .. } => format!("undone: {}", describe_lesson_op(op)),
-        Event::LessonRedone { op, .. } => format!("redone: {}", describe_lesson_op(op)),
+        // These operations are what the undo or redo did.
+        Event::LessonUndone { op, .. } => format!("{} (by an undo)", describe_lesson_op(op)),
+        Event::LessonRedone { op, .. } => format!("{} (by a redo)", describe_lesson_op(op)),
         Event::SettingChanged { name, value } => {
             format!("setting {name} = {}", describe_setting_value(name, value))
         }

@@ -3,7 +3,7 @@
 
 use super::session::{branch_path, read_small, write_private};
 use super::{JournalError, Session};
-use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
+use crate::domain::{BranchId, EndReason, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use crate::files;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,24 @@ pub struct Summary {
     pub closed: bool,
     /// The last ended episode.
     pub last: Option<EpisodeSummary>,
+    /// How its newest [`MAX_ENDINGS`] episodes ended, oldest first. Absent from older summaries.
+    #[serde(default)]
+    pub endings: Vec<Ending>,
 }
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub episode: u32,
+    /// Its last event.
+    pub end: Seq,
+    pub won: bool,
+    pub reason: EndReason,
+    pub steps: u32,
+}
+
+/// The maximum number of endings in a summary, which keeps it small.
+const MAX_ENDINGS: usize = 100;
 
 /// Summarizes the last state of a branch.
 pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
@@ -91,7 +108,20 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         over: state.run_over,
         closed: state.closed,
         last: state.ended_episodes.last().map(|e| (**e).clone()),
+        endings: newest_endings(state),
     }
+}
+
+fn newest_endings(state: &State) -> Vec<Ending> {
+    let ending = |episode: &EpisodeSummary| Ending {
+        episode: episode.number,
+        end: Seq(episode.seq_range.1),
+        won: episode.won,
+        reason: episode.reason,
+        steps: episode.steps,
+    };
+    let skipped = state.ended_episodes.len().saturating_sub(MAX_ENDINGS);
+    state.ended_episodes.iter().skip(skipped).map(|episode| ending(episode)).collect()
 }
 
 fn mean_progress(state: &State) -> f64 {

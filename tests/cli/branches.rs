@@ -279,6 +279,18 @@ fn a_summary_names_the_tasks_and_an_old_one_is_rebuilt() {
 }
 
 /// Regression: after a branch was renamed, undo silently undid the lesson before it and kept the name.
+/// Regression: the list of branches credited a fork with the outcome of a later trial.
+#[test]
+fn a_fork_is_credited_with_the_episode_that_it_forked() {
+    let home = Home::new();
+    let input = "step\nstep\nfork 2 go to shelf 1\nstep\nend\nagain\nstep\nbranches\nquit\n";
+    let output = home
+        .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
+        .assert_success();
+    let line = output.stdout.lines().find(|line| line.contains("b1 from trunk")).unwrap_or_default();
+    assert!(line.contains("ep. 1/2 lost (ended by a person)"), "{}", output.stdout);
+}
+
 #[test]
 fn a_branch_rename_is_undone_before_earlier_changes() {
     let home = Home::new();
@@ -304,7 +316,7 @@ fn a_branch_rename_is_undone_before_earlier_changes() {
         "two",
         "undone: branch trunk named two",
         "undone: branch trunk named one",
-        "undone: lesson 1 added",
+        "undone: lesson 1 is gone",
     ];
     assert_eq!(printed, expected, "{}", output.stdout);
 }

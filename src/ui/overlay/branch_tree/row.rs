@@ -143,6 +143,9 @@ fn short_outcome(outcome: &str) -> String {
     {
         return format!("{step} of ep. {episode}");
     }
+    if let Some((episode, verdict)) = outcome.strip_prefix("ep. ").and_then(|rest| rest.split_once(' ')) {
+        return format!("{episode} {}", short_outcome(verdict));
+    }
     let reason = outcome.strip_prefix("lost (").and_then(|rest| rest.strip_suffix(')'));
     let Some(why) = reason else {
         return outcome.to_owned();
