@@ -26,7 +26,7 @@ pub use prior::{
 pub use reasons::Reason;
 
 use super::{ReportProgress, stage_progress};
-use crate::domain::{RunSpec, Seq};
+use crate::domain::{RunSpec, Seq, Step};
 use crate::engine::{Episode, State};
 use std::sync::Arc;
 
@@ -54,6 +54,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Index of the first row that differs; `None` if none does.
     pub first_difference: Option<usize>,
+    /// Index of the first row whose prompts are known to differ, if no row differs: equal replies to other prompts.
+    pub first_prompt_difference: Option<usize>,
     /// The differences just before that row.
     pub prior: Option<PriorDifferences>,
     /// Differences between the runs before the first step: method, models, seed, sampling, settings.
@@ -155,6 +157,7 @@ impl Comparison {
             right: b,
             rows,
             first_difference,
+            first_prompt_difference: None,
             prior: None,
             initial_differences,
             later_differences,
@@ -163,8 +166,35 @@ impl Comparison {
         if let Some(at) = first_difference {
             comparison.prior =
                 Some(comparison.prior_differences(at, render, &stage_progress(report, 2, 3))?);
+        } else {
+            for at in comparison.rows_to_check().into_iter().flatten() {
+                let prior = comparison.prior_differences(at, render, &stage_progress(report, 2, 3))?;
+                if !prior.segments.is_empty() {
+                    (comparison.first_prompt_difference, comparison.prior) = (Some(at), Some(prior));
+                    break;
+                }
+            }
         }
         Ok(comparison)
+    }
+
+    /// Returns the rows whose prompts are compared if no step differs: the first one whose prompts have another number of lessons
+    /// or another length, and the last one, whose prompt contains the most.
+    fn rows_to_check(&self) -> [Option<usize>; 2] {
+        let steps = |row: &Row| {
+            let (left, right) = row.left.zip(row.right)?;
+            self.left.episode.step_arc(left).zip(self.right.episode.step_arc(right))
+        };
+        let size = |step: &Step| (step.lesson_count, step.usage.last_prompt_tokens());
+        let differs = |row: &Row| {
+            steps(row).is_some_and(|(left, right)| !Arc::ptr_eq(left, right) && size(left) != size(right))
+        };
+        [self.rows.iter().position(differs), self.rows.iter().rposition(|row| steps(row).is_some())]
+    }
+
+    /// Returns the row to look at first: the first one that differs, else the first one whose prompts do.
+    pub fn row_of_interest(&self) -> Option<usize> {
+        self.first_difference.or(self.first_prompt_difference)
     }
 
     /// Returns the differences just before a row. If a side has no step in this row, its next step is used. If it has

@@ -143,6 +143,9 @@ pub(super) fn print_comparison(
     let summary = if comparison.first_difference.is_some() {
         let same = same - reset_rows;
         format!("steps: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{pending}")
+    } else if comparison.first_prompt_difference.is_some() {
+        let steps = pluralized(same - reset_rows, "step");
+        format!("actions equal, prompts differ: all {steps} are the same{pending}")
     } else if comparison.initial_differences.is_empty() && comparison.later_differences.is_empty() {
         format!("no difference: all {} are the same{pending}", pluralized(same - reset_rows, "step"))
     } else {
@@ -379,6 +382,7 @@ pub(super) fn print_pair_row(
         )],
     )?;
     let summary = match comparison.first_difference.map(|at| comparison.rows[at]) {
+        None if comparison.first_prompt_difference.is_some() => "actions equal, prompts differ".to_owned(),
         None if comparison.initial_differences.is_empty() && comparison.later_differences.is_empty() => {
             "no difference".to_owned()
         }

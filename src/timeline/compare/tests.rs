@@ -52,6 +52,21 @@ fn steps_are_aligned_by_their_actions() {
     }
 }
 
+/// Regression: two plays with the same actions had "no difference" although a lesson was in the prompts of one.
+#[test]
+fn equal_actions_after_other_prompts_are_told_from_equal_plays() {
+    let plain = TestBranch::with_actions(&["go 1", "go 2", "take x"]);
+    let comparison = compare(&plain, &plain.clone());
+    assert_eq!((comparison.first_prompt_difference, comparison.row_of_interest()), (None, None));
+    let mut taught = TestBranch::with_actions(&["go 1"]);
+    taught.add_lesson("l1", "Open it first.").add_step("go 2").add_step("take x");
+    let comparison = compare(&plain, &taught);
+    assert_eq!(comparison.first_difference, None);
+    let row = comparison.first_prompt_difference.unwrap();
+    assert!(row >= 2, "row {row}");
+    assert_eq!(comparison.prior.as_ref().unwrap().lessons.only_right.len(), 1);
+}
+
 #[test]
 fn differing_parts_of_a_step_are_listed() {
     let mut a = TestBranch::with_actions(&["go 1", "go 2", "take x"]);

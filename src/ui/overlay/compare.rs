@@ -95,20 +95,17 @@ impl CompareDialog {
 
 impl ComparisonView {
     fn new(found: PtrEqArc<Comparison>) -> Self {
-        let chosen = found.0.first_difference.unwrap_or(0);
-        Self {
-            rows: AlignedRows::new(&found.0),
-            found,
-            is_pair: false,
-            selected: chosen,
-            scroll: Scroll::default(),
-            details: None,
+        let chosen = found.0.row_of_interest().unwrap_or(0);
+        let mut rows = AlignedRows::new(&found.0);
+        if found.0.first_prompt_difference.is_some() {
+            rows.unfold(chosen);
         }
+        Self { rows, found, is_pair: false, selected: chosen, scroll: Scroll::default(), details: None }
     }
 
     /// Creates the view of a pair, at the last row before the first difference.
     fn for_pair(found: PtrEqArc<Comparison>) -> Self {
-        let start = found.0.first_difference.unwrap_or(0).saturating_sub(1);
+        let start = found.0.row_of_interest().unwrap_or(0).saturating_sub(1);
         Self { rows: AlignedRows::until(start), is_pair: true, selected: start, ..Self::new(found) }
     }
 
@@ -216,6 +213,9 @@ impl ComparisonView {
         if self.is_pair {
             let all = found.rows.len().saturating_sub(1);
             return match found.first_difference {
+                None if found.first_prompt_difference.is_some() => {
+                    format!("Pair: row {} of {all}, actions equal, prompts differ", self.selected)
+                }
                 None => format!("Pair: row {} of {all}, no difference", self.selected),
                 Some(row) if row > self.selected => {
                     format!("Pair: row {} of {all}, no difference yet", self.selected)
@@ -229,10 +229,7 @@ impl ComparisonView {
             n => format!(", {n} pending"),
         };
         match found.first_difference {
-            None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
-                format!("Compare: no difference{waiting}")
-            }
-            None => format!("Compare: same steps, different settings{waiting}"),
+            None => format!("Compare: {}{waiting}", describe_equal_steps(found)),
             Some(_) => {
                 format!("Compare: {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
             }
@@ -394,7 +391,13 @@ impl ComparisonView {
             details.scroll.draw(&lines, body, canvas);
             return;
         }
-        let below = rows::preview_rows(body.height);
+        // The difference that it opens at is shown whole as far as there is room.
+        let wanted = if found.row_of_interest() == Some(self.selected) {
+            details::preview_lines(found, self.selected, shape, context.glyphs, usize::MAX).len()
+        } else {
+            0
+        };
+        let below = rows::preview_rows(body.height, u16::try_from(wanted).unwrap_or(u16::MAX));
         let list = Rect { height: body.height - below, ..body };
         self.rows.draw(found, self.selected, shape, (context.glyphs, &self.scroll), list, canvas);
         if below == 0 {
@@ -414,6 +417,17 @@ impl ComparisonView {
         let high = usize::from(preview.height);
         let lines = details::preview_lines(found, self.selected, shape, context.glyphs, high);
         Scroll::default().draw(&lines, preview, canvas);
+    }
+}
+
+/// Describes what differs although no step does.
+fn describe_equal_steps(found: &Comparison) -> &'static str {
+    let has_other_settings = !found.initial_differences.is_empty() || !found.later_differences.is_empty();
+    match (found.first_prompt_difference.is_some(), has_other_settings) {
+        (true, false) => "actions equal, prompts differ",
+        (true, true) => "actions equal, prompts and settings differ",
+        (false, true) => "actions equal, settings differ",
+        (false, false) => "no difference",
     }
 }
 

@@ -48,7 +48,7 @@ fn short_lines(
     most: usize,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
-    if found.first_difference == Some(row) {
+    if found.row_of_interest() == Some(row) {
         lines.extend(reason_lines(found, layout));
         let prior_entries = found.prior.as_ref().map(PriorDifferences::entries).unwrap_or_default();
         let (did, rest): (Vec<_>, Vec<_>) =
@@ -89,7 +89,7 @@ pub(super) fn page_lines(
     if !lines.is_empty() {
         lines.push(Line::new());
     }
-    if found.first_difference == Some(row) {
+    if found.row_of_interest() == Some(row) {
         lines.extend(reason_lines(found, layout));
     }
     // A row in which nothing differs is shown in full.
@@ -173,8 +173,12 @@ fn total_columns(layout: SideLayout) -> u16 {
 }
 
 fn reason_lines(found: &Comparison, layout: SideLayout) -> Vec<Line> {
-    let words: Vec<&str> = found.reasons().into_iter().map(Reason::description).collect();
-    let words = format!("first difference: {}", words.join("; "));
+    let reasons: Vec<&str> = found.reasons().into_iter().map(Reason::description).collect();
+    let words = if found.first_prompt_difference.is_some() {
+        "the same action in spite of another prompt".to_owned()
+    } else {
+        format!("first difference: {}", reasons.join("; "))
+    };
     paragraph((Role::Warning, ""), Role::Warning, &words, total_columns(layout))
 }
 

@@ -218,14 +218,18 @@ impl AlignedRows {
     }
 }
 
-/// Returns the height of the preview below the list, including its separator line.
-pub(super) fn preview_rows(height: u16) -> u16 {
-    match height {
-        0..=7 => 0,
+/// The rows of the list that a high preview leaves.
+const MIN_LIST_ROWS: u16 = 5;
+
+/// Returns the height of the preview below the list, including its separator line, if its text wants so many rows.
+pub(super) fn preview_rows(height: u16, wanted: u16) -> u16 {
+    let usual = match height {
+        0..=7 => return 0,
         8..=13 => 4,
         14..=24 => height / 3,
         _ => (height * 2 / 5).min(15),
-    }
+    };
+    usual.max(wanted.saturating_add(1).min(height.saturating_sub(MIN_LIST_ROWS)))
 }
 
 /// The fewest rows of a window that has room for a rule below the header.
@@ -360,7 +364,7 @@ fn row_line(
     glyphs: &Glyphs,
 ) -> Line {
     let Some(row) = comparison.rows.get(row_index) else { return Line::new() };
-    let is_first_difference = comparison.first_difference == Some(row_index);
+    let is_first_difference = comparison.row_of_interest() == Some(row_index);
     let kind = row.kind();
     let role = |side: Role| match kind {
         _ if is_selected => Role::Selection,
