@@ -130,6 +130,7 @@ actions! {
     ChangeEffectPlace = "effect-place", Hidden, "measure from the start of the episode instead of from this step", Instead("quit, then `retrospect lessons effect`");
     ChangeEffectMode = "effect-live", Hidden, "let the method reflect in every arm (live), or not (frozen)", Instead("quit, then `retrospect lessons effect --live`");
     EditEffectWording = "effect-wording", Hidden, "measure another wording of the lesson as well", Instead("quit, then `retrospect lessons effect --edited TEXT`");
+    TakeWording = "effect-take", Hidden, "give the lesson the measured wording, if it has done better", Instead("`edit N`");
     MorePairs = "effect-more", Hidden, "measure twice as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     FewerPairs = "effect-fewer", Hidden, "measure half as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     RenewEffect = "effect-anew", Hidden, "measure with the present lessons, if they have changed since the measurement began", Instead("quit, then `retrospect lessons effect`");
@@ -192,6 +193,7 @@ actions! {
     EndEpisode = "end-episode", Listed, "end this episode", Does(Verb::End);
     Export = "export", Listed, "write a report of the session", Instead("quit, then `retrospect export`");
     ExportMarkdown = "export-markdown", Listed, "write the session as Markdown", Instead("quit, then `retrospect export --format markdown`");
+    ExportPicture = "export-picture", Listed, "write a picture of the screen (SVG); in stage mode without hosts and paths", Instead("quit, then `retrospect export SESSION --format svg`");
     Copy = "copy", Listed, "copy what is selected", ScreenOnly;
     CopyRequest = "copy-request", Listed, "copy the request of the step as JSON", Instead("`prompt` shows the prompt");
     CopyCurl = "copy-curl", Listed, "copy the request of the step as a curl command, without keys", Instead("`prompt` shows the prompt");

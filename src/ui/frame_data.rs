@@ -37,6 +37,8 @@ pub struct FrameData {
     pub running_work: Vec<WorkStatus>,
     /// What was measured of the lessons, as far as it is in the logs of measurements.
     pub measured: MeasuredResults,
+    /// Whether the screen is in stage mode, so that an overlay shows less, with more room.
+    pub for_audience: bool,
     cursor_seq: Option<Seq>,
     /// Number of the method's lanes that are shown.
     lane_count: usize,
@@ -68,6 +70,7 @@ impl Default for FrameData {
             epoch: 0,
             running_work: Vec::new(),
             measured: MeasuredResults::default(),
+            for_audience: false,
             cursor_seq: None,
             lane_count: 0,
         }

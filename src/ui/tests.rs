@@ -60,6 +60,7 @@ impl TestScreen {
         let mut frame = FrameData::at(&self.fixture.store, self.model.cursor);
         frame.running_work.clone_from(&self.running_work);
         frame.measured = self.model.measured.clone();
+        frame.for_audience = self.model.stage_mode;
         frame
     }
 

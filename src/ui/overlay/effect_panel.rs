@@ -1,11 +1,13 @@
 //! Measures a lesson: the plan with its cost, then each pair of both columns as it is played, and what they show.
 
+mod audience;
 mod rows;
 
 use crate::domain::{BranchId, Lesson, LessonText, ModelRole, RoleSource, RunSpec};
-use crate::driver::measure::{EpisodePlace, WITH, WITHOUT};
+use crate::driver::measure::{EDITED, EpisodePlace, WITH, WITHOUT};
+use crate::engine::{Command, LessonCommand};
 use crate::text::{one_line, width};
-use crate::timeline::effect::AskedAt;
+use crate::timeline::effect::{AskedAt, Contrast, ContrastResult};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::effect::{EffectColumn, EffectProgress, EffectQuery};
@@ -18,6 +20,7 @@ use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{
     PresentKeys, Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close,
 };
+use audience::{MIN_SPACED_ROWS, audience_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use rows::panel_lines;
@@ -49,6 +52,8 @@ pub(super) struct EffectPanel {
     is_starting: bool,
     /// When the first answer of the running measurement was here, and how many pairs were played by then.
     first_answer: Option<(Instant, u64)>,
+    /// It only shows a stored result and has no keys.
+    is_still: bool,
     scroll: Scroll,
 }
 
@@ -74,11 +79,16 @@ impl EffectPanel {
         (Self::with(query, lesson.number, lesson.text().clone(), known), request)
     }
 
-    /// Creates the overlay for the running measurement of a lesson, whose wording may have changed since.
+    /// Creates the overlay for a measurement of a lesson, whose wording may have changed since.
     pub(super) fn running(number: u32, running: PtrEqArc<EffectProgress>) -> Self {
         let measured = running.0.columns.first().and_then(|column| column.plan().lessons.first());
         let text = measured.map(|lesson| lesson.text.clone()).unwrap_or_default();
         Self::with(running.0.query.clone(), number, text, Some(running))
+    }
+
+    /// Creates a picture of a stored measurement, as a demo shows it.
+    pub(super) fn still(number: u32, stored: PtrEqArc<EffectProgress>) -> Self {
+        Self { is_still: true, ..Self::running(number, stored) }
     }
 
     fn with(
@@ -99,6 +109,7 @@ impl EffectPanel {
             starts_when_planned: false,
             is_starting: false,
             first_answer: None,
+            is_still: false,
             scroll: Scroll::default(),
         }
     }
@@ -129,25 +140,22 @@ impl EffectPanel {
         self.shown.as_ref()?.0.columns.get(self.column)
     }
 
-    /// Selects the next or previous pair of the column.
-    fn move_pair(&mut self, by: i64) {
-        let Some(last) = self.selected_column().map(|column| i64::from(column.log.settled_pairs())) else {
-            return;
+    /// Selects the next or previous pair of the column that can be opened.
+    fn move_pair(&mut self, by: i64) -> Response {
+        let Some(column) = self.selected_column() else { return Response::default() };
+        let pairs = column.log.pairs().iter().filter(|(_, pair)| pair.is_kept()).map(|(number, _)| *number);
+        let found = match (self.pair, by > 0) {
+            (None, true) => pairs.min(),
+            (None, false) => pairs.max(),
+            (Some(from), true) => pairs.filter(|number| *number > from).min(),
+            (Some(from), false) => pairs.filter(|number| *number < from).max(),
         };
-        if last == 0 {
-            return;
+        if found.is_none() && self.pair.is_none() && column.log.settled_pairs() > 0 {
+            let notice = "no pair of this column can be opened: none differs, so no journals were kept";
+            return Response::request(Request::ShowNotice(notice.to_owned()));
         }
-        let Some(pair) = self.pair else {
-            // The first one that can be opened, seen from this side.
-            let pairs = self.selected_column().map(|column| column.log.pairs());
-            let mut kept =
-                pairs.into_iter().flatten().filter(|(_, pair)| pair.is_kept()).map(|(number, _)| *number);
-            let found = if by > 0 { kept.next() } else { kept.next_back() };
-            self.pair = found.or(u32::try_from(if by > 0 { 1 } else { last }).ok());
-            return;
-        };
-        let at = i64::from(pair) + by;
-        self.pair = u32::try_from(at.clamp(1, last)).ok();
+        self.pair = found.or(self.pair);
+        Response::default()
     }
 
     /// Opens the comparison of the selected pair, if its journals are kept.
@@ -179,6 +187,54 @@ impl EffectPanel {
         };
         let Some(contrast) = column.plan().contrasts.first() else { return Response::default() };
         Response::request(Request::ComparePair { a: side(&contrast.second), b: side(&contrast.first) })
+    }
+
+    /// Returns the actions that do nothing at present.
+    fn actions_without_effect(&self) -> Vec<Action> {
+        if self.is_still {
+            return Action::ALL.to_vec();
+        }
+        let is_planned = self.shown.is_some();
+        let has_pairs = self.shown.as_ref().is_some_and(|shown| shown.0.pairs().0 > 0);
+        let is_running = self.is_running();
+        let all = [
+            (Action::StopEffect, !is_running),
+            (Action::RenewEffect, is_running || !self.has_older_lessons()),
+            (Action::Open, self.pair.is_none() && (is_running || self.is_finished())),
+            (Action::NextField, !has_pairs),
+            (Action::Down, !has_pairs),
+            (Action::ChangeEffectPlace, is_running || self.query.place.step.is_none()),
+            (Action::ChangeEffectMode, is_running || !is_planned),
+            (Action::EditEffectWording, is_running || !is_planned),
+            (Action::TakeWording, !self.is_edited_better()),
+            (Action::MorePairs, is_running || !is_planned || self.is_finished() && !self.needs_more_pairs()),
+        ];
+        all.into_iter().filter_map(|(action, has_none)| has_none.then_some(action)).collect()
+    }
+
+    /// Returns whether the other wording won more of the pairs in which it and the lesson ended differently.
+    fn is_edited_better(&self) -> bool {
+        let Some(progress) = self.shown.as_ref().map(|shown| &shown.0) else { return false };
+        let contrasts = progress.columns.iter().flat_map(|column| &column.result.contrasts);
+        let is_of_edited =
+            |contrast: &&ContrastResult| contrast.judged.contrast == Contrast::new(EDITED, WITH);
+        let (won, lost) = contrasts.filter(is_of_edited).fold((0, 0), |(won, lost), contrast| {
+            let counts = &contrast.judged.counts;
+            (won + counts.first_only, lost + counts.second_only)
+        });
+        self.query.edited.is_some() && won > lost
+    }
+
+    /// Gives the lesson the other wording that was measured, as the person's edit.
+    fn take_measured_wording(&self) -> Response {
+        let Some(text) = self.query.edited.clone().filter(|_| self.is_edited_better()) else {
+            let notice = "no other wording has done better than the lesson's own".to_owned();
+            return Response::request(Request::ShowNotice(notice));
+        };
+        let edit = LessonCommand::Edit { id: self.query.lesson.clone(), text };
+        let notice = format!("lesson {} has the measured wording", self.lesson_number);
+        let requests = vec![Request::Send(Command::Lesson(edit)), Request::ShowNotice(notice)];
+        Response { requests, close: true }
     }
 
     /// Plans another measurement, as the query is now.
@@ -318,6 +374,7 @@ impl Component for EffectPanel {
                 let present = self.query.edited.as_ref().unwrap_or(&self.lesson_text);
                 self.wording = Some(TextField::single_line(&describe_text(present)));
             }
+            Action::TakeWording if !self.is_running() => return self.take_measured_wording(),
             Action::RenewEffect if !self.has_older_lessons() => {}
             Action::RenewEffect if !self.is_running() => {
                 let frame = context.frame;
@@ -331,6 +388,7 @@ impl Component for EffectPanel {
             Action::ChangeEffectPlace
             | Action::ChangeEffectMode
             | Action::EditEffectWording
+            | Action::TakeWording
             | Action::MorePairs
             | Action::FewerPairs
             | Action::RenewEffect => {
@@ -338,8 +396,8 @@ impl Component for EffectPanel {
                     "the measurement is running; stop it to measure something else".to_owned(),
                 ));
             }
-            Action::NextField => self.move_pair(1),
-            Action::PreviousField => self.move_pair(-1),
+            Action::NextField => return self.move_pair(1),
+            Action::PreviousField => return self.move_pair(-1),
             Action::Up | Action::Down => {
                 self.column = 1 - self.column.min(1);
                 self.pair = None;
@@ -392,7 +450,11 @@ impl Component for EffectPanel {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let columns = WINDOW_COLUMNS.min(screen.width.saturating_sub(4));
-        let mut lines = panel_lines(self, context, columns);
+        let mut lines = if context.frame.for_audience {
+            audience_lines(self, context, columns, screen.height >= MIN_SPACED_ROWS)
+        } else {
+            panel_lines(self, context, columns)
+        };
         let lesson = one_line(&describe_text(&self.lesson_text)).into_owned();
         let mut title = format!("Effect of lesson {}", self.lesson_number);
         // A title has one row: a longer lesson stands below it.
@@ -410,18 +472,7 @@ impl Component for EffectPanel {
             mode: Mode::Effect,
         };
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
-        let without_effect: Vec<Action> = [
-            (Action::StopEffect, !self.is_running()),
-            (Action::RenewEffect, self.is_running() || !self.has_older_lessons()),
-            (Action::Open, self.pair.is_none() && (self.is_running() || self.is_finished())),
-            (Action::ChangeEffectPlace, self.is_running() || self.query.place.step.is_none()),
-            (Action::ChangeEffectMode, self.is_running()),
-            (Action::EditEffectWording, self.is_running()),
-            (Action::MorePairs, self.is_running() || self.is_finished() && !self.needs_more_pairs()),
-        ]
-        .into_iter()
-        .filter_map(|(action, has_none)| has_none.then_some(action))
-        .collect();
+        let without_effect = self.actions_without_effect();
         let keys = PresentKeys { closing_label: closing, without_effect: &without_effect };
         let inside = window.draw_with_keys(keys, context, screen, canvas);
         if lines.len() <= usize::from(inside.height) {

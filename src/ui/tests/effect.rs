@@ -2,9 +2,10 @@
 
 use super::{TestScreen, screen_text};
 use crate::domain::{
-    AdviceCounts, Author, DeterministicFact, LessonOp, LessonText, MeasuredEffect, Seq, Task,
+    AdviceCounts, Author, DeterministicFact, LessonId, LessonOp, LessonText, MeasuredEffect, Seq, Task,
 };
 use crate::driver::Health;
+use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::effect::{
     AskedAt, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan,
@@ -120,6 +121,13 @@ fn progress(query: &EffectQuery, phase: EffectPhase, episodes: usize) -> Answer 
         outage: None,
     };
     Answer::Effect(Ok(PtrEqArc(Arc::new(progress))))
+}
+
+/// Returns a stored measurement of a lesson.
+pub(super) fn stored(lesson: LessonId) -> PtrEqArc<EffectProgress> {
+    let query = EffectQuery::new(lesson, EpisodePlace { episode: Some(1), step: None });
+    let Answer::Effect(Ok(stored)) = progress(&query, EffectPhase::Idle, 90) else { unreachable!() };
+    stored
 }
 
 /// Opens the measurement of the sample session's lesson, and returns what it asks for.
@@ -245,19 +253,30 @@ fn a_measurement_goes_on_behind_the_panes() {
     assert_eq!(screen.press("x"), [Request::StopEffect]);
 }
 
+/// Regression: the arrows stopped at pairs whose episodes can't be opened.
 #[test]
-fn a_pair_that_was_not_kept_says_so() {
+fn only_pairs_that_can_be_opened_are_selected() {
     let (mut screen, query) = opened(120, 36);
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
-    screen.press("Right");
-    screen.press("Left");
-    assert_eq!(screen.press("Enter"), []);
-    assert!(screen.model.notice.as_ref().unwrap().text.contains("pair 1"), "{:?}", screen.model.notice);
+    for key in ["Right", "Left", "Right", "Right"] {
+        screen.press(key);
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains("pair 2 of 3"), "{key}: pair 2 alone is kept: {shown}");
+    }
     // The first Esc leaves the pairs, the second one the overlay.
     screen.press("Esc");
     assert!(!screen.compositor.overlays().is_empty());
     screen.press("Esc");
     assert!(screen.compositor.overlays().is_empty());
+}
+
+#[test]
+fn without_a_kept_pair_the_arrows_say_so() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 3)));
+    screen.press("Right");
+    let notice = &screen.model.notice.as_ref().unwrap().text;
+    assert!(notice.contains("no pair of this column can be opened"), "{notice}");
 }
 
 #[test]
@@ -445,6 +464,68 @@ fn a_failed_measurement_says_why_and_can_be_continued() {
     screen.send(UiMessage::Answer(Answer::Effect(Err("no space left on the disk".to_owned()))));
     assert!(screen_text(&screen.draw()).contains("no space left"));
     assert_eq!(screen.press("Enter"), [Request::RunEffect(query)]);
+}
+
+/// Returns the columns of a measurement with another wording, which wins the pairs that `won` names.
+fn with_wording(query: &EffectQuery, won: impl Fn(u32, &str) -> bool + Copy) -> UiMessage {
+    let column = |name| {
+        let mut plan = plan(query, name, 200);
+        plan.contrasts.push(Contrast::new("edited", "with"));
+        column(plan, 24, won)
+    };
+    let columns = vec![column(Column::Here), column(Column::Elsewhere)];
+    changed(progress(query, EffectPhase::Idle, 0), |progress| progress.columns = columns)
+}
+
+#[test]
+fn a_wording_that_did_better_is_taken_with_a_key() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    screen.press("w");
+    for _ in 0..120 {
+        screen.press("Backspace");
+    }
+    screen.send(UiMessage::Paste("Look twice.".to_owned()));
+    let requests = screen.press("Enter");
+    let [Request::PlanEffect(asked)] = &requests[..] else { panic!("{requests:?}") };
+    let text = asked.edited.clone().unwrap();
+    screen.send(with_wording(asked, |_, arm| arm == "with"));
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("with") && !shown.contains("take this wording"), "it did worse: {shown}");
+    assert_eq!(screen.press("t"), [], "{:?}", screen.model.notice);
+    screen.send(with_wording(asked, |_, arm| arm == "edited"));
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("t take this wording"), "{shown}");
+    let edit = LessonCommand::Edit { id: query.lesson.clone(), text };
+    assert_eq!(screen.press("t"), [Request::Send(Command::Lesson(edit))]);
+    assert!(screen.compositor.overlays().is_empty());
+    assert!(screen.model.notice.as_ref().unwrap().text.contains("has the measured wording"));
+}
+
+/// On stage, the panel shows its sentence, the wins and the pairs, and nothing that is for the person who measures.
+#[test]
+fn on_stage_the_panel_is_readable_from_afar() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let (mut screen, query) = opened(width, height);
+        screen.model.stage_mode = true;
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 90)));
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains("undecided: it helps here"), "{width}x{height}: {shown}");
+        for absent in ["placebo", "frozen:", "stand-in", "by steps"] {
+            assert!(!shown.contains(absent), "{absent} at {width}x{height}: {shown}");
+        }
+        insta::assert_snapshot!(format!("effect_stage_{width}x{height}"), shown);
+    }
+}
+
+/// Regression: while the measurement was being prepared on stage, the pressed keys covered the panel's.
+#[test]
+fn on_stage_the_footer_has_only_the_pressed_keys() {
+    let (mut screen, _) = opened(80, 24);
+    screen.model.stage_mode = true;
+    let shown = screen_text(&screen.draw());
+    let last = shown.lines().rfind(|line| !line.trim().is_empty()).unwrap();
+    assert_eq!(last.trim(), "% effect", "{shown}");
 }
 
 /// Regression: while a wording was being measured, the panel of the next one showed its pairs.

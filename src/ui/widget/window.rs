@@ -140,7 +140,8 @@ impl Window<'_> {
             let mut cells = (screen.left()..screen.right()).filter_map(|x| canvas.buffer.cell((x, footer)));
             cells.all(|cell| cell.symbol() == " ")
         };
-        if left.peek().is_none() || edge.y >= footer || !free(canvas) {
+        // On stage that row shows the pressed keys.
+        if left.peek().is_none() || context.frame.for_audience || edge.y >= footer || !free(canvas) {
             return;
         }
         let mut x = screen.x;
@@ -213,6 +214,18 @@ impl Page<'_> {
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> Rows,
     ) {
+        self.draw_with_keys(PresentKeys::default(), context, screen, canvas, rows);
+    }
+
+    /// Draws like [`Self::draw`], with the keys as they are at present.
+    pub(crate) fn draw_with_keys<Rows: AsRef<[Line]>>(
+        &self,
+        keys: PresentKeys<'_>,
+        context: &Context<'_>,
+        screen: Rect,
+        canvas: &mut Canvas<'_>,
+        rows: impl Fn(u16) -> Rows,
+    ) {
         // The rows must be built before the window, which needs their number.
         let columns = self.columns.min(screen.width.saturating_sub(4));
         let made = rows(columns);
@@ -224,7 +237,7 @@ impl Page<'_> {
             columns: self.columns,
             mode: self.mode,
         };
-        let inside = window.draw(context, screen, canvas);
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         let made = if inside.width == columns { made } else { rows(inside.width) };
         self.scroll.draw(made.as_ref(), inside, canvas);
     }

@@ -32,12 +32,7 @@ const STAND_IN_NOTE: &str = "the actor is a stand-in: these numbers say nothing 
 pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let Some(shown) = &panel.shown else {
-        let text = match &panel.error {
-            Some(error) => error.clone(),
-            None if panel.starts_when_planned => context
-                .cancellable_work_text("preparing the measurement, then it starts ...", WorkKind::EffectPlan),
-            None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
-        };
+        let text = preparing_text(panel, context);
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));
         return lines;
     };
@@ -112,6 +107,16 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     lines
 }
 
+/// Returns what is shown before the plan is known.
+pub(super) fn preparing_text(panel: &EffectPanel, context: &Context<'_>) -> String {
+    match &panel.error {
+        Some(error) => error.clone(),
+        None if panel.starts_when_planned => context
+            .cancellable_work_text("preparing the measurement, then it starts ...", WorkKind::EffectPlan),
+        None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
+    }
+}
+
 /// Returns what a column has shown so far: `elsewhere  +11 % [0.2, 23.6] · 12 : 1 · 100 pairs, helped`.
 fn summary_lines(column: &EffectColumn, columns: u16) -> Vec<Line> {
     let primary = column.result.contrasts.first().filter(|contrast| contrast.judged.pairs > 0);
@@ -133,19 +138,24 @@ fn side_by_side(
     let each = (columns - GAP) / 2;
     let both: Vec<Vec<Line>> =
         (0..2).map(|index| column_lines(panel, context, progress, index, each)).collect();
-    let rows = both[0].len().max(both[1].len());
-    (0..rows)
+    side_by_side_lines(&both, each + GAP)
+}
+
+/// Puts the lines of two columns beside each other, the second from column `start` on.
+pub(super) fn side_by_side_lines(both: &[Vec<Line>], start: u16) -> Vec<Line> {
+    let [left, right] = both else { return both.concat() };
+    (0..left.len().max(right.len()))
         .map(|row| {
-            let mut line = both[0].get(row).cloned().unwrap_or_default();
+            let mut line = left.get(row).cloned().unwrap_or_default();
             let used: usize = line.iter().map(|(_, text)| width(text)).sum();
-            line.push((Role::Text, " ".repeat(usize::from(each + GAP).saturating_sub(used))));
-            line.extend(both[1].get(row).cloned().unwrap_or_default());
+            line.push((Role::Text, " ".repeat(usize::from(start).saturating_sub(used))));
+            line.extend(right.get(row).cloned().unwrap_or_default());
             line
         })
         .collect()
 }
 
-fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
+pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
     let Some(progress) = panel.shown.as_ref().map(|shown| &shown.0) else { return String::new() };
     let started = progress.columns.iter().any(|column| column.log.totals().episodes > 0);
@@ -175,7 +185,7 @@ fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     }
 }
 
-fn legend(context: &Context<'_>, columns: u16) -> Vec<Line> {
+pub(super) fn legend(context: &Context<'_>, columns: u16) -> Vec<Line> {
     let [first, second, both, neither] = context.glyphs.pair_marks;
     let text = format!(
         "one mark a pair: {first} won only with the lesson, {second} only without, {both} both, {neither} neither"
@@ -234,7 +244,7 @@ fn column_lines(
 }
 
 /// Returns the arms from the one without the lesson on, as a person reads them.
-fn arms_in_order(plan: &EffectPlan) -> Vec<&str> {
+pub(super) fn arms_in_order(plan: &EffectPlan) -> Vec<&str> {
     let mut arms = plan.arms();
     let rank = |arm: &str| ["without", "with", "placebo", "edited"].iter().position(|name| *name == arm);
     arms.sort_by_key(|arm| rank(arm).unwrap_or(usize::MAX));
@@ -245,7 +255,7 @@ fn arms_in_order(plan: &EffectPlan) -> Vec<&str> {
 fn arm_line(context: &Context<'_>, column: &EffectColumn, name: &str, columns: u16) -> Option<Line> {
     let arm = column.result.arms.iter().find(|arm| arm.name == name)?;
     let wins = format!("{} of {}", arm.won, arm.episodes);
-    let share = if arm.episodes == 0 { 0.0 } else { arm.won as f64 / arm.episodes as f64 };
+    let share = percent_of(arm.won, arm.episodes) / 100.0;
     let rate = if arm.episodes == 0 { String::new() } else { format!("{} %", percent(share)) };
     let mut line = vec![
         (Role::Text, format!("{name:<NAME_CELLS$}")),
@@ -260,6 +270,11 @@ fn arm_line(context: &Context<'_>, column: &EffectColumn, name: &str, columns: u
         line.push((Role::ProgressEmpty, off.repeat(cells - full)));
     }
     Some(line)
+}
+
+/// Returns a share in percent, 0 of nothing.
+pub(super) fn percent_of(won: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { won as f64 * 100.0 / all as f64 }
 }
 
 /// Returns the difference and the verdict of a contrast. The first is what the measurement is about.
@@ -290,7 +305,7 @@ fn verdict_role(verdict: Verdict) -> Role {
     }
 }
 
-fn panel_role(verdict: PanelVerdict) -> Role {
+pub(super) fn panel_role(verdict: PanelVerdict) -> Role {
     match verdict {
         PanelVerdict::Lesson => Role::Good,
         PanelVerdict::Answer => Role::Warning,
@@ -351,7 +366,7 @@ fn pair_outcome(log: &EffectLog, number: u32) -> Option<(bool, bool)> {
     })
 }
 
-fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static str, Role) {
+pub(super) fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static str, Role) {
     let [first, second, both, neither] = context.glyphs.pair_marks;
     match pair_outcome(log, number) {
         Some((true, false)) => (first, Role::Good),
@@ -363,7 +378,7 @@ fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static s
 }
 
 /// Describes the selected pair: `pair 3 of 30: with won in 12 steps, without lost (step limit)`.
-fn pair_text(column: &EffectColumn, number: u32) -> String {
+pub(super) fn pair_text(column: &EffectColumn, number: u32) -> String {
     let of = format!("pair {number} of {}", column.log.settled_pairs());
     if let Some(discarded) = column.log.discarded(number) {
         return format!("{of}: doesn't count: {}", discarded.reason);
