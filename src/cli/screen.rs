@@ -1,6 +1,7 @@
 //! Starts the screen for a verb: options, theme and keymap, and what follows when it closes.
 
 mod picture;
+mod stored_measurement;
 
 pub(super) use picture::{screen_cast, screen_svg};
 
@@ -14,7 +15,7 @@ use super::output::Output;
 use super::setup::{
     Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
 };
-use super::shipped_demos::{Guide, ShippedDemo};
+use super::shipped_demos::{self, Guide, ShippedDemo};
 use super::{args, bounded, headless, seen_hints};
 use crate::domain::{RoleSource, Seq};
 use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
@@ -22,11 +23,14 @@ use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::StepRef;
 use crate::timeline::Timeline;
+use crate::timeline::effect::EffectLog;
 use crate::ui::Cursor;
 use crate::ui::chapters::Chapter;
+use crate::ui::effect::EffectProgress;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
 use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, TerminalCapabilities, Theme};
+use crate::ui::types::PtrEqArc;
 use crate::ui::{Exit, FirstRunHint, Options, glyphs, reported_background};
 use std::path::Path;
 use std::sync::Arc;
@@ -208,11 +212,35 @@ pub(super) fn screen_options(
 }
 
 fn chapters_of(demo: &ShippedDemo) -> Result<Vec<Chapter>, CliError> {
-    Ok(guide_chapters(demo.guide()?))
+    let find_log = |effect: &str| {
+        demo.log(effect).ok_or_else(|| "not shipped".to_owned()).and_then(stored_measurement::log_from_text)
+    };
+    guide_chapters(demo.guide()?, &find_log)
 }
 
-fn guide_chapters(guide: Guide) -> Vec<Chapter> {
-    guide.chapters.into_iter().map(|chapter| Chapter { at: chapter.at, text: chapter.text }).collect()
+/// Returns the chapters of a guide, with the measurements that they show.
+fn guide_chapters(
+    guide: Guide,
+    find_log: &dyn Fn(&str) -> Result<EffectLog, String>,
+) -> Result<Vec<Chapter>, CliError> {
+    let measurement = |effects: &[String]| -> Result<Option<PtrEqArc<EffectProgress>>, CliError> {
+        if effects.is_empty() {
+            return Ok(None);
+        }
+        let logs: Result<Vec<EffectLog>, String> = effects.iter().map(|effect| find_log(effect)).collect();
+        let stored = logs.and_then(stored_measurement::stored_measurement).map_err(|reason| {
+            CliError::new(
+                CliErrorKind::Session,
+                format!("chapters.toml: measurement {}: {reason}", effects.join(", ")),
+                "name measurements whose logs are in the folder effects",
+            )
+        })?;
+        Ok(Some(PtrEqArc(Arc::new(stored))))
+    };
+    let chapter = |chapter: shipped_demos::Chapter| {
+        Ok(Chapter { at: chapter.at, measurement: measurement(&chapter.measurement)?, text: chapter.text })
+    };
+    guide.chapters.into_iter().map(chapter).collect()
 }
 
 /// Returns what stage mode hides even where it doesn't look like a path or an address: the folders of this session and of

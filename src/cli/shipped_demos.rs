@@ -14,11 +14,17 @@ pub(in crate::cli) struct ShippedDemo {
     meta: &'static str,
     trunk: &'static str,
     guide: &'static str,
+    /// The logs of the measurements that chapters show, by their ids.
+    logs: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! shipped {
-    ($($name:literal),*) => {
+    ($($name:literal $([$($log:literal),*])?),*) => {
         [$(ShippedDemo {
+            logs: &[$($((
+                $log,
+                include_str!(concat!("../../sessions/examples/", $name, "/effects/", $log, "/log.jsonl")),
+            )),*)?],
             name: $name,
             meta: include_str!(concat!("../../sessions/examples/", $name, "/meta.toml")),
             trunk: include_str!(concat!("../../sessions/examples/", $name, "/branches/trunk.jsonl")),
@@ -28,8 +34,12 @@ macro_rules! shipped {
 }
 
 /// The shipped sessions; `demo` without a name opens the first.
-pub(in crate::cli) static DEMOS: [ShippedDemo; 4] =
-    shipped!["hot-mug-taught", "hot-mug-untaught", "measured-lesson", "lamp"];
+pub(in crate::cli) static DEMOS: [ShippedDemo; 4] = shipped![
+    "hot-mug-taught",
+    "hot-mug-untaught",
+    "measured-lesson" ["2dff12f61b0d", "8bafddbd091d", "9ffeabb2c389", "64d67e4de6c8"],
+    "lamp"
+];
 
 /// What `chapters.toml` says about a demo.
 #[derive(Debug, Deserialize)]
@@ -54,6 +64,10 @@ pub(in crate::cli) struct Chapter {
         expect(dead_code, reason = "only the screen shows captions")
     )]
     pub(in crate::cli) text: String,
+    /// The measurement whose panel is shown where it begins: the ids of its columns, `here` first.
+    #[serde(default)]
+    #[cfg_attr(not(any(test, feature = "tui")), expect(dead_code, reason = "only the screen shows it"))]
+    pub(in crate::cli) measurement: Vec<String>,
 }
 
 fn parse_position<'de, D: serde::Deserializer<'de>>(input: D) -> Result<StepRef, D::Error> {
@@ -82,6 +96,12 @@ impl ShippedDemo {
         let files: BTreeMap<String, String> =
             files.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
         ImportedSession { branch: None, files }
+    }
+
+    /// Returns the text of the log of a measurement.
+    #[cfg(any(test, feature = "tui"))]
+    pub(in crate::cli) fn log(&self, effect: &str) -> Option<&'static str> {
+        self.logs.iter().find(|(id, _)| *id == effect).map(|(_, text)| *text)
     }
 
     /// Returns what it shows, and its chapters.

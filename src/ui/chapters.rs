@@ -1,8 +1,10 @@
 //! The chapters of a demo: parts of a recorded session, each with a caption.
 
 use crate::report::StepRef;
+use crate::ui::effect::EffectProgress;
 use crate::ui::frame_data::Context;
 use crate::ui::playback::Speed;
+use crate::ui::types::PtrEqArc;
 use std::time::Duration;
 
 /// A part of a demo.
@@ -12,6 +14,8 @@ pub struct Chapter {
     pub at: StepRef,
     /// Its caption.
     pub text: String,
+    /// The stored measurement whose panel is shown where it begins.
+    pub measurement: Option<PtrEqArc<EffectProgress>>,
 }
 
 /// Returns the step that all panes show.
@@ -20,12 +24,18 @@ pub fn shown_step(context: &Context<'_>) -> StepRef {
     StepRef { episode, step: context.frame.selected_step() }
 }
 
-/// Returns how long playback shows a step: long enough to read the caption that begins there.
+/// Returns how long playback shows a step: long enough to read the caption that begins there, and the panel of a measurement.
 pub fn display_time(chapters: &[Chapter], speed: Speed, step: StepRef) -> Duration {
     match chapters.iter().find(|chapter| chapter.at == step) {
+        Some(chapter) if chapter.measurement.is_some() => speed.reading_time(&chapter.text) * 2,
         Some(chapter) => speed.reading_time(&chapter.text),
         None => speed.delay(),
     }
+}
+
+/// Returns the stored measurement that a demo shows at a step.
+pub fn measurement_at(chapters: &[Chapter], step: StepRef) -> Option<&PtrEqArc<EffectProgress>> {
+    chapters.iter().find(|chapter| chapter.at == step)?.measurement.as_ref()
 }
 
 /// Returns the index of the chapter that a step belongs to, or `None` before the first. `chapters` are in the order of

@@ -204,6 +204,9 @@ impl Compositor {
         let covered = if covered > 0 { covered + buffer.area.height - above_caption.height } else { 0 };
         view::draw(model, context, covered, cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
+        if let Some(still) = registry::still(model, context).filter(|_| self.overlays.is_empty()) {
+            still.draw(context, above_caption, &mut canvas);
+        }
         for overlay in &self.overlays {
             // The keys of an overlay below another one don't apply.
             if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {

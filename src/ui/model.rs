@@ -3,6 +3,7 @@
 use crate::catalog::Lane;
 use crate::domain::{BranchId, LessonId, Seq};
 use crate::prompt::Templates;
+use crate::report::StepRef;
 use crate::text::with_program_name;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::chapters::Chapter;
@@ -96,6 +97,8 @@ pub struct Model {
     pub is_covered: bool,
     /// The last measurement of a lesson, with the pairs so far.
     pub effect: Option<PtrEqArc<EffectProgress>>,
+    /// The step of a demo whose stored measurement the person has closed, to see the panes.
+    pub closed_still: Option<StepRef>,
     /// The lesson to measure as soon as the session has it.
     pub measured_next: Option<TaughtLesson>,
     /// What the logs of measurements say about the session's lessons.

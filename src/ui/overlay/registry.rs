@@ -30,6 +30,7 @@ use crate::domain::{Autonomy, Lesson, LessonId, LessonOrigin, ModelRole, Reflect
 use crate::driver::Fork;
 use crate::driver::measure::EpisodePlace;
 use crate::text::truncate;
+use crate::ui::chapters::{measurement_at, shown_step};
 use crate::ui::component::Component;
 use crate::ui::draft::LessonDraft;
 use crate::ui::facts::default_role;
@@ -261,6 +262,14 @@ fn open_for_action(
         Action::Open | Action::ShowDetails => Box::new(StepDetails::new(context.frame.selected_step())),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
+}
+
+/// Returns the picture of the stored measurement that a demo shows at this step, unless the person has closed it.
+pub(in crate::ui) fn still(model: &Model, context: &Context<'_>) -> Option<impl Component> {
+    let step = shown_step(context);
+    let stored = measurement_at(&model.chapters, step).filter(|_| model.closed_still != Some(step))?;
+    let lesson = context.frame.head.pool.get(&stored.0.query.lesson)?;
+    Some(EffectPanel::still(lesson.number, stored.clone()))
 }
 
 /// Opens the measurement of the selected lesson: from the step on screen, or from the start of an ended episode.

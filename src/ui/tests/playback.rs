@@ -31,7 +31,11 @@ fn read_only(width: u16, height: u16) -> TestScreen {
 
 fn demo(width: u16, height: u16) -> TestScreen {
     let mut screen = read_only(width, height);
-    let chapter = |step, text: &str| Chapter { at: StepRef { episode: 1, step }, text: text.to_owned() };
+    let chapter = |step, text: &str| Chapter {
+        at: StepRef { episode: 1, step },
+        text: text.to_owned(),
+        measurement: None,
+    };
     screen.model.chapters = [
         chapter(0, "An apple is to be heated and put in the fridge."),
         chapter(4, "The fridge is closed, so nothing happens; the mistake becomes a lesson."),
@@ -281,5 +285,31 @@ fn after_the_end_of_a_run_the_past_says_how_it_ended() {
         let text = screen_text(&screen.draw());
         assert!(text.contains("PAST step 23 of 24 · won"), "{text}");
         assert!(!text.contains("running") && !text.contains("RUNNING"), "{text}");
+    }
+}
+
+/// The demo's proof was only a caption: the panel of the measurement is shown where the chapter begins.
+#[test]
+fn a_chapter_shows_the_panel_of_its_measurement() {
+    for stage in [false, true] {
+        let mut screen = demo(120, 36);
+        screen.model.stage_mode = stage;
+        let lesson = screen.frame_data().head.pool.all().next().unwrap().id.clone();
+        let mut chapters = screen.model.chapters.to_vec();
+        chapters[1].measurement = Some(super::effect::stored(lesson));
+        screen.model.chapters = chapters.into();
+        screen.press("Home");
+        assert!(!screen_text(&screen.draw()).contains("HERE"));
+        screen.press("]");
+        let shown = screen_text(&screen.draw());
+        for text in ["Effect of lesson 1", "HERE", "ELSEWHERE", "▲", "2/3", "The fridge is closed"] {
+            assert!(shown.contains(text), "{text}: {shown}");
+        }
+        assert!(!shown.contains("take this wording") && !shown.contains("Esc close"), "no keys: {shown}");
+        // Esc shows the panes of that step; the next step has none.
+        screen.press("Esc");
+        assert!(!screen_text(&screen.draw()).contains("HERE"));
+        screen.press("n");
+        assert!(!screen_text(&screen.draw()).contains("HERE"));
     }
 }
