@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static ShippedDemo>) -> HostServices {
     let (root, own_dir) = (super::locate::sessions_folder(config), dir.to_owned());
     let output_dir = if demo.is_some() { root.clone() } else { dir.to_owned() };
-    let (copy_dir, export_dir) = (output_dir.clone(), output_dir);
+    let (copy_dir, picture_dir, export_dir) = (output_dir.clone(), output_dir.clone(), output_dir);
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
     let measured = ScreenMeasurement::new(config, dir, demo.is_some());
@@ -41,6 +41,7 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
+        save_picture: Arc::new(move |svg: &str| save_picture(&picture_dir, svg)),
         format_request: Arc::new(move |query: &RequestQuery| format_request(&request_config, query)),
         keep_test: Arc::new(move |test: &LessonTest| {
             let path = super::lesson_tests::tests_path(&super::pool::pool_path(&test_config));
@@ -328,6 +329,21 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
     }
     files::replace(&path, text.as_bytes()).map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
+}
+
+/// Writes a picture of the screen to the first free `screen-N.svg` in a folder, and returns its full path.
+fn save_picture(dir: &Path, svg: &str) -> Result<String, String> {
+    if !dir.as_os_str().is_empty() {
+        files::create_folder(dir).map_err(|e| write_error(dir, &e))?;
+    }
+    let mut number = 1u32;
+    let mut path = dir.join("screen-1.svg");
+    while path.symlink_metadata().is_ok() {
+        number += 1;
+        path = dir.join(format!("screen-{number}.svg"));
+    }
+    files::replace(&path, svg.as_bytes()).map_err(|e| write_error(&path, &e))?;
+    Ok(std::path::absolute(&path).unwrap_or(path).display().to_string())
 }
 
 /// Writes the session of a store, whose folder is `dir`, to an HTML report in that folder. Returns the report's path. Public

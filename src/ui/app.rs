@@ -11,7 +11,9 @@ use super::terminal_events::{TerminalEvent, TerminalEvents};
 use super::update::slow_for_audience;
 use super::view::SPINNER_FRAME_MILLIS;
 use crate::driver::{Handle, Health};
+use crate::report::render_svg;
 use crate::signals;
+use crate::text::program_name;
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
@@ -19,12 +21,15 @@ use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
+use crate::ui::theme::svg_colors;
 use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use background_tasks::Sources;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use frame_past::FramePast;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
@@ -289,6 +294,7 @@ impl App {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.frame.running_work = self.workers.statuses();
         self.frame.measured = self.model.measured.clone();
+        self.frame.for_audience = self.model.stage_mode;
     }
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
@@ -322,6 +328,17 @@ impl App {
         Ok(())
     }
 
+    /// Draws the screen as SVG, as it is without a notice.
+    fn draw_picture(&mut self) -> String {
+        let Self { options, model, compositor, frame, .. } = self;
+        let (columns, rows) = model.size;
+        let notice = model.notice.take();
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        compositor.draw(model, &make_context(options, frame), &mut ViewCache::default(), &mut buffer);
+        model.notice = notice;
+        render_svg(&buffer, &svg_colors(&options.theme), &program_name())
+    }
+
     /// Starts a request on another thread. Returns the request if it isn't one for another thread.
     fn start_work(&mut self, request: Request) -> Option<Request> {
         let sources = Sources {
@@ -349,6 +366,10 @@ impl App {
             Request::SetStepDelay(delay) => self.handle.store.set_step_delay(delay),
             Request::RetryWrite => self.handle.retry_write(),
             Request::CaptureMouse(on) => self.screen.capture_mouse(on)?,
+            Request::DrawPicture => {
+                let svg = self.draw_picture();
+                self.start_work(Request::SavePicture(svg));
+            }
             Request::NextTheme => self.switch_to_next_theme(),
             Request::Redraw => self.screen.clear()?,
             // The compositor has performed the others.

@@ -47,6 +47,8 @@ pub struct HostServices {
     pub edit_text: HostFn<str, Option<String>>,
     /// Writes copied text to a file, for terminals without clipboard support, and returns the file's path.
     pub save_copy: HostFn<str, String>,
+    /// Writes a picture of the screen, an SVG document, to a new file, and returns the file's full path.
+    pub save_picture: HostFn<str, String>,
     /// Writes a request to a model as text, without secrets.
     pub format_request: HostFn<RequestQuery, String>,
     /// Keeps a decision as a test for lessons and returns what was done.

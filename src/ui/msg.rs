@@ -157,6 +157,10 @@ pub enum Request {
     },
     /// Write a report of the session.
     Export(ReportQuery),
+    /// Draw the screen once more, without overlays and notice, and write the picture.
+    DrawPicture,
+    /// Write a picture of the screen, an SVG document; the answer is shown in the footer.
+    SavePicture(String),
     /// Stop writing the report.
     CancelExport,
     /// Move all panes to this point in time.

@@ -23,6 +23,7 @@ pub use background::{BACKGROUND_QUERY, Background, BackgroundThemes};
 pub use colour::{ColourDepth, contrast_ratio, to_rgb};
 pub use role::Role;
 
+use crate::report::SvgColors;
 use ratatui::style::{Color, Modifier, Style};
 
 /// The shipped themes: name and TOML source.
@@ -154,6 +155,23 @@ impl Theme {
 impl Default for Theme {
     fn default() -> Self {
         Self::from_shipped("default")
+    }
+}
+
+/// Returns the default colours that a terminal would supply: the theme's background if it sets one, else a dark one.
+pub fn svg_colors(theme: &Theme) -> SvgColors {
+    let background = theme.style(Role::Background);
+    match (background.bg, background.fg) {
+        (Some(Color::Rgb(r, g, b)), foreground) => {
+            let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
+            let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
+            colors.background = (r, g, b);
+            if let Some(Color::Rgb(r, g, b)) = foreground {
+                colors.foreground = (r, g, b);
+            }
+            colors
+        }
+        _ => SvgColors::dark(),
     }
 }
 

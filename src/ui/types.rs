@@ -40,7 +40,7 @@ pub const WORK_SHOWN_AFTER: Duration = Duration::from_millis(100);
 pub enum WorkKind {
     /// Write a report of the session.
     Export,
-    /// Write copied text to a file.
+    /// Write copied text, or a picture of the screen, to a file.
     SaveCopy,
     /// Edit a branch's name, note or archived flag, and list the branches.
     EditBranch,

@@ -1,5 +1,6 @@
 //! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
 
+use super::stored_measurement::log_in_folder;
 use super::{chapters_of, guide_chapters, last_event_of_step, load_theme};
 use crate::cli::bounded;
 use crate::cli::config::Config;
@@ -9,16 +10,15 @@ use crate::cli::shipped_demos::Guide;
 use crate::domain::{BranchId, Seq};
 use crate::driver::{Health, Store};
 use crate::engine::State;
-use crate::report::{CastFrame, StepRef, SvgColors, render_svg, render_svg_cast};
+use crate::report::{CastFrame, StepRef, render_svg, render_svg_cast};
 use crate::timeline::Timeline;
 use crate::ui::chapters::{Chapter, display_time};
 use crate::ui::keymap::Keymap;
 use crate::ui::playback::{Playback, Speed};
-use crate::ui::theme::{Role, Theme};
+use crate::ui::theme::{Theme, svg_colors};
 use crate::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Color;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -149,13 +149,16 @@ fn captions(opened: &OpenedSession) -> Result<Vec<Chapter>, CliError> {
     };
     let file = dir.join("chapters.toml");
     match bounded::read_text(&file) {
-        Ok(text) => Ok(guide_chapters(Guide::parse(&text).map_err(|message| {
-            CliError::new(
-                CliErrorKind::Session,
-                format!("{}: {message}", file.display()),
-                "correct it, or remove it to go without captions",
-            )
-        })?)),
+        Ok(text) => {
+            let guide = Guide::parse(&text).map_err(|message| {
+                CliError::new(
+                    CliErrorKind::Session,
+                    format!("{}: {message}", file.display()),
+                    "correct it, or remove it to go without captions",
+                )
+            })?;
+            guide_chapters(guide, &|effect| log_in_folder(dir, effect))
+        }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(CliError::file(&file, "the captions could not be read", &e)),
     }
@@ -196,23 +199,6 @@ fn valid_theme(config: &Config, name: Option<&str>) -> Result<Theme, CliError> {
             problem.to_string(),
             "fix the theme, or choose another one with --theme",
         )),
-    }
-}
-
-/// Returns the default colours that a terminal would supply: the theme's background if it sets one, else a dark one.
-fn svg_colors(theme: &Theme) -> SvgColors {
-    let background = theme.style(Role::Background);
-    match (background.bg, background.fg) {
-        (Some(Color::Rgb(r, g, b)), foreground) => {
-            let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
-            let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
-            colors.background = (r, g, b);
-            if let Some(Color::Rgb(r, g, b)) = foreground {
-                colors.foreground = (r, g, b);
-            }
-            colors
-        }
-        _ => SvgColors::dark(),
     }
 }
 

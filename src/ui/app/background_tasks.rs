@@ -127,6 +127,13 @@ impl Workers {
                     Answer::FileWritten(saved.map(|path| format!("copied, also to {path}")))
                 })
             }
+            Request::SavePicture(svg) => {
+                let host = host.ok_or(NO_FILES)?;
+                self.start(WorkKind::SaveCopy, now, move |_| {
+                    let saved = (host.save_picture)(&svg);
+                    Answer::FileWritten(saved.map(|path| format!("picture written to {path}")))
+                })
+            }
             Request::CopyRequest { source, form } => {
                 let host = host.ok_or("this screen can't write requests")?;
                 self.start(WorkKind::RequestText, now, move |_| {

@@ -5,7 +5,7 @@ use super::store_changes::dismiss_hint;
 use super::{copy, cursor, fork, lesson, playback, scroll, stepping};
 use crate::domain::{Autonomy, EndReason};
 use crate::engine::{Command, RunStatus};
-use crate::ui::chapters::shown_step;
+use crate::ui::chapters::{measurement_at, shown_step};
 use crate::ui::draft::ForkChange;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::Context;
@@ -129,6 +129,7 @@ fn run_present_action(
         Action::ExportMarkdown => {
             vec![Request::Export(ReportQuery { form: ReportForm::Markdown, at: shown_step(context) })]
         }
+        Action::ExportPicture => vec![Request::DrawPicture],
         Action::NextTheme => vec![Request::NextTheme],
         Action::EndEpisode if state.open_episode().is_some() => {
             let key = context.keymap.key_label(action).unwrap_or_default();
@@ -229,7 +230,8 @@ fn run_present_action(
     }
 }
 
-/// Cancels the export, else stops the playback, else leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
+/// Cancels the export, else stops the playback, else leaves the zoomed pane, else closes the stored measurement of a demo, else
+/// leaves the past, else dismisses the notice. Never cancels a call.
 fn close_topmost(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     if context.frame.work(WorkKind::Export).is_some_and(|export| !export.is_cancelled) {
         return vec![Request::CancelExport];
@@ -238,6 +240,10 @@ fn close_topmost(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
         model.playback.stop();
     } else if model.zoomed {
         model.zoomed = false;
+    } else if measurement_at(&model.chapters, shown_step(context)).is_some()
+        && model.closed_still != Some(shown_step(context))
+    {
+        model.closed_still = Some(shown_step(context));
     } else if model.is_in_past() && !model.chapters.is_empty() {
         // The present of a demo is its end, which nobody wants to see before its time.
         model.notice = None;

@@ -96,6 +96,7 @@ impl Rig {
             format_request: Arc::new(|query| Ok(format!("{:?} of step {}", query.form, query.record.step))),
             keep_test: Arc::new(|test| Ok(test.name.clone())),
             save_copy: Arc::new(|_| Ok("copied.txt".to_owned())),
+            save_picture: Arc::new(|_| Ok("screen-1.svg".to_owned())),
             export_report: endless(&began),
             open_file: None,
             remember_hint: Arc::new(|_| Ok(())),
