@@ -14,6 +14,9 @@ use crate::ui::start::types::{
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
 use crossterm::event::{KeyCode, KeyEvent};
 
+/// More rows than any list has.
+const FAR: isize = 1_000_000;
+
 /// The answer to `?`.
 const KEYS_NOTE: &str = "typing searches the tasks; \u{2190} \u{2192} fold them and change values; Tab goes to the other pages; Enter starts; in a run, ? lists all keys";
 
@@ -329,6 +332,8 @@ impl Chooser {
             Some(Action::Up) => self.move_row(-1),
             Some(Action::PageDown) => self.move_row(8),
             Some(Action::PageUp) => self.move_row(-8),
+            Some(Action::EpisodeStart) => self.move_row(-FAR),
+            Some(Action::Live) => self.move_row(FAR),
             Some(Action::NextField) => self.move_section(1),
             Some(Action::PreviousField) => self.move_section(-1),
             Some(Action::Forward) => self.move_sideways(1),

@@ -32,7 +32,11 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     let mut free = FreeArea(screen);
     draw_titles(chooser, free.take_top(1), canvas);
     if screen.height >= MIN_ROWS_BELOW {
-        put_line(&summary_line(chooser, canvas), free.take_top(1), canvas);
+        let row = free.take_top(1);
+        // For an audience, the same stands beside or below the page, with room around it.
+        if !options.stage_mode {
+            put_line(&summary_line(chooser, canvas), row, canvas);
+        }
     }
     draw_key_hints(chooser, options, free.take_bottom(u16::from(screen.height > 4)), canvas);
     if let Some(note) = &chooser.note {
@@ -53,6 +57,7 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         preview::draw(
             chooser,
             Rect { x: beside.x + 2, width: beside.width.saturating_sub(3), ..beside },
+            options.stage_mode,
             canvas,
         );
         free.0
@@ -77,11 +82,11 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
             width: below.width.saturating_sub(2),
             height: below.height.saturating_sub(1),
         };
-        preview::draw(chooser, inside, canvas);
+        preview::draw(chooser, inside, options.stage_mode, canvas);
         free.0
     };
     match chooser.section {
-        Section::Tasks => tasks::draw(chooser, page, canvas),
+        Section::Tasks => tasks::draw(chooser, page, options.stage_mode, canvas),
         Section::Sessions => sessions::draw(chooser, page, canvas),
         Section::Agent | Section::Method | Section::Advanced => settings::draw(chooser, page, canvas),
     }
@@ -146,8 +151,17 @@ fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Returns what Enter starts: the task, who acts and reflects, the method.
+/// Returns what Enter starts: the task, who acts and reflects, the method; or the session that it resumes.
 fn summary_line(chooser: &Chooser, canvas: &Canvas<'_>) -> Line {
+    if chooser.section == Section::Sessions {
+        let session = chooser.model.sessions.get(chooser.selected_session);
+        let (goal, about) = session.map_or(("", ""), |session| (&session.goal, &session.about));
+        return vec![
+            (Role::Muted, " resumes  ".to_owned()),
+            (Role::Text, one_line(goal).into_owned()),
+            (Role::Muted, format!("  {} {}", canvas.glyphs.separator, one_line(about))),
+        ];
+    }
     let value = |role: SettingRole| {
         let row = chooser.model.settings.iter().find(|row: &&SettingRow| row.role == role);
         row.map(settings::display_value).unwrap_or_default()

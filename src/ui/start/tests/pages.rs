@@ -48,6 +48,45 @@ fn branches_fold_and_unfold() {
     assert_eq!(rows(&chooser)[1..3], [".heat 3 false", "..normal/heat/1"]);
 }
 
+/// Regression: End did nothing on the page of settings.
+#[test]
+fn home_and_end_go_to_the_first_and_the_last_row() {
+    let mut chooser = chooser_of(model_with_types());
+    chooser.section = Section::Advanced;
+    let count = chooser.settings_of(Section::Advanced).count();
+    let all: Vec<usize> = chooser.settings_of(Section::Advanced).map(|(place, _)| place).collect();
+    press(&mut chooser, KeyCode::End);
+    assert_eq!(chooser.selected_setting(), all.last().copied(), "{count} settings");
+    press(&mut chooser, KeyCode::Home);
+    assert_eq!(chooser.selected_setting(), all.first().copied());
+}
+
+/// For an audience, the page of tasks says who plays how, and leaves out ids and numbers.
+#[test]
+fn an_audience_sees_what_starts_without_ids() {
+    let chooser = chooser_of(model_with_types());
+    for (width, height) in [(120, 36), (80, 24)] {
+        let shown = |stage_mode| {
+            let options = Options { stage_mode, ..Options::default() };
+            let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+            draw(&chooser, &options, &mut buffer);
+            let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>() + "\n";
+            (0..height).map(row).collect::<String>()
+        };
+        assert!(
+            shown(false).contains("normal/cool/1") && shown(false).contains(" starts "),
+            "{}",
+            shown(false)
+        );
+        assert!(!shown(true).contains("normal/cool/1"), "{}", shown(true));
+        assert!(
+            shown(true).contains("actor   rules") && shown(true).contains("omnireflect"),
+            "{}",
+            shown(true)
+        );
+    }
+}
+
 #[test]
 fn a_large_environment_shows_only_the_type_of_the_selected_task() {
     let mut start = model_with_types();

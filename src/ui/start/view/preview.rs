@@ -6,13 +6,14 @@ use crate::domain::{MAX_NUMBER, SettingOrigin, SettingSpec};
 use crate::text::{one_line, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::start::chooser::{Chooser, Section, TreeRow};
-use crate::ui::start::types::{AllowedValues, SettingRow};
+use crate::ui::start::types::{AllowedValues, SettingRole, SettingRow};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph, put_lines};
 use ratatui::layout::Rect;
 
-pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &mut Canvas<'_>) {
     let lines = match chooser.section {
+        Section::Tasks if for_audience => audience_lines(chooser, area.width),
         Section::Tasks => task_lines(chooser, area.width, canvas.glyphs.separator),
         Section::Sessions => session_lines(chooser, area.width),
         Section::Agent | Section::Method | Section::Advanced => chooser
@@ -67,6 +68,35 @@ fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
         }
         None => lines.push(vec![(Role::Muted, "reading ...".to_owned())]),
     }
+    lines.extend(method_lines(chooser, columns));
+    lines
+}
+
+/// Returns what Enter starts, for an audience: the goal, who acts and reflects, and how the agent learns.
+fn audience_lines(chooser: &Chooser, columns: u16) -> Vec<Line> {
+    let Some((_, task)) = chooser.tasks.selected_task() else { return Vec::new() };
+    let goal = if task.goal.is_empty() { &task.id } else { &task.goal };
+    let mut lines = paragraph((Role::Title, ""), Role::Title, &one_line(goal), columns);
+    lines.push(Line::new());
+    for (name, role) in [("actor", SettingRole::Actor), ("mentor", SettingRole::Mentor)] {
+        if let Some(row) = chooser.model.settings.iter().find(|row| row.role == role) {
+            let lead = format!("{name:<8}");
+            lines.extend(paragraph((Role::Muted, &lead), Role::Text, &one_line(display_value(row)), columns));
+        }
+    }
+    lines.extend(method_lines(chooser, columns));
+    lines
+}
+
+/// Returns the method that the run has, with its sentence: what Enter starts depends on it most.
+fn method_lines(chooser: &Chooser, columns: u16) -> Vec<Line> {
+    let Some(row) = chooser.model.settings.iter().find(|row| row.role == SettingRole::Method) else {
+        return Vec::new();
+    };
+    let meaning = row.meanings.iter().find(|(value, _)| *value == row.value).map_or("", |(_, text)| text);
+    let mut lines = vec![Line::new()];
+    let lead = format!("{}  ", display_value(row));
+    lines.extend(paragraph((Role::Title, &lead), Role::Muted, &one_line(meaning), columns));
     lines
 }
 

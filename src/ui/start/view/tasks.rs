@@ -8,7 +8,8 @@ use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, put_line};
 use ratatui::layout::Rect;
 
-pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+/// Draws the page; for an audience without ids and numbers.
+pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &mut Canvas<'_>) {
     let tasks = &chooser.tasks;
     let (query, dot) = (tasks.query(), canvas.glyphs.separator);
     let heading = if query.is_empty() {
@@ -51,7 +52,7 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
                 let name = (role(Role::Text), one_line(name).into_owned());
                 spread(
                     vec![mark, (Role::Muted, format!("  {sign} ")), name],
-                    (Role::Muted, tasks.to_string()),
+                    (Role::Muted, if for_audience { String::new() } else { tasks.to_string() }),
                     columns,
                 )
             }
@@ -70,7 +71,8 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
                 let id = if is_search { format!("{environment} {dot} {}", task.id) } else { task.id.clone() };
                 let id = one_line(&id).into_owned();
                 let is_short = !task.goal.is_empty() && fits(&id, usize::from(columns / 2));
-                spread(left, (Role::Muted, if is_short { id } else { String::new() }), columns)
+                let has_id = is_short && !for_audience;
+                spread(left, (Role::Muted, if has_id { id } else { String::new() }), columns)
             }
         }
     });
