@@ -1,9 +1,10 @@
 //! Facts about the session that several parts of the screen ask for.
 
-use crate::domain::{EpisodeRole, ModelRole, NoteKind, Step, Task};
+use crate::domain::{EpisodeRole, ModelRole, NoteKind, RoleSource, Step, Task};
 use crate::engine::{RunStatus, State};
 use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
+use crate::ui::keymap::Action;
 use crate::ui::msg::Request;
 use crate::ui::types::{RequestForm, RequestSource};
 
@@ -35,6 +36,17 @@ pub(crate) fn has_no_proposal(step: &Step) -> bool {
 pub fn default_role(state: &State) -> ModelRole {
     let mentor = state.has_undecided_call(ModelRole::Mentor) && !state.has_undecided_call(ModelRole::Actor);
     if mentor { ModelRole::Mentor } else { ModelRole::Actor }
+}
+
+/// Returns whether a role is played by a model on a server.
+pub fn is_model(context: &Context<'_>, role: ModelRole) -> bool {
+    let run = context.frame.head.run.as_deref();
+    run.is_some_and(|run| matches!(run.role_source(role), RoleSource::Model(_)))
+}
+
+/// Returns the actions on a prompt to a role that do nothing: without a server there is no command that calls it.
+pub fn actions_without_server(context: &Context<'_>, role: ModelRole) -> &'static [Action] {
+    if is_model(context, role) { &[] } else { &[Action::CopyCurl] }
 }
 
 /// Counts the dropped texts of a step's reflections that haven't become lessons.

@@ -1,5 +1,6 @@
 //! Short texts for values of the domain, the same in every part of the screen.
 
+use crate::actions::Action;
 use crate::catalog::{TaskFacts, find_environment};
 use crate::domain::{LessonOrigin, MeasuredEffect, Scope};
 use crate::engine::State;
@@ -48,4 +49,35 @@ pub fn subgoal_count(state: &State) -> Option<u64> {
     let known = find_environment(&episode.task.env).map(|environment| environment.task_facts.subgoals);
     let count = known.unwrap_or(TaskFacts::NONE.subgoals);
     count(&episode.task, &episode.shown).filter(|n| (1..=12).contains(n))
+}
+
+/// Returns words that a person may type for an action and that neither its name nor its description has.
+pub fn other_words(action: Action) -> &'static str {
+    match action {
+        Action::ShowDetails => "raw reply, response, answer, usage, tokens, cost, why",
+        Action::Step => "next, continue, accept, execute",
+        Action::Override => "own action, instead, correct, change action",
+        Action::AddLesson => "teach, new lesson, note",
+        Action::MeasureEffect => "does it help, test a lesson, experiment, evidence",
+        Action::Undo => "revert, take back, cancel my change",
+        Action::Back => "previous step, rewind, history",
+        Action::Fork => "what if, try again from here",
+        Action::Prompt => "request, context, messages, system message, input",
+        Action::Search => "find, grep",
+        Action::Compare => "diff, difference, side by side",
+        Action::Export => "export, save, html, share",
+        Action::ExportPicture => "screenshot, image, slide, save, share",
+        Action::ExportMarkdown => "save, md, share",
+        Action::PreviousEpisode | Action::NextEpisode => "chapter of a demo, trial",
+        Action::ToggleStageMode => "hide hosts and paths, present, talk, audience, big",
+        Action::ToggleReasoning => "hide, show, thinking",
+        Action::ToggleTruth => "hide, solution",
+        Action::Branches => "hide, archive",
+        Action::AskAgain => "ask again, retry, regenerate",
+        Action::EndCard => "outcome, why lost, end card",
+        Action::EpisodeList => "trials, runs, history",
+        Action::PauseRun => "stop, play, autoplay",
+        Action::Live => "end, now, latest",
+        _ => "",
+    }
 }

@@ -69,7 +69,7 @@ fn retry_label(state: &State, episode: &Episode) -> String {
     let listed = |run: &RunSpec| run.tasks.iter().filter(|t| is_same_task(t, &episode.task)).count() as u32;
     let trials = state.run.as_deref().map_or(1, |run| run.trials.max(listed(run)));
     if next > trials {
-        return format!("play this task again: trial {next} (the run has {trials})");
+        return format!("play this task again: trial {next}, beyond the planned {trials}");
     }
     format!("play this task again: trial {next} of {trials}")
 }

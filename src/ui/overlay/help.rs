@@ -5,6 +5,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Binding, Mode};
+use crate::ui::labels::other_words;
 use crate::ui::theme::Role;
 use crate::ui::widget::list_index::row_delta;
 use crate::ui::widget::text_field::TextField;
@@ -123,6 +124,8 @@ struct Entry {
     /// The keys one by one, which a filter can name; empty for marks.
     keys: Vec<String>,
     meaning: String,
+    /// Words that find the row, too.
+    other_words: &'static str,
 }
 
 /// A heading with its rows.
@@ -258,7 +261,8 @@ fn retain_matches(sections: &mut Vec<Section>, filter: &str) {
     for section in sections.iter_mut() {
         let title = section.title.to_lowercase();
         section.entries.retain(|entry| {
-            let text = format!("{title} {} {}", entry.lead, entry.meaning).to_lowercase();
+            let text =
+                format!("{title} {} {} {}", entry.lead, entry.meaning, entry.other_words).to_lowercase();
             if is_key { has_key(entry) } else { words.iter().all(|word| text.contains(word)) }
         });
     }
@@ -292,7 +296,13 @@ fn main_keys(context: &Context<'_>) -> Section {
     let entries = MAIN_KEYS.iter().filter_map(|(actions, meaning)| {
         let keys: Vec<String> = actions.iter().filter_map(|a| context.keymap.key_label(*a)).collect();
         let lead = keys.join(" ");
-        (!keys.is_empty()).then(|| Entry { role: Role::Key, lead, keys, meaning: (*meaning).to_owned() })
+        (!keys.is_empty()).then(|| Entry {
+            role: Role::Key,
+            lead,
+            keys,
+            meaning: (*meaning).to_owned(),
+            other_words: "",
+        })
     });
     Section { title: MAIN_TITLE.to_owned(), entries: entries.collect() }
 }
@@ -300,7 +310,13 @@ fn main_keys(context: &Context<'_>) -> Section {
 fn section<'a>(title: &str, rows: impl Iterator<Item = &'a Binding>) -> Section {
     let entries = rows.map(|row| {
         let keys: Vec<String> = row.keys.iter().map(|key| key.label()).collect();
-        Entry { role: Role::Key, lead: keys.join(" "), keys, meaning: row.description.clone() }
+        Entry {
+            role: Role::Key,
+            lead: keys.join(" "),
+            keys,
+            meaning: row.description.clone(),
+            other_words: other_words(row.action),
+        }
     });
     Section { title: title.to_owned(), entries: entries.collect() }
 }
@@ -313,6 +329,7 @@ fn pane_digits(context: &Context<'_>) -> Section {
         lead: digit.to_string(),
         keys: Vec::new(),
         meaning: name.to_owned(),
+        other_words: "",
     });
     Section { title: "Panes by digit".to_owned(), entries: entries.collect() }
 }
@@ -343,6 +360,7 @@ fn marks(context: &Context<'_>) -> Section {
         lead: mark.to_owned(),
         keys: Vec::new(),
         meaning: meaning.to_owned(),
+        other_words: "",
     });
     Section { title: "Marks".to_owned(), entries: entries.into() }
 }

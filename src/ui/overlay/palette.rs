@@ -4,12 +4,16 @@ use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
+use crate::ui::labels::other_words;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Picker, rank};
 use crate::ui::widget::window::{Window, WindowPosition, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
+
+/// Columns of a key: those of `Shift-Tab` and a gap.
+const KEY_COLUMNS: usize = 10;
 
 /// The palette overlay. Its query is part of an action's name or description, or a step number.
 pub(super) struct Palette {
@@ -27,26 +31,6 @@ impl Default for Palette {
 fn find_actions(all: &[Action], query: &str) -> Vec<usize> {
     let text = |a: &Action| format!("{} {} {}", a.name(), a.about(), other_words(*a));
     rank(all, query, |a| [a.name().to_owned(), text(a)])
-}
-
-/// Returns words that a person may type for an action and that neither its name nor its description has.
-fn other_words(action: Action) -> &'static str {
-    match action {
-        Action::ShowDetails => "raw reply, response, answer, usage, tokens, cost, why",
-        Action::Step => "next, continue, accept, execute",
-        Action::Override => "own action, instead, correct, change action",
-        Action::AddLesson => "teach, new lesson, note",
-        Action::MeasureEffect => "does it help, test a lesson, experiment, evidence",
-        Action::Undo => "revert, take back, cancel my change",
-        Action::Back => "previous step, rewind, history",
-        Action::Fork => "what if, try again from here",
-        Action::Prompt => "request, context, messages, system message, input",
-        Action::Search => "find, grep",
-        Action::Compare => "diff, difference, side by side",
-        Action::Export => "save, html, share",
-        Action::ExportMarkdown => "save, md, share",
-        _ => "",
-    }
 }
 
 impl Palette {
@@ -131,7 +115,7 @@ impl Component for Palette {
             let role = if here { Role::Selection } else { Role::Text };
             let key = context.keymap.key_label(*action).unwrap_or_default();
             vec![
-                (Role::Key, format!("{key:<7}")),
+                (Role::Key, format!("{key:<KEY_COLUMNS$}")),
                 (role, format!("{:<21}", action.name())),
                 (Role::Muted, action.about().to_owned()),
             ]
@@ -155,6 +139,10 @@ mod tests {
             ("revert", Action::Undo),
             ("html", Action::Export),
             ("markdown", Action::ExportMarkdown),
+            ("export", Action::Export),
+            ("chapter", Action::NextEpisode),
+            ("hide", Action::ToggleStageMode),
+            ("present", Action::ToggleStageMode),
             ("step", Action::Step),
         ] {
             let found = find_actions(&all, query);

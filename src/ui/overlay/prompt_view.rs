@@ -11,6 +11,7 @@ use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
+use crate::ui::facts::actions_without_server;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
@@ -18,7 +19,9 @@ use crate::ui::theme::Role;
 use crate::ui::types::{RequestForm, RequestSource};
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close};
+use crate::ui::widget::window::{
+    Line, PresentKeys, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close,
+};
 use crossterm::event::{KeyEvent, MouseEvent};
 pub(in crate::ui::overlay) use lines::changed_lines;
 use lines::{SegmentRow, difference_lines, is_folded_at_first, is_learnt, prompt_lines};
@@ -510,7 +513,11 @@ impl Component for PromptView {
             columns: 112,
             mode: if self.editing.is_some() { Mode::Prompt } else { self.mode(context) },
         };
-        let mut inside = window.draw(context, screen, canvas);
+        let is_mentor = self.shown_target(&context.frame.displayed).is_some();
+        let role = if is_mentor { ModelRole::Mentor } else { ModelRole::Actor };
+        let without_effect = actions_without_server(context, role);
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let mut inside = window.draw_with_keys(keys, context, screen, canvas);
         if let Some(tabs) = self.tabs(context).filter(|_| inside.height > 3) {
             put_line(&tabs, Rect { height: 1, ..inside }, canvas);
             inside = Rect { y: inside.y + 1, height: inside.height - 1, ..inside };

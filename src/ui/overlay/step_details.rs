@@ -13,14 +13,14 @@ use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
-use crate::ui::facts::{dropped_texts_of, open_text_count, step_request};
+use crate::ui::facts::{actions_without_server, dropped_texts_of, open_text_count, step_request};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::types::RequestForm;
 use crate::ui::widget::row_cache::RowCache;
-use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
+use crate::ui::widget::window::{Line, Page, PresentKeys, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
@@ -382,7 +382,13 @@ impl Component for StepDetails {
             format!("Step {}", self.number)
         };
         let page = Page { title: &title, columns: 96, mode: self.mode(context), scroll: &self.scroll };
-        page.draw(context, screen, canvas, |columns| {
+        let has_request = context.step(self.number).is_some_and(|step| step.call.is_some());
+        let without_effect = match has_request {
+            true => actions_without_server(context, ModelRole::Actor),
+            false => &[Action::CopyRequest, Action::CopyCurl],
+        };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        page.draw_with_keys(keys, context, screen, canvas, |columns| {
             self.cache.get_or_make(context, columns, |columns| detail_lines(self.number, context, columns))
         });
     }

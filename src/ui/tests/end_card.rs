@@ -104,7 +104,7 @@ fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
     assert!(shown.contains("r  play this task again: trial 2 of 2"), "{shown}");
     let mut stage = end_card_screen(lost_trials(2));
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("r  play this task again: trial 3 (the run has 2)"), "{shown}");
+    assert!(shown.contains("r  play this task again: trial 3, beyond the planned 2"), "{shown}");
     let requests = stage.press("Enter");
     assert!(!requests.iter().any(|w| matches!(w, Request::Send(_))), "{requests:?}");
     // The same for a run that is over, on the narrowest screen.
@@ -113,7 +113,7 @@ fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
     let mut stage = end_card_screen(f);
     stage.model.size = (60, 16);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("trial 3 (the run has 2)"), "{shown}");
+    assert!(shown.contains("trial 3, beyond the planned 2"), "{shown}");
     assert!(!stage.press("Enter").iter().any(|w| matches!(w, Request::Send(_))));
 }
 

@@ -4,6 +4,7 @@ use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
 use crate::text::{one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
+use crate::ui::chapters::{measurement_at, shown_step};
 use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
@@ -187,6 +188,9 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         if !model.chapters.is_empty() {
             pairs.push(key_pair(Action::PreviousEpisode, Action::NextEpisode, "chapters"));
         }
+        if measurement_at(&model.chapters, shown_step(context)).is_some() {
+            pairs.push(single_key(Action::Close, "panes"));
+        }
         // A demo tells its end when it comes.
         if model.chapters.is_empty() || !model.is_in_past() {
             card(&mut pairs);
@@ -220,13 +224,13 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         pairs.extend([single_key(Action::AddLesson, "lesson"), single_key(Action::Prompt, "prompt"), time]);
     } else if model.focus == Focus::Lanes {
         pairs.extend([
-            single_key(Action::RejectOrToggle, "on/off"),
+            single_key(Action::RejectOrToggle, "lesson on/off"),
             single_key(Action::EditLesson, "edit"),
             single_key(Action::AddLesson, "add"),
             single_key(Action::PinLesson, "pin"),
             single_key(Action::ChangeLessonScope, "scope"),
-            key_pair(Action::MoveLessonUp, Action::MoveLessonDown, "move"),
             single_key(Action::DeleteLesson, "delete"),
+            key_pair(Action::MoveLessonUp, Action::MoveLessonDown, "move"),
             key_pair(Action::Undo, Action::Redo, "undo/redo"),
             single_key(Action::Step, "step"),
         ]);

@@ -2,17 +2,20 @@
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
 use crate::catalog::find_job;
-use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, RoleSource, Stage, Step, pluralize};
+use crate::domain::{
+    Autonomy, FailureKind, Job, Lesson, ModelRole, Question, RoleSource, Stage, Step, pluralize,
+};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
-use crate::ui::facts::{has_no_proposal, has_remaining_task, open_text_count};
+use crate::ui::facts::{has_no_proposal, has_remaining_task, is_model, open_text_count};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
+use crate::ui::types::Focus;
 use std::time::Instant;
 
 mod cancelled_calls;
@@ -49,7 +52,7 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
         write_job_in_progress(&mut w, job, context, model);
     }
     if context.frame.live.calls.is_empty() && context.frame.live.jobs.is_empty() {
-        write_waiting(&mut w, context, state);
+        write_waiting(&mut w, context, state, model);
     }
     write_problems(&mut w, context, state);
     // For an ended episode, the end card lists what can be done.
@@ -73,7 +76,7 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
     rows
 }
 
-fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
+fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, model: &Model) {
     if state.is_asking(ModelRole::Actor) {
         w.push_line(2, [(Role::Muted, format!("{} calling the model", context.glyphs.ellipsis))]);
     } else if state.is_asking(ModelRole::Mentor) {
@@ -119,17 +122,26 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     if let Some(message) = context.frame.head.usage.prefetch.describe() {
         w.push_line(2, [(Role::Muted, format!("prefetch: {message}"))]);
     }
-    let enter = if context.keymap.key_label(Action::Open).is_some() { Action::Open } else { Action::Step };
-    let pairs = [
-        (enter, "run it"),
-        (Action::Override, "override"),
-        (Action::RejectOrToggle, "reject"),
-        (Action::AskAgain, "ask again"),
-    ];
+    // In a lane of lessons, Enter and the key of a rejection are about the selected lesson.
+    let has_lane_focus = model.focus == Focus::Lanes;
+    let has_enter = !has_lane_focus && context.keymap.key_label(Action::Open).is_some();
+    let mut pairs =
+        vec![(if has_enter { Action::Open } else { Action::Step }, "run it"), (Action::Override, "override")];
     // No model call proposed the method's action, so there is no one to send the reason of a rejection to.
-    let known = if step.call.is_some() { pairs.len() } else { 2 };
-    w.push_line(2, key_pieces(context, &pairs[..known]));
+    if step.call.is_some() {
+        pairs.extend((!has_lane_focus).then_some((Action::RejectOrToggle, "reject")));
+        pairs.push((Action::AskAgain, ask_again_label(context, step)));
+    }
+    w.push_line(2, key_pieces(context, &pairs));
     write_dropped_text_hint(w, context, step);
+}
+
+/// Returns what asking again does: after a change of the lessons, the agent sees them for this step, too.
+fn ask_again_label(context: &Context<'_>, step: &Step) -> &'static str {
+    let is_newer = |lesson: &Lesson| {
+        lesson.is_active() && lesson.versions.last().is_some_and(|v| v.seq > step.prompt_seq)
+    };
+    if context.frame.head.pool.all().any(is_newer) { "ask with the lesson" } else { "ask again" }
 }
 
 /// Says that a summary could not be used, so that the old list is in force, and how to ask for it again.
@@ -242,6 +254,8 @@ fn write_call_in_progress(
     // Each of several calls gets a few lines, so that all of them are visible.
     let has_several = context.frame.live.calls.len() > 1;
     let what = match call.phase {
+        // What is no model has no server to connect to.
+        Phase::Connecting if !is_model(context, call.role) => "waiting",
         Phase::Connecting => "connecting",
         Phase::Waiting => "waiting for the first token",
         Phase::Reasoning => "reasoning",

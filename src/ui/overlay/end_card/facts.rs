@@ -1,6 +1,7 @@
 //! The facts about an ended episode on the end card.
 
 use crate::catalog::RULES;
+use crate::domain::common_settings::LOOP_DETECTOR;
 use crate::domain::{EndReason, EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
 use crate::text::{one_line, truncate};
@@ -27,7 +28,10 @@ fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {steps}."),
         EndReason::StepLimit => format!("{how}: step limit reached ({}).", pluralize(limit.into(), "step")),
-        EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
+        EndReason::Loop => format!(
+            "{how}: {why}, the same action twice in a row ends the episode ({} = true; false lets it go on).",
+            LOOP_DETECTOR.spec.name
+        ),
         EndReason::RepeatedAdvice => {
             format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
         }
