@@ -409,6 +409,26 @@ fn a_server_that_refuses_discards_pairs_until_the_measurement_stops() {
     assert!(reason.contains("the server is down"), "{reason}");
 }
 
+/// Regression: with fewer than 20 pairs, they ended as "all pairs are played", and the same command did nothing more.
+#[test]
+fn a_few_pairs_that_a_server_refused_are_played_when_the_measurement_is_continued() {
+    let dir = tempfile::tempdir().unwrap();
+    let measurement = || two_arms_here(ANSWER, Place::Step(25), 4);
+    let refusing = FlakyServer { kind: FailureKind::Credentials, ..FlakyServer::new(|call| call < 30) };
+    let log = run_in(dir.path(), &with_actor(measurement(), Arc::new(refusing)), IN_MEMORY);
+    assert_eq!((log.stopped(), log.discarded_pairs() > 0), (Some(StopReason::Pairs), true));
+    let stop = retrospect::report::effect::describe_stop(&EffectResult::from_log(&log)).unwrap();
+    assert!(stop.contains("discarded") && stop.contains("continuing tries again"), "{stop}");
+    let log = run_in(dir.path(), &measurement(), IN_MEMORY);
+    assert_eq!((log.discarded_pairs(), log.totals().episodes), (0, 8));
+    let whole = run(&measurement());
+    assert_eq!(for_and_against(&log, 0), for_and_against(&whole, 0));
+    // All are played now: the same command writes nothing more.
+    let written = std::fs::read(dir.path().join("log.jsonl")).unwrap();
+    run_in(dir.path(), &measurement(), IN_MEMORY);
+    assert!(std::fs::read(dir.path().join("log.jsonl")).unwrap() == written);
+}
+
 /// The rule-based actor with one seed for everything: what it does depends on the task alone.
 struct FixedSeed(Arc<dyn Provider>);
 

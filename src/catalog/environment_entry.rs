@@ -70,6 +70,8 @@ pub struct TaskFacts {
     /// Returns the number of a task's sub-goals, the goal itself included, from the task and what its environment shows; screens
     /// then count the progress (`2/4`). `None` if it isn't known.
     pub subgoals: fn(&Task, &Value) -> Option<u64>,
+    /// Returns whether its progress rate says more than whether it is solved: it has sub-goals, or a score.
+    pub has_progress: fn(&Task) -> bool,
     /// What `--task` takes, as one clause for its help, such as "a level number or name". Empty if there is nothing to say.
     pub task_help: &'static str,
     /// The names that `--split` takes, for its help.
@@ -150,6 +152,7 @@ impl TaskFacts {
         difficulty: |_| None,
         short_goal: |goal| goal,
         subgoals: shown_subgoals,
+        has_progress: |_| true,
         task_help: "",
         splits: &[],
         split_in_id: false,

@@ -31,7 +31,7 @@ pub enum FailureKind {
     BadRequest,
     /// The prompt exceeds the model's context length.
     TooLong,
-    /// The server is overloaded or limits the request rate (408, 409, 429, 503).
+    /// The server is overloaded or limits the request rate, or a gateway doesn't reach it (408, 409, 429, 502, 503, 504).
     Busy,
     /// The server failed (any other 5xx, or an error inside the stream).
     ServerFault,

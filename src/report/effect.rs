@@ -221,14 +221,29 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
         }
     }
     lines.extend(remarks(result).into_iter().map(|remark| format!("  {remark}")));
-    if result.discarded > 0 {
+    if result.discarded > 0 && result.stopped.is_none() {
         let pairs = pluralize(u64::from(result.discarded), "pair");
         lines.push(format!("  {pairs} discarded: an episode couldn't be played"));
     }
-    if let Some(reason) = result.stopped {
-        lines.push(format!("  stopped: {}", reason.describe()));
-    }
+    lines.extend(describe_stop(result).map(|why| format!("  stopped: {why}")));
     lines
+}
+
+/// Says why a measurement has stopped, and how many pairs were discarded: `all pairs are played, but 3 pairs were discarded, ...`.
+/// `None` while it goes on.
+pub fn describe_stop(result: &EffectResult) -> Option<String> {
+    let reason = result.stopped?;
+    let discarded = pluralize(u64::from(result.discarded), "pair");
+    let were = if result.discarded == 1 { "was" } else { "were" };
+    Some(match (reason, result.discarded) {
+        (_, 0) => reason.describe().to_owned(),
+        (StopReason::Discarded, _) => format!("{} ({discarded})", reason.describe()),
+        (_, _) => {
+            let why = "because an episode couldn't be played";
+            let again = if result.can_retry { "; continuing tries again" } else { "" };
+            format!("{}, but {discarded} {were} discarded {why}{again}", reason.describe())
+        }
+    })
 }
 
 /// Returns what a reader of the numbers must know: that calls failed, or that nothing could be won.
@@ -330,7 +345,7 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             }
         }
         lines.extend(remarks(result).into_iter().flat_map(|remark| [String::new(), format!("{remark}.")]));
-        let end = result.stopped.map_or("in progress", StopReason::describe);
+        let end = describe_stop(result).unwrap_or_else(|| "in progress".to_owned());
         lines.push(String::new());
         lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));
         lines.push(String::new());
@@ -430,6 +445,7 @@ mod tests {
         EffectResult {
             settled: 2,
             discarded: 0,
+            can_retry: false,
             stopped: None,
             arms: Vec::new(),
             contrasts: vec![contrast],

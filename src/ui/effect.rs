@@ -91,7 +91,7 @@ impl EffectProgress {
 
     /// Returns whether no column can be continued.
     pub fn is_finished(&self) -> bool {
-        self.columns.iter().all(|column| column.log.stopped().is_some_and(|why| !why.can_go_on()))
+        self.columns.iter().all(|column| column.log.stopped().is_some() && !column.log.can_go_on())
     }
 
     /// Returns whether a column has played all its pairs without a verdict, so that more pairs may lead to one.

@@ -92,7 +92,7 @@ fn each_status_fails_or_is_retried() {
             page(404),
             Failure(FailureKind::NotFound, "an HTML page, not JSON: Bad Gateway", 1, ""),
         ),
-        case("an HTML page every time", page(502), Failure(FailureKind::ServerFault, "Bad Gateway", 5, "")),
+        case("an HTML page every time", page(502), Failure(FailureKind::Busy, "Bad Gateway", 5, "")),
         case(
             "500 is retried twice",
             vec![send_bytes(

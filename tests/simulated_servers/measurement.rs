@@ -69,6 +69,8 @@ fn a_server_that_is_away_for_a_while_changes_no_episode() {
     let flaky = Listener::start(move |request| match calls.fetch_add(1, Ordering::SeqCst) {
         // The client itself sends a call twice.
         7 | 8 => Response::Json(503, "", TOO_BUSY.to_owned()),
+        13 | 14 => Response::Json(502, "", TOO_BUSY.to_owned()),
+        19 | 20 => Response::Json(504, "", TOO_BUSY.to_owned()),
         _ => reply(&request.body),
     });
     let home = Home::new();

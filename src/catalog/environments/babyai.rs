@@ -3,6 +3,7 @@
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, PublishedTasks, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::domain::TypedSetting;
+use crate::env::Label;
 use crate::env::babyai::{self, BabyAiTasks};
 use crate::prompt::interface::{ActionAlias, EnvironmentTexts, OwnWords, PLAIN_TEXTS};
 use crate::stand_in::grid_reply;
@@ -56,6 +57,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         task_help: "a level number or name",
         splits: &["test"],
         has_state_files: true,
+        // Otherwise it is the reward, which a solved mission alone has.
+        has_progress: |task| Label::is_task_id(&task.id),
         ..TaskFacts::NONE
     },
     draw_picture: babyai::draw_picture,

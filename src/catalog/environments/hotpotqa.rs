@@ -48,6 +48,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         task_help: "the id of a question",
         measures: &[Measure { name: "F1", value: |shown| shown.pointer("/answer/f1")?.as_f64() }],
         solved_name: "exact match",
+        has_progress: |_| false,
         ..TaskFacts::NONE
     },
     draw_picture: hotpotqa::draw_picture,

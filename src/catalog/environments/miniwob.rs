@@ -41,6 +41,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         step_texts: miniwob::page_html,
         screenshot_url: miniwob::screenshot_url,
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
+        has_progress: |_| false,
         ..TaskFacts::NONE
     },
     draw_picture: miniwob::draw_picture,

@@ -49,6 +49,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         task_help: "the id of an exercise",
         solved_name: "pass@1",
         unsandboxed_option: Some((&programming::SANDBOX_OPTION, "none")),
+        has_progress: |_| false,
         ..TaskFacts::NONE
     },
     draw_picture: programming::draw_picture,

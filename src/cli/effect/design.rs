@@ -319,6 +319,8 @@ fn choices(config: &Config, args: &EffectArgs) -> Result<MeasureChoices, CliErro
             Some(text) => text.parse().map_err(|_| {
                 CliError::usage(format!("--seed {text}: not a number"), "give a whole number")
             })?,
+            // The same as on the screen, whose measurements must not change with the configuration.
+            None if args.session.is_some() => MeasureChoices::default().seed,
             None => config.get(keys::SEED),
         },
         repeats: args.repeats,
@@ -417,6 +419,7 @@ fn to_cli_error(error: DesignError) -> CliError {
         DesignError::NoEpisode(_)
         | DesignError::NoStep(_)
         | DesignError::NoTasks(_)
+        | DesignError::NoProgress { .. }
         | DesignError::HumanActor => split_hint(&error, CliErrorKind::Usage),
         _ => split_hint(&error, CliErrorKind::Session),
     }

@@ -8,8 +8,8 @@ use super::store::store_quietly;
 use super::unfinished::open_measurements;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
-use crate::cli::locate;
 use crate::cli::pool::pool_path;
+use crate::cli::{lesson_environments, locate};
 use crate::domain::{Lesson, LessonId, LessonStatus, MeasuredEffect};
 use crate::driver::measure::{
     LOG_NAME, MeasureChoices, MeasureOptions, MeasureUpdate, MeasuredSession, Measurement, OpenMeasurement,
@@ -18,7 +18,7 @@ use crate::driver::measure::{
 use crate::driver::{Store, wall_clock_now};
 use crate::engine::State;
 use crate::timeline::Timeline;
-use crate::timeline::effect::{AskedAt, EffectLog, EffectRecord, EffectResult, StopReason, kept_results};
+use crate::timeline::effect::{AskedAt, EffectLog, EffectRecord, EffectResult, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
@@ -190,8 +190,8 @@ impl ScreenMeasurement {
         asked: &Arc<State>,
         query: &EffectQuery,
     ) -> Result<(Vec<Measurement>, Option<CliError>), String> {
-        let lesson =
-            asked.pool.get(&query.lesson).cloned().ok_or("this lesson is not in the present pool")?;
+        let lesson = asked.pool.get(&query.lesson).ok_or("this lesson is not in the present pool")?;
+        let lesson = lesson_environments::with_task(lesson, asked);
         let session = MeasuredSession {
             name: asked.session.clone(),
             timeline: timeline.clone(),
@@ -249,7 +249,7 @@ fn run_columns(
 ) -> Result<(), String> {
     let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
     // What is finished stays as it is.
-    let is_open = |column: &Column| column.shown.log.stopped().is_none_or(StopReason::can_go_on);
+    let is_open = |column: &Column| column.shown.log.stopped().is_none() || column.shown.log.can_go_on();
     let mut places = Vec::new();
     let mut measurements = Vec::new();
     for (place, column) in columns.iter().enumerate().filter(|(_, column)| is_open(column)) {

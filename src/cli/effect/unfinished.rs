@@ -2,7 +2,7 @@
 
 use crate::domain::Seq;
 use crate::driver::measure::{newest_logs, read_log};
-use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectRecord, StopReason};
+use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectRecord};
 use crate::ui::effect::EffectQuery;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) fn open_measurements(
         let Some(EffectRecord::Planned(plan)) = records.first() else { continue };
         let Some(seq) = asked_seq(plan, query, version, now) else { continue };
         let Some(log) = EffectLog::fold(records) else { continue };
-        if log.stopped().is_none_or(StopReason::can_go_on) {
+        if log.stopped().is_none() || log.can_go_on() {
             open.entry(seq).or_default().push(log.plan().effect.clone());
         }
     }

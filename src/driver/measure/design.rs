@@ -149,6 +149,7 @@ impl Measurement {
             counting,
             keep: Keep::default(),
             asked: None,
+            retries: false,
         };
         plan.effect = identity(&plan);
         Self { plan, arms: design.arms, start, config }

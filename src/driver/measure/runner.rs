@@ -129,11 +129,10 @@ pub(super) fn continue_measurement<'a>(
             expected: plan.effect.clone(),
         });
     }
-    // What a person or the clock stopped goes on when it is started again.
-    let goes_on = |reason: Option<StopReason>| reason.is_some_and(StopReason::can_go_on);
-    let is_new = known
-        .as_ref()
-        .is_none_or(|known| known.plan().continued_with(plan) != *known.plan() || goes_on(known.stopped()));
+    let is_new = known.as_ref().is_none_or(|known| {
+        let same = EffectPlan { retries: known.plan().retries, ..plan.clone() };
+        known.plan().continued_with(&same) != *known.plan() || known.can_go_on()
+    });
     let mut runner = Runner {
         measurement,
         options,
@@ -149,7 +148,8 @@ pub(super) fn continue_measurement<'a>(
         last_sync: Instant::now(),
     };
     if is_new {
-        let plan = runner.log.plan().continued_with(plan);
+        let continued = EffectPlan { retries: runner.log.can_retry(), ..plan.clone() };
+        let plan = runner.log.plan().continued_with(&continued);
         runner.write(&EffectRecord::Planned(Box::new(plan)))?;
     }
     runner.run()?;

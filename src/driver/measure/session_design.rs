@@ -4,6 +4,7 @@
 use super::design::{Measurement, MeasurementDesign, arms_for_lesson};
 use super::moment::{MomentError, moment_as_of};
 use super::starting_point::{FreshStart, StartingPoint};
+use crate::catalog::find_environment;
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, ModelRole, PLACE_PREFIX,
     RoleSource, RunSpec, Scope, Seq, Task,
@@ -85,7 +86,7 @@ impl Default for MeasureChoices {
             placebo: PlaceboKind::Neutral,
             edited: None,
             primary: 0,
-            seed: 1,
+            seed: 0,
             repeats: 1,
             shard: None,
             exactly_these: false,
@@ -125,6 +126,11 @@ pub enum DesignError {
     Unreadable(u32),
     #[error("there are no other tasks in {0} to measure with; name tasks with --tasks")]
     NoTasks(String),
+    #[error(
+        "--outcome progress: {env} task {task} has no sub-goals, so its progress is either 0 or all of it; \
+         use --outcome success or steps"
+    )]
+    NoProgress { env: String, task: String },
     #[error(transparent)]
     Tasks(#[from] TaskError),
     #[error(transparent)]
@@ -338,10 +344,20 @@ fn measurement(
     if run.role_source(ModelRole::Actor) == RoleSource::Person {
         return Err(DesignError::HumanActor);
     }
+    if design.outcome == Outcome::Progress
+        && let Some(task) = design.tasks.iter().map(|planned| &planned.task).find(|task| !has_progress(task))
+    {
+        return Err(DesignError::NoProgress { env: task.env.clone(), task: task.id.clone() });
+    }
     // How the rule-based actor plays depends on the environments.
     let tasks = design.tasks.iter().map(|planned| planned.task.clone()).collect();
     let config = make(&RunSpec { tasks, ..run.clone() })?;
     Ok(Measurement::new(design, start, config))
+}
+
+/// Returns whether a task's progress rate says more than whether it is solved. Environments that aren't in the catalog may say so.
+fn has_progress(task: &Task) -> bool {
+    find_environment(&task.env).is_none_or(|entry| (entry.task_facts.has_progress)(task))
 }
 
 fn design(

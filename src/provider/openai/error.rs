@@ -151,7 +151,7 @@ pub(super) fn http_status_error(
                 ),
             ),
             404 | 405 => (FailureKind::NotFound, not_found_advice(endpoint)),
-            408 | 409 | 429 | 503 => (FailureKind::Busy, "wait, then retry".to_owned()),
+            408 | 409 | 429 | 502..=504 => (FailureKind::Busy, "wait, then retry".to_owned()),
             500..=599 => (
                 FailureKind::ServerFault,
                 "retry; if it fails again, check the server's log: the request itself may be the cause"
@@ -384,6 +384,17 @@ mod tests {
                 .hint
                 .contains("rejects the header authorization")
         );
+    }
+
+    /// Regression: a gateway in front of a server that is away counted as a fault of the server, so a measurement gave its pairs up.
+    #[test]
+    fn a_gateway_that_reaches_no_server_is_waited_for() {
+        let kind =
+            |status| http_status_error(&Endpoint::new("http://h/v1", "m"), status, &redact(b"x"), 0).kind;
+        for status in [502, 503, 504] {
+            assert_eq!(kind(status), FailureKind::Busy, "{status}");
+        }
+        assert_eq!(kind(500), FailureKind::ServerFault);
     }
 
     #[test]

@@ -159,8 +159,8 @@ impl EffectLog {
     fn extend_plan(&mut self, plan: &EffectPlan) {
         // Pairs after the verdict count now, too.
         let counts_more = plan.budget.keep_going && !self.plan.budget.keep_going;
-        // What couldn't be played is tried again, such as after a key has expired.
-        let tries_again = self.stopped == Some(StopReason::Discarded);
+        // What couldn't be played is tried again, such as after a key has expired. Older logs say so by their stop alone.
+        let tries_again = self.stopped == Some(StopReason::Discarded) || plan.retries && self.can_retry();
         let is_other_size = plan.pairs != self.plan.pairs || counts_more;
         self.plan = self.plan.continued_with(plan);
         self.task_order = task_order(&self.plan);
@@ -334,6 +334,24 @@ impl EffectLog {
     /// Returns why it stopped, or `None` while it goes on.
     pub fn stopped(&self) -> Option<StopReason> {
         self.stopped
+    }
+
+    /// Returns whether it goes on when it is started again: something stopped it that may pass, or pairs are left that couldn't be
+    /// played.
+    pub fn can_go_on(&self) -> bool {
+        match self.stopped {
+            Some(StopReason::Pairs) => self.can_retry(),
+            Some(reason) => reason.can_go_on(),
+            None => false,
+        }
+    }
+
+    /// Returns whether discarded pairs are played again when the measurement goes on. Once there is a verdict they aren't: it was reached
+    /// without them, and stays as it is.
+    pub fn can_retry(&self) -> bool {
+        let is_failed = |pair: &PairLog| pair.failed.iter().any(|failed| !failed.absent);
+        let is_undecided = |index| matches!(self.verdict(index), None | Some(Verdict::Undecided));
+        self.pairs.values().any(is_failed) && (0..self.contrasts.len()).all(is_undecided)
     }
 
     /// Returns the sums over all recorded episodes.

@@ -101,6 +101,9 @@ pub struct EffectPlan {
     /// goes on. `None` if there is no session, or in older logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedAt>,
+    /// In the plan of a continued measurement: whether the pairs that were discarded before are played again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retries: bool,
 }
 
 /// Which pairs are kept as journals.
@@ -379,7 +382,8 @@ impl StopReason {
         }
     }
 
-    /// Returns whether it goes on when it is started again: a person or the clock stopped it, or what failed may pass.
+    /// Returns whether it goes on when it is started again: a person or the clock stopped it, or what failed may pass. See
+    /// [`EffectLog::can_go_on`](super::EffectLog::can_go_on).
     pub fn can_go_on(self) -> bool {
         matches!(self, Self::Person | Self::Minutes | Self::Discarded)
     }

@@ -22,6 +22,8 @@ pub struct EffectResult {
     /// The number of pairs counted or discarded without a gap.
     pub settled: u32,
     pub discarded: u32,
+    /// Whether they are played again when the measurement is continued.
+    pub can_retry: bool,
     pub stopped: Option<StopReason>,
     pub arms: Vec<ArmResult>,
     /// The primary contrast first.
@@ -129,6 +131,7 @@ impl EffectResult {
         Self {
             settled: log.settled_pairs(),
             discarded: log.discarded_pairs(),
+            can_retry: log.can_retry(),
             stopped: log.stopped(),
             arms: arms.collect(),
             contrasts,

@@ -69,6 +69,7 @@ fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
         counting: 0,
         keep: Keep::default(),
         asked: None,
+        retries: false,
     }
 }
 

@@ -1,10 +1,15 @@
 //! A measurement that is continued after the session went on.
 
 use super::*;
+use crate::cli::args::EffectArgs;
+use crate::cli::effect::output::ResultPrinter;
+use crate::cli::effect::{design, run};
+use crate::cli::output::Output;
 use crate::cli::shipped_demos::ShippedDemo;
 use crate::domain::{Author, LessonOp, LessonOrigin, LessonText, ReflectionKind, Scope, Seq};
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Envelope, Event};
+use crate::timeline::effect::EffectPlan;
 
 /// Returns a shipped session with a lesson of a person, which can be changed in memory.
 fn session() -> (Arc<Store>, LessonId) {
@@ -93,4 +98,36 @@ fn a_stopped_measurement_goes_on_with_the_lessons_of_then() {
     let query = EffectQuery { asked: Some(elsewhere), ..stopped.query };
     let refused = service().plan(&(store, query), &WorkProgress::default()).unwrap_err();
     assert!(refused.contains("another branch"), "{refused}");
+}
+
+/// The flags of `lessons effect`, as a program of its own.
+#[derive(clap::Parser)]
+struct Flags {
+    #[command(flatten)]
+    effect: EffectArgs,
+}
+
+/// Regression: the screen measured with seed 1 and the command line with 0, so the same measurement had other numbers on both.
+#[test]
+fn the_screen_and_the_command_line_give_the_same_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (config_file, pool) = (dir.path().join("config.toml"), dir.path().join("pool.jsonl"));
+    std::fs::write(&config_file, "[run]\nseed = 7\n").unwrap();
+    let mut config = Config::load(Some(&config_file), |_| None).unwrap();
+    let service = ScreenMeasurement { config: config.clone(), root: dir.path().join("screen") };
+    let (store, lesson) = session();
+    let query = EffectQuery { pairs: Some(3), ..EffectQuery::new(lesson.clone(), EpisodePlace::default()) };
+    let shown = service.run(&(store, query), &WorkProgress::default(), &|_| {}).unwrap();
+    let flags = ["effect", "--session", "hot-mug-taught", "--lesson", &lesson.0, "--pairs", "3"];
+    let args = <Flags as clap::Parser>::try_parse_from(flags).unwrap().effect;
+    let mut out = Output::new();
+    let prepared = design::prepare(&mut config, &pool, &args, &mut out).unwrap();
+    let (_sender, wanted) = watch::channel(Wanted::Running);
+    let measured = run(&prepared, &args, &wanted, &mut ResultPrinter::new(&args, &mut out)).unwrap();
+    assert_eq!((shown.columns.len(), measured.len()), (2, 2));
+    for (shown, measured) in shown.columns.iter().zip(&measured) {
+        let plan = |plan: &EffectPlan| EffectPlan { asked: None, ..plan.clone() };
+        assert_eq!(plan(shown.plan()), plan(&measured.plan));
+        assert_eq!((measured.result.settled, &shown.result), (3, &measured.result));
+    }
 }

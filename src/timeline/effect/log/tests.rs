@@ -49,6 +49,7 @@ fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
         counting: 0,
         keep: Keep::default(),
         asked: None,
+        retries: false,
     }
 }
 
@@ -215,6 +216,44 @@ fn discarded_pairs_are_played_when_the_measurement_is_continued() {
     let folded = EffectLog::fold(all).unwrap();
     assert_eq!((folded.settled_pairs(), folded.stopped()), (log.settled_pairs(), log.stopped()));
     assert_eq!(folded.contrasts()[0].counts(), log.contrasts()[0].counts());
+}
+
+/// Regression: with fewer than 20 pairs, what a server had refused ended as "all pairs are played" and stayed lost.
+#[test]
+fn discarded_pairs_of_a_small_measurement_are_played_when_it_is_continued() {
+    let small = || EffectPlan { pairs: 6, ..plan(6, TWO_ARMS) };
+    let fails = |slot: &EpisodeSlot| if slot.pair % 3 == 0 { None } else { fixed_outcome(slot) };
+    let (mut log, first) = run(EffectLog::new(small()), fails);
+    assert_eq!((log.settled_pairs(), log.discarded_pairs()), (6, 2));
+    assert_eq!((log.stopped(), log.can_go_on()), (Some(StopReason::Pairs), true));
+    // A log of an earlier version that went on with other pairs is still what it was.
+    let mut older = log.clone();
+    older.apply(EffectRecord::Planned(Box::new(small())));
+    assert_eq!((older.settled_pairs(), older.discarded_pairs()), (6, 2));
+    let again = EffectRecord::Planned(Box::new(EffectPlan { retries: true, ..small() }));
+    log.apply(again.clone());
+    assert_eq!((log.settled_pairs(), log.discarded_pairs(), log.stopped()), (2, 0, None));
+    let (log, records) = run(log, fixed_outcome);
+    let (whole, _) = run(EffectLog::new(small()), fixed_outcome);
+    assert_eq!(log.contrasts()[0].counts(), whole.contrasts()[0].counts());
+    assert_eq!((log.stopped(), log.can_go_on()), (Some(StopReason::Pairs), false));
+    let begun = EffectRecord::Planned(Box::new(small()));
+    let folded = EffectLog::fold(std::iter::once(begun).chain(first).chain([again]).chain(records)).unwrap();
+    assert_eq!(folded.contrasts()[0].counts(), log.contrasts()[0].counts());
+    assert_eq!((folded.totals().episodes, folded.stopped()), (12, log.stopped()));
+}
+
+/// A verdict stays as it is: pairs that it was reached without aren't counted in afterwards.
+#[test]
+fn discarded_pairs_are_not_played_again_after_a_verdict() {
+    let going_on = EffectPlan {
+        budget: EffectBudget { keep_going: true, ..EffectBudget::default() },
+        ..plan(12, TWO_ARMS)
+    };
+    let fails = |slot: &EpisodeSlot| (slot.pair != 3).then_some(slot.arm == "with");
+    let (log, _) = run(EffectLog::new(going_on), fails);
+    assert_eq!((log.verdict(0), log.discarded_pairs()), (Some(Verdict::Helped), 1));
+    assert_eq!((log.stopped(), log.can_go_on()), (Some(StopReason::Pairs), false));
 }
 
 /// Regression: statistics for a number of pairs fixed in advance were given without a caveat after a look at fewer pairs.

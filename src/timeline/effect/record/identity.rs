@@ -20,6 +20,7 @@ impl EffectPlan {
             task_blocks: Vec::new(),
             keep: Keep::default(),
             asked: None,
+            retries: false,
             ..self.clone()
         }
     }
@@ -51,6 +52,7 @@ impl EffectPlan {
             task_blocks: longer.task_blocks.clone(),
             keep: other.keep,
             asked: self.asked.clone().or_else(|| other.asked.clone()),
+            retries: other.retries,
             ..self.clone()
         }
     }

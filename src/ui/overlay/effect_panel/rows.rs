@@ -3,8 +3,8 @@
 use super::EffectPanel;
 use crate::domain::ModelRole;
 use crate::report::effect::{
-    describe_columns, describe_contrast, describe_fact, describe_mode, describe_start, describe_verdict,
-    percent, remarks,
+    describe_columns, describe_contrast, describe_fact, describe_mode, describe_start, describe_stop,
+    describe_verdict, percent, remarks,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, StopReason, Verdict};
@@ -232,8 +232,11 @@ fn column_lines(
     }
     match result.stopped {
         // The verdict stands above.
-        Some(StopReason::Decided) => {}
-        Some(reason) => lines.extend(paragraph((Role::Muted, ""), Role::Muted, reason.describe(), columns)),
+        Some(StopReason::Decided) if result.discarded == 0 => {}
+        Some(_) => {
+            let why = describe_stop(result).unwrap_or_default();
+            lines.extend(paragraph((Role::Muted, ""), Role::Muted, &why, columns));
+        }
         None if progress.phase == EffectPhase::Running && settled > 0 => {
             let text = format!("{settled} of at most {} pairs", column.log.last_pair());
             lines.extend(paragraph((Role::Muted, ""), Role::Muted, &text, columns));
