@@ -131,6 +131,7 @@ actions! {
     ChangeEffectMode = "effect-live", Hidden, "let the method reflect in every arm (live), or not (frozen)", Instead("quit, then `retrospect lessons effect --live`");
     EditEffectWording = "effect-wording", Hidden, "measure another wording of the lesson as well", Instead("quit, then `retrospect lessons effect --edited TEXT`");
     TakeWording = "effect-take", Hidden, "give the lesson the measured wording, if it has done better", Instead("`edit N`");
+    EditEffectBudget = "effect-budget", Hidden, "limit what the measurement may cost: time, calls, tokens or money", Instead("quit, then `retrospect lessons effect --minutes N`");
     MorePairs = "effect-more", Hidden, "measure twice as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     FewerPairs = "effect-fewer", Hidden, "measure half as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     RenewEffect = "effect-anew", Hidden, "measure with the present lessons, if they have changed since the measurement began", Instead("quit, then `retrospect lessons effect`");

@@ -160,7 +160,7 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
         return Err(CliError::new(
             CliErrorKind::Stopped,
             "stopped by a budget while undecided",
-            "the same command with a larger --pairs continues the measurement",
+            "the same command with a larger budget or --pairs continues the measurement",
         ));
     }
     Ok(())
@@ -186,7 +186,7 @@ fn confirm(args: &EffectArgs, printer: &mut ResultPrinter<'_>) -> Result<(), Cli
     if args.json || !std::io::stdin().is_terminal() || !printer.out().is_terminal() {
         return Err(CliError::usage(
             "lessons effect: nobody can confirm the plan",
-            "start with --yes, or with a budget: --pairs, --episodes, --tokens or --minutes",
+            "start with --yes, or with a budget: --pairs, --episodes, --tokens, --calls, --cost or --minutes",
         ));
     }
     print!("Start? [y/N] ");

@@ -87,6 +87,9 @@ pub struct MeasuredEffect {
 }
 
 impl MeasuredEffect {
+    /// The arm without any lesson, with which a lesson alone is compared.
+    pub const EMPTY_POOL: &str = "none";
+
     /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`, or
     /// `a fact here, not a sample: won with it, lost without it`.
     pub fn describe(&self) -> String {
@@ -114,7 +117,9 @@ impl MeasuredEffect {
     }
 
     fn describe_place(&self) -> String {
-        self.column.as_deref().map_or_else(String::new, |column| format!(" {column}"))
+        // Beside an empty pool, it may do what it doesn't do beside others.
+        let alone = if self.arms.1 == Self::EMPTY_POOL { " alone" } else { "" };
+        self.column.as_deref().map_or_else(|| alone.to_owned(), |column| format!(" {column}{alone}"))
     }
 
     /// Returns the verdict in a word; `deterministic` for a fact, which has none.

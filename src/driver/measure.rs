@@ -21,8 +21,8 @@ mod turns;
 
 pub use crate::timeline::effect::Keep;
 pub use design::{
-    ALL, Arm, EDITED, Measurement, MeasurementDesign, PLACEBO, WITH, WITHOUT, arms_for_lesson,
-    arms_leaving_one_out,
+    ALL, Arm, EDITED, Measurement, MeasurementDesign, NONE, PLACEBO, WITH, WITHOUT, arms_adding_one_in,
+    arms_for_lesson, arms_leaving_one_out, similar_lessons,
 };
 pub use estimate::{Detectable, Estimate};
 pub use log_file::{LOG_NAME, LogFile, LogFileError, read_log};

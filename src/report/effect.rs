@@ -1,6 +1,6 @@
 //! Words for measurements of a lesson's effect: the plan before it starts, and the result, as lines and as Markdown.
 
-use crate::domain::{format_price, percent_interval, pluralize};
+use crate::domain::{MeasuredEffect, format_price, percent_interval, pluralize};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
     ArmResult, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome,
@@ -210,7 +210,7 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
     }
     // Without variation there is no interval: copies would only make it look certain.
     if result.fact.is_none() {
-        for contrast in &result.contrasts {
+        for contrast in sorted_contrasts(result) {
             lines.push(format!(
                 "  {}: {}; {}",
                 contrast.judged.contrast,
@@ -220,7 +220,8 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
             lines.extend(details(plan, contrast).into_iter().map(|line| format!("    {line}")));
         }
     }
-    lines.extend(remarks(result).into_iter().map(|remark| format!("  {remark}")));
+    let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(result));
+    lines.extend(remarks.map(|remark| format!("  {remark}")));
     if result.discarded > 0 && result.stopped.is_none() {
         let pairs = pluralize(u64::from(result.discarded), "pair");
         lines.push(format!("  {pairs} discarded: an episode couldn't be played"));
@@ -244,6 +245,36 @@ pub fn describe_stop(result: &EffectResult) -> Option<String> {
             format!("{}, but {discarded} {were} discarded {why}{again}", reason.describe())
         }
     })
+}
+
+/// Returns the contrasts in the order of a table: those of several lessons by the lower end of the interval, then by the difference,
+/// largest first.
+pub fn sorted_contrasts(result: &EffectResult) -> Vec<&ContrastResult> {
+    let mut contrasts: Vec<&ContrastResult> = result.contrasts.iter().collect();
+    if contrasts.iter().all(|contrast| contrast.marked.is_some()) {
+        let key = |contrast: &ContrastResult| {
+            (contrast.judged.low, contrast.judged.difference.unwrap_or(f64::NEG_INFINITY))
+        };
+        contrasts.sort_by(|one, other| {
+            let ((low, difference), (other_low, other_difference)) = (key(one), key(other));
+            other_low.total_cmp(&low).then(other_difference.total_cmp(&difference))
+        });
+    }
+    contrasts
+}
+
+/// Returns what a reader of a table of several lessons must know: what leaving one out can't show, and which groups are left out
+/// together.
+pub fn several_lessons_remarks(plan: &EffectPlan) -> Vec<String> {
+    if plan.lessons.len() < 2 || plan.contrasts.iter().any(|c| c.second == MeasuredEffect::EMPTY_POOL) {
+        return Vec::new();
+    }
+    let limit = "of two lessons that say the same, neither shows an effect, because the other one remains";
+    let groups = (1..).zip(&plan.groups).map(|(number, group)| {
+        let ids: Vec<String> = group.iter().map(ToString::to_string).collect();
+        format!("group {number}, similar lessons that are also left out together: {}", ids.join(", "))
+    });
+    std::iter::once(limit.to_owned()).chain(groups).collect()
 }
 
 /// Returns what a reader of the numbers must know: that calls failed, or that nothing could be won.
@@ -337,14 +368,16 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
         if result.fact.is_none() {
             let heads = "| contrast | pairs | for : against | difference | interval | verdict |";
             lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
-            lines.extend(result.contrasts.iter().map(contrast_row));
-            let advice: Vec<String> = result.contrasts.iter().filter_map(describe_advice).collect();
+            let contrasts = sorted_contrasts(result);
+            lines.extend(contrasts.iter().copied().map(contrast_row));
+            let advice: Vec<String> = contrasts.into_iter().filter_map(describe_advice).collect();
             if !advice.is_empty() {
                 lines.push(String::new());
                 lines.extend(advice.iter().map(|counts| format!("- {}", escape_markdown(counts))));
             }
         }
-        lines.extend(remarks(result).into_iter().flat_map(|remark| [String::new(), format!("{remark}.")]));
+        let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(result));
+        lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
         let end = describe_stop(result).unwrap_or_else(|| "in progress".to_owned());
         lines.push(String::new());
         lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));

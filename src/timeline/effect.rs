@@ -8,6 +8,7 @@
 
 mod betting;
 mod bootstrap;
+mod budget;
 mod detectable;
 mod discard_limit;
 mod fixed_power;

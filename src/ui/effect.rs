@@ -2,7 +2,9 @@
 
 use crate::domain::{LessonId, LessonText, MeasuredEffect};
 use crate::driver::measure::EpisodePlace;
-use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason};
+use crate::timeline::effect::{
+    AskedAt, EffectBudget, EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason,
+};
 
 /// Which lesson is measured, and from where on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct EffectQuery {
     pub edited: Option<LessonText>,
     /// The most pairs of a column; `None`: as many as the measurement has, or as suits the run.
     pub pairs: Option<u32>,
+    /// The most that a column may cost; `None`: as the measurement has it.
+    pub budget: Option<EffectBudget>,
     /// The point of the session at which it was asked for. `None`: that of a measurement like this that isn't finished, or else now.
     pub asked: Option<AskedAt>,
 }
@@ -23,7 +27,7 @@ pub struct EffectQuery {
 impl EffectQuery {
     /// Returns the query for a frozen measurement without another wording.
     pub fn new(lesson: LessonId, place: EpisodePlace) -> Self {
-        Self { lesson, place, live: false, edited: None, pairs: None, asked: None }
+        Self { lesson, place, live: false, edited: None, pairs: None, budget: None, asked: None }
     }
 
     /// Returns whether a measurement that was asked for with this query may be an answer to another query.
@@ -97,6 +101,18 @@ impl EffectProgress {
     /// Returns whether a column has played all its pairs without a verdict, so that more pairs may lead to one.
     pub fn needs_more_pairs(&self) -> bool {
         self.columns.iter().any(|column| column.log.stopped() == Some(StopReason::Pairs))
+    }
+
+    /// Returns whether a column has used up its budget, so that it goes on with a larger one.
+    pub fn needs_larger_budget(&self) -> bool {
+        let is_used_up =
+            |column: &EffectColumn| column.log.stopped().is_some_and(StopReason::needs_larger_budget);
+        self.columns.iter().any(is_used_up)
+    }
+
+    /// Returns the budget of each column.
+    pub fn budget(&self) -> EffectBudget {
+        self.columns.first().map(|column| column.plan().budget).unwrap_or_default()
     }
 
     /// Returns the pairs of all columns that are settled, and how many there are at most.

@@ -161,6 +161,7 @@ fn design(lesson: &Lesson, pairs: u32, tasks: Vec<Task>, arms: Arms) -> Measurem
             version: lesson.version(),
             text: lesson.text().clone(),
         }],
+        groups: Vec::new(),
         column: None,
         arms,
         contrasts,

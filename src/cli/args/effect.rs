@@ -64,6 +64,9 @@ pub struct EffectArgs {
     /// What takes the lesson's place in the placebo arm.
     #[arg(long, value_name = "KIND", default_value = "neutral", help_heading = "Design")]
     pub placebo: PlaceboWord,
+    /// Compare each lesson alone with an empty pool, instead of leaving it out of the pool.
+    #[arg(long, conflicts_with_all = ["session", "contrast", "edited"], help_heading = "Design")]
+    pub add_one_in: bool,
     /// Let the method reflect during the episodes; by default it doesn't, so that the pool stays as it is.
     #[arg(long, help_heading = "Design")]
     pub live: bool,
@@ -79,6 +82,12 @@ pub struct EffectArgs {
     /// Maximum number of tokens.
     #[arg(long, value_name = "N", help_heading = "Budget", value_parser = clap::value_parser!(u64).range(1..))]
     pub tokens: Option<u64>,
+    /// Maximum number of calls to models.
+    #[arg(long, value_name = "N", help_heading = "Budget", value_parser = clap::value_parser!(u64).range(1..))]
+    pub calls: Option<u64>,
+    /// Maximum cost in the currency of the configured prices, such as 2.50.
+    #[arg(long, value_name = "AMOUNT", help_heading = "Budget")]
+    pub cost: Option<String>,
     /// Maximum duration in minutes.
     #[arg(long, value_name = "N", help_heading = "Budget", value_parser = clap::value_parser!(u64).range(1..))]
     pub minutes: Option<u64>,
@@ -198,6 +207,7 @@ impl EffectArgs {
 
     /// Returns whether a flag limits what the measurement may cost.
     pub fn has_budget(&self) -> bool {
-        self.pairs.is_some() || self.episodes.is_some() || self.tokens.is_some() || self.minutes.is_some()
+        let amounts = [self.episodes, self.tokens, self.calls, self.minutes];
+        self.pairs.is_some() || self.cost.is_some() || amounts.iter().any(Option::is_some)
     }
 }

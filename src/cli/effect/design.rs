@@ -260,7 +260,9 @@ fn prepare_task_set(
     let source = pool.display().to_string();
     let spec: &RunSpec = &plan.spec;
     let measurement = with_default_pairs(args.pairs, &mut choices, |choices| match measured.as_slice() {
-        [lesson] => measure_over_tasks(lesson, spec, (&source, lessons.clone()), choices, &make),
+        [lesson] if !choices.add_one_in => {
+            measure_over_tasks(lesson, spec, (&source, lessons.clone()), choices, &make)
+        }
         several => measure_each(several, spec, (&source, lessons.clone()), choices, &make),
     })?;
     let log = log_path(&effects_beside(pool), &measurement, args);
@@ -275,6 +277,7 @@ fn with_default_pairs(
 ) -> Result<Measurement, CliError> {
     choices.pairs = pairs.unwrap_or(MANY_PAIRS);
     let measurement = design(choices).map_err(to_cli_error)?;
+    check_price(&measurement).map_err(to_cli_error)?;
     if pairs.is_some() || measurement.is_free() {
         return Ok(measurement);
     }
@@ -308,6 +311,8 @@ fn choices(config: &Config, args: &EffectArgs) -> Result<MeasureChoices, CliErro
         budget: EffectBudget {
             episodes: args.episodes,
             tokens: args.tokens,
+            calls: args.calls,
+            cost_nano: args.cost.as_deref().map(parse_cost).transpose()?,
             minutes: args.minutes,
             keep_going: args.keep_going,
         },
@@ -326,8 +331,25 @@ fn choices(config: &Config, args: &EffectArgs) -> Result<MeasureChoices, CliErro
         repeats: args.repeats,
         shard: args.shard.as_deref().map(parse_shard).transpose()?,
         exactly_these: args.these,
+        add_one_in: args.add_one_in,
         ..MeasureChoices::default()
     })
+}
+
+/// Parses an amount of money, in billionths of the currency unit.
+fn parse_cost(text: &str) -> Result<u64, CliError> {
+    let amount = text.parse::<f64>().ok().filter(|amount| *amount > 0.0 && amount.is_finite());
+    amount.map(|amount| ((amount * 1e9).round() as u64).max(1)).ok_or_else(|| {
+        CliError::usage(format!("--cost {text}: not an amount of money"), "write a number such as 2.50")
+    })
+}
+
+/// Refuses a budget in money where nobody knows what a call costs: it would never stop the measurement.
+fn check_price(measurement: &Measurement) -> Result<(), DesignError> {
+    if measurement.plan.budget.cost_nano.is_some() && !measurement.has_price() {
+        return Err(DesignError::NoPrice(measurement.plan.actor.clone()));
+    }
+    Ok(())
 }
 
 /// Returns the position of the primary contrast among those of one lesson.
@@ -420,6 +442,7 @@ fn to_cli_error(error: DesignError) -> CliError {
         | DesignError::NoStep(_)
         | DesignError::NoTasks(_)
         | DesignError::NoProgress { .. }
+        | DesignError::NoPrice(_)
         | DesignError::HumanActor => split_hint(&error, CliErrorKind::Usage),
         _ => split_hint(&error, CliErrorKind::Session),
     }

@@ -8,7 +8,7 @@ use crate::cli::output::Output;
 use crate::driver::measure::ServerOutage;
 use crate::report::effect::{
     column_name, describe_columns, describe_cost, describe_detectable, describe_mode, describe_start,
-    result_lines, result_markdown,
+    result_lines, result_markdown, several_lessons_remarks, sorted_contrasts,
 };
 use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, PairLog};
 use serde_json::{Map, Value, json};
@@ -68,6 +68,9 @@ impl<'a> ResultPrinter<'a> {
             let solution = lesson.text.solution.as_deref().map_or_else(String::new, |s| format!(" -> {s}"));
             let (id, version) = (&lesson.id, lesson.version);
             self.note(&format!("lesson {id}, version {version}: {}{solution}", lesson.text.text));
+        }
+        for remark in several_lessons_remarks(plan) {
+            self.note(&remark);
         }
         self.note(&format!(
             "{}: {}; arms {}",
@@ -154,7 +157,7 @@ impl<'a> ResultPrinter<'a> {
     }
 
     fn print_verdict_lines(&mut self, effect: &str, result: &EffectResult) -> Result<(), CliError> {
-        for contrast in &result.contrasts {
+        for contrast in sorted_contrasts(result) {
             let mut line = json!({"type": "verdict"});
             merge_fields(&mut line, serde_json::to_value(contrast).unwrap_or_default());
             self.out.print_json(&line.to_string())?;

@@ -160,7 +160,9 @@ impl ScreenMeasurement {
             if query.pairs.is_none() {
                 measurement.plan.pairs = measurement.plan.pairs.max(known.plan().pairs);
             }
-            if measurement.plan.pairs != known.plan().pairs {
+            measurement.plan.budget = query.budget.unwrap_or(known.plan().budget);
+            let changes = measurement.plan.budget != known.plan().budget;
+            if changes || measurement.plan.pairs != known.plan().pairs {
                 known.apply(EffectRecord::Planned(Box::new(measurement.plan.clone())));
             }
             let (cost, detectable) = describe_estimate(&measurement, Some(&head));
@@ -198,8 +200,12 @@ impl ScreenMeasurement {
             asked: asked.clone(),
             lesson,
         };
-        let choices =
-            MeasureChoices { frozen: !query.live, edited: query.edited.clone(), ..MeasureChoices::default() };
+        let choices = MeasureChoices {
+            frozen: !query.live,
+            edited: query.edited.clone(),
+            budget: query.budget.unwrap_or_default(),
+            ..MeasureChoices::default()
+        };
         design_panel(&self.config, &session, query.place, query.pairs, &choices)
             .map_err(|error| to_text(&error))
     }

@@ -3,7 +3,7 @@
 use super::frozen::FrozenMethod;
 use super::starting_point::{PoolChange, StartingPoint};
 use crate::catalog::find_environment;
-use crate::domain::{LessonId, LessonText, RunSpec, Setting, hex};
+use crate::domain::{LessonId, LessonText, MeasuredEffect, RunSpec, Setting, WordCounts, hex};
 use crate::driver::guarded_world::GuardedWorld;
 use crate::driver::{OpenWorld, RunConfig};
 use crate::env::Environment;
@@ -12,6 +12,7 @@ use crate::timeline::effect::{
     COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope,
     EffectStart, Keep, MeasuredLesson, Outcome, PlannedTask, Shard,
 };
+use crate::timeline::lesson_health::DUPLICATE_COSINE;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub const PLACEBO: &str = "placebo";
 pub const EDITED: &str = "edited";
 /// The arm with all measured lessons.
 pub const ALL: &str = "all";
+/// The arm without any lesson.
+pub const NONE: &str = MeasuredEffect::EMPTY_POOL;
 
 /// One side of a measurement.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Arm {
 #[derive(Clone, Debug)]
 pub struct MeasurementDesign {
     pub lessons: Vec<MeasuredLesson>,
+    /// The lessons that are also left out together.
+    pub groups: Vec<Vec<LessonId>>,
     pub column: Option<Column>,
     pub arms: Vec<Arm>,
     /// The primary contrast first.
@@ -91,16 +96,59 @@ pub fn arms_for_lesson(
 }
 
 /// Returns the arms and contrasts that measure each of several lessons by leaving it out; all share the arm with all
-/// lessons.
-pub fn arms_leaving_one_out(lessons: &[MeasuredLesson]) -> (Vec<Arm>, Vec<Contrast>) {
+/// lessons. After the lessons, each group of lessons that say nearly the same is left out together: of two such lessons, neither
+/// shows an effect alone, because the other one remains.
+pub fn arms_leaving_one_out(
+    lessons: &[MeasuredLesson],
+    groups: &[Vec<LessonId>],
+) -> (Vec<Arm>, Vec<Contrast>) {
     let mut arms = vec![Arm { name: ALL.to_owned(), changes: Vec::new() }];
     let mut contrasts = Vec::new();
-    for lesson in lessons {
-        let name = format!("without-{}", lesson.id);
+    let singles = lessons.iter().map(|lesson| (lesson.id.to_string(), std::slice::from_ref(&lesson.id)));
+    let together = (1..).zip(groups).map(|(number, group)| (format!("group-{number}"), group.as_slice()));
+    for (name, left_out) in singles.chain(together) {
+        let name = format!("without-{name}");
         contrasts.push(Contrast::new(ALL, &name));
-        arms.push(Arm { name, changes: vec![PoolChange::Off(lesson.id.clone())] });
+        arms.push(Arm { name, changes: left_out.iter().cloned().map(PoolChange::Off).collect() });
     }
     (arms, contrasts)
+}
+
+/// Returns the arms and contrasts that measure each lesson alone, against a pool without any of `pool`; all share that arm.
+pub fn arms_adding_one_in(lessons: &[MeasuredLesson], pool: &[LessonId]) -> (Vec<Arm>, Vec<Contrast>) {
+    let off = |kept: Option<&LessonId>| {
+        let others = pool.iter().filter(|id| Some(*id) != kept);
+        others.cloned().map(PoolChange::Off).collect()
+    };
+    let mut arms = vec![Arm { name: NONE.to_owned(), changes: off(None) }];
+    let mut contrasts = Vec::new();
+    for lesson in lessons {
+        let name = format!("only-{}", lesson.id);
+        contrasts.push(Contrast::new(&name, NONE));
+        arms.push(Arm { name, changes: off(Some(&lesson.id)) });
+    }
+    (arms, contrasts)
+}
+
+/// Returns the groups of lessons that say nearly the same: each is connected to another one of its group by a similarity of at least
+/// [`DUPLICATE_COSINE`]. A lesson without such another one is in none.
+pub fn similar_lessons(lessons: &[MeasuredLesson]) -> Vec<Vec<LessonId>> {
+    let counts: Vec<WordCounts> =
+        lessons.iter().map(|lesson| WordCounts::of(&lesson.text.normalized())).collect();
+    let mut group_of: Vec<usize> = (0..lessons.len()).collect();
+    for (one, first) in counts.iter().enumerate() {
+        for (other, second) in counts.iter().enumerate().skip(one + 1) {
+            if first.cosine(second) >= DUPLICATE_COSINE {
+                let (kept, joined) = (group_of[one], group_of[other]);
+                group_of.iter_mut().filter(|group| **group == joined).for_each(|group| *group = kept);
+            }
+        }
+    }
+    let members = |group: usize| {
+        let of_group = lessons.iter().zip(&group_of).filter(move |(_, own)| **own == group);
+        of_group.map(|(lesson, _)| lesson.id.clone()).collect::<Vec<LessonId>>()
+    };
+    (0..lessons.len()).map(members).filter(|group| group.len() > 1).collect()
 }
 
 impl Measurement {
@@ -125,6 +173,7 @@ impl Measurement {
             version: single.as_ref().map(|(_, version)| *version),
             lesson: single.map(|(id, _)| id),
             lessons: design.lessons,
+            groups: design.groups,
             column: design.column,
             contrasts: design.contrasts,
             scope: design.scope,

@@ -76,16 +76,21 @@ impl Measurement {
         } else {
             Duration::from_millis(times(typical.millis) / jobs.max(1) as u64)
         };
-        let limit = plan.budget.tokens.unwrap_or(u64::MAX);
+        let at_most = |amount: u64, limit: Option<u64>| amount.min(limit.unwrap_or(u64::MAX));
         Estimate {
             episodes,
             steps: times(typical.steps),
-            calls: times(typical.calls),
-            tokens: times(typical.tokens).min(limit),
-            cost_nano: times(typical.cost_nano),
+            calls: at_most(times(typical.calls), plan.budget.calls),
+            tokens: at_most(times(typical.tokens), plan.budget.tokens),
+            cost_nano: at_most(times(typical.cost_nano), plan.budget.cost_nano),
             time,
             is_free,
         }
+    }
+
+    /// Returns whether calls have a price, so that a budget in money stops them.
+    pub fn has_price(&self) -> bool {
+        self.config.actor.call_price_nano(PROMPT_TOKENS, REPLY_TOKENS) > 0
     }
 
     /// Returns whether episodes cost no money and little time: the actor is built in, and so is the environment.

@@ -1,13 +1,16 @@
 //! Designs the two columns of a panel from a session: here, in the episode on screen, and elsewhere, in other tasks of its
 //! environment.
 
-use super::design::{Measurement, MeasurementDesign, arms_for_lesson};
+use super::design::{
+    Measurement, MeasurementDesign, arms_adding_one_in, arms_for_lesson, arms_leaving_one_out,
+    similar_lessons,
+};
 use super::moment::{MomentError, moment_as_of};
 use super::starting_point::{FreshStart, StartingPoint};
 use crate::catalog::find_environment;
 use crate::domain::{
-    CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonStatus, LessonText, ModelRole, PLACE_PREFIX,
-    RoleSource, RunSpec, Scope, Seq, Task,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonId, LessonStatus, LessonText, ModelRole,
+    PLACE_PREFIX, RoleSource, RunSpec, Scope, Seq, Task,
 };
 use crate::driver::{DriverError, EpisodeReplay, ReplayError, RunFactory, worlds};
 use crate::engine::State;
@@ -69,6 +72,8 @@ pub struct MeasureChoices {
     pub shard: Option<Shard>,
     /// Whether the claim is about exactly these tasks, not about tasks like these.
     pub exactly_these: bool,
+    /// Whether each lesson is compared alone with an empty pool, instead of leaving it out of the pool.
+    pub add_one_in: bool,
     /// The number of columns that are judged together.
     pub columns: usize,
     /// The keys of tasks on which the lesson was learned in other sessions.
@@ -90,6 +95,7 @@ impl Default for MeasureChoices {
             repeats: 1,
             shard: None,
             exactly_these: false,
+            add_one_in: false,
             columns: 2,
             learned_on: Vec::new(),
         }
@@ -131,6 +137,11 @@ pub enum DesignError {
          use --outcome success or steps"
     )]
     NoProgress { env: String, task: String },
+    #[error(
+        "a budget in money can't stop this: no price is known of {0}; set price_prompt and price_reply in the server's profile, or \
+         limit calls or tokens"
+    )]
+    NoPrice(String),
     #[error(transparent)]
     Tasks(#[from] TaskError),
     #[error(transparent)]
@@ -291,7 +302,7 @@ pub fn measure_over_tasks(
     measurement(design, start, make)
 }
 
-/// Designs a measurement of each of several lessons, by leaving it out of a pool.
+/// Designs a measurement of each of several lessons, by leaving it out of a pool, or by adding it alone to an empty one.
 ///
 /// # Errors
 /// Returns [`DesignError`] if there are no tasks, or if the run can't be built.
@@ -302,13 +313,19 @@ pub fn measure_each(
     choices: &MeasureChoices,
     make: &RunFactory,
 ) -> Result<Measurement, DesignError> {
+    let pool: Vec<LessonId> = lessons.iter().map(|lesson| lesson.id.clone()).collect();
     let (start, tasks) = task_list_start(spec, source, lessons, &choices.learned_on)?;
     let Some(first) = measured.first() else { return Err(DesignError::NoRun) };
     let mut design = design(first, Column::Elsewhere, choices, tasks);
     design.column = None;
     design.repeats = choices.repeats;
     design.lessons = measured.iter().map(describe_lesson).collect();
-    (design.arms, design.contrasts) = super::design::arms_leaving_one_out(&design.lessons);
+    if choices.add_one_in {
+        (design.arms, design.contrasts) = arms_adding_one_in(&design.lessons, &pool);
+    } else {
+        design.groups = similar_lessons(&design.lessons);
+        (design.arms, design.contrasts) = arms_leaving_one_out(&design.lessons, &design.groups);
+    }
     measurement(design, start, make)
 }
 
@@ -382,6 +399,7 @@ fn design(
     contrasts.swap(0, primary);
     MeasurementDesign {
         lessons: vec![describe_lesson(lesson)],
+        groups: Vec::new(),
         column: Some(column),
         arms,
         contrasts,

@@ -11,7 +11,7 @@ pub fn kept_results(plan: &EffectPlan, result: &EffectResult, date: &str) -> Vec
     }
     // What another wording or a placebo did isn't the lesson's effect.
     let own = result.contrasts.iter().filter(|contrast| is_about_lesson(contrast));
-    // Of several lessons, each has its own contrast, in their order.
+    // Of several lessons, each has its own contrast, in their order; those of groups follow.
     let contrasts = plan.lessons.iter().zip(own);
     contrasts
         .filter(|(_, contrast)| contrast.judged.pairs > 0)
@@ -22,7 +22,8 @@ pub fn kept_results(plan: &EffectPlan, result: &EffectResult, date: &str) -> Vec
 /// Returns whether a contrast compares plays with a lesson as it is with plays without it.
 fn is_about_lesson(contrast: &ContrastResult) -> bool {
     let Contrast { first, second } = &contrast.judged.contrast;
-    (first == "with" || first == "all") && second.starts_with("without")
+    let is_left_out = (first == "with" || first == "all") && second.starts_with("without");
+    is_left_out || second == MeasuredEffect::EMPTY_POOL
 }
 
 fn measured_effect(

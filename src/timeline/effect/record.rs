@@ -48,6 +48,9 @@ pub struct EffectPlan {
     pub version: Option<u32>,
     /// The measured lessons with their texts.
     pub lessons: Vec<MeasuredLesson>,
+    /// The groups of them that say nearly the same and are also left out together: the contrasts after those of the lessons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Vec<LessonId>>,
     /// The column of the panel that it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<Column>,
@@ -176,6 +179,12 @@ pub struct EffectBudget {
     /// The maximum number of tokens of all episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+    /// The maximum number of calls to models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// The maximum cost, in billionths of the currency unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_nano: Option<u64>,
     /// The maximum duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u64>,
@@ -295,6 +304,10 @@ pub enum StopReason {
     Episodes,
     /// The maximum number of tokens is reached.
     Tokens,
+    /// The maximum number of calls is reached.
+    Calls,
+    /// The maximum cost is reached.
+    Cost,
     /// The maximum duration is reached.
     Minutes,
     /// Two pairs went exactly the same way: further ones would be copies.
@@ -375,6 +388,8 @@ impl StopReason {
             Self::Pairs => "all pairs are played",
             Self::Episodes => "the episode budget is used up",
             Self::Tokens => "the token budget is used up",
+            Self::Calls => "the budget of calls is used up",
+            Self::Cost => "the cost budget is used up",
             Self::Minutes => "the time budget is used up",
             Self::Deterministic => "further pairs would be copies: two went exactly the same way",
             Self::Discarded => "too many pairs couldn't be played; continuing tries them again",
@@ -390,7 +405,12 @@ impl StopReason {
 
     /// Returns whether a budget stopped it.
     pub fn is_budget(self) -> bool {
-        matches!(self, Self::Pairs | Self::Episodes | Self::Tokens | Self::Minutes)
+        matches!(self, Self::Pairs | Self::Minutes) || self.needs_larger_budget()
+    }
+
+    /// Returns whether it goes on only with a larger budget.
+    pub fn needs_larger_budget(self) -> bool {
+        matches!(self, Self::Episodes | Self::Tokens | Self::Calls | Self::Cost)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::domain::{BranchId, Lesson, LessonText, ModelRole, RoleSource, RunSpec
 use crate::driver::measure::{EDITED, EpisodePlace, WITH, WITHOUT};
 use crate::engine::{Command, LessonCommand};
 use crate::text::{one_line, width};
-use crate::timeline::effect::{AskedAt, Contrast, ContrastResult};
+use crate::timeline::effect::{AskedAt, Contrast, ContrastResult, EffectBudget};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::effect::{EffectColumn, EffectProgress, EffectQuery};
@@ -32,6 +32,15 @@ const MAX_PAIRS: u32 = 10_000;
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 150;
 
+/// What is typed in the box.
+#[derive(Clone, Copy)]
+enum Typed {
+    /// Another wording of the lesson.
+    Wording,
+    /// What a column may cost.
+    Budget,
+}
+
 /// Overlay that measures a lesson.
 pub(super) struct EffectPanel {
     query: EffectQuery,
@@ -44,8 +53,8 @@ pub(super) struct EffectPanel {
     column: usize,
     /// The selected pair, by its number.
     pair: Option<u32>,
-    /// Another wording while it is typed.
-    wording: Option<TextField>,
+    /// What is being typed.
+    input: Option<(Typed, TextField)>,
     /// The person has asked to start before the cost was known.
     starts_when_planned: bool,
     /// The person has started it, and nothing has come of it yet.
@@ -105,7 +114,7 @@ impl EffectPanel {
             error: None,
             column: 0,
             pair: None,
-            wording: None,
+            input: None,
             starts_when_planned: false,
             is_starting: false,
             first_answer: None,
@@ -206,6 +215,7 @@ impl EffectPanel {
             (Action::ChangeEffectPlace, is_running || self.query.place.step.is_none()),
             (Action::ChangeEffectMode, is_running || !is_planned),
             (Action::EditEffectWording, is_running || !is_planned),
+            (Action::EditEffectBudget, is_running || !is_planned || self.is_decided()),
             (Action::TakeWording, !self.is_edited_better()),
             (Action::MorePairs, is_running || !is_planned || self.is_finished() && !self.needs_more_pairs()),
         ];
@@ -243,6 +253,15 @@ impl EffectPanel {
         self.plan_as_asked()
     }
 
+    fn needs_larger_budget(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.0.needs_larger_budget())
+    }
+
+    /// Returns whether neither more pairs nor a larger budget would change anything.
+    fn is_decided(&self) -> bool {
+        self.is_finished() && !self.needs_more_pairs() && !self.needs_larger_budget()
+    }
+
     fn needs_more_pairs(&self) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.0.needs_more_pairs())
     }
@@ -276,9 +295,21 @@ impl EffectPanel {
         Response::request(Request::PlanEffect(self.query.clone()))
     }
 
+    /// Takes the typed budget; an empty text is none. One that can't be read stays in its box.
+    fn take_budget(&mut self, text: &str) -> Response {
+        match EffectBudget::parse(text) {
+            Err(refused) => Response::request(Request::ShowNotice(refused)),
+            Ok(budget) => {
+                self.input = None;
+                self.query.budget = Some(budget);
+                self.plan_as_asked()
+            }
+        }
+    }
+
     /// Takes the typed wording; without one, the measurement has none.
     fn take_wording(&mut self, text: &str) -> Response {
-        self.wording = None;
+        self.input = None;
         let pair = text.split_once("->").or_else(|| text.split_once('\u{2192}'));
         let pair = pair.map(|(mistake, solution)| (mistake.trim(), solution.trim()));
         let edited = match pair.filter(|(mistake, solution)| !mistake.is_empty() && !solution.is_empty()) {
@@ -309,7 +340,7 @@ impl Component for EffectPanel {
     }
 
     fn mode(&self, _: &Context<'_>) -> Mode {
-        if self.wording.is_some() { Mode::LineInput } else { Mode::Effect }
+        if self.input.is_some() { Mode::LineInput } else { Mode::Effect }
     }
 
     fn awaits(&self) -> Option<WorkKind> {
@@ -317,12 +348,15 @@ impl Component for EffectPanel {
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
-        if let Some(field) = &self.wording {
+        if let Some((typed, field)) = &self.input {
             match action {
-                Action::Close => self.wording = None,
+                Action::Close => self.input = None,
                 Action::Accept | Action::Open => {
                     let text = field.text();
-                    return self.take_wording(&text);
+                    return match typed {
+                        Typed::Wording => self.take_wording(&text),
+                        Typed::Budget => self.take_budget(&text),
+                    };
                 }
                 _ => {}
             }
@@ -336,6 +370,8 @@ impl Component for EffectPanel {
                 let (more, wording) = (key(Action::MorePairs), key(Action::EditEffectWording));
                 let more = if self.needs_more_pairs() {
                     format!("{more} goes on with more pairs, ")
+                } else if self.needs_larger_budget() {
+                    format!("{} goes on with a larger budget, ", key(Action::EditEffectBudget))
                 } else {
                     String::new()
                 };
@@ -372,7 +408,16 @@ impl Component for EffectPanel {
             }
             Action::EditEffectWording if !self.is_running() => {
                 let present = self.query.edited.as_ref().unwrap_or(&self.lesson_text);
-                self.wording = Some(TextField::single_line(&describe_text(present)));
+                self.input = Some((Typed::Wording, TextField::single_line(&describe_text(present))));
+            }
+            Action::EditEffectBudget if !self.is_running() && self.is_decided() => {
+                let notice = "it is decided: another budget changes nothing".to_owned();
+                return Response::request(Request::ShowNotice(notice));
+            }
+            Action::EditEffectBudget if !self.is_running() => {
+                let present =
+                    self.shown.as_ref().map_or_else(String::new, |shown| shown.0.budget().describe());
+                self.input = Some((Typed::Budget, TextField::single_line(&present)));
             }
             Action::TakeWording if !self.is_running() => return self.take_measured_wording(),
             Action::RenewEffect if !self.has_older_lessons() => {}
@@ -389,6 +434,7 @@ impl Component for EffectPanel {
             | Action::ChangeEffectMode
             | Action::EditEffectWording
             | Action::TakeWording
+            | Action::EditEffectBudget
             | Action::MorePairs
             | Action::FewerPairs
             | Action::RenewEffect => {
@@ -430,14 +476,14 @@ impl Component for EffectPanel {
     }
 
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
-        if let Some(field) = &mut self.wording {
+        if let Some((_, field)) = &mut self.input {
             field.on_key(key);
         }
         Response::default()
     }
 
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
-        if let Some(field) = &mut self.wording {
+        if let Some((_, field)) = &mut self.input {
             field.on_paste(text);
         }
         Response::default()
@@ -480,8 +526,8 @@ impl Component for EffectPanel {
         } else {
             self.scroll.draw(&lines, inside, canvas);
         }
-        if let Some(field) = &self.wording {
-            draw_wording(field, context, screen, canvas);
+        if let Some((typed, field)) = &self.input {
+            draw_input(*typed, field, context, screen, canvas);
         }
     }
 }
@@ -502,19 +548,24 @@ fn describe_text(text: &LessonText) -> String {
     }
 }
 
-/// Draws the box in which another wording is typed.
-fn draw_wording(field: &TextField, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-    let window = Window {
-        title: "Another wording, measured against the present one",
-        position: WindowPosition::Middle,
-        rows: 4,
-        columns: 100,
-        mode: Mode::LineInput,
+/// Draws the box in which something is typed.
+fn draw_input(typed: Typed, field: &TextField, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    let (title, help) = match typed {
+        Typed::Wording => (
+            "Another wording, measured against the present one",
+            "It is played as an arm of its own, `edited`, and gets a verdict if the lesson itself helped. Empty: no other wording.",
+        ),
+        Typed::Budget => (
+            "Budget of each column",
+            "Amounts with commas between them, such as `10 min`, `500 calls`, `200 episodes`, `300 k tokens` or `2.50` (money, by the \
+             configured prices). The first one that is reached stops it. Empty: the pairs alone.",
+        ),
     };
+    let window =
+        Window { title, position: WindowPosition::Middle, rows: 4, columns: 100, mode: Mode::LineInput };
     let inside = window.draw(context, screen, canvas);
     let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
     field.draw(true, row(0), canvas);
-    let help = "It is played as an arm of its own, `edited`, and gets a verdict if the lesson itself helped. Empty: no other wording.";
     let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     put_lines(&paragraph((Role::Muted, ""), Role::Muted, help, inside.width), below, canvas);
 }

@@ -41,6 +41,7 @@ fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
             version: 1,
             text: LessonText::plain("Look."),
         }],
+        groups: Vec::new(),
         column: Some(column),
         contrasts: vec![Contrast::new("with", "without"), Contrast::new("with", "placebo")],
         scope: if here { EffectScope::Moment } else { EffectScope::Tasks },

@@ -139,7 +139,13 @@ impl EffectLog {
         if reached(plan.budget.episodes, totals.episodes) {
             return Some(StopReason::Episodes);
         }
-        reached(plan.budget.tokens, totals.tokens).then_some(StopReason::Tokens)
+        [
+            (plan.budget.tokens, totals.tokens, StopReason::Tokens),
+            (plan.budget.calls, totals.calls, StopReason::Calls),
+            (plan.budget.cost_nano, totals.cost_nano, StopReason::Cost),
+        ]
+        .into_iter()
+        .find_map(|(limit, done, reason)| reached(limit, done).then_some(reason))
     }
 
     /// Returns the next episodes that are neither recorded nor in progress, in order.

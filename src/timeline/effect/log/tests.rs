@@ -25,6 +25,7 @@ fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
         lesson: Some(id.clone()),
         version: Some(1),
         lessons: vec![MeasuredLesson { id, version: 1, text: LessonText::plain("Look.") }],
+        groups: Vec::new(),
         column: None,
         contrasts: arms.iter().map(|(first, second)| Contrast::new(*first, *second)).collect(),
         scope: EffectScope::Tasks,

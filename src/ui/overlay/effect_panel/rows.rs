@@ -88,6 +88,11 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         );
         lines.extend(paragraph((Role::Muted, "edited   "), Role::Lesson, &text, columns));
     }
+    let budget = progress.budget().describe();
+    if !budget.is_empty() {
+        let text = format!("each column stops at {budget}");
+        lines.extend(paragraph((Role::Muted, "budget   "), Role::Text, &text, columns));
+    }
     if let Some(first) = progress.columns.first() {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
     }
