@@ -507,6 +507,46 @@ mod tests {
         assert_eq!(describe_verdict(&here.contrasts[0]), "no verdict: a fact, not a sample");
     }
 
+    /// Of several lessons, the ones that surely help come first.
+    #[test]
+    fn several_lessons_are_sorted_by_the_lower_end_of_their_interval() {
+        let of = |second: &str, low: f64, difference: f64, marked| {
+            let mut contrast = result(Verdict::Undecided, None).contrasts.remove(0);
+            contrast.judged.contrast = Contrast::new("all", second);
+            (contrast.judged.low, contrast.judged.difference, contrast.marked) =
+                (low, Some(difference), marked);
+            contrast
+        };
+        let order = |marked| {
+            let contrasts = [("a", -0.5, 0.0), ("b", 0.1, 0.3), ("c", 0.1, 0.4), ("d", 0.2, 0.2)];
+            let contrasts = contrasts.map(|(name, low, difference)| of(name, low, difference, marked));
+            let several = EffectResult { contrasts: contrasts.into(), ..result(Verdict::Undecided, None) };
+            let sorted = sorted_contrasts(&several).into_iter();
+            sorted.map(|contrast| contrast.judged.contrast.second.clone()).collect::<Vec<_>>().concat()
+        };
+        assert_eq!((order(Some(false)), order(None)), ("dcba".to_owned(), "abcd".to_owned()));
+    }
+
+    /// Regression: the end said that all pairs were played, although some had been discarded.
+    #[test]
+    fn the_end_says_how_many_pairs_were_discarded() {
+        let ended = |reason, discarded, can_retry| {
+            let stopped = Some(reason);
+            let ended = EffectResult { discarded, can_retry, stopped, ..result(Verdict::Undecided, None) };
+            describe_stop(&ended).unwrap()
+        };
+        assert_eq!(ended(StopReason::Pairs, 0, false), "all pairs are played");
+        assert_eq!(
+            ended(StopReason::Pairs, 3, true),
+            "all pairs are played, but 3 pairs were discarded because an episode couldn't be played; continuing tries again"
+        );
+        assert_eq!(
+            ended(StopReason::Decided, 1, false),
+            "there is a verdict, but 1 pair was discarded because an episode couldn't be played"
+        );
+        assert!(ended(StopReason::Discarded, 2, true).ends_with("continuing tries them again (2 pairs)"));
+    }
+
     #[test]
     fn the_panel_names_the_harmful_column() {
         let harmful = |here, elsewhere| describe_panel(PanelVerdict::Harmful, here, elsewhere);

@@ -175,6 +175,19 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
     // What the session says isn't ignored in silence.
     assert_eq!(code(&["--actor", "rules"]), Some(2));
     assert_eq!(code(&["--set", "r_freq=3"]), Some(2));
+    // Progress is no outcome where it says no more than success.
+    let no_progress = program(dir.path())
+        .args([
+            "lessons", "effect", "--text", "Look.", "--env", "babyai", "--task", "GoToObj", "--pairs", "2",
+        ])
+        .args(["--outcome", "progress", "--pool", "pool.jsonl"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&no_progress.stderr).into_owned();
+    assert!(no_progress.status.code() == Some(2) && error.contains("has no sub-goals"), "{error}");
+    // A budget in money stops nothing that has no price.
+    assert_eq!(code(&["--cost", "2.50"]), Some(2));
+    assert_eq!(code(&["--cost", "cheap"]), Some(2));
     // Without a budget somebody must confirm the plan.
     let unconfirmed = program(dir.path())
         .args(["lessons", "effect", "--text", "Look.", "--env", "household", "--tasks", "easy/put/1-3"])

@@ -2,13 +2,13 @@
 //!
 //! The tasks were chosen by a pilot: 8 plays of each of 40 tasks or more (ALFWorld: 43 games) in each arm. Each test repeats it on
 //! the chosen tasks, with other seeds than those of the measurement. Tasks of helping lessons are won in at most half of the
-//! plays without the lesson and at least 30 points more often with it, those of harmful ones at least 30 points less often; in BabyAI
-//! the latter, too, are won in at most half of the plays without the lesson.
+//! plays without the lesson and at least 30 points more often with it, those of harmful ones at least 30 points less often. In BabyAI
+//! and PDDL the tasks of harmful and useless lessons, too, are won in at most half of the plays without the lesson.
 //!
 //! Useless lessons apply to their tasks: most plays with the lesson differ from those without it, but as many are won.
 //!
-//! The lessons that the rule-based actor understands in PDDL end habits. In the pilot, none of the nine tried won any task 30
-//! points less often, so no harmful one is measured there.
+//! The lessons that the rule-based actor understands in PDDL end habits: it takes the planned action instead of a worse one, and
+//! plans anew at every step. So no harmful one is measured there; `docs/EFFECT.md` has the pilots in which none was found.
 
 use serde_json::Value;
 use std::path::Path;
@@ -35,6 +35,8 @@ struct Case {
     verdict: &'static str,
     /// The tasks; of ALFWorld, how the names of the games begin.
     tasks: &'static [&'static str],
+    /// Another step limit than the environment's.
+    max_steps: Option<&'static str>,
 }
 
 const HOUSEHOLD: &[Case] = &[
@@ -43,12 +45,14 @@ const HOUSEHOLD: &[Case] = &[
         lesson: "Only a microwave can heat things.",
         verdict: "helped",
         tasks: &["normal/heat/36", "normal/heat/10", "normal/heat/19"],
+        max_steps: None,
     },
     Case {
         env: "household",
         lesson: "Take the object before you heat, cool or clean it.",
         verdict: "no-effect",
         tasks: &["normal/cool/2"],
+        max_steps: None,
     },
     // The eggs are somewhere else, and there are many cabinets.
     Case {
@@ -56,6 +60,7 @@ const HOUSEHOLD: &[Case] = &[
         lesson: "Look for an egg in/on a cabinet first.",
         verdict: "harmful",
         tasks: &["normal/heat/6", "normal/cool/6"],
+        max_steps: None,
     },
 ];
 
@@ -71,6 +76,7 @@ const ALFWORLD: &[Case] = &[
             "v042__look_at_obj_in_light-CD",
             "v042__pick_heat_then_place_in_recep-Plate",
         ],
+        max_steps: None,
     },
     Case {
         env: "alfworld",
@@ -80,12 +86,14 @@ const ALFWORLD: &[Case] = &[
             "v042__pick_clean_then_place_in_recep-ButterKnife",
             "v042__pick_cool_then_place_in_recep-Pan-None-DiningTable",
         ],
+        max_steps: None,
     },
     Case {
         env: "alfworld",
         lesson: "Look for a tomato in/on a cabinet first.",
         verdict: "harmful",
         tasks: &["v211__pick_heat_then_place_in_recep-Tomato-None-Garb"],
+        max_steps: None,
     },
 ];
 
@@ -103,13 +111,21 @@ const BABYAI: &[Case] = &[
             "UnlockPickupDist/27",
             "UnlockPickupDist/10",
         ],
+        max_steps: None,
     },
-    // It saves some steps, of which these tasks have enough, or nobody has.
+    // It saves some steps, of which the first two tasks have enough, and the others never.
     Case {
         env: "babyai",
         lesson: "Use \"pickup COLOUR KIND NUMBER\".",
         verdict: "no-effect",
-        tasks: &["PutNextLocalS6N4/20", "PutNextLocalS6N4/36", "PutNextLocalS6N4/32"],
+        tasks: &[
+            "PutNextLocalS6N4/20",
+            "PutNextLocalS6N4/36",
+            "PutNextLocalS6N4/32",
+            "PutNextLocalS6N4/24",
+            "PutNextLocalS6N4/19",
+        ],
+        max_steps: None,
     },
     Case {
         env: "babyai",
@@ -123,6 +139,7 @@ const BABYAI: &[Case] = &[
             "PutNextLocalS6N4/12",
             "PutNextLocalS6N4/16",
         ],
+        max_steps: None,
     },
 ];
 
@@ -132,12 +149,15 @@ const PDDL: &[Case] = &[
         lesson: "Put a block that is in the way on the table.",
         verdict: "helped",
         tasks: &["blockworld/17", "blockworld/40", "blockworld/7"],
+        max_steps: None,
     },
+    // It saves some steps, of which the first task has enough. The second one needs more than there are.
     Case {
         env: "pddl",
-        lesson: "Use unstack for a block that lies on another one.",
+        lesson: "Carry a ball in each hand before you move.",
         verdict: "no-effect",
-        tasks: &["blockworld/22", "blockworld/24"],
+        tasks: &["gripper/25", "gripper/hard/1"],
+        max_steps: Some("20"),
     },
 ];
 
@@ -149,6 +169,9 @@ fn play(case: &Case, tasks: &[String], options: &[&str]) -> Vec<Value> {
     command.args(["--these", "--placebo", "none", "--keep", "none", "--json"]).args(options);
     for task in tasks {
         command.args(["--task", task]);
+    }
+    if let Some(steps) = case.max_steps {
+        command.args(["--max-steps", steps]);
     }
     command.current_dir(dir.path()).env_clear().env("HOME", dir.path()).stdin(Stdio::null());
     let output = command.output().unwrap();
@@ -184,7 +207,12 @@ impl Case {
         let (effect, needs_room) = match self.verdict {
             "helped" => (with - without, true),
             "harmful" => (without - with, self.env == "babyai"),
-            _ => return,
+            _ => {
+                let has_room = without <= LARGEST_BASELINE;
+                let needs_room = ["babyai", "pddl"].contains(&self.env);
+                assert!(!needs_room || has_room, "{}: {without}", self.name());
+                return;
+            }
         };
         assert!(effect >= SMALLEST_EFFECT, "{}: {with} {without}", self.name());
         assert!(!needs_room || without <= LARGEST_BASELINE, "{}: {without}", self.name());

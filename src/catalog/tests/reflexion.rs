@@ -121,6 +121,25 @@ fn a_reflection_that_repeats_a_persons_lesson_is_merged_with_it() {
     assert_eq!(play.state().reflections.len(), 2, "the reflection itself is kept");
 }
 
+/// Regression: a person's lesson about another task swallowed what the mentor learned here.
+#[test]
+fn a_persons_lesson_about_another_task_swallows_no_reflection() {
+    // The second plan is about task b; the lesson is taught during task a.
+    for (scope, is_merged) in [(Scope::Task, false), (Scope::Environment, true)] {
+        let mut play = play(run(&[("a", ""), ("b", "")], 2));
+        let text = LessonText::plain("PLAN 2");
+        let lesson = LessonCommand::add(ReflectionKind::Plan, scope, text, String::new());
+        play.command(Command::Lesson(lesson));
+        play_and_lose(&mut play);
+        let lessons = play.state().pool.all();
+        let plans: Vec<(&str, u32)> =
+            lessons.map(|lesson| (lesson.text().text.as_str(), lesson.recurrences)).collect();
+        let merged = [("PLAN 2", 1), ("Plan 1.", 0)];
+        let separate = [("PLAN 2", 0), ("Plan 1.", 0), ("Plan 2.", 0)];
+        assert_eq!(plans, if is_merged { &merged[..] } else { &separate[..] }, "{scope:?}");
+    }
+}
+
 /// Regression: all trials of a task's second listing counted as the last, so that nothing was learned from them.
 #[test]
 fn a_task_listed_twice_learns_in_both_listings() {

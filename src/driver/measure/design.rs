@@ -251,3 +251,50 @@ fn guarded(config: &RunConfig) -> OpenWorld {
         Ok(Box::new(world) as Box<dyn Environment>)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lesson(id: &str, text: &str) -> MeasuredLesson {
+        MeasuredLesson { id: LessonId(id.into()), version: 1, text: LessonText::plain(text) }
+    }
+
+    fn off(ids: &[&str]) -> Vec<PoolChange> {
+        ids.iter().map(|id| PoolChange::Off(LessonId((*id).into()))).collect()
+    }
+
+    /// Of two lessons that say the same, neither shows an effect while the other one remains.
+    #[test]
+    fn lessons_that_say_the_same_are_also_left_out_together() {
+        let lessons = [
+            lesson("a", "Only a microwave can heat things."),
+            lesson("b", "Open a container before you take from it."),
+            lesson("c", "A microwave alone can heat things."),
+            lesson("d", "Only a microwave can heat these things."),
+        ];
+        let groups = similar_lessons(&lessons);
+        assert_eq!(groups, [["a", "c", "d"].map(|id| LessonId(id.into()))]);
+        let (arms, contrasts) = arms_leaving_one_out(&lessons, &groups);
+        let names: Vec<&str> = contrasts.iter().map(|contrast| contrast.second.as_str()).collect();
+        assert_eq!(names, ["without-a", "without-b", "without-c", "without-d", "without-group-1"]);
+        assert!(contrasts.iter().all(|contrast| contrast.first == ALL));
+        let last = arms.last().unwrap();
+        assert_eq!((last.name.as_str(), &last.changes), ("without-group-1", &off(&["a", "c", "d"])));
+        assert!(similar_lessons(&lessons[..2]).is_empty());
+    }
+
+    #[test]
+    fn a_lesson_alone_is_compared_with_an_empty_pool() {
+        let lessons = [lesson("a", "Look."), lesson("b", "Wait.")];
+        let pool: Vec<LessonId> = ["a", "b", "c"].into_iter().map(|id| LessonId(id.into())).collect();
+        let (arms, contrasts) = arms_adding_one_in(&lessons, &pool);
+        let changes: Vec<(&str, &[PoolChange])> =
+            arms.iter().map(|arm| (arm.name.as_str(), arm.changes.as_slice())).collect();
+        assert_eq!(
+            changes,
+            [(NONE, &*off(&["a", "b", "c"])), ("only-a", &*off(&["b", "c"])), ("only-b", &*off(&["a", "c"]))]
+        );
+        assert_eq!(contrasts, [Contrast::new("only-a", NONE), Contrast::new("only-b", NONE)]);
+    }
+}

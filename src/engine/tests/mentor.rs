@@ -2,8 +2,8 @@
 //! meanwhile.
 
 use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result, won_result};
-use crate::domain::{CallId, Purpose, Question, ReflectionKind, Usage};
-use crate::engine::{Command, Effect, Event, Reply};
+use crate::domain::{CallId, LessonText, Purpose, Question, ReflectionKind, Scope, Usage};
+use crate::engine::{Command, Effect, Event, LessonCommand, Reply};
 
 /// Returns a harness after two steps, with a round of two questions to the mentor in flight: Error and Abstract.
 fn with_question_round() -> Harness {
@@ -383,4 +383,23 @@ fn the_prompt_of_the_actors_failed_call_can_be_edited_without_stepping_by_stages
     assert_eq!(state.open_episode().unwrap().calls, calls, "the retry isn't counted as another call");
     let (last, previous) = (state.actor_prompts.0.as_ref().unwrap(), state.actor_prompts.1.as_ref().unwrap());
     assert!(last.edited && !previous.edited && last.call == previous.call);
+}
+
+/// Regression: a person's lesson for one episode or task swallowed what the mentor learned for the whole environment.
+#[test]
+fn a_persons_lesson_with_a_narrower_scope_swallows_no_reflection() {
+    for (scope, is_merged) in [(Scope::Episode, false), (Scope::Task, false), (Scope::Environment, true)] {
+        let mut harness = with_question_round();
+        let text = LessonText::plain("BEDS are soft");
+        let lesson = LessonCommand::add(ReflectionKind::Abstract, scope, text, String::new());
+        harness.command(Command::Lesson(lesson)).unwrap();
+        let round = questions_in_flight(&harness);
+        answer_call(&mut harness, round[1].0, "Beds are soft.");
+        let lessons = harness.state().pool.all();
+        let lessons: Vec<(&str, u32)> =
+            lessons.map(|lesson| (lesson.text().text.as_str(), lesson.recurrences)).collect();
+        let merged = [("BEDS are soft", 1)];
+        let separate = [("BEDS are soft", 0), ("Beds are soft.", 0)];
+        assert_eq!(lessons, if is_merged { &merged[..] } else { &separate[..] }, "{scope:?}");
+    }
 }

@@ -182,6 +182,39 @@ fn pairs_can_be_added_and_taken_away() {
     }
 }
 
+/// A budget is typed, belongs to the same measurement, and stays in its box if it can't be read.
+#[test]
+fn a_budget_is_typed_and_shown() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+    assert_eq!(screen.press("b"), []);
+    assert!(screen_text(&screen.draw()).contains("Budget of each column"));
+    for key in ["x", "Enter"] {
+        assert_eq!(screen.press(key), []);
+    }
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("not a budget") && shown.contains("Budget of each column"), "{shown}");
+    screen.press("Backspace");
+    for key in ["5", "m", "i", "n"] {
+        screen.press(key);
+    }
+    let budget = EffectBudget { minutes: Some(5), ..EffectBudget::default() };
+    let limited = EffectQuery { budget: Some(budget), ..query.clone() };
+    assert_eq!(screen.press("Enter"), [Request::PlanEffect(limited.clone())]);
+    let Answer::Effect(Ok(mut planned)) = progress(&limited, EffectPhase::Idle, 0) else { unreachable!() };
+    let columns = &mut Arc::make_mut(&mut planned.0).columns;
+    for column in columns {
+        let plan = EffectPlan { budget, ..column.plan().clone() };
+        column.log.apply(EffectRecord::Planned(Box::new(plan)));
+    }
+    screen.send(UiMessage::Answer(Answer::Effect(Ok(planned))));
+    assert!(screen_text(&screen.draw()).contains("each column stops at 5 min"));
+    // After a verdict, no budget changes anything.
+    screen.send(UiMessage::Answer(progress(&limited, EffectPhase::Idle, 1_200)));
+    assert_eq!(screen.press("b"), []);
+    assert!(screen_text(&screen.draw()).contains("another budget changes nothing"));
+}
+
 /// Regression: an Enter while the measurement was prepared was lost, although its key was on the screen.
 #[test]
 fn an_early_enter_starts_what_costs_nothing_once_it_is_planned() {

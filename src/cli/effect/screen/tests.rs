@@ -121,7 +121,10 @@ fn the_screen_and_the_command_line_give_the_same_numbers() {
     let flags = ["effect", "--session", "hot-mug-taught", "--lesson", &lesson.0, "--pairs", "3"];
     let args = <Flags as clap::Parser>::try_parse_from(flags).unwrap().effect;
     let mut out = Output::new();
-    let prepared = design::prepare(&mut config, &pool, &args, &mut out).unwrap();
+    let mut prepared = design::prepare(&mut config, &pool, &args, &mut out).unwrap();
+    for column in &mut prepared {
+        column.log = dir.path().join(&column.measurement.plan.effect).join(LOG_NAME);
+    }
     let (_sender, wanted) = watch::channel(Wanted::Running);
     let measured = run(&prepared, &args, &wanted, &mut ResultPrinter::new(&args, &mut out)).unwrap();
     assert_eq!((shown.columns.len(), measured.len()), (2, 2));

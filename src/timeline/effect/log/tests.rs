@@ -200,6 +200,39 @@ fn pairs_after_the_primary_verdict_count_against_discarded_ones() {
     assert_eq!((log.verdict(0), log.discarded_pairs()), (Some(Verdict::Helped), 2));
 }
 
+/// Calls and money stop a measurement like tokens do, and a larger budget continues it.
+#[test]
+fn calls_and_money_are_budgets() {
+    let with = |budget: EffectBudget| EffectPlan { budget, ..plan(60, TWO_ARMS) };
+    let calls = EffectBudget { calls: Some(41), ..EffectBudget::default() };
+    let (log, _) = run(EffectLog::new(with(calls)), |_| Some(true));
+    assert_eq!((log.totals().calls, log.stopped()), (50, Some(StopReason::Calls)));
+    let priced = |slot: &EpisodeSlot| {
+        let EffectRecord::Episode(mut record) = episode(slot, true) else { unreachable!() };
+        record.cost_nano = 400;
+        EffectRecord::Episode(record)
+    };
+    let cost = EffectBudget { cost_nano: Some(1_000), ..EffectBudget::default() };
+    let mut log = EffectLog::new(with(cost));
+    for larger in [None, Some(2_000)] {
+        if larger.is_some() {
+            let budget = EffectBudget { cost_nano: larger, ..cost };
+            log.apply(EffectRecord::Planned(Box::new(with(budget))));
+        }
+        loop {
+            let record = match log.next(&[], 1) {
+                NextRecord::Play(slots) => priced(&slots[0]),
+                NextRecord::Write(record) => *record,
+                NextRecord::Wait | NextRecord::Done => break,
+            };
+            log.apply(record);
+        }
+        let expected = if larger.is_some() { 2_000 } else { 1_200 };
+        assert_eq!((log.totals().cost_nano, log.stopped()), (expected, Some(StopReason::Cost)));
+        assert!(StopReason::Cost.is_budget() && !log.can_go_on());
+    }
+}
+
 /// Regression: an expired key ended a measurement for good.
 #[test]
 fn discarded_pairs_are_played_when_the_measurement_is_continued() {
