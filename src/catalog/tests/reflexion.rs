@@ -127,10 +127,15 @@ fn a_persons_lesson_about_another_task_swallows_no_reflection() {
     // The second plan is about task b; the lesson is taught during task a.
     for (scope, is_merged) in [(Scope::Task, false), (Scope::Environment, true)] {
         let mut play = play(run(&[("a", ""), ("b", "")], 2));
+        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+        play.play_script(&mut house, &["inventory"]);
         let text = LessonText::plain("PLAN 2");
         let lesson = LessonCommand::add(ReflectionKind::Plan, scope, text, String::new());
         play.command(Command::Lesson(lesson));
-        play_and_lose(&mut play);
+        let mut world =
+            |action: Option<&str>| action.map_or_else(|| house.reset(), |action| house.step(action));
+        while play.advance(&mut world, &mut |_| Some("inventory".to_owned())) {}
+        assert!(play.state().run_over);
         let lessons = play.state().pool.all();
         let plans: Vec<(&str, u32)> =
             lessons.map(|lesson| (lesson.text().text.as_str(), lesson.recurrences)).collect();
