@@ -178,7 +178,16 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
     // Progress is no outcome where it says no more than success.
     let no_progress = program(dir.path())
         .args([
-            "lessons", "effect", "--text", "Look.", "--env", "babyai", "--task", "GoToObj", "--pairs", "2",
+            "lessons",
+            "effect",
+            "--text",
+            "Look.",
+            "--env",
+            "babyai",
+            "--task",
+            "UnlockPickupDist/1",
+            "--pairs",
+            "2",
         ])
         .args(["--outcome", "progress", "--pool", "pool.jsonl"])
         .output()
