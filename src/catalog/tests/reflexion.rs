@@ -132,8 +132,10 @@ fn a_persons_lesson_about_another_task_swallows_no_reflection() {
         let text = LessonText::plain("PLAN 2");
         let lesson = LessonCommand::add(ReflectionKind::Plan, scope, text, String::new());
         play.command(Command::Lesson(lesson));
-        let mut world =
-            |action: Option<&str>| action.map_or_else(|| house.reset(), |action| house.step(action));
+        let mut world = |action: Option<&str>| match action {
+            None => house.reset(),
+            Some(action) => house.step(action),
+        };
         while play.advance(&mut world, &mut |_| Some("inventory".to_owned())) {}
         assert!(play.state().run_over);
         let lessons = play.state().pool.all();
