@@ -26,7 +26,6 @@ pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<Stri
         ReflectionKind::Advice => {}
         ReflectionKind::Abstract
         | ReflectionKind::Error
-        | ReflectionKind::Progress
         | ReflectionKind::Plan
         | ReflectionKind::Experience
         | ReflectionKind::Lesson
