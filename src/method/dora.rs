@@ -121,7 +121,7 @@ impl Dora {
         let Some(ended) = uncounted_attempt(state, &search, task) else {
             return vec![start_attempt(state, &search, now, task)];
         };
-        if !ended.won && !state.is_answered(ADVICE) {
+        if !ended.won && !ended.reason.is_env_failure() && !state.is_answered(ADVICE) {
             let intents = mentor::ask_mentor(self, self.rules, state, ADVICE);
             // Empty without a mentor.
             if !intents.is_empty() {

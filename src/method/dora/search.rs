@@ -492,7 +492,7 @@ impl Search {
         self.counted = state.episode.as_ref().map_or(0, |episode| episode.number);
         let Some(mut now) = self.now.take() else { return (self, None) };
         // Here and not only at the end: an instruction may be changed back.
-        now.assisted |= is_instruction_changed(state, &now) || is_played_by_person(state);
+        now.assisted |= is_instruction_changed(state, &now) || is_attempt_void(state);
         now.attempt += 1;
         if solved || u64::from(now.attempt) >= attempts {
             now.results.push((solved, reward, now.attempt));
@@ -537,11 +537,14 @@ fn is_instruction_changed(state: &State, now: &Evaluation) -> bool {
     in_force.peek().is_none() || in_force.any(|lesson| lesson.text().text != now.text)
 }
 
-/// Returns whether a person decided an action of the attempt that has just ended, or changed what the agent saw or thought. Advice
-/// that a person wrote is part of what is evaluated.
-fn is_played_by_person(state: &State) -> bool {
+/// Returns whether the attempt that has just ended says nothing about the advice: the environment failed, or a person decided an
+/// action or changed what the agent saw or thought. Advice that a person wrote is part of what is evaluated.
+fn is_attempt_void(state: &State) -> bool {
     let Some(episode) = state.episode.as_deref() else { return false };
-    episode.outcome.as_ref().is_some_and(|outcome| outcome.reason == EndReason::Person)
+    episode
+        .outcome
+        .as_ref()
+        .is_some_and(|outcome| outcome.reason == EndReason::Person || outcome.reason.is_env_failure())
         || episode.steps.iter().any(|step| {
             step.thought_edited
                 || step.answer.as_ref().is_some_and(|answer| answer.edited)
