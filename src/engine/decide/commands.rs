@@ -1,5 +1,6 @@
 //! Turns the commands of a person or a script into events.
 
+use crate::domain::common_settings::ActorReply;
 use crate::domain::{
     Author, Autonomy, CallId, EndReason, EpisodeRole, FailureKind, LessonOp, LessonStatus, MeasuredEffect,
     ShownAs, Stage, Step, Task, ThoughtDisposition,
@@ -242,7 +243,7 @@ impl Engine {
         let mut events = vec![Event::ActionOverridden {
             step: step.number,
             proposed: step.proposal_text().map(Cow::into_owned),
-            action: one_line(action),
+            action: person_action(self.state.settings().actor_reply, action),
             shown_as,
             // If the proposal is only a thought, the person's action replaces it, so later prompts omit that thought
             // even if they keep the earlier ones.
@@ -278,7 +279,7 @@ impl Engine {
             events.push(Event::ActionOverridden {
                 step: number,
                 proposed: open.and_then(|s| s.proposed.clone()),
-                action: one_line(action),
+                action: person_action(state.settings().actor_reply, action),
                 shown_as: ShownAs::AgentAction,
                 thought_disposition: ThoughtDisposition::Kept,
                 thoughts_from: None,
@@ -413,8 +414,11 @@ fn check_not_proposed_by_method(step: &Step) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Joins the lines of a person's action with spaces.
-fn one_line(action: &str) -> String {
+/// Returns a person's action: its lines joined with spaces, unless a whole reply is the action, as a program is.
+fn person_action(form: ActorReply, action: &str) -> String {
+    if form == ActorReply::Whole {
+        return action.trim().replace("\r\n", "\n").replace('\r', "\n");
+    }
     action.trim().split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

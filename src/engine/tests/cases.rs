@@ -238,6 +238,25 @@ fn a_failed_call_pauses_and_can_be_retried() {
     assert!(harness.state().is_waiting());
 }
 
+/// Regression: a person could write a program in one line only.
+#[test]
+fn a_persons_action_keeps_its_lines_where_a_whole_reply_is_the_action() {
+    use crate::domain::SettingOrigin;
+    use crate::domain::common_settings::{ACTOR_REPLY, ActorReply};
+    for (form, expected) in
+        [(ActorReply::Line, "code def f(x): return x"), (ActorReply::Whole, "code\ndef f(x):\n    return x")]
+    {
+        let mut spec = spec_with_tasks(1);
+        spec.settings.set(ACTOR_REPLY.spec.name, form.word(), SettingOrigin::Person);
+        let mut harness = Harness::with_spec(spec);
+        harness.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
+        harness.command(Command::Step).unwrap();
+        harness.reply_as_env(step_result("def f(x):"));
+        harness.command(Command::Act("code\r\ndef f(x):\n    return x\n".to_owned())).unwrap();
+        assert_eq!(harness.state().open_episode().unwrap().step(1).unwrap().action(), Some(expected));
+    }
+}
+
 /// Regression: an environment's crash counted as a failure of the agent.
 #[test]
 fn a_task_given_up_after_a_failure_of_the_environment_is_no_attempt() {

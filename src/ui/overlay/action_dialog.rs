@@ -99,7 +99,7 @@ impl ActionDialog {
         Self {
             person_plays: plays,
             gives_up_failed_call: false,
-            input: ActionInput::new(&proposal),
+            input: ActionInput::new(&proposal, Some(state)),
             thought: step.and_then(|s| thought_before(state, s)),
             rewriting: None,
             settings,

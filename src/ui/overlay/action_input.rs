@@ -1,6 +1,8 @@
 //! An input line for an action, with completion from the admissible actions. Used for overrides, for manual play, and
 //! for replacing a past action on a new branch.
 
+use crate::domain::common_settings::ActorReply;
+use crate::engine::State;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -9,8 +11,11 @@ use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Picker, marked_row};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::put_line;
-use crossterm::event::{KeyEvent, MouseEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 use ratatui::layout::Rect;
+
+/// Stands for a line break in the line, where an action may have several lines.
+const LINE_BREAK: char = '↵';
 
 /// The input line and the list of admissible actions below it. Typing selects the best match; moving up from it selects
 /// the typed text.
@@ -20,16 +25,20 @@ pub(super) struct ActionInput {
     admissible: Option<Result<(), String>>,
     /// Whether the text was edited, so that it filters the list.
     is_edited: bool,
+    /// Whether an action may have several lines, as a program has.
+    keeps_lines: bool,
     /// The text that a person was warned about; accepting it again runs it.
     confirmed: Option<String>,
 }
 
 impl ActionInput {
     /// Creates a line with preselected text, which typing replaces.
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str, state: Option<&State>) -> Self {
         let search = |all: &[String], query: &str| rank_actions(all, query);
-        let picker = Picker::preferring_text(TextField::preselected(text), search);
-        Self { picker, admissible: None, is_edited: false, confirmed: None }
+        let keeps_lines = state.is_some_and(|state| state.settings().actor_reply == ActorReply::Whole);
+        let text = if keeps_lines { mark_line_breaks(text) } else { text.to_owned() };
+        let picker = Picker::preferring_text(TextField::preselected(&text), search);
+        Self { picker, admissible: None, is_edited: false, keeps_lines, confirmed: None }
     }
 
     /// Returns the selected action, else the typed text.
@@ -50,6 +59,7 @@ impl ActionInput {
                 self.confirmed = Some(text);
                 Err(format!("{reason}; press again to run it as typed"))
             }
+            _ if self.keeps_lines => Ok(text.replace(LINE_BREAK, "\n")),
             _ => Ok(text),
         }
     }
@@ -109,13 +119,21 @@ impl ActionInput {
 
     /// Handles a typed key. Returns whether the text changed.
     pub(super) fn on_key(&mut self, key: KeyEvent) -> bool {
-        let changed = self.picker.on_key(key);
+        let breaks_line = key.code == KeyCode::Enter && key.modifiers.contains(KeyModifiers::ALT);
+        let changed = if self.keeps_lines && breaks_line {
+            self.picker.on_paste(&LINE_BREAK.to_string())
+        } else {
+            self.picker.on_key(key)
+        };
         self.after_edit(changed)
     }
 
     /// Handles pasted text. Returns whether the text changed.
     pub(super) fn on_paste(&mut self, text: &str) -> bool {
-        let changed = self.picker.on_paste(text);
+        let changed = match self.keeps_lines {
+            true => self.picker.on_paste(&mark_line_breaks(text)),
+            false => self.picker.on_paste(text),
+        };
         self.after_edit(changed)
     }
 
@@ -164,6 +182,10 @@ impl ActionInput {
         match &self.admissible {
             None => (Role::Muted, loading_message.to_owned()),
             Some(Err(why)) => (Role::Muted, format!("no list: {why}; type any action")),
+            Some(_) if all == 0 && self.keeps_lines => (
+                Role::Muted,
+                format!("type or paste the whole reply {dot} {LINE_BREAK} is a line break (Alt-Enter)"),
+            ),
             Some(Ok(())) if all == 0 => {
                 (Role::Muted, "this environment lists no actions; type any action".to_owned())
             }
@@ -188,6 +210,10 @@ impl ActionInput {
             }
         }
     }
+}
+
+fn mark_line_breaks(text: &str) -> String {
+    text.trim().replace("\r\n", "\n").replace(['\n', '\r'], &LINE_BREAK.to_string())
 }
 
 /// Returns the indices of the actions that match a query, ignoring case: equal ones and those that begin with it first,
@@ -219,6 +245,22 @@ fn match_rank(action: &str, query: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: a pasted program lost its line breaks.
+    #[test]
+    fn line_breaks_are_kept_where_a_whole_reply_is_the_action() {
+        let mut input = ActionInput::new("", None);
+        input.keeps_lines = true;
+        input.on_paste("code\r\ndef f(x):\n    return x\n");
+        assert_eq!(input.picker.text(), "code↵def f(x):↵    return x");
+        input.on_key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
+        input.on_paste("y = 1");
+        input.choose_typed_text();
+        assert_eq!(input.accept().unwrap(), "code\ndef f(x):\n    return x\ny = 1");
+        input.keeps_lines = false;
+        input.on_paste("a\nb");
+        assert!(input.picker.text().ends_with("y = 1a b"));
+    }
 
     #[test]
     fn actions_rank_by_prefix_then_words_then_letters_and_keep_their_order() {

@@ -75,7 +75,7 @@ impl ValueInput {
         let mut methods = Picker::unfiltered(methods.to_vec());
         methods.select(|name| *name == was);
         let line = (change == ForkChange::Action).then(|| {
-            let mut line = ActionInput::new(&was);
+            let mut line = ActionInput::new(&was, Some(shown));
             if actions_requested_at.is_none() {
                 line.set_admissible(Err("unknown at this point".to_owned()));
             }
@@ -286,10 +286,10 @@ impl ValueInput {
         let line = one_line(&text).into_owned();
         Ok(Some(match &self.change {
             ForkChange::Action if played => {
-                self.branch_start(&format!("another action, {line}"), vec![Command::Act(line)])
+                self.branch_start(&format!("another action, {line}"), vec![Command::Act(text)])
             }
             ForkChange::Action => {
-                self.branch_start(&format!("another action, {line}"), vec![override_command(shown, line)])
+                self.branch_start(&format!("another action, {line}"), vec![override_command(shown, text)])
             }
             ForkChange::Thought => {
                 self.branch_start("another thought", vec![Command::EditThought { step, text }])
