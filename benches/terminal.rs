@@ -411,6 +411,7 @@ mod streaming {
                     Ok(report)
                 },
             ),
+            save_picture: Arc::new(unused),
             open_file: None,
             remember_hint: Arc::new(unused),
             list_sessions: Arc::new(unused_work),

@@ -229,7 +229,9 @@ fn a_thousand_environments_in_a_process_of_their_own() {
     let round = |count: usize| {
         for _ in 0..count / 4 {
             let mut worlds: Vec<_> = (0..4).map(|_| open(&options).unwrap()).collect();
-            worlds.iter_mut().for_each(|world| drop(world.reset().unwrap()));
+            for world in &mut worlds {
+                world.reset().unwrap();
+            }
         }
         retrospect::driver::worlds::end_idle_programs();
     };

@@ -57,16 +57,14 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     // A run may play tasks of several environments, so it has the settings of all of them.
     let own: Vec<&MethodEntry> = entry.into_iter().collect();
     for spec in table(&own, &ENVIRONMENTS) {
-        match spec.code_default.filter(|_| is_code) {
-            Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
-            None => {
-                // What every run has is the papers' choice only for their methods.
-                let is_own =
-                    entry.is_some_and(|entry| entry.settings.iter().any(|own| own.name == spec.name));
-                let origin = if is_published || is_own { spec.origin } else { SettingOrigin::BuiltIn };
-                settings.set(spec.name, spec.default.to_json(), origin);
-            }
+        if let Some(code) = spec.code_default.filter(|_| is_code) {
+            settings.set(spec.name, code.to_json(), SettingOrigin::Code);
+            continue;
         }
+        // What every run has is the papers' choice only for their methods.
+        let is_own = entry.is_some_and(|entry| entry.settings.iter().any(|own| own.name == spec.name));
+        let origin = if is_published || is_own { spec.origin } else { SettingOrigin::BuiltIn };
+        settings.set(spec.name, spec.default.to_json(), origin);
     }
     for (name, value) in entry.map_or(&[][..], |entry| entry.code_defaults) {
         settings.set(name, value.to_json(), SettingOrigin::Code);

@@ -15,6 +15,7 @@ pub(in crate::cli) struct ShippedDemo {
     trunk: &'static str,
     guide: &'static str,
     /// The logs of the measurements that chapters show, by their ids.
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only the screen shows them"))]
     logs: &'static [(&'static str, &'static str)],
 }
 
@@ -66,7 +67,7 @@ pub(in crate::cli) struct Chapter {
     pub(in crate::cli) text: String,
     /// The measurement whose panel is shown where it begins: the ids of its columns, `here` first.
     #[serde(default)]
-    #[cfg_attr(not(any(test, feature = "tui")), expect(dead_code, reason = "only the screen shows it"))]
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only the screen shows it"))]
     pub(in crate::cli) measurement: Vec<String>,
 }
 
@@ -99,7 +100,7 @@ impl ShippedDemo {
     }
 
     /// Returns the text of the log of a measurement.
-    #[cfg(any(test, feature = "tui"))]
+    #[cfg(feature = "tui")]
     pub(in crate::cli) fn log(&self, effect: &str) -> Option<&'static str> {
         self.logs.iter().find(|(id, _)| *id == effect).map(|(_, text)| *text)
     }

@@ -18,6 +18,9 @@ pub struct SymbolicRules {
 impl SymbolicRules {
     /// Returns the notes of the last step of the open episode; empty if the step has no answer. A thought-only step is
     /// checked only for too many thoughts in a row.
+    ///
+    /// # Panics
+    /// Panics in this crate's own tests if a built-in detector isn't declared.
     pub fn detect(self, state: &State) -> Vec<Note> {
         let Some(episode) = state.open_episode() else { return Vec::new() };
         let Some((step, answer)) = episode.last_step().and_then(|s| Some((s, s.answer.as_ref()?))) else {

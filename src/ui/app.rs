@@ -336,7 +336,7 @@ impl App {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         compositor.draw(model, &make_context(options, frame), &mut ViewCache::default(), &mut buffer);
         model.notice = notice;
-        render_svg(&buffer, &svg_colors(&options.theme), &program_name())
+        render_svg(&buffer, &svg_colors(&options.theme), program_name())
     }
 
     /// Starts a request on another thread. Returns the request if it isn't one for another thread.

@@ -164,9 +164,10 @@ fn comments(text: &str) -> Vec<String> {
 
 /// Returns whether a comment names an environment or a method other than as a source.
 fn is_named_in_comment(comment: &str, name: &str, letters: &str) -> bool {
-    let is_named = match PLAIN_WORDS.contains(&name) {
-        true => comment.contains(&format!("`{name}`")),
-        false => contains_name(&words(comment), letters),
+    let is_named = if PLAIN_WORDS.contains(&name) {
+        comment.contains(&format!("`{name}`"))
+    } else {
+        contains_name(&words(comment), letters)
     };
     let lower = comment.to_lowercase();
     is_named && !SOURCE_WORDS.iter().any(|word| lower.contains(word))

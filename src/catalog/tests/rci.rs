@@ -145,7 +145,8 @@ fn the_instruction_and_the_check_of_forms_follow_the_pages_actions() {
     for (index, set) in ["full", "paper", "rci"].into_iter().enumerate() {
         let mut run = run(&[("miniwob.actions", json!(set))]);
         let task = &mut run.tasks[0];
-        ("miniwob".clone_into(&mut task.env), "click-color/1".clone_into(&mut task.id));
+        "miniwob".clone_into(&mut task.env);
+        "click-color/1".clone_into(&mut task.id);
         task.task_type = Some("click-color".to_owned());
         let task = task.clone();
         for (action, expected) in &cases {

@@ -255,7 +255,7 @@ fn to_json(value: &DeValue<'_>) -> Option<Value> {
 fn is_foreign_table(name: &str) -> bool {
     let tables = ENTRIES.iter().filter_map(|entry| entry.name.split_once('.')).map(|(table, _)| table);
     let known: BTreeSet<&str> = tables.chain(["preset", "models", "environments"]).collect();
-    !known.contains(name) && nearest_name(name, known.into_iter()).is_none()
+    !known.contains(name) && nearest_name(name, known).is_none()
 }
 
 /// The same for a setting of a preset.

@@ -79,7 +79,7 @@ fn describe_instruction(state: &State, text: &str) -> Option<String> {
 /// Describes what follows the newest record: `33 left; v14: EI 0.214`. The improvement is in standardised rewards; the lane of the
 /// instruction has the rest.
 fn describe_rest(state: &State, lesson: &Lesson) -> Option<String> {
-    let newest = state.pool.all().filter(|other| other.rule.as_deref() == Some(OBJECTIVE)).last()?;
+    let newest = state.pool.all().rfind(|other| other.rule.as_deref() == Some(OBJECTIVE))?;
     if newest.id != lesson.id {
         return None;
     }

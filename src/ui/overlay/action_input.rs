@@ -130,9 +130,10 @@ impl ActionInput {
 
     /// Handles pasted text. Returns whether the text changed.
     pub(super) fn on_paste(&mut self, text: &str) -> bool {
-        let changed = match self.keeps_lines {
-            true => self.picker.on_paste(&mark_line_breaks(text)),
-            false => self.picker.on_paste(text),
+        let changed = if self.keeps_lines {
+            self.picker.on_paste(&mark_line_breaks(text))
+        } else {
+            self.picker.on_paste(text)
         };
         self.after_edit(changed)
     }

@@ -383,9 +383,10 @@ impl Component for StepDetails {
         };
         let page = Page { title: &title, columns: 96, mode: self.mode(context), scroll: &self.scroll };
         let has_request = context.step(self.number).is_some_and(|step| step.call.is_some());
-        let without_effect = match has_request {
-            true => actions_without_server(context, ModelRole::Actor),
-            false => &[Action::CopyRequest, Action::CopyCurl],
+        let without_effect = if has_request {
+            actions_without_server(context, ModelRole::Actor)
+        } else {
+            &[Action::CopyRequest, Action::CopyCurl]
         };
         let keys = PresentKeys { without_effect, ..PresentKeys::default() };
         page.draw_with_keys(keys, context, screen, canvas, |columns| {

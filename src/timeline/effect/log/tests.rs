@@ -256,7 +256,7 @@ fn discarded_pairs_are_played_when_the_measurement_is_continued() {
 #[test]
 fn discarded_pairs_of_a_small_measurement_are_played_when_it_is_continued() {
     let small = || EffectPlan { pairs: 6, ..plan(6, TWO_ARMS) };
-    let fails = |slot: &EpisodeSlot| if slot.pair % 3 == 0 { None } else { fixed_outcome(slot) };
+    let fails = |slot: &EpisodeSlot| if slot.pair.is_multiple_of(3) { None } else { fixed_outcome(slot) };
     let (mut log, first) = run(EffectLog::new(small()), fails);
     assert_eq!((log.settled_pairs(), log.discarded_pairs()), (6, 2));
     assert_eq!((log.stopped(), log.can_go_on()), (Some(StopReason::Pairs), true));
