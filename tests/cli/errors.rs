@@ -333,7 +333,7 @@ fn unplayable_tasks_are_skipped_on_request() {
     let run = home.run(&[&["run", "--env", "alfworld"], &games[..], &skip].concat()).assert_success();
     let ends: Vec<Value> = run.json_lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
     let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
-    assert_eq!(reasons, ["error", "step_limit"], "{}", run.stdout);
+    assert_eq!(reasons, ["env_died", "step_limit"], "{}", run.stdout);
     // Stopped at an unplayable task, then resumed with skip-task.
     let stopped = home.run(&[&["run", "--env", "alfworld", "--task", &good], &games[..]].concat());
     assert_eq!(stopped.code, 3, "{}", stopped.stderr);
