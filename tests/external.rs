@@ -354,7 +354,7 @@ fn the_driver_waits_longer_than_the_environment() {
     let config = run_config(&run::spec("react", vec![task("none /tmp")]));
     let deadlines = (config.answer_deadlines)(&task("none /tmp"));
     let seconds = [deadlines.open, deadlines.step, deadlines.list].map(|limit| limit.as_secs());
-    assert_eq!(seconds, [130, 70, 40]);
+    assert_eq!(seconds, [140, 80, 50]);
     let native = (config.answer_deadlines)(&run::household("easy/heat/23"));
     assert_eq!(native, TimeLimits::uniform(Duration::from_secs(60)));
 }

@@ -167,12 +167,12 @@ fn unexpected_bodies_are_read_or_reported() {
         case(
             "a temporary error is retried",
             stream(error_with_code.as_bytes()),
-            Failure(FailureKind::ServerFault, "Provider disconnected", 5, ""),
+            Failure(FailureKind::Busy, "Provider disconnected", 5, ""),
         ),
         case(
             "a temporary error after some text is not retried",
             stream(format!("{go_event}{error_with_code}").as_bytes()),
-            Failure(FailureKind::ServerFault, "Provider disconnected", 1, "go"),
+            Failure(FailureKind::Busy, "Provider disconnected", 1, "go"),
         ),
         case(
             "an event named error",
