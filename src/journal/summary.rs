@@ -67,7 +67,7 @@ pub struct Summary {
     pub closed: bool,
     /// The last ended episode.
     pub last: Option<EpisodeSummary>,
-    /// How its newest [`MAX_ENDINGS`] episodes ended, oldest first. Absent from older summaries.
+    /// How its newest episodes (at most 100) ended, oldest first. Absent from older summaries.
     #[serde(default)]
     pub endings: Vec<Ending>,
 }
