@@ -10,8 +10,11 @@ use std::sync::OnceLock;
 /// The background that the terminal has reported. It stays the same for all screens of the program.
 static REPORTED_BACKGROUND: OnceLock<Background> = OnceLock::new();
 
-/// The longest reply that is awaited, in characters.
-const MAX_REPLY: usize = 40;
+/// How a reply begins after `ESC ]`. Nobody types this.
+const REPLY_START: &str = "11;rgb";
+
+/// The length of the longest reply, `11;rgba:ffff/ffff/ffff/ffff`, in characters.
+const MAX_REPLY: usize = 27;
 
 /// Returns the background if the terminal has reported it.
 pub fn reported_background() -> Option<Background> {
@@ -73,18 +76,24 @@ impl ReplyFilter {
             self.passed.push_back(event);
             return None;
         };
-        let is_end = matches!(
-            (key.code, key.modifiers),
-            (KeyCode::Char('\\'), KeyModifiers::ALT) | (KeyCode::Char('g'), KeyModifiers::CONTROL)
-        );
-        let background = if is_end { Background::from_reply(&self.reply()) } else { None };
-        self.held.push(key);
-        if background.is_some() {
+        if ends_reply(key) && self.is_reply() {
+            let background = Background::from_reply(&self.reply());
             self.held.clear();
-        } else if !self.may_become_reply() {
+            return background;
+        }
+        if !self.is_continued_by(key) {
+            // A reply that was cut off isn't what a person typed.
+            if self.is_reply() {
+                self.held.clear();
+            }
             self.passed.extend(self.held.drain(..).map(Event::Key));
         }
-        background
+        if self.held.is_empty() && !begins_reply(key) {
+            self.passed.push_back(Event::Key(key));
+        } else {
+            self.held.push(key);
+        }
+        None
     }
 
     /// Returns the characters after Alt-`]`.
@@ -92,21 +101,37 @@ impl ReplyFilter {
         self.held.iter().skip(1).filter_map(|key| key.code.as_char()).collect()
     }
 
-    /// Returns whether the held keys may be the beginning of a reply.
-    fn may_become_reply(&self) -> bool {
-        let Some((first, rest)) = self.held.split_first() else { return true };
-        let begins = (first.code, first.modifiers) == (KeyCode::Char(']'), KeyModifiers::ALT);
-        let is_plain = |key: &KeyEvent| {
-            key.kind == KeyEventKind::Press && (key.modifiers - KeyModifiers::SHIFT).is_empty()
-        };
-        let (reply, start) = (self.reply(), "11;rgb");
-        begins
-            && reply.len() == rest.len()
-            && reply.len() <= MAX_REPLY
-            && rest.iter().all(is_plain)
-            && (start.starts_with(&reply) || reply.starts_with(start))
-            && reply.chars().skip(start.len()).all(|c| c.is_ascii_hexdigit() || ":/".contains(c))
+    /// Returns whether the held keys can only be a reply, or its beginning.
+    fn is_reply(&self) -> bool {
+        self.reply().starts_with(REPLY_START)
     }
+
+    /// Returns whether the held keys and this one may be the beginning of a reply.
+    fn is_continued_by(&self, key: KeyEvent) -> bool {
+        let is_plain = key.kind == KeyEventKind::Press && (key.modifiers - KeyModifiers::SHIFT).is_empty();
+        let Some(c) = key.code.as_char().filter(|_| is_plain && !self.held.is_empty()) else { return false };
+        let mut reply = self.reply();
+        reply.push(c);
+        match reply.strip_prefix(REPLY_START) {
+            Some(rest) => {
+                reply.len() <= MAX_REPLY && rest.chars().all(|c| c.is_ascii_hexdigit() || ":/".contains(c))
+            }
+            None => REPLY_START.starts_with(&reply),
+        }
+    }
+}
+
+/// Returns whether a reply begins with this key.
+fn begins_reply(key: KeyEvent) -> bool {
+    (key.code, key.modifiers) == (KeyCode::Char(']'), KeyModifiers::ALT)
+}
+
+/// Returns whether a reply ends with this key.
+fn ends_reply(key: KeyEvent) -> bool {
+    matches!(
+        (key.code, key.modifiers),
+        (KeyCode::Char('\\'), KeyModifiers::ALT) | (KeyCode::Char('g'), KeyModifiers::CONTROL)
+    )
 }
 
 #[cfg(test)]
@@ -147,20 +172,28 @@ mod tests {
 
     #[test]
     fn keys_that_only_begin_like_a_reply_all_pass() {
-        for typed in [
-            "\x1b]n",
-            "\x1b]\x1b]x",
-            "\x1b]11;rgb:zz",
-            "\x1b]12",
-            "11;rgb:0/0/0\x07",
-            "\x1b\\",
-            "\x1b]11;rgb:0/0\x07",
-            "\x1b]11;rgb:0000000000000000000000000000000000000000000000000000000",
-        ] {
+        for typed in ["\x1b]n", "\x1b]\x1b]x", "\x1b]12", "11;rgb:0/0/0\x07", "\x1b\\"] {
             assert_eq!(push(typed), (vec![], keys(typed), 0), "{typed:?}");
         }
         // A reply that is still arriving.
         assert_eq!(push("a\x1b]11;rg"), (vec![], keys("a"), 6));
+    }
+
+    /// Regression: a terminal's queue of input was full, a reply lost its end, and the screen took `b` for the box of breakpoints
+    /// and the rest for a condition.
+    #[test]
+    fn a_reply_that_was_cut_off_types_nothing() {
+        let whole = "\x1b]11;rgb:0000/0000/0000\x1b\\";
+        for cut in ["\x1b]11;rgb", "\x1b]11;rgb:0000/0000/0", "\x1b]11;rgb:0000/0000/0000"] {
+            assert_eq!(push(&format!("{cut}{whole}n")), (vec![Background::Dark], keys("n"), 0), "{cut:?}");
+        }
+        for (typed, passed) in [
+            ("\x1b]11;rgb:zz", "zz"),
+            ("\x1b]11;rgb:0/0\x07q", "q"),
+            ("\x1b]11;rgb:00000000000000000000000", "000"),
+        ] {
+            assert_eq!(push(typed), (vec![], keys(passed), 0), "{typed:?}");
+        }
     }
 
     /// Regression: what isn't a key must not wait for the end of a reply.
