@@ -66,7 +66,7 @@ impl Method for Expel {
 fn due_questions(state: &State) -> Vec<Question> {
     let Some(ended) = last_outcome(state) else { return Vec::new() };
     let mut questions = Vec::new();
-    if !ended.won && may_be_played_again(state, ended) {
+    if !ended.ends_task() && may_be_played_again(state, ended) {
         questions.push(PLAN);
     }
     if !state.is_training(ended.role) {

@@ -2,8 +2,8 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    CALIBRATION_SETTING, EpisodeRole, LessonText, PromptRecord, Purpose, Question, ReflectionKind, RunSpec,
-    Scope, SegmentLabel, SegmentOrigin, SettingOrigin, StepResult,
+    CALIBRATION_SETTING, ENDS_TASK, EpisodeRole, LessonText, PromptRecord, Purpose, Question, ReflectionKind,
+    RunSpec, Scope, SegmentLabel, SegmentOrigin, SettingOrigin, StepResult,
 };
 use crate::engine::{Command, LessonCommand, State};
 use crate::prompt::{body_hash, render};
@@ -108,6 +108,27 @@ fn training_tasks_are_gathered_with_plans_and_insights_are_drawn_from_pairs_and_
         })
         .collect();
     assert_eq!(recalled, [5, 2], "both successes are of the test's type, and the newer is first");
+}
+
+/// Regression: the mentor planned the next attempt at a task that gets none.
+#[test]
+fn a_training_task_that_its_environment_ends_gets_no_plan() {
+    let mut play = TestRun::new(run(&[("a", HEAT), ("test", HEAT)], 1, &[("gather_trials", 2)]));
+    play.mentor = Box::new(|_| "ADD: Look.".to_owned());
+    let mut world = |action: Option<&str>| match action {
+        None => FakeHousehold::kitchen("put apple in fridge").reset(),
+        Some(_) => StepResult {
+            done: true,
+            valid: true,
+            observation: "Wrong.".to_owned(),
+            shown: serde_json::json!({ ENDS_TASK: true }),
+            ..StepResult::default()
+        },
+    };
+    play.play_script_in(&mut world, &["go to shelf 1", "go to shelf 2"]);
+    assert!(play.state().run_over);
+    assert_eq!(play.state().ended_episodes.iter().map(|e| e.trial).collect::<Vec<_>>(), [1, 1]);
+    assert!(questions_asked(&play).iter().all(|(_, question)| *question != PLAN));
 }
 
 #[test]

@@ -59,11 +59,11 @@ fn is_calibration_over(state: &State) -> bool {
         && state.ended_episodes.iter().filter(|e| is_calibration(e)).count() == planned
 }
 
-/// Counts finished tasks: won, out of trials, or played for calibration. Returns 0 if the last episode finished none, so that a summary is
-/// requested only right after the task that makes it due.
+/// Counts finished tasks: won, ended by the environment, out of trials, or played for calibration. Returns 0 if the last episode
+/// finished none, so that a summary is requested only right after the task that makes it due.
 fn count_finished_tasks(state: &State) -> u64 {
     let trials = state.run.as_ref().map_or(1, |r| r.trials.max(1));
-    let finishes_task = |e: &EpisodeSummary| e.role.is_calibration() || e.won || e.trial >= trials;
+    let finishes_task = |e: &EpisodeSummary| e.role.is_calibration() || e.ends_task() || e.trial >= trials;
     if !state.ended_episodes.last().is_some_and(|e| finishes_task(e)) {
         return 0;
     }
