@@ -103,7 +103,6 @@ impl Compositor {
             | WorkKind::FramePast
             | WorkKind::RequestText
             | WorkKind::KeepTest
-            | WorkKind::Hint
             // The panes show the results.
             | WorkKind::Measured
             // It goes on while the person does something else.

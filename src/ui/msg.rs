@@ -132,7 +132,7 @@ pub enum Request {
     CloseOverlays,
     /// Reopen the overlay whose command was rejected, with the text typed in it.
     ReopenClosed,
-    /// Ask the environment for a hint towards the goal; the answer is shown in the footer.
+    /// Ask the environment for a hint towards the goal; the answer goes to the topmost overlay.
     Hint,
     /// Read what the environment's program has printed; the answer goes to the topmost overlay.
     ReadProgramOutput,
@@ -236,7 +236,7 @@ pub enum Answer {
         at: EventRef,
         actions: PastAdmissible,
     },
-    /// A hint about the path to the goal, shown in the footer. `None` if the environment can't search for one.
+    /// A hint about the path to the goal. `None` if the environment can't search for one.
     Hint(PastHint),
     /// What the environment's program has printed. `None` if it is no program.
     ProgramOutput(Option<String>),

@@ -67,9 +67,6 @@ pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: 
 /// Handles an answer that concerns the panes. Returns the answer if the topmost overlay gets it too.
 pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Option<Answer> {
     let (text, severity) = match answer {
-        Answer::Hint(Ok(Some(hint))) => (format!("hint: {hint}"), Severity::Info),
-        Answer::Hint(Err(why)) => (format!("no hint: {why}"), Severity::Warning),
-        Answer::Hint(Ok(None)) => ("no hint: this environment has no solver".to_owned(), Severity::Warning),
         Answer::FileWritten(Ok(text)) => (text, Severity::Info),
         Answer::FileWritten(Err(error))
         | Answer::HintRemembered(Err(error))

@@ -7,6 +7,7 @@ use super::compare::CompareDialog;
 use super::divergence_dialog::DivergenceDialog;
 use super::effect_panel::EffectPanel;
 use super::end_card::EndCard;
+use super::environment_text::EnvironmentText;
 use super::fork::ForkDialog;
 use super::health::HealthList;
 use super::help::Help;
@@ -16,7 +17,6 @@ use super::lesson_editor::LessonEditor;
 use super::mark_list::MarkList;
 use super::model_dialog::ModelDialog;
 use super::palette::Palette;
-use super::program_output::ProgramOutput;
 use super::prompt_view::PromptView;
 use super::runs::EpisodeList;
 use super::samples::SampleList;
@@ -117,6 +117,7 @@ fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
         Action::Override => vec![Request::ListAdmissible],
         Action::Breakpoints if is_environment_idle => vec![Request::ListAdmissible],
         Action::Compare => vec![Request::ListComparable],
+        Action::Hint => vec![Request::Hint],
         Action::ProgramOutput => vec![Request::ReadProgramOutput],
         Action::UseRecordedReply => vec![Request::ListSessions],
         Action::SavedLessons | Action::PromoteLesson => vec![Request::ListSavedPools],
@@ -159,8 +160,11 @@ fn open_for_action(
                 "no search to show: a method that searches for its advice has a reward after its first evaluation",
             )?
         }
-        Action::ProgramOutput if context.is_read_only() => return Err(model.read_only_message()),
-        Action::ProgramOutput => Box::<ProgramOutput>::default(),
+        Action::Hint | Action::ProgramOutput if context.is_read_only() => {
+            return Err(model.read_only_message());
+        }
+        Action::Hint => Box::new(EnvironmentText::hint()),
+        Action::ProgramOutput => Box::new(EnvironmentText::program_output()),
         Action::EpisodeList => Box::new(EpisodeList::at_shown_episode(context)),
         Action::Breakpoints if context.is_read_only() && head.breakpoints.all.is_empty() => {
             return Err(model.read_only_message());

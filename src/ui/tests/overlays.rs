@@ -8,7 +8,7 @@ use crate::domain::{
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
-use crate::ui::types::{Cursor, Focus};
+use crate::ui::types::{Cursor, Focus, WorkKind};
 use serde_json::Value;
 
 const SMALL_SIZES: [(u16, u16); 2] = [(80, 24), (60, 16)];
@@ -283,4 +283,39 @@ fn an_open_step_follows_what_comes_and_the_width() {
     stage.send(UiMessage::Resize(30, 36));
     let narrow = screen_text(&stage.draw());
     assert!(narrow.contains("open drawer") && !narrow.contains("In it, you see a spoon 7."), "{narrow}");
+}
+
+/// Regression: a hint was one row at the bottom, cut off, and nothing showed that it was being found.
+#[test]
+fn a_hint_is_found_and_read_in_a_window() {
+    let hint = "Next: open door to kitchen. Then 34 more actions: go to kitchen, look around, pick up \
+                thermometer, open cupboard, pick up metal pot, move metal pot to sink, activate sink, \
+                deactivate sink, pick up metal pot, move metal pot to stove, activate stove, and so on.";
+    for (w, h) in [(120, 36), (80, 24)] {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        stage.press(":");
+        type_text(&mut stage, "hint");
+        assert_eq!(stage.press("Enter"), [Request::Hint]);
+        assert!(stage.compositor.is_awaited(WorkKind::Hint, &stage.model));
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("finding a path to the goal ..."), "{shown}");
+        stage.send(UiMessage::Answer(Answer::Hint(Ok(Some(hint.to_owned())))));
+        insta::assert_snapshot!(format!("hint_{w}x{h}"), screen_text(&stage.draw()));
+        assert_eq!(stage.press("Esc"), []);
+        assert!(stage.compositor.overlays().is_empty());
+        // Whoever closes the window waits no more.
+        assert!(!stage.compositor.is_awaited(WorkKind::Hint, &stage.model));
+    }
+    for (answer, expected) in [
+        (Ok(None), "no hint: this environment can't search for a path to the goal"),
+        (Err("the environment crashed: killed".to_owned()), "no hint: the environment crashed: killed"),
+    ] {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.press(":");
+        type_text(&mut stage, "hint");
+        stage.press("Enter");
+        stage.send(UiMessage::Answer(Answer::Hint(answer)));
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains(expected), "{shown}");
+    }
 }

@@ -219,7 +219,6 @@ fn run_present_action(
                 vec![Request::Quit]
             }
         }
-        Action::Hint => vec![Request::Hint],
         Action::Copy => copy::copy_step(context),
         Action::CopyRequest => copy::copy_request(model, context, RequestForm::Json),
         Action::CopyCurl => copy::copy_request(model, context, RequestForm::Curl),
