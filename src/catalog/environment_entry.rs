@@ -72,6 +72,9 @@ pub struct TaskFacts {
     pub subgoals: fn(&Task, &Value) -> Option<u64>,
     /// Returns whether its progress rate says more than whether it is solved: it has sub-goals, or a score.
     pub has_progress: fn(&Task) -> bool,
+    /// Whether the list of admissible actions has all actions that the environment accepts. `false` if actions contain free text,
+    /// so that the list has only suggestions, or if nobody knows: then no other action is said to be inadmissible.
+    pub lists_all_actions: bool,
     /// What `--task` takes, as one clause for its help, such as "a level number or name". Empty if there is nothing to say.
     pub task_help: &'static str,
     /// The names that `--split` takes, for its help.
@@ -153,6 +156,7 @@ impl TaskFacts {
         short_goal: |goal| goal,
         subgoals: shown_subgoals,
         has_progress: |_| true,
+        lists_all_actions: true,
         task_help: "",
         splits: &[],
         split_in_id: false,

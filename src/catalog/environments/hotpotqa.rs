@@ -49,6 +49,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         measures: &[Measure { name: "F1", value: |shown| shown.pointer("/answer/f1")?.as_f64() }],
         solved_name: "exact match",
         has_progress: |_| false,
+        lists_all_actions: false,
         ..TaskFacts::NONE
     },
     draw_picture: hotpotqa::draw_picture,

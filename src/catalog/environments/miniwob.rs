@@ -42,6 +42,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         screenshot_url: miniwob::screenshot_url,
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
         has_progress: |_| false,
+        lists_all_actions: false,
         ..TaskFacts::NONE
     },
     draw_picture: miniwob::draw_picture,

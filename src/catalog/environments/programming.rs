@@ -50,6 +50,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         solved_name: "pass@1",
         unsandboxed_option: Some((&programming::SANDBOX_OPTION, "none")),
         has_progress: |_| false,
+        lists_all_actions: false,
         ..TaskFacts::NONE
     },
     draw_picture: programming::draw_picture,

@@ -24,6 +24,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     draw_picture: list_values,
     task_facts: TaskFacts {
         start_text: Some("another program"),
+        lists_all_actions: false,
         task_help: "a task of the program, which `tasks` lists, or any text that it understands",
         ..TaskFacts::NONE
     },

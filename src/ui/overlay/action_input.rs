@@ -1,6 +1,7 @@
 //! An input line for an action, with completion from the admissible actions. Used for overrides, for manual play, and
 //! for replacing a past action on a new branch.
 
+use crate::catalog::find_environment;
 use crate::domain::common_settings::ActorReply;
 use crate::engine::State;
 use crate::text::one_line;
@@ -27,6 +28,8 @@ pub(super) struct ActionInput {
     is_edited: bool,
     /// Whether an action may have several lines, as a program has.
     keeps_lines: bool,
+    /// Whether the environment accepts no action that it doesn't list.
+    lists_all_actions: bool,
     /// The text that a person was warned about; accepting it again runs it.
     confirmed: Option<String>,
 }
@@ -38,7 +41,10 @@ impl ActionInput {
         let keeps_lines = state.is_some_and(|state| state.settings().actor_reply == ActorReply::Whole);
         let text = if keeps_lines { mark_line_breaks(text) } else { text.to_owned() };
         let picker = Picker::preferring_text(TextField::preselected(&text), search);
-        Self { picker, admissible: None, is_edited: false, keeps_lines, confirmed: None }
+        let episode = state.and_then(|state| state.episode.as_ref());
+        let environment = episode.and_then(|episode| find_environment(&episode.task.env));
+        let lists_all_actions = environment.is_none_or(|entry| entry.task_facts.lists_all_actions);
+        Self { picker, admissible: None, is_edited: false, keeps_lines, lists_all_actions, confirmed: None }
     }
 
     /// Returns the selected action, else the typed text.
@@ -75,7 +81,7 @@ impl ActionInput {
     fn objection(&self, text: &str) -> Option<&'static str> {
         let actions = self.picker.items();
         match &self.admissible {
-            _ if text.starts_with("think:") => None,
+            _ if text.starts_with("think:") || !self.lists_all_actions => None,
             None => Some("the admissible actions are still loading"),
             Some(Ok(())) if !actions.is_empty() && !actions.iter().any(|a| a == text) => {
                 Some("not admissible here")

@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::driver::{Halt, Health, RescueOutcome, Signal};
 use crate::engine::{Cause, Command, CommandError, Event, LessonCommand};
 use crate::ui::draft::LessonDraft;
-use crate::ui::fixture::sample_session;
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::Focus;
 use serde_json::json;
@@ -134,6 +134,24 @@ fn what_is_not_admissible_says_so_and_runs_at_the_second_enter() {
     let mut stage = override_box();
     type_text(&mut stage, "think: Stoves burn.");
     assert_eq!(stage.press("Enter"), overridden_by_default("think: Stoves burn."));
+}
+
+/// Regression: an answer to a question was called "not admissible", because the list has only some actions as suggestions.
+#[test]
+fn a_list_of_suggestions_objects_to_no_other_action() {
+    for (environment, is_suggestion) in [("hotpotqa", true), ("miniwob", true), ("stdio", true), ("household", false)] {
+        let mut fixture = Fixture::new();
+        fixture.begin_episode_in(environment).propose(None, Some("Search[Hesk]"));
+        let mut stage = TestScreen::new(fixture, 80, 24);
+        stage.press("o");
+        let listed = ["Search[Hesk]", "Finish[yes]", "Finish[no]"];
+        stage.send(UiMessage::Answer(Answer::Admissible(listed.map(str::to_owned).to_vec())));
+        type_text(&mut stage, "Finish[Lisgar]");
+        let shown = super::screen_text(&stage.draw());
+        assert_eq!(shown.contains("not admissible"), !is_suggestion, "{environment}: {shown}");
+        let requests = stage.press("Enter");
+        assert_eq!(requests == overridden_by_default("Finish[Lisgar]"), is_suggestion, "{environment}: {requests:?}");
+    }
 }
 
 #[test]
