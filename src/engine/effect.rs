@@ -47,6 +47,11 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
 }
 
 impl Effect {
+    /// Returns whether the environment performs it.
+    pub fn is_of_environment(&self) -> bool {
+        matches!(self, Self::ResetWorld { .. } | Self::StepWorld { .. })
+    }
+
     /// Returns the question to the mentor, or `None` for any other effect.
     pub fn question(&self) -> Option<Question> {
         match self {

@@ -381,7 +381,7 @@ impl Engine {
     }
 
     /// If the session is paused, adds the permission to continue to the next proposal.
-    fn grant_if_paused(&self, events: &mut Vec<Event>) {
+    pub(super) fn grant_if_paused(&self, events: &mut Vec<Event>) {
         if self.state.run_status == RunStatus::Paused && self.state.grant != Some(Grant::Step) {
             events.push(Event::StepGranted);
         }
@@ -390,10 +390,8 @@ impl Engine {
 
 /// Returns why a task is given up whose call has failed: an environment's failure is not the agent's.
 fn skip_reason(state: &State) -> EndReason {
-    let failed_in_env =
-        |effect: &Effect| matches!(effect, Effect::ResetWorld { .. } | Effect::StepWorld { .. });
     match &state.failed_call {
-        Some((effect, failure)) if failed_in_env(effect) => match failure.kind {
+        Some((effect, failure)) if effect.is_of_environment() => match failure.kind {
             Some(FailureKind::TimedOut) => EndReason::EnvTimeout,
             _ => EndReason::EnvDied,
         },

@@ -7,7 +7,8 @@ use std::sync::Arc;
 impl Engine {
     /// Retries all failed calls, with any changes that a person made to their prompts or to the sampling parameters. If a
     /// rebuilt environment diverged from the journal, accepts its response instead and retries nothing. If no call has failed but one was
-    /// cancelled, continues to the next proposal, which sends the cancelled request again.
+    /// cancelled, continues to the next proposal, which sends the cancelled request again. A retried call of the environment
+    /// continues to the next proposal, too, as the step does that it belongs to.
     pub(super) fn retry(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
@@ -26,10 +27,14 @@ impl Engine {
             _ => None,
         };
         let unchanged = |effect: &Effect| Event::Retried { call: Some(effect.call()), reply_source: None };
-        let events = state
+        let retried = state
             .failed_calls()
             .map(|(effect, _)| updated_prompt(effect).unwrap_or_else(|| unchanged(effect)));
-        Ok(events.collect())
+        let mut events: Vec<Event> = retried.collect();
+        if state.failed_calls().any(|(effect, _)| effect.is_of_environment()) {
+            self.grant_if_paused(&mut events);
+        }
+        Ok(events)
     }
 
     /// Retries failed and cancelled calls to models with replies from a recording; failed calls to the environment stay

@@ -249,3 +249,28 @@ fn a_retry_is_counted_as_a_call_only_after_an_unusable_reply() {
         assert_eq!(counted, (expected, u64::from(expected)), "case {n}");
     }
 }
+
+/// Regression: a step whose environment had crashed ended before the next proposal when it was retried, so that the step on
+/// screen was one behind.
+#[test]
+fn a_retried_step_of_a_crashed_environment_goes_on_to_the_next_proposal() {
+    for is_running in [false, true] {
+        let mut harness = Harness::with_tasks(1);
+        let go = if is_running { Command::Run } else { Command::Step };
+        harness.command(go.clone()).unwrap();
+        let reset = fail_first_call(&mut harness);
+        let retried = harness.command(Command::Retry).unwrap();
+        assert_eq!(event_names(&retried), ["retried", "step_granted"]);
+        assert_eq!(harness.first_call().unwrap().0, reset);
+        harness.reply_as_env(step_result("A room. Your task is to: rest."));
+        harness.reply_as_actor("look");
+        assert!(harness.state().step_awaiting_decision().is_some_and(|step| step.number == 1));
+        harness.command(go).unwrap();
+        fail_first_call(&mut harness);
+        harness.command(Command::Retry).unwrap();
+        harness.reply_as_env(step_result("A bed."));
+        harness.reply_as_actor("rest");
+        assert!(harness.state().is_waiting());
+        assert!(harness.state().step_awaiting_decision().is_some_and(|step| step.number == 2));
+    }
+}
