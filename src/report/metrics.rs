@@ -63,6 +63,9 @@ pub struct Metrics {
     pub calibration: usize,
     /// Episodes that ended because the environment failed; excluded from every rate.
     pub env_failures: usize,
+    /// The tasks of these episodes, by id, without repeats.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub env_failed_tasks: BTreeSet<String>,
     /// Over all tasks.
     pub all: Rates,
     /// By type of task.
@@ -144,8 +147,11 @@ impl Metrics {
             spec.as_ref().is_some_and(|s| s.role_source(ModelRole::Mentor).is_stand_in());
         let calibration_count =
             |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
-        let env_failure_count =
-            |g: &SessionMetrics| g.episodes.iter().filter(|e| e.reason.is_env_failure()).count();
+        let env_failures: Vec<_> = sessions
+            .iter()
+            .flat_map(|session| &session.episodes)
+            .filter(|episode| episode.reason.is_env_failure())
+            .collect();
         let mut by_round = BTreeMap::new();
         for rounds in unassisted.iter().filter_map(|a| a.rounds_before_success) {
             *by_round.entry(rounds).or_insert(0) += 1;
@@ -162,7 +168,8 @@ impl Metrics {
             open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
             calibration: sessions.iter().map(calibration_count).sum(),
-            env_failures: sessions.iter().map(env_failure_count).sum(),
+            env_failures: env_failures.len(),
+            env_failed_tasks: env_failures.iter().map(|episode| episode.task.id.clone()).collect(),
             all: Rates::from_tasks(&unassisted.iter().collect::<Vec<_>>()),
             by_type: grouped(&|a| Some(a.task_type.clone())),
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),

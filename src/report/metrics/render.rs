@@ -12,6 +12,9 @@ use crate::text::{escape_markdown, one_line, width};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// The most tasks that are listed in text and Markdown; JSON has all.
+const MAX_LISTED: usize = 20;
+
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -121,6 +124,14 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
     })
 }
 
+/// Names tasks, and counts those that are too many to list.
+fn name_tasks<'t>(tasks: impl ExactSizeIterator<Item = &'t String>) -> String {
+    let more = tasks.len().saturating_sub(MAX_LISTED);
+    let named: Vec<&str> = tasks.take(MAX_LISTED).map(String::as_str).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
+}
+
 fn note_lines(metrics: &Metrics) -> Vec<String> {
     let mut lines = vec![match metrics.sessions.as_slice() {
         [one] => format!("session {one}"),
@@ -147,7 +158,8 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
     }
     if metrics.env_failures > 0 {
         let count = metrics.env_failures;
-        lines.push(format!("Episodes at which the environment failed, excluded from rates: {count}."));
+        let tasks = name_tasks(metrics.env_failed_tasks.iter());
+        lines.push(format!("Episodes at which the environment failed, excluded from rates: {count} ({tasks})."));
     }
     if !metrics.token_counts.is_empty() {
         let cost =

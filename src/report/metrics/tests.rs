@@ -820,3 +820,29 @@ fn each_trial_has_its_cost() {
     assert_eq!(series.iter().filter(|line| line.contains("trials=15")).count(), 3, "{text}");
     assert_eq!(series.iter().filter(|line| line.contains("trials=1]")).count(), 1, "{text}");
 }
+
+/// Regression: a report counted the episodes at which the environment failed, and didn't say which.
+#[test]
+fn a_report_names_the_tasks_at_which_the_environment_failed() {
+    let failed = |number: u32, id: &str, trial: u32| EpisodeSummary {
+        reason: EndReason::EnvDied,
+        ..episode(number, &task(id, "pick"), trial, false, 0.0)
+    };
+    let played = vec![
+        episode(1, &task("won", "pick"), 1, true, 1.0),
+        failed(2, "boil/21", 1),
+        failed(3, "melt/3", 1),
+        failed(4, "boil/21", 2),
+    ];
+    let metrics = Metrics::from_sessions(vec![session("a", played)]);
+    let text = render_metrics(&metrics, Format::Text, false);
+    let line = "Episodes at which the environment failed, excluded from rates: 3 (boil/21, melt/3).";
+    assert!(text.contains(line), "{text}");
+    let json: Value = serde_json::from_str(&render_metrics(&metrics, Format::Json, false)).unwrap();
+    let group = &json["configurations"][0];
+    assert_eq!((&group["env_failures"], &group["env_failed_tasks"]), (&json!(3), &json!(["boil/21", "melt/3"])));
+    // More than fit are counted.
+    let many = (0..25).map(|n| failed(n + 1, &format!("task {n:02}"), 1)).collect();
+    let text = render_metrics(&Metrics::from_sessions(vec![session("a", many)]), Format::Text, false);
+    assert!(text.contains("task 18, task 19 and 5 more)."), "{text}");
+}

@@ -1,8 +1,8 @@
 //! What configurations have to do with each other: reflections against attempts without any, settings that differ, and cost.
 
 use super::{
-    Format, Metrics, POINT_HEAD, Table, escape_line, format_interval, format_percent_interval, trial_point,
-    write_table,
+    Format, MAX_LISTED, Metrics, POINT_HEAD, Table, escape_line, format_interval, format_percent_interval,
+    name_tasks, trial_point, write_table,
 };
 use crate::domain::AdviceCounts;
 use crate::report::metrics::{AdviceComparison, LeftOutReason, compare_advice};
@@ -10,8 +10,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The most tasks of a comparison that are listed in text and Markdown; JSON has all.
-const MAX_LISTED: usize = 20;
 /// How a comparison of steps must be read.
 const ADVICE_NOTE: &str = "Environment steps up to the first success; an unsolved task counts all steps that it was allowed. An observation \
                            per task, not a verdict.";
@@ -118,10 +116,7 @@ fn write_advice(
         let _ = writeln!(out, "Pairs whose runs have different seeds: {}.", comparison.other_seeds);
     }
     for (reason, tasks) in left_out_by_reason(comparison) {
-        let named: Vec<&str> = tasks.iter().take(MAX_LISTED).map(String::as_str).collect();
-        let more = tasks.len() - named.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let line = format!("Left out, {}: {}{more}.", reason.describe(), named.join(", "));
+        let line = format!("Left out, {}: {}.", reason.describe(), name_tasks(tasks.iter()));
         let _ = writeln!(out, "{}", escape_line(format, &line));
     }
     end_paragraph(out, format);
