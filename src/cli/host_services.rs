@@ -132,9 +132,10 @@ fn list_comparable(
         }
         let meta = &session.meta;
         let steps = pluralize(summary.steps as u64, "step");
+        let (counted, others) = (summary.counted_episodes(), summary.not_counted_text());
         let outcome = match summary.episodes {
             0 => format!("not ended, {steps}"),
-            episodes => format!("{} of {episodes} won, {steps}", summary.won),
+            _ => format!("{} of {counted} won{others}, {steps}", summary.won),
         };
         // A narrow list cuts off the end; the time tells attempts at one task apart.
         let title = format!(

@@ -21,6 +21,8 @@ struct Row<'a> {
     goal: Option<&'a str>,
     episodes: Option<u32>,
     won: Option<u32>,
+    /// Of these episodes, those at which the environment failed.
+    not_counted: Option<u32>,
     steps: Option<u32>,
     progress: Option<f64>,
     lessons: Option<u32>,
@@ -54,6 +56,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
                 goal: Some(&summary.goal),
                 episodes: Some(summary.episodes),
                 won: Some(summary.won),
+                not_counted: Some(summary.not_counted),
                 steps: Some(summary.steps),
                 progress: Some(summary.progress),
                 lessons: Some(summary.lessons),
@@ -73,6 +76,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
                 goal: None,
                 episodes: None,
                 won: None,
+                not_counted: None,
                 steps: None,
                 progress: None,
                 lessons: None,
@@ -109,7 +113,14 @@ fn format_row(row: &Row<'_>) -> String {
     let outcome = match row.episodes.unwrap_or(0) {
         0 => "no episode ended".to_owned(),
         ended => {
-            format!("{} won of {ended}, progress {:.2}", row.won.unwrap_or(0), row.progress.unwrap_or(0.0))
+            let not_counted = row.not_counted.unwrap_or(0);
+            let others = if not_counted > 0 { format!(", {not_counted} not counted") } else { String::new() };
+            format!(
+                "{} won of {}{others}, progress {:.2}",
+                row.won.unwrap_or(0),
+                ended.saturating_sub(not_counted),
+                row.progress.unwrap_or(0.0)
+            )
         }
     };
     format!(

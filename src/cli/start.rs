@@ -234,13 +234,14 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
             SessionStatus::Closed => "stopped",
         };
         let when = session.meta.created.strftime("%m-%d %H:%M");
+        let (counted, others) = (summary.counted_episodes(), summary.not_counted_text());
         Some(SessionRow {
             path: session.dir,
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
             status: status.to_owned(),
             about: match summary.episodes {
                 0 => format!("step {}  {when}", summary.steps),
-                ended => format!("{} of {ended} won  {when}", summary.won),
+                _ => format!("{} of {counted} won{others}  {when}", summary.won),
             },
             details: format!(
                 "{}; {}, actor {}",

@@ -50,7 +50,10 @@ pub struct Summary {
     pub episodes: u32,
     /// The number of episodes won.
     pub won: u32,
-    /// Mean progress rate at the end of its episodes, or that of the open one if none has ended.
+    /// The number of ended episodes that count as neither won nor lost, because the environment failed.
+    #[serde(default)]
+    pub not_counted: u32,
+    /// Mean progress rate at the end of its episodes that count, or that of the open or last episode if none does.
     #[serde(rename = "mean_progress")]
     pub progress: f64,
     /// Steps of the open or last episode.
@@ -100,6 +103,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         tasks: task_hashes(state),
         episodes: state.ended_episodes.len() as u32,
         won: state.ended_episodes.iter().filter(|e| e.won).count() as u32,
+        not_counted: state.ended_episodes.iter().filter(|e| e.reason.is_env_failure()).count() as u32,
         progress: mean_progress(state),
         steps: episode.map_or(0, crate::engine::Episode::answered_steps),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
@@ -125,11 +129,11 @@ fn newest_endings(state: &State) -> Vec<Ending> {
 }
 
 fn mean_progress(state: &State) -> f64 {
-    let ended = state.ended_episodes.len();
-    if ended == 0 {
-        return state.episode.as_deref().map_or(0.0, |episode| episode.progress);
+    let counted = || state.ended_episodes.iter().filter(|episode| !episode.reason.is_env_failure());
+    match counted().count() {
+        0 => state.episode.as_deref().map_or(0.0, |episode| episode.progress),
+        count => counted().map(|episode| episode.progress).sum::<f64>() / count as f64,
     }
-    state.ended_episodes.iter().map(|episode| episode.progress).sum::<f64>() / ended as f64
 }
 
 /// The maximum number of tasks in a summary, which keeps it small.
@@ -191,6 +195,16 @@ impl Summary {
     pub(super) fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
         let bytes = read_small(&Self::path(dir, branch)).ok()?;
         serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
+    }
+
+    /// Returns the number of ended episodes that were won or lost.
+    pub fn counted_episodes(&self) -> u32 {
+        self.episodes.saturating_sub(self.not_counted)
+    }
+
+    /// Describes the episodes that count as neither won nor lost, as the end of a list. Empty without any.
+    pub fn not_counted_text(&self) -> String {
+        if self.not_counted == 0 { String::new() } else { format!(", {} not counted", self.not_counted) }
     }
 
     /// Returns the saved events that are missing from the branch, if any.

@@ -341,7 +341,7 @@ fn a_crash_of_the_environment_is_in_no_rate() {
     let report: Value = serde_json::from_str(&report).unwrap();
     assert!(report.to_string().contains("\"env_failures\":1"), "{report}");
     let shown = stdout(&output(folder, &["report", "--last"]));
-    assert!(shown.contains("Episodes at which the environment failed, excluded from rates: 1 (east-4)."), "{shown}");
+    assert!(shown.contains("Episodes at which the environment failed, excluded from rates: 1 (east-2)."), "{shown}");
     // Nothing can be learnt from it, and the task is skipped.
     let reflexion =
         ["run", "--headless", "--actor", "rules", "--mentor", "symbolic", "--method", "reflexion"];
@@ -352,6 +352,22 @@ fn a_crash_of_the_environment_is_in_no_rate() {
     run("hang@step", "step = 0.4", &RUN);
     let session = stdout(&output(folder, &["export", "--last", "--format", "markdown"]));
     assert!(session.contains("environment timed out"), "{session}");
+}
+
+/// Regression: an episode that counts as neither won nor lost was one of `0 won of 2`.
+#[test]
+fn sessions_count_the_episodes_at_which_the_environment_failed_apart() {
+    let folder = folder();
+    let folder = folder.path();
+    // It fails once, in the first of two episodes.
+    write_config(folder, "mine", "exit@step");
+    let two = ["--env", "mine", "--only", "2", "--on-error", "skip-task"];
+    let run = output(folder, &RUN.iter().copied().chain(two).collect::<Vec<_>>());
+    assert!(String::from_utf8_lossy(&run.stdout).contains("1 failure of the environment"), "{run:?}");
+    let listed = stdout(&output(folder, &["sessions"]));
+    assert!(listed.contains("0 won of 1, 1 not counted, progress"), "{listed}");
+    let row: Value = serde_json::from_str(&stdout(&output(folder, &["sessions", "--json"]))).unwrap();
+    assert_eq!((&row["episodes"], &row["won"], &row["not_counted"]), (&2.into(), &0.into(), &1.into()));
 }
 
 /// Regression: a prompt that was only to be shown went to the terminal with the program's control sequences.
