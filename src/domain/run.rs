@@ -130,12 +130,18 @@ impl EndReason {
         matches!(self, Self::EnvDied | Self::EnvTimeout)
     }
 
+    /// Describes the reason like [`Self::describe`]; if the environment ended the episode, in its own words
+    /// ([`EpisodeStats::lost_because`]), if it has any.
+    pub fn describe_with(self, lost_because: &str) -> &str {
+        if self == Self::Done && !lost_because.is_empty() { lost_because } else { self.describe() }
+    }
+
     /// Returns `won`, `lost` and the reason, or why the episode counts as neither.
-    pub fn verdict(self, won: bool) -> String {
+    pub fn verdict(self, won: bool, lost_because: &str) -> String {
         match self {
             Self::EnvDied | Self::EnvTimeout => format!("not counted ({})", self.describe()),
             _ if won || self == Self::Won => "won".to_owned(),
-            _ => format!("lost ({})", self.describe()),
+            _ => format!("lost ({})", self.describe_with(lost_because)),
         }
     }
 }
@@ -181,6 +187,16 @@ impl EpisodeSummary {
         self.won || self.stats.ends_task || self.reason.is_env_failure()
     }
 
+    /// Describes why it ended in a few words.
+    pub fn describe_end(&self) -> &str {
+        self.reason.describe_with(&self.stats.lost_because)
+    }
+
+    /// Returns `won`, `lost` and the reason, or why it counts as neither.
+    pub fn verdict(&self) -> String {
+        self.reason.verdict(self.won, &self.stats.lost_because)
+    }
+
     /// Returns whether it is an attempt at a task of the run, which counts in rates unless it is assisted: no calibration, and no episode
     /// at which the environment failed.
     pub fn is_attempt(&self) -> bool {
@@ -219,6 +235,10 @@ pub struct EpisodeStats {
     /// Whether the environment asked for no further trial of the task ([`ENDS_TASK`](super::ENDS_TASK)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_task: bool,
+    /// Why the environment ended it as lost, in the environment's words ([`LOST_BECAUSE`](super::LOST_BECAUSE)); empty if it didn't, or
+    /// says nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lost_because: String,
 }
 
 impl EpisodeStats {

@@ -7,6 +7,9 @@ use serde_json::Value;
 /// attempt is won or lost.
 pub const ENDS_TASK: &str = "ends_task";
 
+/// The field of [`StepResult::shown`] in which an environment says, in a few words, why the episode that it ends is lost.
+pub const LOST_BECAUSE: &str = "lost_because";
+
 /// A step result is an environment's answer to a reset or to one action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {

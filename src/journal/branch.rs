@@ -390,7 +390,7 @@ impl Summary {
         header.parent.as_ref()?;
         let forked = self.endings.iter().find(|ending| ending.end > header.at_seq)?;
         let all = self.episodes + u32::from(!self.ended);
-        let verdict = forked.reason.verdict(forked.won);
+        let verdict = forked.reason.verdict(forked.won, &forked.lost_because);
         let outcome = || format!("ep. {}/{all} {verdict}", forked.episode);
         (forked.episode < all).then(|| (forked.steps, outcome()))
     }
@@ -404,7 +404,7 @@ impl Summary {
         if !self.ended {
             return format!("episode {} in progress at step {}", self.episodes + 1, self.steps);
         }
-        last.reason.verdict(last.won)
+        last.verdict()
     }
 }
 

@@ -76,13 +76,16 @@ pub struct Summary {
 }
 
 /// How an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
     pub episode: u32,
     /// Its last event.
     pub end: Seq,
     pub won: bool,
     pub reason: EndReason,
+    /// Why the environment ended it as lost, in the environment's words; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lost_because: String,
     pub steps: u32,
 }
 
@@ -122,6 +125,7 @@ fn newest_endings(state: &State) -> Vec<Ending> {
         end: Seq(episode.seq_range.1),
         won: episode.won,
         reason: episode.reason,
+        lost_because: episode.stats.lost_because.clone(),
         steps: episode.steps,
     };
     let skipped = state.ended_episodes.len().saturating_sub(MAX_ENDINGS);

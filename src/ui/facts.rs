@@ -80,7 +80,7 @@ pub(crate) fn session_outcome(state: &State) -> Option<String> {
     let last = state.episode.as_ref().and_then(|episode| episode.outcome.as_ref());
     match last {
         Some(_) if state.run_over && state.ended_episodes.len() > 1 => Some("run ended".to_owned()),
-        Some(outcome) if state.run_over || state.closed => Some(outcome.reason.verdict(outcome.won)),
+        Some(outcome) if state.run_over || state.closed => Some(outcome.verdict()),
         None if state.run_over || state.closed => Some("stopped".to_owned()),
         _ => None,
     }

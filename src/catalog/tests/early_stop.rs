@@ -163,7 +163,7 @@ fn an_open_episode_ends_with_a_reason_of_its_own() {
         assert_eq!(ended, expected);
     }
     assert_eq!(serde_json::to_value(EndReason::RepeatedAdvice).unwrap(), "repeated_advice");
-    assert_eq!(EndReason::RepeatedAdvice.verdict(false), "lost (repeated advice)");
+    assert_eq!(EndReason::RepeatedAdvice.verdict(false, ""), "lost (repeated advice)");
 }
 
 /// In DORA, a task's attempts in an evaluation end; the next evaluation tries it again with another instruction.

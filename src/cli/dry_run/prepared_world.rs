@@ -1,7 +1,7 @@
 //! An environment whose attempts have chosen outcomes, so that every question to the mentor is asked soon.
 
 use crate::catalog::PreparedAttempts;
-use crate::domain::{ENDS_TASK, EnvInfo, StepResult, Task, TrialInfo};
+use crate::domain::{ENDS_TASK, EnvInfo, LOST_BECAUSE, StepResult, Task, TrialInfo};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -160,6 +160,7 @@ impl Environment for PreparedWorld {
         // Its attempts are repeated as prepared, whatever the environment asks for.
         if let Some(shown) = result.shown.as_object_mut() {
             shown.remove(ENDS_TASK);
+            shown.remove(LOST_BECAUSE);
         }
         result.done = ends;
         self.progress = result.progress;

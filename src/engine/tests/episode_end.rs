@@ -1,7 +1,7 @@
 //! The limit on episodes in which the actor only thinks.
 
 use super::fixture::{Harness, spec_with_tasks, step_result};
-use crate::domain::EndReason;
+use crate::domain::{EndReason, LOST_BECAUSE, StepResult};
 use crate::engine::Command;
 
 #[test]
@@ -20,4 +20,29 @@ fn an_actor_that_only_thinks_reaches_a_limit_even_if_thoughts_do_not_count() {
     }
     let ended = harness.state().ended_episodes.first().unwrap();
     assert_eq!((ended.reason, harness.state().run_over), (EndReason::StepLimit, true));
+}
+
+/// Regression: a wrong answer was "ended by the environment".
+#[test]
+fn an_episode_that_its_environment_ends_as_lost_says_why_in_its_words() {
+    let long = "x ".repeat(99);
+    for (words, is_over, verdict) in [
+        ("wrong answer", true, "lost (wrong answer)"),
+        ("wrong\u{1b}[31m\n answer", true, "lost (wrong[31m answer)"),
+        ("", true, "lost (ended by the environment)"),
+        (long.as_str(), true, &format!("lost ({})", &long[..60])),
+        // It ended for another reason.
+        ("wrong answer", false, "lost (step limit)"),
+    ] {
+        let mut spec = spec_with_tasks(1);
+        spec.limits.steps = 1;
+        let mut harness = Harness::with_spec(spec);
+        harness.command(Command::Run).unwrap();
+        harness.reply_as_env(step_result("A question."));
+        harness.reply_as_actor("answer");
+        let shown = serde_json::json!({ LOST_BECAUSE: words });
+        harness.reply_as_env(StepResult { done: is_over, shown, ..step_result("No.") });
+        let ended = harness.state().ended_episodes.first().unwrap();
+        assert_eq!(ended.verdict(), verdict);
+    }
 }

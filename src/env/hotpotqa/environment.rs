@@ -4,7 +4,7 @@ use super::action::{Action, Style, parse};
 use super::page_set::{Page, PageSet, python_list};
 use super::question::Question;
 use super::score::{Score, score};
-use crate::domain::{EnvInfo, ListingCost, StepResult};
+use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -202,7 +202,8 @@ impl QuestionEnvironment {
             (Style::Reflexion, false) => "Answer is INCORRECT".to_owned(),
         };
         let f1 = (f1 * 1000.0).round() / 1000.0;
-        Outcome::new(text).with("answer", json!({ "text": answer, "exact": is_exact, "f1": f1 }))
+        let outcome = Outcome::new(text).with("answer", json!({ "text": answer, "exact": is_exact, "f1": f1 }));
+        if is_exact { outcome } else { outcome.with(LOST_BECAUSE, json!("wrong answer")) }
     }
 
     fn perform(&mut self, text: &str) -> Outcome {
@@ -217,10 +218,11 @@ impl QuestionEnvironment {
             _ => {
                 // The code's other agents have one action, and whatever it is, the trial is over then.
                 self.state.is_over = answers_at_once;
-                Outcome::invalid(match style {
+                let outcome = Outcome::invalid(match style {
                     Style::Reflexion => UNKNOWN.to_owned(),
                     Style::React => format!("Invalid action: {text}"),
-                })
+                });
+                if answers_at_once { outcome.with(LOST_BECAUSE, json!("no answer")) } else { outcome }
             }
         }
     }

@@ -8,7 +8,7 @@ use super::fields::fields_of_text;
 use super::html;
 use super::screenshot::data_url;
 use super::web_driver::{Failure, Target, WebDriver};
-use crate::domain::{EnvInfo, ListingCost, StepResult};
+use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, StepResult};
 use crate::env::{EnvError, Environment};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -96,6 +96,9 @@ struct PageState {
     elements: Option<Element>,
     html: Option<String>,
 }
+
+/// What a page gives for a solved task.
+const SOLVED: f64 = 1.0;
 
 /// A page as an environment.
 pub(super) struct PageEnvironment {
@@ -218,6 +221,9 @@ impl PageEnvironment {
             }
             self.raw_reward = state.raw_reward;
             (self.observation, self.numbers) = (String::new(), Vec::new());
+            if self.raw_reward < SOLVED {
+                shown[LOST_BECAUSE] = "the page counts it as failed".into();
+            }
             if let Value::String(reason) = state.reason {
                 shown["reason"] = reason.into();
             }
@@ -259,8 +265,7 @@ impl PageEnvironment {
     }
 
     fn result(&self, valid: bool, shown: Value) -> StepResult {
-        // Exactly 1 is what a page gives for a solved task.
-        let won = self.is_over && self.raw_reward >= 1.0;
+        let won = self.is_over && self.raw_reward >= SOLVED;
         StepResult {
             observation: self.observation.clone(),
             reward: if self.is_over { self.raw_reward } else { 0.0 },

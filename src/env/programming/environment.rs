@@ -5,7 +5,7 @@ use super::exercise::Exercise;
 use super::judge::{HIDDEN_LIMIT, Outcome, TEST_LIMIT, check_tests, run_test, tested_value};
 use super::retry_on::{RETRY_ON, RetryOn};
 use super::sandbox::Sandbox;
-use crate::domain::{ENDS_TASK, EnvInfo, ListingCost, StepResult, TrialInfo};
+use crate::domain::{ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, StepResult, TrialInfo};
 use crate::env::labelled_rng::LabelledRng;
 use crate::env::{EnvError, Environment};
 use serde_json::{Map, Value, json};
@@ -140,6 +140,10 @@ impl ProgrammingEnvironment {
         });
         if own_tests_decide && own_tests_passed {
             shown[ENDS_TASK] = true.into();
+        }
+        if !self.has_won {
+            let failed = if hidden.is_some() { "hidden tests failed" } else { "the agent's own tests failed" };
+            shown[LOST_BECAUSE] = failed.into();
         }
         let hidden_text = match hidden {
             Some(Outcome::Passed) => "passed".to_owned(),

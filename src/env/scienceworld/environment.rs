@@ -5,7 +5,7 @@ use super::installation::Installation;
 use super::label_goals::LabelGoals;
 use super::shown_rooms::{room_as_json, shown_fields};
 use super::simulator::Simulator;
-use crate::domain::{EnvInfo, ListingCost, StepResult};
+use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, StepResult};
 use crate::env::{EnvError, Environment};
 use crate::rooms::{KnownRooms, parse_inventory, parse_room};
 use serde_json::{Map, Value, json};
@@ -149,6 +149,9 @@ impl ScienceWorld {
         let reward = score - self.score;
         (self.score, self.moves, self.inventory, self.has_question) = (score, moves, inventory, has_question);
         let is_over = is_completed || score < 0;
+        if score < 0 {
+            shown.insert(LOST_BECAUSE.to_owned(), json!(format!("score {score}")));
+        }
         Ok(Answer { observation, reward, is_over, shown, truth })
     }
 

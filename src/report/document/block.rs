@@ -335,7 +335,7 @@ fn outcome(episode: &Episode) -> String {
     };
     format!(
         "{} after {}, {}, progress {:.2}{assisted}",
-        end.reason.verdict(end.won),
+        end.verdict(),
         pluralize(end.steps.into(), "step"),
         pluralize(end.moves.into(), "move"),
         end.progress

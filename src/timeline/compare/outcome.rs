@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub struct Outcome {
     /// Why it ended; `None` while it is in progress.
     pub reason: Option<EndReason>,
+    /// Why its environment ended it as lost, in the environment's words; may be empty.
+    pub lost_because: String,
     /// Whether the goal was reached (in an episode in progress: as of its last observation).
     pub won: bool,
     /// Completed steps, including those with only a thought; a waiting proposal isn't counted.
@@ -38,6 +40,7 @@ impl Outcome {
     pub fn from_episode(episode: &Episode, from: Option<u32>) -> Self {
         let mut outcome = Self {
             reason: episode.outcome.as_ref().map(|o| o.reason),
+            lost_because: episode.outcome.as_ref().map(|o| o.stats.lost_because.clone()).unwrap_or_default(),
             won: episode.outcome.as_ref().map_or_else(
                 || episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|a| a.won),
                 |o| o.won,
@@ -77,7 +80,7 @@ impl Outcome {
     /// Describes how the episode ended in a few words.
     pub fn verdict(&self) -> String {
         match self.reason {
-            Some(reason) => reason.verdict(self.won),
+            Some(reason) => reason.verdict(self.won, &self.lost_because),
             None if self.won => "won".to_owned(),
             None => "in progress".to_owned(),
         }

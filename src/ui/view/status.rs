@@ -220,9 +220,10 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_ref())
         && state.calls.is_empty()
     {
-        return match (outcome.won, outcome.reason) {
-            (true, _) => ("WON".to_owned(), Role::Good),
-            (_, reason) => (format!("ENDED {dot} {}", reason.describe()), Role::Warning),
+        return if outcome.won {
+            ("WON".to_owned(), Role::Good)
+        } else {
+            (format!("ENDED {dot} {}", outcome.describe_end()), Role::Warning)
         };
     }
     if context.is_thinking() {

@@ -23,7 +23,7 @@ const MAX_LISTED_STEPS: usize = 8;
 
 /// Describes the episode's outcome in a sentence; `limit` is the step limit.
 fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, steps) = (outcome.reason.describe(), pluralize(u64::from(outcome.steps), "step"));
+    let (why, steps) = (outcome.describe_end(), pluralize(u64::from(outcome.steps), "step"));
     let how = if outcome.won { "Won" } else { "Lost" };
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {steps}."),
@@ -106,7 +106,7 @@ fn both_plays(
     let room = usize::from(columns).saturating_sub(LABEL_COLUMNS + 2) / 2;
     let cell = |text: &str| format!("{:<room$}  ", truncate(text, room, context.glyphs.ellipsis));
     let ending =
-        |play: &EpisodeSummary| play.reason.verdict(play.won) + if play.assisted { ", assisted" } else { "" };
+        |play: &EpisodeSummary| play.verdict() + if play.assisted { ", assisted" } else { "" };
     let role = |play: &EpisodeSummary| if play.won { Role::Good } else { Role::Bad };
     let head = |play: &EpisodeSummary, note: &str| format!("trial {}{note}", play.trial);
     let row = |label: &str, (left, a): (Role, &str), (right, b): (Role, &str)| {
@@ -251,5 +251,17 @@ mod tests {
             "Lost: ended by the environment after 2 steps, which asks for no further trial."
         );
         assert_eq!(sentence(true, true), "Won: the goal was reached in 2 steps.");
+    }
+
+    /// Regression: a wrong answer was "ended by the environment".
+    #[test]
+    fn the_sentence_says_what_the_environment_says_about_a_lost_episode() {
+        let summary = json!({
+            "number": 1, "task": { "env": "hotpotqa", "id": "a" }, "trial": 1, "role": "test", "won": false,
+            "reason": "done", "steps": 2, "moves": 2, "progress": 0.0, "calls": 2, "tokens": 9, "assisted": false,
+            "span": [1, 9], "hindsight": { "lost_because": "wrong answer" },
+        });
+        let sentence = outcome_sentence(&serde_json::from_value(summary).unwrap(), 6);
+        assert_eq!(sentence, "Lost: wrong answer after 2 steps.");
     }
 }

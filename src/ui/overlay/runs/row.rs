@@ -13,7 +13,7 @@ use crate::ui::widget::window::Line;
 pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     match past.reason {
         EndReason::Won => "won",
-        EndReason::Done => "env",
+        EndReason::Done => "lost",
         EndReason::StepLimit => "steps",
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
