@@ -90,7 +90,7 @@ actions! {
     Slower = "slower", Listed, "slow down: the playback of a read-only session, or a run whose actor isn't a model", ScreenOnly;
     ToggleConfirm = "confirm", Listed, "stop at every proposal: on or off", Does(Verb::Confirm);
     ToggleHuman = "play", Listed, "play yourself, or hand control back to the agent", Does(Verb::Play);
-    Override = "override", Listed, "replace the proposed action", Does(Verb::Override);
+    Override = "override", Listed, "replace the proposed action, or that of a past step, from the list of actions", Does(Verb::Override);
     RejectOrToggle = "reject", Listed, "reject the proposal; switch a lesson on or off", Does(Verb::Reject);
     ChangeShownAs = "override-shown-as", Hidden, "change how your action is shown to the agent in later prompts", Instead("`set override.shown_as own` (as the agent's own action) or `human_edit`");
     ChangeOverriddenThought = "override-thought", Hidden, "change what happens to the thought before your action", Instead("`set override.thought kept`, `dropped` or `rewritten`");

@@ -20,7 +20,7 @@ const LEAD_COLUMNS: usize = 14;
 const MAIN_KEYS: [(&[Action], &str); 12] = [
     (&[Action::Step], "run the proposed action"),
     (&[Action::PauseRun], "run without stopping, or pause"),
-    (&[Action::Override], "replace the proposed action"),
+    (&[Action::Override], "replace the proposed action; lists all"),
     (&[Action::RejectOrToggle], "reject it; in a lane: lesson on or off"),
     (&[Action::AskAgain], "ask again, with the current lessons"),
     (&[Action::AddLesson], "teach: add a lesson"),

@@ -127,6 +127,17 @@ impl Component for Palette {
 mod tests {
     use super::*;
 
+    /// Regression: nothing led to the list of the actions that a past step had.
+    #[test]
+    fn the_list_of_actions_is_found_by_its_words() {
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+        for query in ["admissible", "list of actions", "valid actions", "another action", "past step"] {
+            let first = find_actions(&all, query).first().map(|index| all[*index].name());
+            assert_eq!(first, Some(Action::Override.name()), "{query}");
+        }
+        assert!(Action::Override.about().contains("past step"));
+    }
+
     #[test]
     fn words_of_a_person_find_the_action() {
         let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
