@@ -4,7 +4,7 @@ use super::label::LabelSource;
 use super::task_access::TaskAccess;
 use super::task_error::TaskError;
 use super::{EnvError, Environment, TimeLimits};
-use crate::domain::Task;
+use crate::domain::{Task, pluralize};
 use serde_json::Value;
 use std::path::Path;
 
@@ -169,10 +169,23 @@ pub trait TaskSource: Sync {
     /// Ends the processes that wait for their next episode. Called before this program ends.
     fn end_idle_processes(&self) {}
 
-    /// Checks for `doctor` whether the environment works here. `None` if there is nothing to check.
+    /// Checks for `doctor` whether the environment works here: by default, whether the first of its tasks can be begun. `None` if
+    /// there is nothing to check; no other program is started unasked.
     fn check(&self, access: TaskAccess) -> Option<TaskCheck> {
-        let _ = access;
-        None
+        if self.is_external() {
+            return None;
+        }
+        let begin = || {
+            let tasks = self.list(access).map_err(|error| error.to_string())?;
+            let Some(first) = tasks.first() else { return Ok("it lists no tasks".to_owned()) };
+            let begun = self.open(first, access).and_then(|mut world| world.reset());
+            begun.map_err(|error| format!("{}: {error}", first.id))?;
+            Ok(format!("{}, such as {}", pluralize(tasks.len() as u64, "task"), first.id))
+        };
+        Some(match begin() {
+            Ok(detail) => TaskCheck::Ok(detail),
+            Err(detail) => TaskCheck::Broken { detail, hint: "its first task must always work; report this bug" },
+        })
     }
 }
 

@@ -152,6 +152,11 @@ fn doctor_reports_what_works() {
     let output = home.run(&["doctor"]).assert_success();
     assert!(output.stdout.contains("built-in environment: normal/heat/71 won"), "{}", output.stdout);
     assert!(output.stdout.contains("ALFWORLD_DATA is not set"));
+    // Regression: some environments weren't listed.
+    for environment in ["household", "alfworld", "babyai", "pddl", "hotpotqa", "programming", "miniwob", "scienceworld"] {
+        let is_row = |line: &&str| line.split_whitespace().nth(1) == Some(environment);
+        assert!(output.stdout.lines().any(|line| is_row(&line)), "{environment}: {}", output.stdout);
+    }
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);
     let checks: Value = serde_json::from_str(&broken.stdout).unwrap();

@@ -110,7 +110,7 @@ fn opening_finding_and_listing_tasks_is_enough() {
     assert_eq!(CounterTasks.default_tasks(access).unwrap(), listed[..1]);
     assert!(CounterTasks.list_split("test", access).unwrap().is_none());
     assert!(CounterTasks.expand_set("1-20", access).unwrap().is_none() && CounterTasks.set_forms().is_none());
-    assert!(CounterTasks.labels().is_none() && CounterTasks.check(access).is_none());
+    assert!(CounterTasks.labels().is_none());
     let task = CounterTasks.with_seed(CounterTasks.find("3", access).unwrap(), 7);
     assert_eq!((CounterTasks.title(&task).as_str(), task.seed), ("3", 7));
     assert!(CounterTasks.warnings(&task, access).is_empty());
@@ -118,4 +118,13 @@ fn opening_finding_and_listing_tasks_is_enough() {
     world.reset().unwrap();
     assert!(!world.step("add 1").unwrap().won && world.step("add 2").unwrap().won);
     assert!(CounterTasks.find("three", access).unwrap_err().to_string().starts_with("counter has no task"));
+}
+
+/// Regression: `doctor` listed no environment without a check of its own.
+#[test]
+fn an_environment_without_a_check_of_its_own_begins_its_first_task() {
+    let options = TaskOptions::default();
+    let access = TaskAccess { options: &options, files: &NoFiles };
+    let Some(TaskCheck::Ok(detail)) = CounterTasks.check(access) else { panic!("it works") };
+    assert_eq!(detail, "2 tasks, such as 3");
 }
