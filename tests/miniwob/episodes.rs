@@ -11,6 +11,7 @@ pub(crate) type Test = (&'static str, fn());
 pub(crate) const TESTS: &[Test] = &[
     ("an episode does not depend on those before it", episodes_are_independent),
     ("actions that can't be carried out say why", refused_actions_say_why),
+    ("a thought is no action that can't be carried out", thoughts_are_answered),
     ("elements are found by XPath in the HTML", xpaths_find_elements),
     ("places are enough for a menu", places_are_enough_for_a_menu),
     ("fields are typed", fields_are_typed),
@@ -83,6 +84,15 @@ fn refused_actions_say_why() {
     }
     let refused = play("click-option/1", &[("miniwob.actions", "rci")], &["click_element 8"]);
     assert!(!refused[1].valid);
+}
+
+/// Regression: the step details called a thought an action that was not carried out.
+fn thoughts_are_answered() {
+    for set in ["full", "paper", "rci"] {
+        let results = play("click-color/1", &[("miniwob.actions", set)], &["think: Which box is it?"]);
+        let thought = &results[1];
+        assert_eq!((thought.observation.as_str(), thought.valid, thought.done), ("OK.", true, false), "{set}");
+    }
 }
 
 fn xpaths_find_elements() {

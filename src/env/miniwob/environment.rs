@@ -49,6 +49,8 @@ const PAGES_WITH_PARTS_BESIDE: &[&str] =
     &["click-dialog", "click-dialog-2", "use-autocomplete", "choose-date"];
 /// The answer to an action after the end of the episode.
 const OVER: &str = "The episode is over.";
+/// The answer to a thought, which is no action of a page.
+const THOUGHT_ANSWER: &str = "OK.";
 
 /// What the agent is shown of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -387,6 +389,9 @@ impl Environment for PageEnvironment {
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         if self.is_over {
             return Ok(StepResult { observation: OVER.to_owned(), ..self.result(false, Value::Null) });
+        }
+        if action.trim_start().starts_with("think:") {
+            return Ok(StepResult { observation: THOUGHT_ANSWER.to_owned(), ..self.result(true, Value::Null) });
         }
         let action = match action::parse(action, self.options.actions) {
             Ok(action) => action,
