@@ -75,6 +75,9 @@ pub struct TaskFacts {
     /// Whether the list of admissible actions has all actions that the environment accepts. `false` if actions contain free text,
     /// so that the list has only suggestions, or if nobody knows: then no other action is said to be inadmissible.
     pub lists_all_actions: bool,
+    /// The environment of papers for which this one stands in: a preset that is for the other one is played here, too, if this one
+    /// is configured.
+    pub stands_in_for: Option<&'static str>,
     /// What `--task` takes, as one clause for its help, such as "a level number or name". Empty if there is nothing to say.
     pub task_help: &'static str,
     /// The names that `--split` takes, for its help.
@@ -157,6 +160,7 @@ impl TaskFacts {
         subgoals: shown_subgoals,
         has_progress: |_| true,
         lists_all_actions: true,
+        stands_in_for: None,
         task_help: "",
         splits: &[],
         split_in_id: false,

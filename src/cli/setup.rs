@@ -64,8 +64,11 @@ pub(super) fn plan_run_with_calibration(
 ) -> Result<Plan, CliError> {
     task_args.apply(config)?;
     method_args.keys.apply(config)?;
-    apply_environment_options(&method_args.set, config)?;
     let preset = config.built_in_preset(method_args.preset.as_deref());
+    if let Some(preset) = preset {
+        config.apply_preset_environment(preset);
+    }
+    apply_environment_options(&method_args.set, config)?;
     let row = preset.and_then(|preset| preset.row);
     let initial_lessons = InitialLessons {
         from_file: method_args.pool.is_some() || method_args.constitution.is_some(),

@@ -184,7 +184,9 @@ pub trait TaskSource: Sync {
         };
         Some(match begin() {
             Ok(detail) => TaskCheck::Ok(detail),
-            Err(detail) => TaskCheck::Broken { detail, hint: "its first task must always work; report this bug" },
+            Err(detail) => {
+                TaskCheck::Broken { detail, hint: "its first task must always work; report this bug" }
+            }
         })
     }
 }

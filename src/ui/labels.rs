@@ -56,7 +56,9 @@ pub fn other_words(action: Action) -> &'static str {
     match action {
         Action::ShowDetails => "raw reply, response, answer, usage, tokens, cost, why",
         Action::Step => "next, continue, accept, execute",
-        Action::Override => "own action, instead, correct, change action, another action, admissible, possible, valid actions, what could it do",
+        Action::Override => {
+            "own action, instead, correct, change action, another action, admissible, possible, valid actions, what could it do"
+        }
         Action::AddLesson => "teach, new lesson, note",
         Action::MeasureEffect => "does it help, test a lesson, experiment, evidence",
         Action::Undo => "revert, take back, cancel my change",

@@ -73,3 +73,35 @@ fn config_show_says_where_there_is_no_limit() {
     let long_term = text.lines().find(|line| line.trim_start().starts_with("long_term ")).unwrap();
     assert!(long_term.contains("no limit"), "{long_term}");
 }
+
+/// Regression: a preset of a paper's own environment was played in the configured one, whatever it was for.
+#[test]
+fn a_preset_of_one_environment_brings_it() {
+    let home = Home::new();
+    let run = |preset: &str, more: &[&str]| {
+        let args = ["run", "--preset", preset, "--only", "1", "--max-steps", "1", "--headless", "--json"];
+        let output = home.run(&[&args[..], &["--actor", "rules", "--mentor", "none"], more].concat());
+        output.assert_success().json_lines()[0].clone()
+    };
+    let question = run("reflexion-hotpotqa-react", &[]);
+    assert_eq!(
+        (&question["env"], &question["settings"]["hotpotqa.agent"]["value"]),
+        (&"hotpotqa".into(), &"react".into())
+    );
+    // A flag wins, several environments choose none, and one that stands in for another stays.
+    assert_eq!(run("reflexion-hotpotqa-react", &["--env", "household"])["env"], "household");
+    assert_eq!(run("omnireflect-1-react", &[])["env"], "household");
+    assert_eq!(run("sweet-and-sour-2-react", &[])["env"], "household");
+    for (preset, brought) in [
+        ("reflexion-hotpotqa-react", Some("hotpotqa")),
+        ("sweet-and-sour-1", Some("scienceworld")),
+        ("sweet-and-sour-no-positive", Some("scienceworld")),
+        ("dora-1-rci", Some("miniwob")),
+        ("reflexion-programming", Some("programming")),
+        ("fcrf-1", None),
+        ("omnireflect-1-react", None),
+    ] {
+        let shown = home.run(&["config", "show", "--preset", preset, "--json"]).assert_success().json_lines();
+        assert_eq!(shown[0].get("env").and_then(serde_json::Value::as_str), brought, "{preset}");
+    }
+}

@@ -50,8 +50,18 @@ fn a_preset_says_where_it_cannot_reproduce_its_row() {
     assert!(described("omnireflect-1-react").ends_with("(alfworld, babyai, pddl)"));
     let model = ["--actor", "openai:m", "--mentor", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1"];
     let warnings = |preset: &str, extra: &[&str]| {
-        let mut args =
-            vec!["run", "--preset", preset, "--task", "easy/put/1", "--max-steps", "2", "--dry-run"];
+        let mut args = vec![
+            "run",
+            "--env",
+            "household",
+            "--preset",
+            preset,
+            "--task",
+            "easy/put/1",
+            "--max-steps",
+            "2",
+            "--dry-run",
+        ];
         args.extend(model);
         args.extend(extra);
         home.run(&args).assert_success().stderr

@@ -153,7 +153,9 @@ fn doctor_reports_what_works() {
     assert!(output.stdout.contains("built-in environment: normal/heat/71 won"), "{}", output.stdout);
     assert!(output.stdout.contains("ALFWORLD_DATA is not set"));
     // Regression: some environments weren't listed.
-    for environment in ["household", "alfworld", "babyai", "pddl", "hotpotqa", "programming", "miniwob", "scienceworld"] {
+    for environment in
+        ["household", "alfworld", "babyai", "pddl", "hotpotqa", "programming", "miniwob", "scienceworld"]
+    {
         let is_row = |line: &&str| line.split_whitespace().nth(1) == Some(environment);
         assert!(output.stdout.lines().any(|line| is_row(&line)), "{environment}: {}", output.stdout);
     }

@@ -91,7 +91,11 @@ fn thoughts_are_answered() {
     for set in ["full", "paper", "rci"] {
         let results = play("click-color/1", &[("miniwob.actions", set)], &["think: Which box is it?"]);
         let thought = &results[1];
-        assert_eq!((thought.observation.as_str(), thought.valid, thought.done), ("OK.", true, false), "{set}");
+        assert_eq!(
+            (thought.observation.as_str(), thought.valid, thought.done),
+            ("OK.", true, false),
+            "{set}"
+        );
     }
 }
 

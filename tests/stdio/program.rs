@@ -341,7 +341,10 @@ fn a_crash_of_the_environment_is_in_no_rate() {
     let report: Value = serde_json::from_str(&report).unwrap();
     assert!(report.to_string().contains("\"env_failures\":1"), "{report}");
     let shown = stdout(&output(folder, &["report", "--last"]));
-    assert!(shown.contains("Episodes at which the environment failed, excluded from rates: 1 (east-2)."), "{shown}");
+    assert!(
+        shown.contains("Episodes at which the environment failed, excluded from rates: 1 (east-2)."),
+        "{shown}"
+    );
     // Nothing can be learnt from it, and the task is skipped.
     let reflexion =
         ["run", "--headless", "--actor", "rules", "--mentor", "symbolic", "--method", "reflexion"];

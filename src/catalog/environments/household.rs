@@ -31,6 +31,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         start_text: Some("built in; thousands more with --tasks"),
         short_type: alfworld::short_type,
+        stands_in_for: Some(alfworld::NAME),
         subgoals: alfworld::subgoals,
         difficulty: difficulty_in_id,
         export_task: Some(export_task),

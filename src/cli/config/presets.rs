@@ -31,6 +31,15 @@ impl ProgramPreset {
         if self.row.is_some() { SettingOrigin::Paper } else { SettingOrigin::Config }
     }
 
+    /// Returns the environment that a run with it has unless `--env` names another one: the only one of its row's figures.
+    /// `None` if there are several, if it isn't available here, or if the configured one stands in for it.
+    pub(in crate::cli) fn environment(&self, configured: &str) -> Option<&'static str> {
+        let environments = self.row?.environments();
+        let only = environments.first().filter(|_| environments.len() == 1)?;
+        let stand_in = find_environment(configured).and_then(|entry| entry.task_facts.stands_in_for);
+        find_environment(only).map(|entry| entry.name).filter(|name| stand_in != Some(*name))
+    }
+
     /// Says what the run must learn or load before its tests, as a phrase; `None` if it starts without lessons.
     pub(in crate::cli) fn lesson_requirement(&self) -> Option<&'static str> {
         let row = self.row.filter(|row| row.starts_with_lessons)?;
@@ -189,7 +198,8 @@ pub(in crate::cli) fn warnings(row: &PaperRow, spec: &RunSpec, lessons: InitialL
 pub fn help() -> String {
     let mut text = String::from(
         "Named group of settings: a row of a paper's table or `[preset.P]` of the configuration file. Flags override a \
-         preset. Model, environment and split are not part of it.\n\nBuilt-in presets:\n",
+         preset. A row whose figures are about one environment brings it, unless the configured one stands in for it. Model and \
+         split are not part of it.\n\nBuilt-in presets:\n",
     );
     for preset in program_presets() {
         // Writing to a `String` cannot fail.
@@ -202,6 +212,14 @@ impl Config {
     /// Returns the program's preset of this name, unless the file has a preset of the same name.
     pub(in crate::cli) fn built_in_preset(&self, name: Option<&str>) -> Option<&'static ProgramPreset> {
         name.filter(|n| !self.presets.contains_key(*n)).and_then(find_program_preset)
+    }
+
+    /// Applies the environment of a preset unless a flag sets it. Its options are looked up after that.
+    pub(in crate::cli) fn apply_preset_environment(&mut self, preset: &'static ProgramPreset) {
+        let environment = preset.environment(self.get(keys::ENV));
+        if let Some(name) = environment.filter(|_| !self.is_set_by_flag(&keys::ENV)) {
+            self.values.insert(keys::ENV.name, (json!(name), ValueOrigin::Preset(preset.name)));
+        }
     }
 
     /// Applies method, trials and interface of a preset unless flags set them.

@@ -1,7 +1,7 @@
 //! `config show --preset`: everything that a preset sets.
 
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
-use crate::cli::config::{Config, ProgramPreset};
+use crate::cli::config::{Config, ProgramPreset, keys};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::domain::Settings;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// Fails with a usage [`CliError`] if there is no such preset.
 pub(super) fn show_preset(config: &Config, name: &str, json: bool, out: &mut Output) -> Result<(), CliError> {
     let values = if let Some(preset) = config.built_in_preset(Some(name)) {
-        program_values(preset)
+        program_values(preset, preset.environment(config.get(keys::ENV)))
     } else {
         let settings: Map<String, Value> = config.preset_settings(name)?.iter().cloned().collect();
         json!({"preset": name, "meaning": config.file.display().to_string(), "settings": settings})
@@ -38,12 +38,13 @@ pub(super) fn show_preset(config: &Config, name: &str, json: bool, out: &mut Out
 }
 
 /// Returns the values of a program's preset by what they are: run options, settings in each environment, settings of the
-/// calibration, sampling parameters.
-fn program_values(preset: &ProgramPreset) -> Value {
+/// calibration, sampling parameters. `environment` is the one that it brings.
+fn program_values(preset: &ProgramPreset, environment: Option<&str>) -> Value {
     let mut values = Map::new();
     values.insert("preset".to_owned(), json!(preset.name));
     values.insert("meaning".to_owned(), json!(preset.meaning));
     values.insert("method".to_owned(), json!(preset.method));
+    values.extend(environment.map(|name| ("env".to_owned(), json!(name))));
     values.insert("trials".to_owned(), json!(preset.trials));
     values.insert("steps".to_owned(), json!(preset.steps));
     if let Some(requirement) = preset.lesson_requirement() {

@@ -2,9 +2,9 @@
 
 use crate::domain::common_settings::KeptAttempt;
 use crate::domain::{
-    CallId, ENDS_TASK, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LOST_BECAUSE, LessonId,
-    LessonOp, ModelRole, NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Setting, SettingOrigin,
-    Stage, Step, StepResult, Task, TokenCounts, Usage, merge_patch,
+    CallId, ENDS_TASK, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, LOST_BECAUSE,
+    Lesson, LessonId, LessonOp, ModelRole, NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq,
+    Setting, SettingOrigin, Stage, Step, StepResult, Task, TokenCounts, Usage, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
 use serde_json::Value;
@@ -335,7 +335,8 @@ impl Episode {
     /// Returns why the environment has ended the episode as lost, in its own words; it may be another program, which says anything.
     fn lost_because(&self) -> String {
         const MAX_CHARS: usize = 60;
-        let is_over = self.last_step().and_then(|step| step.answer.as_ref()).is_some_and(|a| a.done && !a.won);
+        let is_over =
+            self.last_step().and_then(|step| step.answer.as_ref()).is_some_and(|a| a.done && !a.won);
         let words = self.shown.get(LOST_BECAUSE).and_then(Value::as_str).filter(|_| is_over);
         let words = words.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         words.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect()

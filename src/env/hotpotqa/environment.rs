@@ -202,7 +202,8 @@ impl QuestionEnvironment {
             (Style::Reflexion, false) => "Answer is INCORRECT".to_owned(),
         };
         let f1 = (f1 * 1000.0).round() / 1000.0;
-        let outcome = Outcome::new(text).with("answer", json!({ "text": answer, "exact": is_exact, "f1": f1 }));
+        let outcome =
+            Outcome::new(text).with("answer", json!({ "text": answer, "exact": is_exact, "f1": f1 }));
         if is_exact { outcome } else { outcome.with(LOST_BECAUSE, json!("wrong answer")) }
     }
 

@@ -391,7 +391,10 @@ impl Environment for PageEnvironment {
             return Ok(StepResult { observation: OVER.to_owned(), ..self.result(false, Value::Null) });
         }
         if action.trim_start().starts_with("think:") {
-            return Ok(StepResult { observation: THOUGHT_ANSWER.to_owned(), ..self.result(true, Value::Null) });
+            return Ok(StepResult {
+                observation: THOUGHT_ANSWER.to_owned(),
+                ..self.result(true, Value::Null)
+            });
         }
         let action = match action::parse(action, self.options.actions) {
             Ok(action) => action,

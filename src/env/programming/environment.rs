@@ -142,7 +142,8 @@ impl ProgrammingEnvironment {
             shown[ENDS_TASK] = true.into();
         }
         if !self.has_won {
-            let failed = if hidden.is_some() { "hidden tests failed" } else { "the agent's own tests failed" };
+            let failed =
+                if hidden.is_some() { "hidden tests failed" } else { "the agent's own tests failed" };
             shown[LOST_BECAUSE] = failed.into();
         }
         let hidden_text = match hidden {

@@ -159,7 +159,9 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
     if metrics.env_failures > 0 {
         let count = metrics.env_failures;
         let tasks = name_tasks(metrics.env_failed_tasks.iter());
-        lines.push(format!("Episodes at which the environment failed, excluded from rates: {count} ({tasks})."));
+        lines.push(format!(
+            "Episodes at which the environment failed, excluded from rates: {count} ({tasks})."
+        ));
     }
     if !metrics.token_counts.is_empty() {
         let cost =

@@ -840,7 +840,10 @@ fn a_report_names_the_tasks_at_which_the_environment_failed() {
     assert!(text.contains(line), "{text}");
     let json: Value = serde_json::from_str(&render_metrics(&metrics, Format::Json, false)).unwrap();
     let group = &json["configurations"][0];
-    assert_eq!((&group["env_failures"], &group["env_failed_tasks"]), (&json!(3), &json!(["boil/21", "melt/3"])));
+    assert_eq!(
+        (&group["env_failures"], &group["env_failed_tasks"]),
+        (&json!(3), &json!(["boil/21", "melt/3"]))
+    );
     // More than fit are counted.
     let many = (0..25).map(|n| failed(n + 1, &format!("task {n:02}"), 1)).collect();
     let text = render_metrics(&Metrics::from_sessions(vec![session("a", many)]), Format::Text, false);

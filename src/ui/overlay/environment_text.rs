@@ -58,7 +58,9 @@ fn answered_text(kind: Kind, answer: Answer) -> Option<(Role, String)> {
     let note = |text: &str| (Role::Muted, text.to_owned());
     Some(match (kind, answer) {
         (Kind::Hint, Answer::Hint(Ok(Some(hint)))) => (Role::Text, hint),
-        (Kind::Hint, Answer::Hint(Ok(None))) => note("no hint: this environment can't search for a path to the goal"),
+        (Kind::Hint, Answer::Hint(Ok(None))) => {
+            note("no hint: this environment can't search for a path to the goal")
+        }
         (Kind::Hint, Answer::Hint(Err(why))) => (Role::Warning, format!("no hint: {why}")),
         (Kind::ProgramOutput, Answer::ProgramOutput(None)) => {
             note("this environment is part of the program: it prints nothing")

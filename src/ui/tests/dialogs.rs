@@ -139,7 +139,9 @@ fn what_is_not_admissible_says_so_and_runs_at_the_second_enter() {
 /// Regression: an answer to a question was called "not admissible", because the list has only some actions as suggestions.
 #[test]
 fn a_list_of_suggestions_objects_to_no_other_action() {
-    for (environment, is_suggestion) in [("hotpotqa", true), ("miniwob", true), ("stdio", true), ("household", false)] {
+    for (environment, is_suggestion) in
+        [("hotpotqa", true), ("miniwob", true), ("stdio", true), ("household", false)]
+    {
         let mut fixture = Fixture::new();
         fixture.begin_episode_in(environment).propose(None, Some("Search[Hesk]"));
         let mut stage = TestScreen::new(fixture, 80, 24);
@@ -150,7 +152,11 @@ fn a_list_of_suggestions_objects_to_no_other_action() {
         let shown = super::screen_text(&stage.draw());
         assert_eq!(shown.contains("not admissible"), !is_suggestion, "{environment}: {shown}");
         let requests = stage.press("Enter");
-        assert_eq!(requests == overridden_by_default("Finish[Lisgar]"), is_suggestion, "{environment}: {requests:?}");
+        assert_eq!(
+            requests == overridden_by_default("Finish[Lisgar]"),
+            is_suggestion,
+            "{environment}: {requests:?}"
+        );
     }
 }
 

@@ -105,8 +105,7 @@ fn both_plays(
 ) -> Vec<Line> {
     let room = usize::from(columns).saturating_sub(LABEL_COLUMNS + 2) / 2;
     let cell = |text: &str| format!("{:<room$}  ", truncate(text, room, context.glyphs.ellipsis));
-    let ending =
-        |play: &EpisodeSummary| play.verdict() + if play.assisted { ", assisted" } else { "" };
+    let ending = |play: &EpisodeSummary| play.verdict() + if play.assisted { ", assisted" } else { "" };
     let role = |play: &EpisodeSummary| if play.won { Role::Good } else { Role::Bad };
     let head = |play: &EpisodeSummary, note: &str| format!("trial {}{note}", play.trial);
     let row = |label: &str, (left, a): (Role, &str), (right, b): (Role, &str)| {
