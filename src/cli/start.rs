@@ -16,10 +16,11 @@ use crate::domain::{Task, pluralize};
 use crate::driver::{Signal, worlds};
 use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
+use crate::prompt::interface::goal_from_reset;
 use crate::text::with_program_name;
 use crate::ui::start::{
-    EnvironmentRow, NO_PRESET, PreviewKey, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow,
-    run_start_screen,
+    EnvironmentRow, NO_PRESET, PreviewKey, SessionRow, StartChoice, StartModel, StartUpdate, TaskPreview,
+    TaskRow, run_start_screen,
 };
 use setting_rows::{CALIBRATE, CONSTITUTION, POOL, PRESET, STEPS};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ pub(super) fn choose_and_run(
     // Data folders and sessions can be large: the screen opens at once and its lists fill as they are read.
     std::thread::spawn(move || load_lists(&root, &worlds, &sender));
     let world_options = plan.world_options.clone();
-    let preview = move |key: &PreviewKey| first_observation(key, &world_options);
+    let preview = move |key: &PreviewKey| preview_task(key, &world_options);
     // An invalid choice is reported on the start screen; a valid one brings its plan.
     let base_config = config.clone();
     let prepare = move |choice: &StartChoice| {
@@ -191,10 +192,11 @@ fn task_row(task: &Task) -> TaskRow {
 }
 
 /// Returns what the environment says at the start of a task, or why that can't be shown.
-fn first_observation((env, id): &PreviewKey, options: &TaskOptions) -> Result<String, String> {
+fn preview_task((env, id): &PreviewKey, options: &TaskOptions) -> Result<TaskPreview, String> {
     let task = worlds::find(env, id, options)
         .map_err(|error| with_program_name(&format!("{error}; {}", error.hint())).into_owned())?;
-    worlds::first_observation(&task, options).map_err(|error| error.to_string())
+    let first = worlds::first_result(&task, options).map_err(|error| error.to_string())?;
+    Ok(TaskPreview { goal: goal_from_reset(&first), text: first.observation })
 }
 
 /// Reads tasks and sessions, which can take a while, and sends them piece by piece.

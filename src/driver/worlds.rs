@@ -12,7 +12,7 @@ pub use selection::Selection;
 
 use super::guarded_world::GuardedWorld;
 use crate::catalog::{ENVIRONMENT_NAMES, ENVIRONMENTS, find_environment};
-use crate::domain::Task;
+use crate::domain::{StepResult, Task};
 use crate::env::{EnvError, Environment, TaskCheck, TaskError, TaskOptions, TaskSource, TimeLimits};
 use disk_files::access;
 use std::time::Duration;
@@ -68,11 +68,11 @@ pub fn open_guarded(task: &Task, options: &TaskOptions) -> Result<Box<dyn Enviro
 ///
 /// # Errors
 /// The same as [`open`], and of an environment that doesn't answer.
-pub fn first_observation(task: &Task, options: &TaskOptions) -> Result<String, EnvError> {
+pub fn first_result(task: &Task, options: &TaskOptions) -> Result<StepResult, EnvError> {
     let _preview = is_external(&task.env).then(|| preview::begin(&task.env, PREVIEW_WAIT));
     let (limits, task, options) = (answer_deadlines(task, options), task.clone(), options.clone());
     let mut world = GuardedWorld::open(limits, move || open_at_once(&task, &options))?;
-    Ok(world.reset()?.observation)
+    world.reset()
 }
 
 /// Returns whether an environment is another program.

@@ -10,7 +10,8 @@ mod view;
 pub use chooser::{Chooser, ChooserOutcome};
 pub use types::{
     AllowedValues, EnvironmentRow, NO_PRESET, PreviewKey, SessionRow, SettingGroup, SettingRole, SettingRow,
-    SettingsSource, SettingsWanted, StartChoice, StartModel, StartUpdate, TaskRow, ValueInEnvironment,
+    SettingsSource, SettingsWanted, StartChoice, StartModel, StartUpdate, TaskPreview, TaskRow,
+    ValueInEnvironment,
 };
 pub use view::draw;
 
@@ -32,7 +33,7 @@ use tokio::time::{Instant, sleep_until};
 ///
 /// The terminal is restored before the function returns. `prepare` returns what a choice needs, or why it is
 /// invalid: then the reason is shown and the screen stays open. It reads files, so it runs on a thread of its own, and any
-/// key cancels it. `preview` returns the first observation of a task, or why it can't be shown; it runs on a thread too.
+/// key cancels it. `preview` returns goal and first observation of a task, or why it can't be shown; it runs on a thread too.
 /// `notice` is shown at once. `updates` fills in what is loaded in the background.
 ///
 /// # Errors
@@ -43,7 +44,7 @@ pub async fn run_start_screen<T: Send + 'static>(
     mut updates: UnboundedReceiver<StartUpdate>,
     notice: Option<String>,
     prepare: impl Fn(&StartChoice) -> Result<T, String> + Send + Sync + 'static,
-    preview: impl Fn(&PreviewKey) -> Result<String, String> + Send + Sync + 'static,
+    preview: impl Fn(&PreviewKey) -> Result<TaskPreview, String> + Send + Sync + 'static,
 ) -> io::Result<Option<T>> {
     let mut screen = Screen::enter()?;
     if options.background_themes.is_some() {
@@ -174,8 +175,8 @@ fn on_thread<T: Send + 'static>(
 
 /// Waits for the text of a preview; for ever without one.
 async fn next_preview(
-    previewing: &mut Option<(PreviewKey, oneshot::Receiver<Result<String, String>>)>,
-) -> Result<String, String> {
+    previewing: &mut Option<(PreviewKey, oneshot::Receiver<Result<TaskPreview, String>>)>,
+) -> Result<TaskPreview, String> {
     match previewing {
         Some((_, text)) => {
             text.await.unwrap_or_else(|_| Err("reading the task crashed; it can't be shown".to_owned()))

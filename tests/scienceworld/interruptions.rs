@@ -104,11 +104,16 @@ pub(crate) fn a_killed_program_leaves_no_simulator() {
 pub(crate) fn a_preview_leaves_its_simulator_to_the_run() {
     worlds::end_idle_programs();
     std::thread::scope(|scope| {
-        let preview = scope.spawn(|| worlds::first_observation(&task(), &options(false)).unwrap());
+        let preview = scope.spawn(|| worlds::first_result(&task(), &options(false)).unwrap());
         wait_until("no simulator is started", || own_simulators().len() == 1);
         let mut world = worlds::open(&task(), &options(false)).unwrap();
         assert_eq!(own_simulators().len(), 1, "the run has started another one");
-        assert_eq!(world.reset().unwrap().observation, preview.join().unwrap());
+        let shown = preview.join().unwrap();
+        assert_eq!(world.reset().unwrap().observation, shown.observation);
+        assert!(
+            shown.shown["goal"].as_str().is_some_and(|goal| goal.starts_with("Your task is to ")),
+            "{shown:?}"
+        );
     });
     worlds::end_idle_programs();
 }

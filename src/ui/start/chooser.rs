@@ -9,7 +9,7 @@ pub(super) use task_tree::{TaskTree, TreeRow};
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::start::types::{
     EnvironmentRow, PreviewKey, SettingGroup, SettingRow, SettingsSource, StartChoice, StartModel,
-    StartUpdate, ValueInEnvironment,
+    StartUpdate, TaskPreview, ValueInEnvironment,
 };
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -92,7 +92,7 @@ pub struct Chooser {
     /// A problem with a value, or another notice.
     pub(super) note: Option<String>,
     /// A task and its first observation, or why it can't be shown.
-    preview: Option<(PreviewKey, Result<String, String>)>,
+    preview: Option<(PreviewKey, Result<TaskPreview, String>)>,
     /// The person is typing the value of the focused setting; it is no longer a suggestion.
     is_typing: bool,
     /// The names of the settings that the person changed.
@@ -166,14 +166,17 @@ impl Chooser {
         (self.section == Section::Tasks && !is_known).then(|| (environment.to_owned(), task.id.clone()))
     }
 
-    /// Keeps the first observation of a task, or why there is none.
-    pub fn set_preview(&mut self, key: PreviewKey, text: Result<String, String>) {
-        self.preview = Some((key, text));
+    /// Keeps goal and first observation of a task, or why there are none.
+    pub fn set_preview(&mut self, key: PreviewKey, preview: Result<TaskPreview, String>) {
+        self.preview = Some((key, preview));
     }
 
-    /// Returns the first observation of a task if it is known, or why there is none.
-    pub(super) fn preview_of(&self, environment: &str, id: &str) -> Option<&Result<String, String>> {
-        self.preview.as_ref().filter(|(key, _)| key.0 == environment && key.1 == id).map(|(_, text)| text)
+    /// Returns goal and first observation of a task if they are known, or why there are none.
+    pub(super) fn preview_of(&self, environment: &str, id: &str) -> Option<&Result<TaskPreview, String>> {
+        self.preview
+            .as_ref()
+            .filter(|(key, _)| key.0 == environment && key.1 == id)
+            .map(|(_, preview)| preview)
     }
 
     /// Hides the settings that concern only other environments than the selected one, with their values, and shows the

@@ -178,5 +178,14 @@ pub enum StartUpdate {
     Sessions(Vec<SessionRow>),
 }
 
+/// What an environment says at the start of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskPreview {
+    /// The goal, if the environment states it.
+    pub goal: String,
+    /// The first observation.
+    pub text: String,
+}
+
 /// The task whose first observation is wanted: environment and task id.
 pub type PreviewKey = (String, String);

@@ -114,7 +114,8 @@ fn a_preview_is_wanted_once_for_each_selected_task() {
     let mut chooser = chooser_of(model());
     let first = ("household".to_owned(), "normal/heat/7".to_owned());
     assert_eq!(chooser.wanted_preview(), Some(first.clone()));
-    chooser.set_preview(first, Ok("You are in a room.\n\u{1b}[31mIt is dark.".to_owned()));
+    let text = "You are in a room.\n\u{1b}[31mIt is dark.".to_owned();
+    chooser.set_preview(first, Ok(TaskPreview { text, ..TaskPreview::default() }));
     assert_eq!(chooser.wanted_preview(), None);
     let shown = render(&chooser, 120, 36);
     assert!(shown.contains("You are in a room.") && !shown.contains('\u{1b}'), "{shown}");
@@ -126,6 +127,29 @@ fn a_preview_is_wanted_once_for_each_selected_task() {
     assert!(render(&chooser, 120, 36).contains("the file is damaged"));
     press(&mut chooser, KeyCode::Tab);
     assert_eq!(chooser.wanted_preview(), None);
+}
+
+/// Regression: tasks of ScienceWorld, whose goals are known only when they begin, were shown without a goal.
+#[test]
+fn a_preview_has_the_goal_that_the_list_does_not_know() {
+    let mut start = model();
+    let task = start.environments[0].tasks.iter_mut().find(|task| task.id == "normal/heat/7");
+    task.unwrap().goal.clear();
+    let mut chooser = chooser_of(start);
+    let key = chooser.wanted_preview().unwrap();
+    assert_eq!(key.1, "normal/heat/7");
+    let preview = |goal: &str| TaskPreview { goal: goal.to_owned(), text: "You are in a room.".to_owned() };
+    chooser.set_preview(key, Ok(preview("Your task is to boil water.")));
+    for (columns, rows) in [(120, 36), (80, 24)] {
+        let shown = render(&chooser, columns, rows);
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text}: {shown}"));
+        assert!(at("Your task is to boil water.") < at("You are in a room."), "{shown}");
+    }
+    // A goal that the list has is shown once.
+    press(&mut chooser, KeyCode::Down);
+    let key = chooser.wanted_preview().unwrap();
+    chooser.set_preview(key, Ok(preview("another goal")));
+    assert!(!render(&chooser, 120, 36).contains("another goal"));
 }
 
 /// Regression: a limit that is off was shown as 4294967295.

@@ -47,8 +47,14 @@ fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
         TreeRow::Task { environment, task, .. } => (environment, task),
     };
     let mut lines = Vec::new();
-    if !task.goal.is_empty() {
-        lines.extend(paragraph((Role::Title, ""), Role::Title, &one_line(&task.goal), columns));
+    let preview = chooser.preview_of(environment, &task.id);
+    // Some environments state a goal only when the task begins.
+    let goal = match preview {
+        Some(Ok(preview)) if task.goal.is_empty() => &preview.goal,
+        _ => &task.goal,
+    };
+    if !goal.is_empty() {
+        lines.extend(paragraph((Role::Title, ""), Role::Title, &one_line(goal), columns));
     }
     let place: Vec<&str> = [environment.as_str(), &task.task_type, &task.id]
         .into_iter()
@@ -57,9 +63,9 @@ fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
     let place = one_line(&place.join(&format!(" {dot} "))).into_owned();
     lines.extend(paragraph((Role::Muted, ""), Role::Muted, &place, columns));
     lines.push(Line::new());
-    match chooser.preview_of(environment, &task.id) {
-        Some(Ok(text)) => {
-            for line in text.lines() {
+    match preview {
+        Some(Ok(preview)) => {
+            for line in preview.text.lines() {
                 lines.extend(paragraph((Role::Text, ""), Role::Text, &one_line(line), columns));
             }
         }
