@@ -345,3 +345,104 @@ fn command_words(installation: &Installation) -> Vec<OsString> {
     words.push("0".into());
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::path::Path;
+    use std::process::Command;
+    use std::thread::JoinHandle;
+
+    /// Listens like the newer gateway, which answers nobody without its token. Returns its port, and what it has received when the
+    /// connection is closed.
+    fn gateway(token: &'static str) -> (u16, JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let serve = move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let mut received = Vec::new();
+            let mut refuse = |why: &str, received: String| {
+                writeln!(stream, "!xsAuthentication error: {why}.").unwrap();
+                vec![received]
+            };
+            match lines.next() {
+                Some(command) if command == "A" => {}
+                command => return refuse("unexpected command", command.unwrap_or_default()),
+            }
+            let sent = lines.next().unwrap_or_default();
+            if sent != token {
+                return refuse("bad auth token received", format!("A {sent}"));
+            }
+            received.push(format!("A {sent}"));
+            stream.write_all(b"!yv\n").unwrap();
+            loop {
+                let request: Vec<String> = lines.by_ref().take_while(|line| line != "e").collect();
+                let Some(command) = request.first() else { return received };
+                let reply = match command.as_str() {
+                    "i" => "!yro0\n",
+                    "c" => "!ysscienceworld.runtime.pythonapi.PythonInterface@1\n",
+                    other => panic!("{other}"),
+                };
+                received.push(request.join(" "));
+                stream.write_all(reply.as_bytes()).unwrap();
+            }
+        };
+        (port, std::thread::spawn(serve))
+    }
+
+    /// Writes a program that is started instead of Java: it prints the gateway's port and this token, and ends with its input.
+    fn installation(folder: &Path, port: u16, token: &str, py4j_jar: Option<&str>) -> Installation {
+        let java = folder.join("java");
+        let script = format!(
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" >'{}'\necho {port}\necho {token}\nexec cat >/dev/null\n",
+            folder.join("words").display()
+        );
+        // Another process writes it: while this one has it open, no other thread's child could start it.
+        let written = Command::new("sh")
+            .args(["-c", "printf '%s' \"$1\" >\"$0\" && chmod +x \"$0\""])
+            .arg(&java)
+            .arg(&script)
+            .status()
+            .unwrap();
+        assert!(written.success());
+        Installation { java, jar: "/opt/scienceworld.jar".into(), py4j_jar: py4j_jar.map(Into::into) }
+    }
+
+    const NEWER: Option<&str> = Some("/opt/py4j.jar");
+
+    #[test]
+    fn the_newer_gateway_gets_its_token_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (port, served) = gateway("s3cret");
+        let simulator = Simulator::open(&installation(folder.path(), port, "s3cret", NEWER)).unwrap();
+        assert!(simulator.is_pinned());
+        drop(simulator);
+        end_idle_simulators();
+        let expected = ["A s3cret", "i scienceworld.runtime.pythonapi.PythonInterface", "c o0 toString"];
+        assert_eq!(served.join().unwrap(), expected);
+        let words = std::fs::read_to_string(folder.path().join("words")).unwrap();
+        let classes = "-classpath\n/opt/py4j.jar:/opt/scienceworld.jar\npy4j.GatewayServer\n";
+        assert!(words.contains(classes) && words.ends_with("\n--enable-auth\n0\n"), "{words}");
+    }
+
+    #[test]
+    fn a_gateway_that_refuses_the_token_is_asked_nothing_else() {
+        // A wrong token, and none.
+        for (py4j_jar, received, why) in [
+            (NEWER, "A other", "authentication: Authentication error: bad auth token received"),
+            (None, "i", "the start: Authentication error: unexpected command"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let (port, served) = gateway("s3cret");
+            let opened = Simulator::open(&installation(folder.path(), port, "other", py4j_jar));
+            let error = opened.map(drop).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+            assert_eq!(served.join().unwrap(), [received]);
+            let words = std::fs::read_to_string(folder.path().join("words")).unwrap();
+            assert_eq!(words.contains(TOKEN_FLAG), py4j_jar.is_some(), "{words}");
+        }
+    }
+}
