@@ -148,7 +148,12 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
         ),
         (
             template("method = 'own'\n[[segment]]\nlabel = 'memory'\nlast = 'memories'"),
-            "own.toml:4: no setting is named \"memories\"",
+            "own.toml:4: no setting with a whole number is named \"memories\"; expected one of ",
+        ),
+        // Regression: a limit by a setting that is no number showed all lessons, and nothing said so.
+        (
+            template("method = 'own'\n[[segment]]\nlabel = 'memory'\nlast = 'generation'"),
+            "own.toml:4: no setting with a whole number is named \"generation\"; expected one of ",
         ),
         (
             template("method = 'own'\n[[segment]]\nlabel = 'memory'\nlast = 0"),
@@ -158,14 +163,20 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             template(
                 "method = 'own'\n[[segment]]\nlabel = 'cue'\ntext = '>'\nwhen = { setting = 'generation', is = 'neurall' }",
             ),
-            "own.toml:5: generation is never \"neurall\"; expected one of ",
+            "own.toml:5: generation is never \"neurall\"; expected symbolic, ",
         ),
         // Regression: a segment with a condition that can't hold never appeared, and nothing said so.
         (
             template(
                 "method = 'own'\n[[segment]]\nlabel = 'cue'\ntext = '>'\nwhen = { setting = 'thoughts_count', is = 'on' }",
             ),
-            "own.toml:5: thoughts_count is never \"on\"; expected one of true, false",
+            "own.toml:5: thoughts_count is never \"on\"; expected true or false",
+        ),
+        (
+            template(
+                "method = 'own'\n[[segment]]\nlabel = 'cue'\ntext = '>'\nwhen = { setting = 'method', is = 'owm' }",
+            ),
+            "own.toml:5: method is never \"owm\"; expected one of react, ",
         ),
         (
             template(

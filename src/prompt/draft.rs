@@ -91,11 +91,11 @@ impl DraftBuilder<'_> {
             Content::Lessons(filter) => self.add_lessons(part, filter),
             Content::LastAttempt(heading) => self.add_last_attempt(part, heading.as_ref()),
             Content::RecentSuccesses(heading, count) => {
-                self.add_recent_successes(part, heading.as_ref(), count);
+                self.add_recent_successes(part, heading.as_ref(), *count);
             }
             Content::Examples(heading, recalled) => {
                 let env_texts = templates.env_texts(&self.episode.task.env);
-                self.add_examples(part, heading.as_ref(), recalled.as_deref(), env_texts);
+                self.add_examples(part, heading.as_ref(), *recalled, env_texts);
             }
             Content::Task(heading) => {
                 if let Some(heading) = heading {

@@ -4,6 +4,7 @@
 //! The catalog lists the built-in files, which lie beside their method or environment; `--prompts DIR` replaces any of
 //! them by name (`docs/PROMPTS.md`).
 
+mod condition;
 mod env_texts;
 mod parse;
 mod run_hash;
@@ -12,12 +13,11 @@ mod upstream_files;
 use super::interface::OtherWording;
 use super::{action_forms, forms, text_hash};
 use crate::domain::{
-    EpisodeRole, Interface, MessageRole, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SettingSpec,
-    Task,
+    EpisodeRole, MessageRole, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SettingSpec, Task,
+    TypedSetting,
 };
-use crate::engine::{Episode, State};
+use condition::Condition;
 pub(super) use env_texts::EnvTexts;
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,10 +112,10 @@ pub(super) enum Content {
     LastAttempt(Option<StoredText>),
     /// The newest successful attempts that are kept, oldest first, each with a heading. With the open or last episode, if
     /// that was won, there are at most as many as the named setting says.
-    RecentSuccesses(Option<StoredText>, String),
+    RecentSuccesses(Option<StoredText>, TypedSetting<u64>),
     /// Solved episodes from the environment's file. If a setting is named, the kept successes that are most similar to the
     /// task come first, up to its value, and take the places of as many examples.
-    Examples(Option<StoredText>, Option<String>),
+    Examples(Option<StoredText>, Option<TypedSetting<u64>>),
     /// The first observation and the goal.
     Task(Option<StoredText>),
     /// The answered steps.
@@ -146,12 +146,11 @@ pub(super) struct LessonFilter {
     pub(super) grouped_by_episode: bool,
 }
 
-/// A limit of lessons in a template: a number, or the name of a setting.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+/// A limit of lessons in a template: a number, or that of a setting.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum MaxCount {
     Number(u32),
-    Setting(String),
+    Setting(TypedSetting<u64>),
 }
 
 /// A fact about the task or the run.
@@ -168,13 +167,6 @@ pub(super) enum Fact {
     ProgressGain,
     /// As [`Self::TotalReward`], where the reward is how much the progress rate rose.
     TotalProgressGain,
-}
-
-/// A condition on a setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Condition {
-    setting: String,
-    value: String,
 }
 
 impl Templates {
@@ -302,69 +294,5 @@ fn question_key(method: &str, question: &str) -> String {
 impl StoredText {
     pub(super) fn new(text: &str) -> Self {
         Self { hash: text_hash(text).into(), text: Arc::from(text), tokens: forms::estimate_tokens(text) }
-    }
-}
-
-impl Condition {
-    /// What a condition can refer to besides settings.
-    const FACTS: [&'static str; 6] = ["method", "interface", "mentor", "outcome", "role", "reply"];
-
-    /// Returns the values that one of [`Self::FACTS`] can have; `None` if any text may be one.
-    pub(super) fn values_of_fact(name: &str) -> Option<&'static [&'static str]> {
-        match name {
-            "interface" => Some(Interface::WORDS),
-            "role" => Some(&["test", "calibrate", "explore"]),
-            "outcome" => Some(&["open", "won", "failed"]),
-            "reply" => Some(&["first", "repeated"]),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the condition holds. `method`, `interface` and `mentor` refer to the run, `outcome` (open, won
-    /// or failed) and `role` (test, calibrate or explore) to the episode, `reply` (first, or repeated after
-    /// an unusable one) to the open step; every other name is a setting.
-    pub(super) fn is_met(&self, state: &State) -> bool {
-        let Some(run) = state.run.as_deref() else { return false };
-        match self.setting.as_str() {
-            "method" => run.method == self.value,
-            "interface" => run.interface.word() == self.value,
-            "mentor" => run.mentor == self.value,
-            "role" => {
-                let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
-                let name = match role {
-                    EpisodeRole::Test => "test",
-                    EpisodeRole::Calibrate => "calibrate",
-                    EpisodeRole::Explore => "explore",
-                };
-                name == self.value
-            }
-            "outcome" => {
-                let outcome = match state.episode.as_ref().map(|e| &e.outcome) {
-                    Some(Some(outcome)) if outcome.won => "won",
-                    Some(Some(_)) => "failed",
-                    _ => "open",
-                };
-                outcome == self.value
-            }
-            "reply" => {
-                let step = state.open_episode().and_then(Episode::last_step);
-                let is_repeated = step.is_some_and(|step| step.answer.is_none() && step.unusable_replies > 0);
-                self.value == if is_repeated { "repeated" } else { "first" }
-            }
-            _ => self.is_set_in(run),
-        }
-    }
-
-    /// Returns whether a run's setting of this name has the value.
-    fn is_set_in(&self, run: &RunSpec) -> bool {
-        match run.settings.recorded(&self.setting).map(|setting| &setting.value) {
-            Some(serde_json::Value::String(text)) => *text == self.value,
-            // Compared in its JSON form: `true`, `3`.
-            Some(other) => {
-                let json = other.to_string();
-                json == self.value
-            }
-            None => false,
-        }
     }
 }

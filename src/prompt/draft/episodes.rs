@@ -1,7 +1,7 @@
 //! Adds other episodes to a prompt: an earlier attempt, successful attempts at other tasks, examples.
 
 use super::DraftBuilder;
-use crate::domain::{DroppedSegment, SegmentOrigin, Task, TextForms};
+use crate::domain::{DroppedSegment, SegmentOrigin, Task, TextForms, TypedSetting};
 use crate::engine::{Episode, State};
 use crate::prompt::forms;
 use crate::prompt::interface::OtherWording;
@@ -23,7 +23,7 @@ impl DraftBuilder<'_> {
         &mut self,
         part: &SegmentTemplate,
         heading: Option<&StoredText>,
-        count: &str,
+        count: TypedSetting<u64>,
     ) {
         let is_won = self.episode.outcome.as_ref().is_some_and(|outcome| outcome.won);
         let count = self.count_setting(count).unwrap_or(0).saturating_sub(usize::from(is_won));
@@ -41,7 +41,7 @@ impl DraftBuilder<'_> {
         &mut self,
         part: &SegmentTemplate,
         heading: Option<&StoredText>,
-        recalled: Option<&str>,
+        recalled: Option<TypedSetting<u64>>,
         env_texts: &EnvTexts,
     ) {
         let recalled = recalled.map_or_else(Vec::new, |setting| {
@@ -60,9 +60,9 @@ impl DraftBuilder<'_> {
         }
     }
 
-    /// Returns the value of a setting that is a number; `None` if the run doesn't have it.
-    pub(super) fn count_setting(&self, name: &str) -> Option<usize> {
-        let count = self.state.run.as_ref()?.settings.value(name)?.as_u64()?;
+    /// Returns the number that a setting has; `None` if the run doesn't have it.
+    pub(super) fn count_setting(&self, setting: TypedSetting<u64>) -> Option<usize> {
+        let count = self.state.run.as_ref()?.settings.find(setting)?;
         Some(usize::try_from(count).unwrap_or(usize::MAX))
     }
 

@@ -58,10 +58,10 @@ impl<'a> DraftBuilder<'a> {
         let by_scope = state.settings().lessons_by_scope;
         let of_label = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { Vec::new() };
         let kinds = if filter.kinds.is_empty() { &of_label } else { &filter.kinds };
-        let max_count = match &filter.max_count {
+        let max_count = match filter.max_count {
             None => usize::MAX,
-            Some(MaxCount::Number(count)) => *count as usize,
-            Some(MaxCount::Setting(name)) => self.count_setting(name).unwrap_or(usize::MAX),
+            Some(MaxCount::Number(count)) => count as usize,
+            Some(MaxCount::Setting(setting)) => self.count_setting(setting).unwrap_or(usize::MAX),
         };
         let is_included = |l: &&Lesson| {
             // A lesson about a task applies only to that task, and a memory of a task type only to that type. So does a

@@ -1,6 +1,7 @@
 //! Template texts for one environment.
 
-use super::{Condition, StoredText};
+use super::StoredText;
+use super::condition::SettingCondition;
 use crate::domain::{RunSpec, Task};
 use crate::prompt::interface::OtherWording;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub(in crate::prompt) struct EnvTexts {
 /// Texts for runs in which a setting has a value, such as another set of actions.
 #[derive(Clone, Debug)]
 pub(in crate::prompt) struct TextVariant {
-    pub(super) condition: Condition,
+    pub(super) condition: SettingCondition,
     pub(super) texts: BTreeMap<String, StoredText>,
 }
 
@@ -94,7 +95,7 @@ impl EnvTexts {
 
     /// Returns the variants that suit a run's settings.
     pub(super) fn suitable_variants(&self, run: Option<&RunSpec>) -> impl Iterator<Item = &TextVariant> {
-        self.variants.iter().filter(move |variant| run.is_some_and(|run| variant.condition.is_set_in(run)))
+        self.variants.iter().filter(move |variant| run.is_some_and(|run| variant.condition.is_met(run)))
     }
 
     /// Returns the first `count` examples for a task: those of its type, then the others in file order, except those

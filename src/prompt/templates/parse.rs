@@ -1,14 +1,19 @@
 //! Parses template files into layouts and environment texts. Every error names its file and line.
 
+use super::condition::{Condition, EpisodeOutcome, ReplyRequest, SettingCondition};
 use super::env_texts::{Example, TextVariant};
 use super::{
-    Condition, Content, EnvTexts, Fact, Layout, LessonFilter, MaxCount, SegmentTemplate, StoredText,
-    TemplateError, TemplateFiles, question_key,
+    Content, EnvTexts, Fact, Layout, LessonFilter, MaxCount, SegmentTemplate, StoredText, TemplateError,
+    TemplateFiles, question_key,
 };
-use crate::domain::{DefaultValue, MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel, SettingSpec};
+use crate::domain::{
+    DefaultValue, EpisodeRole, Interface, MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel,
+    SettingSpec, TypedSetting,
+};
 use crate::prompt::interface::OtherWording;
 use crate::prompt::text_hash;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
@@ -43,7 +48,7 @@ struct RawSegment {
     kinds: Vec<ReflectionKind>,
     #[serde(default)]
     #[serde(rename = "last")]
-    max_count: Option<Spanned<MaxCount>>,
+    max_count: Option<Spanned<RawMaxCount>>,
     #[serde(default)]
     scope: Option<Scope>,
     #[serde(default)]
@@ -79,6 +84,14 @@ impl Default for RawNumbering {
     fn default() -> Self {
         Self::Switch(false)
     }
+}
+
+/// A number, or the name of a setting.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawMaxCount {
+    Number(u32),
+    Setting(String),
 }
 
 #[derive(Deserialize)]
@@ -142,10 +155,9 @@ pub(super) fn parse_all(
             for segment in &raw.segments {
                 let segment = segment.get_ref();
                 shown_texts.extend(segment.env_text.iter().map(|text| (name, text.clone())));
-                check_settings(&file, segment, &program.settings)?;
             }
-            let parts =
-                raw.segments.into_iter().map(|s| parse_segment(&file, s)).collect::<Result<_, _>>()?;
+            let segments = raw.segments.into_iter();
+            let parts = segments.map(|s| parse_segment(&file, s, program)).collect::<Result<_, _>>()?;
             let key = match raw.question {
                 None => method,
                 Some(question) => {
@@ -206,51 +218,102 @@ fn is_toml(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, end)| end == "toml")
 }
 
-/// Checks the settings that a segment refers to.
-fn check_settings(
+/// Finds the setting with a number that a segment refers to.
+fn parse_count_setting(
     file: &File<'_>,
-    segment: &RawSegment,
+    name: Spanned<String>,
     settings: &[SettingSpec],
-) -> Result<(), TemplateError> {
-    let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
-    for name in [&segment.recalled, &segment.recent].into_iter().flatten() {
-        file.known_name("setting", name.clone(), &names)?;
-    }
-    if let Some(count) = &segment.max_count {
-        match count.get_ref() {
-            MaxCount::Setting(name) => {
-                file.known_name("setting", Spanned::new(count.span(), name.clone()), &names)?;
-            }
-            MaxCount::Number(0) => {
-                let reason =
-                    "`last` is 0, so no lesson would ever be shown; leave out the segment".to_owned();
-                return Err(file.error_at(count.span().start, reason));
-            }
-            MaxCount::Number(_) => {}
-        }
-    }
-    let Some(RawCondition { setting, value }) = &segment.condition else { return Ok(()) };
-    let known: Vec<&str> = names.into_iter().chain(Condition::FACTS).collect();
-    let start = setting.span().start;
-    let name = file.known_name("setting", setting.clone(), &known)?;
-    // A condition that can't hold would leave the segment out without a word.
-    let words = match settings.iter().find(|spec| spec.name == name).map(|spec| spec.default) {
-        Some(DefaultValue::Choice(_, words)) => Some(words),
-        Some(DefaultValue::Switch(_)) => Some(&["true", "false"][..]),
-        Some(DefaultValue::Number(_)) if value.parse::<u64>().is_err() => {
-            let reason = format!("{name} is never {value:?}; expected a whole number");
-            return Err(file.error_at(start, reason));
-        }
-        Some(DefaultValue::Number(_) | DefaultValue::Decimal(_)) => None,
-        None => Condition::values_of_fact(&name),
+) -> Result<TypedSetting<u64>, TemplateError> {
+    let number = |spec: &SettingSpec| match spec.default {
+        DefaultValue::Number(default) => Some(TypedSetting { spec: *spec, if_missing: default }),
+        _ => None,
     };
-    match words.filter(|words| !words.contains(&value.as_str())) {
-        Some(words) => {
-            let reason = format!("{name} is never {value:?}; expected one of {}", words.join(", "));
-            Err(file.error_at(start, reason))
+    let known: Vec<TypedSetting<u64>> = settings.iter().filter_map(number).collect();
+    let names: Vec<&str> = known.iter().map(|setting| setting.spec.name).collect();
+    let index = file.known_index("setting with a whole number", &name, &names)?;
+    Ok(known[index])
+}
+
+fn parse_max_count(
+    file: &File<'_>,
+    raw: Spanned<RawMaxCount>,
+    settings: &[SettingSpec],
+) -> Result<MaxCount, TemplateError> {
+    let span = raw.span();
+    match raw.into_inner() {
+        RawMaxCount::Number(0) => {
+            let reason = "`last` is 0, so no lesson would ever be shown; leave out the segment".to_owned();
+            Err(file.error_at(span.start, reason))
         }
-        None => Ok(()),
+        RawMaxCount::Number(count) => Ok(MaxCount::Number(count)),
+        RawMaxCount::Setting(name) => {
+            parse_count_setting(file, Spanned::new(span, name), settings).map(MaxCount::Setting)
+        }
     }
+}
+
+/// What a condition can refer to besides settings.
+const SUBJECTS: [&str; 6] = ["method", "interface", "mentor", "outcome", "role", "reply"];
+
+/// Parses the condition of a segment. One that can't hold would leave the segment out without a word.
+fn parse_condition(
+    file: &File<'_>,
+    RawCondition { setting, value }: RawCondition,
+    program: &TemplateFiles,
+) -> Result<Condition, TemplateError> {
+    let start = setting.span().start;
+    let names: Vec<&str> =
+        SUBJECTS.into_iter().chain(program.settings.iter().map(|spec| spec.name)).collect();
+    let index = file.known_index("setting", &setting, &names)?;
+    let parsed = match names[index] {
+        "method" => {
+            parse_word(&value, program.methods.iter().map(|name| (*name, *name))).map(Condition::Method)
+        }
+        "interface" => {
+            let words = Interface::WORDS.iter().filter_map(|word| Some((*word, Interface::from_word(word)?)));
+            parse_word(&value, words).map(Condition::Interface)
+        }
+        "mentor" => Ok(Condition::Mentor(value.clone())),
+        "outcome" => {
+            use EpisodeOutcome::{Failed, Open, Won};
+            parse_word(&value, [("open", Open), ("won", Won), ("failed", Failed)]).map(Condition::Outcome)
+        }
+        "role" => {
+            use EpisodeRole::{Calibrate, Explore, Test};
+            parse_word(&value, [("test", Test), ("calibrate", Calibrate), ("explore", Explore)])
+                .map(Condition::Role)
+        }
+        "reply" => {
+            use ReplyRequest::{First, Repeated};
+            parse_word(&value, [("first", First), ("repeated", Repeated)]).map(Condition::Reply)
+        }
+        _ => parse_setting_value(&program.settings[index - SUBJECTS.len()], &value).map(Condition::Setting),
+    };
+    parsed.map_err(|why| file.error_at(start, format!("{} is never {value:?}; {why}", names[index])))
+}
+
+fn parse_setting_value(spec: &SettingSpec, text: &str) -> Result<SettingCondition, String> {
+    let value = match spec.default {
+        DefaultValue::Choice(..) => Value::from(text),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+    };
+    spec.validate(&value)?;
+    Ok(SettingCondition { name: spec.name, value })
+}
+
+/// Returns what a word means.
+///
+/// # Errors
+/// Lists the known words if it is none of them.
+fn parse_word<'w, T>(word: &str, known: impl IntoIterator<Item = (&'w str, T)>) -> Result<T, String> {
+    let mut words = Vec::new();
+    for (known, meaning) in known {
+        if known == word {
+            return Ok(meaning);
+        }
+        words.push(known);
+    }
+    Err(format!("expected one of {}", words.join(", ")))
 }
 
 /// Returns whether a name identifies a mentor question: `PURPOSE.KIND`, such as `reflect.error`.
@@ -290,40 +353,39 @@ fn parse_env_texts(
     let mut names: Vec<Spanned<String>> = raw.texts.into_keys().collect();
     let mut variants = Vec::new();
     for RawVariant { condition, texts } in raw.variants {
-        check_option(file, &condition, program)?;
-        let (setting, value) = (condition.setting.into_inner(), condition.value);
-        variants.push(TextVariant { condition: Condition { setting, value }, texts: store(&texts) });
+        let condition = parse_option_condition(file, condition, program)?;
+        variants.push(TextVariant { condition, texts: store(&texts) });
         names.extend(texts.into_keys());
     }
     Ok((EnvTexts { envs, texts, variants, examples, other_wording }, names))
 }
 
-/// Checks that an option of an environment can have the value of a condition.
-fn check_option(
+/// Parses the condition of a variant: a word that an option of an environment can have.
+fn parse_option_condition(
     file: &File<'_>,
-    condition: &RawCondition,
+    RawCondition { setting, value }: RawCondition,
     program: &TemplateFiles,
-) -> Result<(), TemplateError> {
+) -> Result<SettingCondition, TemplateError> {
     let names: Vec<&str> = program.options.iter().map(|(name, _)| *name).collect();
-    let start = condition.setting.span().start;
-    let name = file.known_name("option of an environment", condition.setting.clone(), &names)?;
-    let words = program.options.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, words)| words);
-    if words.contains(&condition.value.as_str()) {
-        return Ok(());
-    }
-    let value = &condition.value;
-    let reason = format!("{name} is never {value:?}; expected one of {}", words.join(", "));
-    Err(file.error_at(start, reason))
+    let (name, words) = program.options[file.known_index("option of an environment", &setting, &names)?];
+    let word = parse_word(&value, words.iter().map(|word| (*word, *word)));
+    let word =
+        word.map_err(|why| file.error_at(setting.span().start, format!("{name} is never {value:?}; {why}")))?;
+    Ok(SettingCondition { name, value: Value::from(word) })
 }
 
-fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {
+fn parse_segment(
+    file: &File<'_>,
+    raw: Spanned<RawSegment>,
+    program: &TemplateFiles,
+) -> Result<SegmentTemplate, TemplateError> {
     let offset = raw.span().start;
     let raw = raw.into_inner();
     let heading = raw.heading.as_deref().filter(|h| !h.is_empty()).map(StoredText::new);
     let filter = LessonFilter {
         heading: heading.clone(),
         kinds: raw.kinds,
-        max_count: raw.max_count.map(Spanned::into_inner),
+        max_count: raw.max_count.map(|count| parse_max_count(file, count, &program.settings)).transpose()?,
         scope: raw.scope,
         this_episode_only: raw.this_episode_only,
         grouped_by_episode: raw.grouped_by_episode,
@@ -347,12 +409,14 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         || filter.number_text.is_some()
         || !filter.labels.is_empty();
     let lessons = || Some(Content::Lessons(filter.clone()));
-    let recalled = raw.recalled.map(Spanned::into_inner);
-    if recalled.is_some() && raw.label != "example" || raw.recent.is_some() && raw.label != "attempt" {
+    let count_setting = |name| parse_count_setting(file, name, &program.settings);
+    let recalled = raw.recalled.map(count_setting).transpose()?;
+    let recent = raw.recent.map(count_setting).transpose()?;
+    if recalled.is_some() && raw.label != "example" || recent.is_some() && raw.label != "attempt" {
         let reason = "`recalled` belongs to an example, `recent` to an attempt".to_owned();
         return Err(file.error_at(offset, reason));
     }
-    let attempts = match raw.recent.map(Spanned::into_inner) {
+    let attempts = match recent {
         Some(setting) => Content::RecentSuccesses(heading.clone(), setting),
         None => Content::LastAttempt(heading.clone()),
     };
@@ -365,7 +429,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         "progress" => (SegmentLabel::Progress, lessons()),
         "memory" => (SegmentLabel::Memory, lessons()),
         "attempt" => (SegmentLabel::Attempt, Some(attempts)),
-        "example" => (SegmentLabel::Example, Some(Content::Examples(heading, recalled.clone()))),
+        "example" => (SegmentLabel::Example, Some(Content::Examples(heading, recalled))),
         "task" => (SegmentLabel::Task, Some(Content::Task(heading))),
         "steps" => (SegmentLabel::Action, Some(Content::Steps)),
         "rejection" => (SegmentLabel::Rejection, Some(Content::Rejections(heading))),
@@ -414,12 +478,8 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         SegmentLabel::Instruction | SegmentLabel::Guidance => MessageRole::System,
         _ => MessageRole::User,
     });
-    Ok(SegmentTemplate {
-        label,
-        message_role,
-        content,
-        condition: raw.condition.map(|c| Condition { setting: c.setting.into_inner(), value: c.value }),
-    })
+    let condition = raw.condition.map(|condition| parse_condition(file, condition, program)).transpose()?;
+    Ok(SegmentTemplate { label, message_role, content, condition })
 }
 
 /// The facts, by their names in templates.
@@ -433,11 +493,7 @@ const FACTS: [(&str, Fact); 6] = [
 ];
 
 fn parse_fact(name: &str) -> Result<Fact, String> {
-    let found = FACTS.iter().find(|(known, _)| *known == name).map(|(_, fact)| *fact);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = FACTS.iter().map(|(known, _)| *known).collect();
-        format!("unknown fact {name:?}; expected one of {}", names.join(", "))
-    })
+    parse_word(name, FACTS).map_err(|why| format!("unknown fact {name:?}; {why}"))
 }
 
 struct File<'a> {
@@ -457,11 +513,24 @@ impl File<'_> {
     /// # Errors
     /// Returns an error for its line if nothing has this name.
     fn known_name(&self, what: &str, name: Spanned<String>, known: &[&str]) -> Result<String, TemplateError> {
-        if known.contains(&name.get_ref().as_str()) {
-            return Ok(name.into_inner());
-        }
-        let reason = format!("no {what} is named {:?}; expected one of {}", name.get_ref(), known.join(", "));
-        Err(self.error_at(name.span().start, reason))
+        self.known_index(what, &name, known).map(|_| name.into_inner())
+    }
+
+    /// Returns the place of a name among the known ones.
+    ///
+    /// # Errors
+    /// The same as [`Self::known_name`].
+    fn known_index(
+        &self,
+        what: &str,
+        name: &Spanned<String>,
+        known: &[&str],
+    ) -> Result<usize, TemplateError> {
+        known.iter().position(|known| known == name.get_ref()).ok_or_else(|| {
+            let reason =
+                format!("no {what} is named {:?}; expected one of {}", name.get_ref(), known.join(", "));
+            self.error_at(name.span().start, reason)
+        })
     }
 
     fn toml_error(&self, error: &toml::de::Error) -> TemplateError {
