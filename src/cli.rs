@@ -43,12 +43,12 @@ mod plain;
 mod play;
 pub mod pool;
 mod printer;
-mod reflexion;
 mod report;
 mod rerun;
 mod rerun_plan;
 mod resume;
 mod run;
+mod run_directory;
 #[cfg(feature = "tui")]
 mod saved_pools;
 #[cfg(feature = "tui")]

@@ -15,7 +15,7 @@ mod markdown;
 mod measures;
 pub mod metrics;
 mod record;
-mod reflexion;
+mod run_directory;
 mod search_picture;
 #[cfg(feature = "tui")]
 mod svg;
@@ -39,7 +39,7 @@ pub use measures::{MeasureValues, SessionMeasures, session_measures};
 pub use record::{
     EpisodeRecord, FailedCall, InvalidStepRef, SessionRecord, SessionRecorder, ShownBranch, StepRef,
 };
-pub use reflexion::reflexion_files;
+pub use run_directory::run_directory_files;
 #[cfg(feature = "tui")]
 pub use svg::{CastFrame, SvgColors, render_svg, render_svg_cast};
 pub use tally::{EpisodeRates, Tally};

@@ -359,8 +359,8 @@ pub struct Run {
     pub method_args: MethodArgs,
     /// Continue from a run directory of Reflexion's public code (or one of its env_results_trial_N.json): its plans go
     /// into the pool, its solved tasks are skipped.
-    #[arg(long, value_name = "DIR|FILE", help_heading = "Method", hide_short_help = true)]
-    pub reflexion: Option<PathBuf>,
+    #[arg(long = "reflexion", value_name = "DIR|FILE", help_heading = "Method", hide_short_help = true)]
+    pub run_directory: Option<PathBuf>,
     /// Print the prompts (actor, each question to the mentor) without calling a model: rules act in short attempts that end
     /// as each question needs it, and the mentor's replies are placeholders. Questions that need other settings than the
     /// run's are marked "not sent by this run".

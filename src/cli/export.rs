@@ -11,8 +11,8 @@ use crate::engine::Envelope;
 use crate::files;
 use crate::journal::embed_session;
 use crate::report::{
-    EmbedSession, InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_json,
-    render_markdown, render_transcript, write_html,
+    EmbedSession, InvalidStepRef, SessionRecord, SessionRecorder, StepRef, render_json, render_markdown,
+    render_transcript, run_directory_files, write_html,
 };
 use clap::ValueEnum as _;
 use std::io::{self, Write};
@@ -30,8 +30,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     if let Some(missing) = opened.missing_summary() {
         out.print_note(&format!("{}: {missing}", opened.meta.session));
     }
-    if format == ExportFormat::Reflexion {
-        return write_reflexion_directory(&opened.events()?, file, out);
+    if format == ExportFormat::RunDirectory {
+        return write_run_directory(&opened.events()?, file, out);
     }
     // Only the record is kept in memory, not the events: a long session has many times more of them.
     let mut recording = SessionRecorder::default();
@@ -65,8 +65,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         }
         ExportFormat::Markdown => render_markdown(&record),
         ExportFormat::Json => render_json(&record),
-        // `Reflexion` was handled above.
-        ExportFormat::Text | ExportFormat::Reflexion => render_transcript(&opened.events()?),
+        // `RunDirectory` was handled above.
+        ExportFormat::Text | ExportFormat::RunDirectory => render_transcript(&opened.events()?),
         ExportFormat::Svg => {
             let size = parse_size(&args.size)?;
             screen::screen_svg(config, opened, at, size, args.theme.as_deref())?
@@ -105,22 +105,22 @@ fn write_file(
     Ok(())
 }
 
-/// Writes a run directory in the format of Reflexion's public code.
-fn write_reflexion_directory(
+/// Writes a run directory.
+fn write_run_directory(
     events: &[Arc<Envelope>],
     folder: Option<&Path>,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let Some(folder) = folder else {
         return Err(CliError::usage(
-            "--format reflexion writes several files and needs --out",
+            "a run directory has several files and needs --out",
             "name a folder with --out DIR",
         ));
     };
-    let files = reflexion_files(events);
+    let files = run_directory_files(events);
     if files.len() < 2 {
         return Err(CliError::usage(
-            "--format reflexion: no finished trial in this session",
+            "a run directory has only finished trials, and this session has none",
             "finish one first: `retrospect resume`",
         ));
     }

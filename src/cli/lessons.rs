@@ -6,7 +6,7 @@ use super::error::{CliError, CliErrorKind};
 use super::lesson_kinds::parse_kind;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibration_setup, lesson_environments, lesson_sources, locate, models, reflexion};
+use super::{calibration_setup, lesson_environments, lesson_sources, locate, models, run_directory};
 use crate::domain::{
     Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
 };
@@ -193,14 +193,15 @@ pub(super) fn import_lessons(
     file: &Path,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let results = reflexion::is_results_path(file).then(|| reflexion::read_results(file)).transpose()?;
+    let results =
+        run_directory::is_results_path(file).then(|| run_directory::read_results(file)).transpose()?;
     let text = match results {
         Some(_) => String::new(),
         None => super::bounded::read_text(file).map_err(|e| CliError::file(file, "could not be read", &e))?,
     };
     let mut pool = PoolFile::read(path)?;
     let incoming = if let Some(results) = &results {
-        reflexion::pool_lines(results, wall_clock_now())
+        run_directory::pool_lines(results, wall_clock_now())
     } else if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines
     } else {

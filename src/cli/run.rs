@@ -10,7 +10,7 @@ use super::locate;
 use super::output::Output;
 use super::pool::PoolFile;
 use super::printer::{EventPrinter, PrintMode};
-use super::reflexion;
+use super::run_directory;
 use super::setup::{
     Plan, check_first_task_playable, plan_run_with_calibration, record_templates, session_meta,
 };
@@ -31,18 +31,18 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
     let calibration = args.calibrate.then(CalibrationOptions::default);
     let mut plan =
         plan_run_with_calibration(&mut config, &args.world, &args.method_args, calibration.as_ref())?;
-    if let Some(folder) = &args.reflexion {
-        let results = reflexion::read_results(folder)?;
+    if let Some(folder) = &args.run_directory {
+        let results = run_directory::read_results(folder)?;
         let mut pool = PoolFile::default();
-        for line in reflexion::pool_lines(&results, crate::driver::wall_clock_now()) {
+        for line in run_directory::pool_lines(&results, crate::driver::wall_clock_now()) {
             pool.merge_line(line);
         }
         let source = results.file.display().to_string();
         let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
         let mut plans: Vec<_> = pool.lessons().map(load).collect();
-        reflexion::bind_to_tasks(&mut plans, &plan.spec);
+        run_directory::bind_to_tasks(&mut plans, &plan.spec);
         plan.lessons.extend(plans);
-        out.print_note(&reflexion::skip_finished(&results, &mut plan.spec)?);
+        out.print_note(&run_directory::skip_finished(&results, &mut plan.spec)?);
         record_templates(&mut plan.spec, &config)?;
     }
     let task_warnings = plan.spec.tasks.iter().flat_map(worlds::warnings);

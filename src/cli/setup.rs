@@ -17,7 +17,7 @@ use super::settings::{
     parse_assignment, setting_origin, split_set_flag,
 };
 use super::worlds::{task_selection, world_options};
-use super::{exemplars, lesson_environments, locate, models, pool, reflexion};
+use super::{exemplars, lesson_environments, locate, models, pool, run_directory};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
@@ -120,7 +120,7 @@ pub(super) fn plan_run_with_calibration(
         lessons.extend(pool::load_constitution(file)?);
     }
     reject_secrets(&run_config, &lessons, &spec)?;
-    let unbound = reflexion::bind_to_tasks(&mut lessons, &spec);
+    let unbound = run_directory::bind_to_tasks(&mut lessons, &spec);
     let files: Vec<&Path> = [&method_args.pool, &method_args.constitution]
         .into_iter()
         .filter_map(|file| file.as_deref())

@@ -3,7 +3,7 @@
 
 mod event_recorder;
 pub(super) mod exported_report;
-pub mod reflexion;
+mod reflexion;
 
 use crate::domain::{JSON_EXPORT_FORMAT, RunSpec};
 use crate::files;
@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+pub use reflexion::{EnvResult, parse_results, plan_id, plan_lesson, results_trial};
 
 /// A format that can be opened as a session.
 pub trait Importer: Sync {

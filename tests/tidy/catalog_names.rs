@@ -2,7 +2,7 @@
 //! catalog. What is left elsewhere is listed here with its reason. A comment may name a paper or its code as a source.
 
 use crate::source_tree::{Module, SourceTree, attributes, files, is_for_tests};
-use proc_macro2::{Literal, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use retrospect::catalog::{ENVIRONMENT_NAMES, METHOD_NAMES};
 use std::collections::BTreeSet;
 use syn::visit::{self, Visit};
@@ -18,11 +18,9 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("env/alfworld", "household", "a hint for those who don't have its data"),
     ("env/household", "pddl", "the language of its games, and the names of their files"),
     ("env/household", "alfworld", "the engine that plays its games"),
-    ("env/external", "stdio", "standard input and output"),
     ("env/miniwob", "rci", "the form of its actions"),
     ("env/miniwob", "dora", "the set of the pages in its paper"),
     ("ui/terminal.rs", "stdio", "standard input and output"),
-    ("cli/opener.rs", "stdio", "standard input and output"),
     ("cli/config/reference.rs", "stdio", "an example of a table"),
     ("symbolic", "household", "rules of a family of environments"),
     ("symbolic", "scienceworld", "rules of a family of environments, which it names `science`"),
@@ -30,15 +28,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("pddl", "pddl", "the language, not the environment"),
     ("stand_in", "*", "worlds that the entries choose from"),
     ("journal/import", "reflexion", "the format of a run directory"),
-    ("report/reflexion.rs", "reflexion", "the format of a run directory"),
-    ("report.rs", "reflexion", "the format of a run directory"),
-    ("cli/args", "reflexion", "the format of a run directory"),
-    ("cli/export.rs", "reflexion", "the format of a run directory"),
-    ("cli/lessons.rs", "reflexion", "the format of a run directory"),
-    ("cli/reflexion.rs", "reflexion", "the format of a run directory"),
-    ("cli/rerun_plan.rs", "reflexion", "the format of a run directory"),
-    ("cli/run.rs", "reflexion", "the format of a run directory"),
-    ("cli/setup.rs", "reflexion", "the format of a run directory"),
+    ("cli/args", "reflexion", "the flag and the format of a run directory"),
+    ("cli/rerun_plan.rs", "reflexion", "the flag that continues a run directory"),
     ("cli/config/programs.rs", "stdio", "the kind of a table, where it is explained"),
     ("cli/args", "stdio", "an example of a command"),
     ("cli/args", "household", "examples of commands"),
@@ -212,6 +203,13 @@ struct Texts {
 }
 
 impl Texts {
+    fn add_ident(&mut self, ident: &Ident) {
+        // `std::process::Stdio` is no environment.
+        if ident != "Stdio" {
+            self.found.push(ident.to_string());
+        }
+    }
+
     fn add_tokens(&mut self, tokens: TokenStream) {
         let mut after_hash = false;
         for token in tokens {
@@ -221,7 +219,7 @@ impl Texts {
                 // Of a declaration inside a macro: a comment.
                 TokenTree::Group(_) if is_attribute => {}
                 TokenTree::Group(group) => self.add_tokens(group.stream()),
-                TokenTree::Ident(ident) => self.found.push(ident.to_string()),
+                TokenTree::Ident(ident) => self.add_ident(&ident),
                 TokenTree::Literal(literal) => self.add_literal(&literal),
                 TokenTree::Punct(_) => {}
             }
@@ -243,7 +241,7 @@ impl<'a> Visit<'a> for Texts {
     }
 
     fn visit_ident(&mut self, ident: &'a syn::Ident) {
-        self.found.push(ident.to_string());
+        self.add_ident(ident);
     }
 
     fn visit_lit_str(&mut self, text: &'a syn::LitStr) {

@@ -457,7 +457,8 @@ pub enum ExportFormat {
     #[value(alias = "txt")]
     Text,
     /// A run directory in the format of Reflexion's public code.
-    Reflexion,
+    #[value(name = "reflexion")]
+    RunDirectory,
 }
 
 /// Format of exported lessons.

@@ -29,7 +29,7 @@ struct Attempt {
 }
 
 /// Returns names and contents of the files for all completed trials.
-pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
+pub fn run_directory_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut state = State::default();
     let mut prompt_starts: BTreeMap<u32, String> = BTreeMap::new();
     let mut attempts: Vec<Attempt> = Vec::new();

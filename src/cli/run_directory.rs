@@ -5,7 +5,7 @@ use super::error::{CliError, CliErrorKind};
 use super::pool::PoolLine;
 use crate::domain::{LessonOrigin, LessonText, RunSpec};
 use crate::engine::LessonCommand;
-use crate::journal::import::reflexion::{EnvResult, parse_results, plan_id, plan_lesson, results_trial};
+use crate::journal::import::{EnvResult, parse_results, plan_id, plan_lesson, results_trial};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
     let Some((trial, file)) = find_results_file(path) else {
         return Err(CliError::usage(
             format!("{}: no env_results_trial_N.json found", path.display()),
-            "name a Reflexion run directory or one of its results files",
+            "name a run directory that has such files, or one of them",
         ));
     };
     let bytes = bounded::read_file(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
