@@ -30,7 +30,7 @@ pub use rci::Rci;
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use schedule::{next_by_task, next_by_trial};
-pub use settings::{PaperOrCode, apply_limits};
+pub use settings::{PaperOrCode, take_limits};
 pub use sweet_sour::SweetSour;
 
 /// A run that a method can't play.

@@ -40,13 +40,11 @@ pub struct EnvironmentEntry {
     pub task_facts: TaskFacts,
 }
 
-/// The step limit and settings of a run whose first task is of an environment, in place of the method's defaults. Presets and
+/// The settings of a run whose first task is of an environment, in place of the method's defaults. Presets and
 /// flags replace them.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvironmentDefaults {
-    /// The step limit of an episode; `None` if the method's suits.
-    pub steps: Option<u32>,
-    /// Values of settings that the method has, by name.
+    /// Values by name, of settings that the method has.
     pub settings: &'static [(&'static str, DefaultValue)],
     /// Where they come from.
     pub origin: SettingOrigin,
@@ -54,7 +52,7 @@ pub struct EnvironmentDefaults {
 
 impl EnvironmentDefaults {
     /// Those of the methods.
-    pub const NONE: Self = Self { steps: None, settings: &[], origin: SettingOrigin::BuiltIn };
+    pub const NONE: Self = Self { settings: &[], origin: SettingOrigin::BuiltIn };
 }
 
 /// What screens, the command line and reports ask about the tasks of an environment.

@@ -1,9 +1,9 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
 use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_environment, find_method};
-use crate::domain::common_settings::{COMMON_SETTINGS, DEFAULT_STEPS, LOOP_DETECTOR, OVERRIDE_SETTINGS};
+use crate::domain::common_settings::{COMMON_SETTINGS, DEFAULT_STEPS, MAX_STEPS, OVERRIDE_SETTINGS};
 use crate::domain::{Limits, SettingOrigin, SettingSpec, Settings};
-use crate::method::PaperOrCode;
+use crate::method::{PaperOrCode, take_limits};
 use std::sync::LazyLock;
 
 /// All settings: first those of every run, then each method's own. One that several methods have is listed once.
@@ -44,14 +44,20 @@ pub fn environments_with_setting(name: &str) -> Option<Vec<&'static str>> {
     (!environments.is_empty()).then_some(environments)
 }
 
-/// Returns the default limits, settings and loop detector of a method, each setting with its origin.
+/// Returns the limits, settings and loop detector of a run that has a method's defaults.
+pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
+    let mut settings = default_settings(method, source);
+    let (limits, loop_detector) = take_limits(&mut settings);
+    (limits, settings, loop_detector)
+}
+
+/// Returns the default settings of a method, each with its origin.
 ///
 /// The papers specify 50 steps; the loops in the public code of ReAct, Reflexion and FCRF run from 1 to 49.
 /// OmniReflect, Sweet&Sour and planning have no public code, so both versions are the paper's.
-pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
+pub fn default_settings(method: &str, source: PaperOrCode) -> Settings {
     let entry = find_method(method);
     let is_code = source == PaperOrCode::Code;
-    let (paper_steps, code_steps) = entry.map_or((DEFAULT_STEPS, DEFAULT_STEPS), |entry| entry.step_limits);
     let mut settings = Settings::default();
     let is_published = entry.is_none_or(|entry| entry.paper_origin() == SettingOrigin::Paper);
     // A run may play tasks of several environments, so it has the settings of all of them.
@@ -69,16 +75,16 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     for (name, value) in entry.map_or(&[][..], |entry| entry.code_defaults) {
         settings.set(name, value.to_json(), SettingOrigin::Code);
     }
-    let loop_detector = settings.get(LOOP_DETECTOR);
-    let steps = if is_code { code_steps } else { paper_steps };
-    (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
+    let (paper_steps, code_steps) = entry.map_or((DEFAULT_STEPS, DEFAULT_STEPS), |entry| entry.step_limits);
+    let origin = entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(source));
+    settings.set(MAX_STEPS.spec.name, if is_code { code_steps } else { paper_steps }, origin);
+    settings
 }
 
 /// Replaces the defaults of a method by those of the environment in which a run begins. Settings that the method doesn't have are
 /// left out.
-pub fn apply_environment_defaults(env: &str, settings: &mut Settings, limits: &mut Limits) {
+pub fn apply_environment_defaults(env: &str, settings: &mut Settings) {
     let Some(entry) = find_environment(env) else { return };
-    limits.steps = entry.defaults.steps.unwrap_or(limits.steps);
     for (name, value) in entry.defaults.settings {
         if settings.contains(name) {
             settings.set(name, value.to_json(), entry.defaults.origin);

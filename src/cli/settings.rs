@@ -5,7 +5,7 @@ use super::config::{
 };
 use super::error::CliError;
 use crate::catalog::{ENVIRONMENTS, SETTINGS, find_setting, methods_with_setting};
-use crate::domain::common_settings::{MAX_STEPS, OVERRIDE_SETTINGS};
+use crate::domain::common_settings::OVERRIDE_SETTINGS;
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin, sampling_param};
 use serde_json::{Value, json};
 
@@ -61,7 +61,6 @@ pub(super) fn describe_invalid(name: &str, value: &Value) -> Option<String> {
     let checked = match (sampling_param(name), find_setting(name)) {
         (Some((_, param)), _) => param.validate(value),
         (None, Some(spec)) => spec.validate(value),
-        (None, None) if name == MAX_STEPS.spec.name => MAX_STEPS.spec.validate(value),
         (None, None) => Ok(()),
     };
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -69,16 +68,11 @@ pub(super) fn describe_invalid(name: &str, value: &Value) -> Option<String> {
 }
 
 /// Parses an assignment in a run that has started: unlike a new run it knows its method, and it has settings that can't
-/// be changed any more. The step limit is a setting here.
+/// be changed any more.
 ///
 /// # Errors
 /// Fails with a usage error if the run has no such setting, if it is fixed, or if it doesn't allow the value.
 pub(super) fn parse_assignment_in(run: &RunSpec, name: &str, text: &str) -> Result<Value, CliError> {
-    if name == MAX_STEPS.spec.name {
-        let value = parse_value(text.trim());
-        MAX_STEPS.spec.validate(&value).map_err(|why| invalid_value(name, text, &why))?;
-        return Ok(value);
-    }
     let is_recorded = run.settings.contains(name);
     if is_recorded && sampling_param(name).is_none() && find_setting(name).is_none() {
         return Err(CliError::usage(

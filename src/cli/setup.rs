@@ -19,9 +19,9 @@ use super::settings::{
 use super::worlds::{task_selection, world_options};
 use super::{exemplars, lesson_environments, locate, models, pool, run_directory};
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
-use crate::domain::common_settings::{OverriddenThought, THOUGHTS_SENT};
+use crate::domain::common_settings::{MAX_STEPS, OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Interface, Limits, PRESET_SETTING, RoleSource, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam,
+    Autonomy, Interface, PRESET_SETTING, RoleSource, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam,
     SettingOrigin, Settings, ShownAs, Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
@@ -196,16 +196,16 @@ fn build_spec(
 ) -> Result<RunSpec, CliError> {
     let method = config.get(keys::METHOD).to_owned();
     let reading = config.get(keys::AS);
-    let (mut limits, mut settings, mut loop_detector) = catalog::defaults(&method, reading);
+    let mut settings = catalog::default_settings(&method, reading);
     if calibration.is_some() {
         // The calibration method reflects on the calibration episodes, unless the method of the tests does so itself.
-        for (name, setting) in catalog::defaults(catalog::calibration_method(&method).name, reading).1 {
+        for (name, setting) in catalog::default_settings(catalog::calibration_method(&method).name, reading) {
             settings.insert_missing(&name, setting);
         }
     }
     let env = tasks.first().map_or_else(|| config.get(keys::ENV), |task| task.env.as_str());
-    catalog::apply_environment_defaults(env, &mut settings, &mut limits);
-    apply_preset(config, method_args.preset.as_deref(), (reading, env), &mut settings, &mut limits)?;
+    catalog::apply_environment_defaults(env, &mut settings);
+    apply_preset(config, method_args.preset.as_deref(), (reading, env), &mut settings)?;
     for text in &method_args.set {
         let (name, text) = split_set_flag(text, "r_freq=5")?;
         if find_environment_option(config, name).is_some() {
@@ -215,10 +215,10 @@ fn build_spec(
         set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
     withhold_thoughts(config.get(keys::INTERFACE), &mut settings);
-    method::apply_limits(&settings, &mut limits, &mut loop_detector);
     if let Some(steps) = method_args.max_steps {
-        limits.steps = steps;
+        settings.set(MAX_STEPS.spec.name, steps, SettingOrigin::Flag);
     }
+    let (limits, loop_detector) = method::take_limits(&mut settings);
     let reflecting_method = match calibration {
         Some(_) => Some(catalog::calibration_method(&method)),
         None => catalog::find_method(&method),
@@ -314,7 +314,6 @@ pub(super) fn apply_preset(
     name: Option<&str>,
     (reading, env): (PaperOrCode, &str),
     settings: &mut Settings,
-    limits: &mut Limits,
 ) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
     if let Some(preset) = config.built_in_preset(Some(name)) {
@@ -324,7 +323,7 @@ pub(super) fn apply_preset(
         // Where the paper says 50 steps, the public code stops at 49; `--as code` keeps the code's limit.
         let keeps_code_limit = reading == PaperOrCode::Code && preset.row.is_some() && preset.steps == 50;
         if !keeps_code_limit {
-            limits.steps = preset.steps;
+            settings.set(MAX_STEPS.spec.name, preset.steps, preset.origin());
         }
         settings.set(PRESET_SETTING, preset.name, SettingOrigin::Flag);
         return Ok(());

@@ -22,7 +22,7 @@ use crate::ui::start::{
     EnvironmentRow, NO_PRESET, PreviewKey, SessionRow, StartChoice, StartModel, StartUpdate, TaskPreview,
     TaskRow, run_start_screen,
 };
-use setting_rows::{CALIBRATE, CONSTITUTION, POOL, PRESET, STEPS};
+use setting_rows::{CALIBRATE, CONSTITUTION, POOL, PRESET};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -143,7 +143,6 @@ fn plan_from_choices(
         let file = || Some(value).filter(|v| !v.is_empty()).map(PathBuf::from);
         match name.as_str() {
             PRESET => method_args.preset = Some(value.clone()).filter(|v| v != NO_PRESET),
-            STEPS => method_args.max_steps = value.parse().ok(),
             POOL => method_args.pool = file(),
             CONSTITUTION => method_args.constitution = file(),
             CALIBRATE => calibration = (value == "true").then(CalibrationOptions::default),

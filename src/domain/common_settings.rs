@@ -7,6 +7,7 @@ use super::{
 
 /// The settings of every run, in the order of the table.
 pub const COMMON_SETTINGS: &[SettingSpec] = &[
+    MAX_STEPS.spec,
     CONTEXT_TOKENS.spec,
     LESSON_TOKENS.spec,
     EXAMPLES.spec,
@@ -27,6 +28,13 @@ pub const COMMON_SETTINGS: &[SettingSpec] = &[
     ACTION_RULE.spec,
     ACTOR_REPLY.spec,
 ];
+
+/// A run records it as a limit only (`Limits::steps`), a change of it under this name. The default is that of the method.
+pub const MAX_STEPS: TypedSetting<u64> =
+    TypedSetting::number("max_steps", "step limit of an episode", 50, (1, MAX_NUMBER), Paper);
+
+/// The step limit of a run whose method states none.
+pub const DEFAULT_STEPS: u32 = MAX_STEPS.if_missing as u32;
 
 pub const CONTEXT_TOKENS: TypedSetting<u64> = TypedSetting::number(
     "context_tokens",
@@ -323,13 +331,6 @@ pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::set
     ProgressLessons::Replace,
     BuiltIn,
 );
-
-/// The name under which a changed step limit is journaled. A new run has `--max-steps`.
-pub const MAX_STEPS: TypedSetting<u64> =
-    TypedSetting::number("max_steps", "step limit of an episode", 50, (1, MAX_NUMBER), Paper);
-
-/// The step limit of a run whose method states none.
-pub const DEFAULT_STEPS: u32 = MAX_STEPS.if_missing as u32;
 
 /// Settings that no run starts with unless somebody has chosen them: a person at an override, the configuration or
 /// `--set`.

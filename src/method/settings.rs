@@ -1,6 +1,6 @@
 //! The published versions of a method, and the limits that settings hold.
 
-use crate::domain::common_settings::{LOOP_DETECTOR, MAX_MOVES, WALL_SECONDS};
+use crate::domain::common_settings::{LOOP_DETECTOR, MAX_MOVES, MAX_STEPS, WALL_SECONDS};
 use crate::domain::{Limits, Settings, setting_words};
 
 setting_words! {
@@ -15,13 +15,15 @@ setting_words! {
     }
 }
 
-/// Copies limits given as settings to the fields where the engine reads them. Limits that are not set stay unchanged.
-pub fn apply_limits(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) {
-    if let Some(moves) = settings.find(MAX_MOVES) {
-        limits.moves = u32::try_from(moves).ok().filter(|n| *n > 0);
-    }
-    if let Some(seconds) = settings.find(WALL_SECONDS) {
-        limits.wall_seconds = Some(seconds).filter(|n| *n > 0);
-    }
-    *loop_detector = settings.find(LOOP_DETECTOR).unwrap_or(*loop_detector);
+/// Returns the limits given as settings, and whether the loop detector is on: what the engine reads from fields of its own.
+/// Removes the step limit, which a run records as a limit only.
+pub fn take_limits(settings: &mut Settings) -> (Limits, bool) {
+    let small = |number: u64| u32::try_from(number).ok();
+    let limits = Limits {
+        steps: small(settings.get(MAX_STEPS)).unwrap_or(u32::MAX),
+        moves: settings.find(MAX_MOVES).and_then(small).filter(|n| *n > 0),
+        wall_seconds: settings.find(WALL_SECONDS).filter(|n| *n > 0),
+    };
+    settings.remove(MAX_STEPS.spec.name);
+    (limits, settings.get(LOOP_DETECTOR))
 }

@@ -82,7 +82,7 @@ fn every_error_says_where_and_what_to_do() {
             "usage",
             &["--write: tasks of babyai can't be written as folders", "--env household"],
         ),
-        (&["run", "--set", "max_steps=5"], 2, "usage", &["max_steps", "--max-steps"]),
+        (&["run", "--set", "max_steps=0"], 2, "usage", &["max_steps", "at least 1"]),
         (&["run", "--set", "override.shown_as=ask"], 2, "usage", &["expected own, human_edit"]),
         (&["run", "--set", "r_frek=5"], 2, "usage", &["did you mean \"r_freq\"?"]),
         (&["run", "--set", "r_freq=often"], 2, "usage", &["a whole number"]),

@@ -1,7 +1,7 @@
 //! The environment `hotpotqa`.
 
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, Measure, TaskFacts};
-use crate::domain::common_settings::{LOOP_DETECTOR, THOUGHTS_COUNT};
+use crate::domain::common_settings::{LOOP_DETECTOR, MAX_STEPS, THOUGHTS_COUNT};
 use crate::domain::{DefaultValue, SettingOrigin, Task};
 use crate::env::hotpotqa::{self, HotpotTasks};
 use crate::prompt::interface::{EnvironmentTexts, OwnWords, PLAIN_TEXTS};
@@ -21,8 +21,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     ],
     // In Reflexion's code a thought and an action are one step, and looking up the same words again shows the next result.
     defaults: EnvironmentDefaults {
-        steps: Some(6),
         settings: &[
+            (MAX_STEPS.spec.name, DefaultValue::Number(6)),
             (THOUGHTS_COUNT.spec.name, DefaultValue::Switch(false)),
             (LOOP_DETECTOR.spec.name, DefaultValue::Switch(false)),
         ],

@@ -1,7 +1,7 @@
 //! The environment `programming`.
 
 use crate::catalog::environment_entry::{EnvironmentDefaults, EnvironmentEntry, TaskFacts};
-use crate::domain::common_settings::{ACTOR_REPLY, ActorReply, LOOP_DETECTOR, THOUGHTS_COUNT};
+use crate::domain::common_settings::{ACTOR_REPLY, ActorReply, LOOP_DETECTOR, MAX_STEPS, THOUGHTS_COUNT};
 use crate::domain::{DefaultValue, SettingOrigin};
 use crate::env::programming::{self, ProgrammingTasks};
 use crate::method::reflexion::settings::REPEAT_OPENING;
@@ -22,8 +22,8 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     ],
     // Tests, then a program; one more step if one of them wasn't understood.
     defaults: EnvironmentDefaults {
-        steps: Some(3),
         settings: &[
+            (MAX_STEPS.spec.name, DefaultValue::Number(3)),
             (ACTOR_REPLY.spec.name, ActorReply::Whole.as_default()),
             (REPEAT_OPENING.spec.name, DefaultValue::Switch(true)),
             (THOUGHTS_COUNT.spec.name, DefaultValue::Switch(false)),

@@ -4,7 +4,6 @@ use super::programs::read_program;
 use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType, find_entry};
 use crate::catalog::{SETTINGS, find_setting};
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::provider::openai::Profile;
 use crate::text::nearest_name;
@@ -285,11 +284,6 @@ pub(crate) fn unknown_setting_message(name: &str) -> String {
 
 fn unknown_setting(name: &str) -> UnknownSetting {
     let advice = |message: String| UnknownSetting { message, has_advice: true };
-    if name == MAX_STEPS.spec.name {
-        return advice(format!(
-            "{name:?} is not a setting of a new run; set the step limit with --max-steps"
-        ));
-    }
     let key =
         ENTRIES.iter().find(|entry| entry.name == name || entry.name.strip_prefix("run.") == Some(name));
     if let Some(entry) = key {

@@ -3,7 +3,9 @@
 use super::programs::PROGRAM_KEYS;
 use super::{ENTRIES, Entry, ValueType, keys};
 #[cfg(test)]
-use crate::catalog::{METHOD_NAMES, SETTINGS, defaults, environments_with_setting, methods_with_setting};
+use crate::catalog::{
+    METHOD_NAMES, SETTINGS, default_settings, defaults, environments_with_setting, methods_with_setting,
+};
 use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
 use crate::method::PaperOrCode;
@@ -156,7 +158,17 @@ pub(super) fn settings_table() -> String {
         }
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
-        let code = spec.code_default.map_or_else(String::new, |code| format!("`{}`", plain(code.to_json())));
+        // The public code of some methods has a value of its own in a setting that all methods have.
+        let own_in_code = |method: &&str| {
+            let value = |reading| default_settings(method, reading).value(spec.name).cloned();
+            let code =
+                value(PaperOrCode::Code).filter(|code| Some(code) != value(PaperOrCode::Paper).as_ref());
+            code.map(|code| format!("{method}: `{}`", plain(code)))
+        };
+        let code = match spec.code_default {
+            Some(code) => format!("`{}`", plain(code.to_json())),
+            None => METHOD_NAMES.iter().filter_map(own_in_code).collect::<Vec<_>>().join(", "),
+        };
         let methods = methods_with_setting(spec.name).map(|names| names.join(", "));
         let environments =
             environments_with_setting(spec.name).map(|names| format!("in {}", names.join(", ")));

@@ -2,15 +2,16 @@
 
 use crate::catalog;
 use crate::catalog::{
-    ENVIRONMENTS, EnvironmentEntry, SETTINGS, environments_with_setting, find_environment,
-    methods_with_setting,
+    ENVIRONMENTS, EnvironmentEntry, SETTINGS, environments_with_setting, methods_with_setting,
 };
 use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
 use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, find_entry, keys, program_presets};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
-use crate::domain::{DefaultValue, Limits, ModelRole, RoleSource, RunSpec, SettingOrigin, Settings};
+use crate::domain::{
+    DefaultValue, ModelRole, RoleSource, RunSpec, Setting, SettingOrigin, SettingSpec, Settings,
+};
 use crate::method::PaperOrCode;
 use crate::ui::start::{
     AllowedValues, NO_PRESET, SettingGroup, SettingRole, SettingRow, SettingsSource, ValueInEnvironment,
@@ -18,8 +19,6 @@ use crate::ui::start::{
 use serde_json::Value;
 
 pub(super) const PRESET: &str = "run.preset";
-/// The step limit of an episode.
-pub(super) const STEPS: &str = "run.steps";
 /// A pool file with initial lessons.
 pub(super) const POOL: &str = "start.pool";
 /// A constitution file with initial lessons.
@@ -83,14 +82,13 @@ struct SettingsContext<'a> {
     /// Method and reading; `None` uses the configuration's.
     method_and_reading: Option<(&'a str, PaperOrCode)>,
     offered: &'a Suggestions,
-    /// Limits and settings by environment.
+    /// Settings by environment.
     defaults: &'a [DefaultsIn],
 }
 
-/// Limits and settings of a method, reading and preset in an environment that has defaults of its own, or in all others.
+/// Settings of a method, reading and preset in an environment that has defaults of its own, or in all others.
 struct DefaultsIn {
     environment: Option<&'static str>,
-    limits: Limits,
     settings: Settings,
 }
 
@@ -101,18 +99,23 @@ fn defaults_by_environment(
     method: &str,
     reading: PaperOrCode,
 ) -> Option<Vec<DefaultsIn>> {
-    let has_own =
-        |entry: &EnvironmentEntry| entry.defaults.steps.is_some() || !entry.defaults.settings.is_empty();
-    let own = ENVIRONMENTS.iter().filter(|entry| has_own(entry)).map(|entry| Some(entry.name));
+    let has_own = |entry: &&&EnvironmentEntry| !entry.defaults.settings.is_empty();
+    let own = ENVIRONMENTS.iter().filter(has_own).map(|entry| Some(entry.name));
     own.chain([None])
         .map(|environment| {
-            let (mut limits, mut settings, _) = catalog::defaults(method, reading);
-            catalog::apply_environment_defaults(environment.unwrap_or_default(), &mut settings, &mut limits);
+            let mut settings = catalog::default_settings(method, reading);
+            catalog::apply_environment_defaults(environment.unwrap_or_default(), &mut settings);
             let env = environment.unwrap_or_else(|| config.get(keys::ENV));
-            setup::apply_preset(config, preset, (reading, env), &mut settings, &mut limits).ok()?;
-            Some(DefaultsIn { environment, limits, settings })
+            setup::apply_preset(config, preset, (reading, env), &mut settings).ok()?;
+            Some(DefaultsIn { environment, settings })
         })
         .collect()
+}
+
+/// Returns the defaults in the chosen environment.
+fn defaults_here<'d>(config: &Config, defaults: &'d [DefaultsIn]) -> Option<&'d DefaultsIn> {
+    let here = config.get(keys::ENV);
+    defaults.iter().find(|it| it.environment.is_none_or(|environment| environment == here))
 }
 
 fn setting_text(value: &Value) -> String {
@@ -183,11 +186,8 @@ fn rows_of(
     reading: PaperOrCode,
 ) -> Option<Vec<SettingRow>> {
     let defaults = defaults_by_environment(config, preset, method, reading)?;
-    let here = config.get(keys::ENV);
-    let of_environment =
-        defaults.iter().find(|it| it.environment.is_none_or(|environment| environment == here))?;
-    let (settings, limits) = (of_environment.settings.clone(), of_environment.limits);
-    let spec = RunSpec { method: method.to_owned(), settings, limits, ..spec.clone() };
+    let settings = defaults_here(config, &defaults)?.settings.clone();
+    let spec = RunSpec { method: method.to_owned(), settings, ..spec.clone() };
     let method_and_reading = Some((method, reading));
     Some(
         SettingsContext { config, preset, spec: &spec, method_and_reading, offered, defaults: &defaults }
@@ -232,7 +232,7 @@ impl SettingsContext<'_> {
         all.extend(entries(SettingGroup::Method, &[(keys::METHOD.entry(), SettingRole::Method)]));
         all.push(self.preset_row());
         all.extend(entries(SettingGroup::Method, METHOD_ENTRIES));
-        all.push(self.steps_row());
+        all.extend(self.steps_row());
         all.extend(self.setting_rows(OF_THE_METHOD, SettingKind::Method));
         all.extend(self.option_rows());
         all.extend(self.lesson_rows());
@@ -272,42 +272,10 @@ impl SettingsContext<'_> {
         }
     }
 
-    fn steps_row(&self) -> SettingRow {
-        let Limits { steps, .. } = self.spec.limits;
-        SettingRow {
-            name: STEPS.to_owned(),
-            role: SettingRole::Other,
-            group: SettingGroup::Method,
-            label: "steps".to_owned(),
-            value: steps.to_string(),
-            origin: self.steps_origin(self.config.get(keys::ENV), steps),
-            allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
-            summary: MAX_STEPS.spec.meaning.to_owned(),
-            meanings: Vec::new(),
-            environments: Vec::new(),
-            by_environment: self.by_environment(|plan| {
-                let steps = plan.limits.steps;
-                Some((steps.to_string(), self.steps_origin(plan.environment.unwrap_or_default(), steps)))
-            }),
-        }
-    }
-
-    /// Returns where the step limit comes from.
-    fn steps_origin(&self, environment: &str, steps: u32) -> SettingOrigin {
-        let reading = self.method_and_reading.map_or(PaperOrCode::Paper, |(_, reading)| reading);
-        // A preset may have the step limit of another table of its paper.
-        if let Some(preset) = self.config.built_in_preset(self.preset) {
-            return preset.origin();
-        }
-        let of_environment = find_environment(environment).map(|entry| &entry.defaults);
-        match of_environment.filter(|defaults| defaults.steps == Some(steps)) {
-            Some(defaults) => defaults.origin,
-            None if catalog::defaults(&self.spec.method, reading).0.steps == steps => {
-                let entry = catalog::find_method(&self.spec.method);
-                entry.map_or(SettingOrigin::BuiltIn, |entry| entry.step_limit_origin(reading))
-            }
-            None => SettingOrigin::Config,
-        }
+    /// Returns the row of the step limit, which stands among those of the method.
+    fn steps_row(&self) -> Option<SettingRow> {
+        let limit = defaults_here(self.config, self.defaults)?.settings.recorded(MAX_STEPS.spec.name)?;
+        Some(self.setting_row(&MAX_STEPS.spec, limit, SettingGroup::Method))
     }
 
     /// Returns the values of a setting in each environment that has defaults of its own, and in all others; empty if they are
@@ -471,40 +439,45 @@ impl SettingsContext<'_> {
         SETTINGS
             .iter()
             .filter(move |definition| {
-                SettingKind::of(definition.name) == kind && !by_option.contains(&definition.name)
+                SettingKind::of(definition.name) == kind
+                    && !by_option.contains(&definition.name)
+                    && definition.name != MAX_STEPS.spec.name
             })
             .filter_map(move |definition| {
                 let setting = self.spec.settings.recorded(definition.name)?;
-                let allowed = match definition.default {
-                    DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
-                    DefaultValue::Decimal(_) => AllowedValues::Text {
-                        none_label: "none",
-                        suggestions: vec![definition.default.to_string()],
-                        expected: "a number",
-                    },
-                    DefaultValue::Switch(_) => one_of(&["true", "false"]),
-                    DefaultValue::Choice(_, allowed) => one_of(allowed),
-                };
-                let value = setting_text(&setting.value);
-                let (name, label) = (definition.name.to_owned(), definition.name.replace('_', " "));
-                Some(SettingRow {
-                    name,
-                    role: SettingRole::Other,
-                    group: SettingGroup::Advanced(heading),
-                    label,
-                    value,
-                    origin: setting.origin,
-                    allowed,
-                    summary: definition.meaning.to_owned(),
-                    meanings: Vec::new(),
-                    environments: environments_with_setting(definition.name)
-                        .map_or_else(Vec::new, |names| names.into_iter().map(str::to_owned).collect()),
-                    by_environment: self.by_environment(|plan| {
-                        let setting = plan.settings.recorded(definition.name)?;
-                        Some((setting_text(&setting.value), setting.origin))
-                    }),
-                })
+                Some(self.setting_row(definition, setting, SettingGroup::Advanced(heading)))
             })
+    }
+
+    /// Returns the row of a setting of the table.
+    fn setting_row(&self, definition: &SettingSpec, setting: &Setting, group: SettingGroup) -> SettingRow {
+        let allowed = match definition.default {
+            DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
+            DefaultValue::Decimal(_) => AllowedValues::Text {
+                none_label: "none",
+                suggestions: vec![definition.default.to_string()],
+                expected: "a number",
+            },
+            DefaultValue::Switch(_) => one_of(&["true", "false"]),
+            DefaultValue::Choice(_, allowed) => one_of(allowed),
+        };
+        SettingRow {
+            name: definition.name.to_owned(),
+            role: SettingRole::Other,
+            group,
+            label: definition.name.replace('_', " "),
+            value: setting_text(&setting.value),
+            origin: setting.origin,
+            allowed,
+            summary: definition.meaning.to_owned(),
+            meanings: Vec::new(),
+            environments: environments_with_setting(definition.name)
+                .map_or_else(Vec::new, |names| names.into_iter().map(str::to_owned).collect()),
+            by_environment: self.by_environment(|plan| {
+                let setting = plan.settings.recorded(definition.name)?;
+                Some((setting_text(&setting.value), setting.origin))
+            }),
+        }
     }
 
     /// Returns whether the number of trials is the method's default.
@@ -561,5 +534,42 @@ mod tests {
                 assert!(settings_for(wanted(preset.name, other)).is_none(), "{} of {other:?}", preset.name);
             }
         }
+    }
+
+    /// Regression: the step limit was the one limit that `--set` and the presets of a configuration file refused.
+    #[test]
+    fn the_step_limit_is_a_setting_like_every_other() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("config.toml");
+        std::fs::write(&file, "[preset.short]\nmax_steps = 30\n").unwrap();
+        let mut config = Config::load(Some(&file), |_| None).unwrap();
+        let mut plan =
+            |args: MethodArgs| setup::plan_run(&mut config, &TaskArgs::default(), &args).unwrap().spec;
+        let preset = || Some("short".to_owned());
+        let set = || vec!["max_steps=20".to_owned()];
+        let cases = [
+            (MethodArgs::default(), 50),
+            (MethodArgs { preset: preset(), ..MethodArgs::default() }, 30),
+            (MethodArgs { preset: preset(), set: set(), ..MethodArgs::default() }, 20),
+            (MethodArgs { set: set(), max_steps: Some(10), ..MethodArgs::default() }, 10),
+        ];
+        for (args, steps) in cases {
+            let spec = plan(args);
+            assert_eq!(spec.limits.steps, steps);
+            assert!(!spec.settings.contains(MAX_STEPS.spec.name), "a run records it as a limit only");
+        }
+        let spec = plan(MethodArgs::default());
+        let rows_with = |preset, reading: PaperOrCode| {
+            let (method, paper_or_code) = (Some("fcrf"), reading.word());
+            settings_source(&config, &spec)(SettingsWanted { preset, method, paper_or_code }).unwrap()
+        };
+        let limit = |rows: &[SettingRow]| {
+            let row = rows.iter().find(|row| row.name == MAX_STEPS.spec.name).unwrap();
+            (row.value.clone(), row.origin)
+        };
+        let shown = |preset, reading| limit(&rows_with(preset, reading));
+        assert_eq!(limit(&initial_rows(&config, &spec)), ("50".to_owned(), SettingOrigin::Paper));
+        assert_eq!(shown(NO_PRESET, PaperOrCode::Code), ("49".to_owned(), SettingOrigin::Code));
+        assert_eq!(shown("short", PaperOrCode::Code), ("30".to_owned(), SettingOrigin::Config));
     }
 }
