@@ -519,10 +519,7 @@ mod tests {
     #[test]
     fn a_question_to_a_model_server_ends_when_it_is_cancelled() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().join("config.toml");
-        fs::write(&file, "").unwrap();
-        let mut config = Config::load(Some(&file), |_| None).unwrap();
+        let mut config = Config::load(None, |_| None).unwrap();
         let address = format!("http://{}/v1", server.local_addr().unwrap());
         config.set_flag(&crate::cli::config::keys::BASE_URL, Some(&address)).unwrap();
         let fixture = crate::ui::fixture::Fixture::new();

@@ -3,7 +3,7 @@
 use crate::catalog::fixture::{TestRun, test_spec};
 use crate::catalog::{lesson_note, search_histories};
 use crate::domain::{
-    Autonomy, EpisodeSummary, Job, JobContext, LessonStatus, LessonText, ReflectionKind, RunSpec,
+    Autonomy, EpisodeSummary, Job, JobContext, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec,
     SettingOrigin, StepResult,
 };
 use crate::engine::{Cause, Command, Effect, Event, Input, LessonCommand, Reply, State};
@@ -22,6 +22,16 @@ fn run(tasks: &[(&str, &str)], settings: &[(&str, Value)]) -> RunSpec {
     run
 }
 
+/// What the environment of these tests answers to everything that ends no attempt.
+fn a_room() -> StepResult {
+    StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() }
+}
+
+/// Returns the id of the newest active lesson of a kind.
+fn last_id(play: &TestRun, kind: ReflectionKind) -> LessonId {
+    play.state().pool.active_of_kind(kind).last().unwrap().id.clone()
+}
+
 /// Plays a run whose attempts are won if `wins` says so; it gets the number of attempts before.
 fn play(spec: RunSpec, mut wins: impl FnMut(usize) -> bool) -> TestRun {
     let mut play = TestRun::new(spec);
@@ -32,8 +42,7 @@ fn play(spec: RunSpec, mut wins: impl FnMut(usize) -> bool) -> TestRun {
     });
     let mut attempts = 0;
     let mut environment = |action: Option<&str>| {
-        let mut result =
-            StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
+        let mut result = a_room();
         if action.is_some() {
             (result.done, result.won) = (true, wins(attempts));
             result.reward = f64::from(u8::from(result.won));
@@ -237,11 +246,7 @@ fn play_with(act: impl Fn(&mut TestRun)) -> TestRun {
         [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(2)), ("intrinsic_dim", json!(2))];
     let mut play = TestRun::new(run(&[("a", PUT)], &settings));
     play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
-    let mut environment = |_: Option<&str>| StepResult {
-        observation: "A room.".to_owned(),
-        valid: true,
-        ..StepResult::default()
-    };
+    let mut environment = |_: Option<&str>| a_room();
     play.play_script_in(&mut environment, &["look"]);
     assert_eq!(play.state().ended_episodes.len(), 1);
     act(&mut play);
@@ -253,8 +258,8 @@ fn play_with(act: impl Fn(&mut TestRun)) -> TestRun {
 #[test]
 fn the_reward_of_a_changed_instruction_is_shown_but_not_given_to_the_optimiser() {
     let play = play_with(|play| {
-        let instruction = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap();
-        let (id, text) = (instruction.id.clone(), LessonText::plain("Write a poem."));
+        let id = last_id(play, ReflectionKind::Instruction);
+        let text = LessonText::plain("Write a poem.");
         play.command(Command::Lesson(LessonCommand::Edit { id, text }));
     });
     let done = play.state().memory["done"].as_array().unwrap().clone();
@@ -270,12 +275,12 @@ fn the_reward_of_a_changed_instruction_is_shown_but_not_given_to_the_optimiser()
 fn advice_that_a_person_changes_or_removes_is_part_of_what_is_measured() {
     let untouched = play_with(|_| ());
     let edited = play_with(|play| {
-        let id = play.state().pool.active_of_kind(ReflectionKind::Advice).last().unwrap().id.clone();
+        let id = last_id(play, ReflectionKind::Advice);
         let text = LessonText::plain("Open every container.");
         play.command(Command::Lesson(LessonCommand::Edit { id, text }));
     });
     let vetoed = play_with(|play| {
-        let id = play.state().pool.active_of_kind(ReflectionKind::Advice).last().unwrap().id.clone();
+        let id = last_id(play, ReflectionKind::Advice);
         play.command(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off }));
     });
     let diversity = |play: &TestRun| play.state().memory["done"][0]["diversity"].as_f64().unwrap();
@@ -298,7 +303,7 @@ fn what_a_person_played_or_an_instruction_that_was_away_is_not_given_to_the_opti
         play.command(Command::SetAutonomy(Autonomy::Auto));
     });
     let away = play_with(|play| {
-        let id = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap().id.clone();
+        let id = last_id(play, ReflectionKind::Instruction);
         let status = LessonStatus::Off;
         play.command(Command::Lesson(LessonCommand::Status { id, status }));
     });
@@ -315,13 +320,9 @@ fn a_pinned_instruction_fixes_its_vector() {
     let settings = [("n_init", json!(3)), ("rounds", json!(0)), ("attempts", json!(1))];
     let mut play = TestRun::new(run(&[("a", PUT)], &settings));
     play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
-    let mut environment = |_: Option<&str>| StepResult {
-        observation: "A room.".to_owned(),
-        valid: true,
-        ..StepResult::default()
-    };
+    let mut environment = |_: Option<&str>| a_room();
     play.play_script_in(&mut environment, &["look"]);
-    let id = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap().id.clone();
+    let id = last_id(&play, ReflectionKind::Instruction);
     play.command(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Pinned }));
     play.play_script_in(&mut environment, &["look"; 20]);
     let done = play.state().memory["done"].as_array().unwrap().clone();
@@ -342,13 +343,9 @@ fn an_instruction_pinned_in_one_type_of_tasks_leaves_the_next_one_alone() {
     let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1))];
     let mut play = TestRun::new(run(&[("a", PUT), ("b", HEAT)], &settings));
     play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
-    let mut environment = |_: Option<&str>| StepResult {
-        observation: "A room.".to_owned(),
-        valid: true,
-        ..StepResult::default()
-    };
+    let mut environment = |_: Option<&str>| a_room();
     play.play_script_in(&mut environment, &["look"]);
-    let id = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap().id.clone();
+    let id = last_id(&play, ReflectionKind::Instruction);
     play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
     play.play_script_in(&mut environment, &["look"; 40]);
     let state = play.state();
@@ -367,11 +364,7 @@ fn an_instruction_pinned_in_one_type_of_tasks_leaves_the_next_one_alone() {
 
 /// Plays on with this many replies of the actor; the jobs that `compute` knows have its results.
 fn drive(play: &mut TestRun, replies: usize, mut compute: impl FnMut(&State, &Job) -> Option<Value>) {
-    let mut environment = |_: Option<&str>| StepResult {
-        observation: "A room.".to_owned(),
-        valid: true,
-        ..StepResult::default()
-    };
+    let mut environment = |_: Option<&str>| a_room();
     let mut left = replies;
     let mut actor = |_: &State| {
         left = left.checked_sub(1)?;
@@ -401,8 +394,8 @@ fn the_vector_of_an_assisted_evaluation_may_be_tried_again() {
     let mut play = TestRun::new(run(&[("a", PUT)], &settings));
     play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
     drive(&mut play, 0, |_, _| None);
-    let instruction = play.state().pool.active_of_kind(ReflectionKind::Instruction).last().unwrap();
-    let (id, text) = (instruction.id.clone(), LessonText::plain("Write a poem."));
+    let id = last_id(&play, ReflectionKind::Instruction);
+    let text = LessonText::plain("Write a poem.");
     play.command(Command::Lesson(LessonCommand::Edit { id, text }));
     drive(&mut play, 20, |state, job| {
         (job.name == "dora.next_points").then(|| {

@@ -95,6 +95,36 @@ fn hooked_worlds(
     (run_config, worlds)
 }
 
+/// Returns environments of which the second one, that of the first question about the past, blocks before its first step; with
+/// their counter, what opens it, and what is notified when it blocks.
+fn worlds_with_blocked_past(
+    deadline: Duration,
+) -> (RunConfig, Arc<AtomicU32>, Arc<Gate>, Arc<tokio::sync::Notify>) {
+    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
+    let (held, blocked) = (gate.clone(), reached.clone());
+    let (run_config, worlds) = hooked_worlds(deadline, move |world, call| {
+        if world == 2 && call == EnvCall::Step(1) {
+            blocked.notify_one();
+            held.pass();
+        }
+        Ok(())
+    });
+    (run_config, worlds, gate, reached)
+}
+
+/// Asks about the past, and once more as soon as the first question blocks. Returns the answer to the second.
+fn ask_again_while_blocked(handle: &Handle, reached: &tokio::sync::Notify) -> Result<Vec<String>, String> {
+    let state = handle.store.head();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        tokio::select! {
+            () = reached.notified() => {}
+            actions = handle.past_admissible(past_query(state.clone())) => panic!("{actions:?}"),
+        }
+        handle.past_admissible(past_query(state)).await
+    })
+}
+
 fn admissible(handle: &Handle) -> Vec<String> {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(handle.admissible())
 }
@@ -119,16 +149,7 @@ fn step_to(handle: &Handle, answered: u32) {
 #[test]
 fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
-    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
-    let (held, blocked) = (gate.clone(), reached.clone());
-    // The first environment is the run's own; the second blocks before its first step, and the others do not.
-    let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
-        if world == 2 && call == EnvCall::Step(1) {
-            blocked.notify_one();
-            held.pass();
-        }
-        Ok(())
-    });
+    let (run_config, worlds, gate, reached) = worlds_with_blocked_past(SHORT_DEADLINE);
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
     let state = handle.store.head();
@@ -183,27 +204,10 @@ fn a_past_query_stops_when_its_progress_is_refused() {
 #[test]
 fn a_past_query_without_a_receiver_makes_room_for_the_next() {
     let dir = tempfile::tempdir().unwrap();
-    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
-    let (held, blocked) = (gate.clone(), reached.clone());
-    let (run_config, _) = hooked_worlds(Duration::from_secs(60), move |world, call| {
-        if world == 2 && call == EnvCall::Step(1) {
-            blocked.notify_one();
-            held.pass();
-        }
-        Ok(())
-    });
+    let (run_config, _, gate, reached) = worlds_with_blocked_past(Duration::from_secs(60));
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
-    let state = handle.store.head();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let next = runtime.block_on(async {
-        tokio::select! {
-            () = reached.notified() => {}
-            actions = handle.past_admissible(past_query(state.clone())) => panic!("{actions:?}"),
-        }
-        handle.past_admissible(past_query(state.clone())).await
-    });
-    assert_eq!(next, Ok(vec!["count".to_owned()]));
+    assert_eq!(ask_again_while_blocked(&handle, &reached), Ok(vec!["count".to_owned()]));
     gate.open();
     handle.quit();
     thread.join().unwrap();
@@ -213,33 +217,16 @@ fn a_past_query_without_a_receiver_makes_room_for_the_next() {
 #[test]
 fn a_past_query_waits_a_little_for_the_end_of_an_abandoned_one() {
     let dir = tempfile::tempdir().unwrap();
-    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
-    let (held, blocked) = (gate.clone(), reached.clone());
-    let (run_config, worlds) = hooked_worlds(Duration::from_secs(60), move |world, call| {
-        if world == 2 && call == EnvCall::Step(1) {
-            blocked.notify_one();
-            held.pass();
-        }
-        Ok(())
-    });
+    let (run_config, worlds, gate, reached) = worlds_with_blocked_past(Duration::from_secs(60));
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
-    let state = handle.store.head();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let opening = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(400));
         let opened = worlds.load(Ordering::SeqCst);
         gate.open();
         opened
     });
-    let next = runtime.block_on(async {
-        tokio::select! {
-            () = reached.notified() => {}
-            actions = handle.past_admissible(past_query(state.clone())) => panic!("{actions:?}"),
-        }
-        handle.past_admissible(past_query(state.clone())).await
-    });
-    assert_eq!(next, Ok(vec!["count".to_owned()]));
+    assert_eq!(ask_again_while_blocked(&handle, &reached), Ok(vec!["count".to_owned()]));
     assert_eq!(opening.join().unwrap(), 2, "the run's environment and the abandoned one");
     handle.quit();
     thread.join().unwrap();
