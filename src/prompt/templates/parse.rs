@@ -221,7 +221,7 @@ fn is_toml(name: &str) -> bool {
 /// Finds the setting with a number that a segment refers to.
 fn parse_count_setting(
     file: &File<'_>,
-    name: Spanned<String>,
+    name: &Spanned<String>,
     settings: &[SettingSpec],
 ) -> Result<TypedSetting<u64>, TemplateError> {
     let number = |spec: &SettingSpec| match spec.default {
@@ -230,7 +230,7 @@ fn parse_count_setting(
     };
     let known: Vec<TypedSetting<u64>> = settings.iter().filter_map(number).collect();
     let names: Vec<&str> = known.iter().map(|setting| setting.spec.name).collect();
-    let index = file.known_index("setting with a whole number", &name, &names)?;
+    let index = file.known_index("setting with a whole number", name, &names)?;
     Ok(known[index])
 }
 
@@ -247,7 +247,7 @@ fn parse_max_count(
         }
         RawMaxCount::Number(count) => Ok(MaxCount::Number(count)),
         RawMaxCount::Setting(name) => {
-            parse_count_setting(file, Spanned::new(span, name), settings).map(MaxCount::Setting)
+            parse_count_setting(file, &Spanned::new(span, name), settings).map(MaxCount::Setting)
         }
     }
 }
@@ -410,8 +410,8 @@ fn parse_segment(
         || !filter.labels.is_empty();
     let lessons = || Some(Content::Lessons(filter.clone()));
     let count_setting = |name| parse_count_setting(file, name, &program.settings);
-    let recalled = raw.recalled.map(count_setting).transpose()?;
-    let recent = raw.recent.map(count_setting).transpose()?;
+    let recalled = raw.recalled.as_ref().map(count_setting).transpose()?;
+    let recent = raw.recent.as_ref().map(count_setting).transpose()?;
     if recalled.is_some() && raw.label != "example" || recent.is_some() && raw.label != "attempt" {
         let reason = "`recalled` belongs to an example, `recent` to an attempt".to_owned();
         return Err(file.error_at(offset, reason));
