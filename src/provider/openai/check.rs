@@ -71,7 +71,7 @@ pub async fn check_server(
 async fn run_checks(openai: &OpenAi, role: ModelRole, user_fields: &Map<String, Value>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut openai = openai.clone();
-    match fetch_models_with_timeout(&openai).await {
+    match fetch_models_within(LIST_TIMEOUT, &openai).await {
         Err(finding) => {
             let is_fatal = finding.verdict == Verdict::Bad;
             findings.push(finding);
@@ -125,18 +125,21 @@ const NO_MODEL_LIST: &str = "cannot list the models: ";
 /// # Errors
 /// Returns why the models cannot be listed, such as no reply within ten seconds.
 pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
-    let models = fetch_models_with_timeout(openai).await;
+    let models = fetch_models_within(LIST_TIMEOUT, openai).await;
     models
         .map_err(|finding| finding.message.strip_prefix(NO_MODEL_LIST).unwrap_or(&finding.message).to_owned())
 }
 
-/// Returns the server's models, or a finding if it does not list them within ten seconds.
-async fn fetch_models_with_timeout(openai: &OpenAi) -> Result<Vec<String>, Finding> {
-    const LIST_TIMEOUT: Duration = Duration::from_secs(10);
-    if let Ok(models) = tokio::time::timeout(LIST_TIMEOUT, fetch_models(openai)).await {
+/// How long a server may take to list its models.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Returns the server's models, or a finding if it does not list them in time.
+async fn fetch_models_within(timeout: Duration, openai: &OpenAi) -> Result<Vec<String>, Finding> {
+    if let Ok(models) = tokio::time::timeout(timeout, fetch_models(openai)).await {
         return models;
     }
-    let message = format!("{} listed no models within {} s", openai.endpoint.host(), LIST_TIMEOUT.as_secs());
+    let host = openai.endpoint.host();
+    let message = format!("{host} listed no models within {} s", timeout.as_secs());
     Err(new_finding("server", Verdict::Bad, message, "check the server's log"))
 }
 
@@ -592,8 +595,8 @@ mod tests {
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let openai = OpenAi::new(Endpoint::new(&base_url, "m"));
         let began = std::time::Instant::now();
-        let finding = fetch_models_with_timeout(&openai).await.unwrap_err();
+        let finding = fetch_models_within(Duration::from_secs(1), &openai).await.unwrap_err();
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-        assert!(finding.message.contains("listed no models within 10 s"), "{finding:?}");
+        assert!(finding.message.contains("listed no models within 1 s"), "{finding:?}");
     }
 }

@@ -279,8 +279,12 @@ fn assert_linear(start: &str, piece: &str, length: usize) {
         };
         (0..3).map(|_| measure()).min().unwrap_or_default()
     };
-    let (short_time, long_time) = (fastest(&short), fastest(&long));
-    // The first millisecond is clock and machine noise.
-    let max_time = short_time.max(Duration::from_millis(1)) * 100;
-    assert!(long_time < max_time, "{piece:?}: {short_time:?} for a sixteenth, {long_time:?} for all of it");
+    // Another program can take the time of a single comparison. The first millisecond is clock and machine noise.
+    let is_linear = (0..20).any(|_| fastest(&long) < fastest(&short).max(Duration::from_millis(1)) * 100);
+    assert!(
+        is_linear,
+        "{piece:?}: {:?} for a sixteenth, {:?} for all of it",
+        fastest(&short),
+        fastest(&long)
+    );
 }
