@@ -432,21 +432,7 @@ pub(super) fn add_line(
     origin: LessonOrigin,
 ) -> PoolLine {
     let id = typed_lesson_id(at, std::process::id(), kind, &text);
-    let op = LessonOp::Add {
-        id,
-        kind,
-        scope,
-        origin,
-        text,
-        evidence: String::new(),
-        rule: None,
-        parents: Vec::new(),
-        transition: None,
-        task_key: None,
-        task_type: None,
-        pinned: false,
-        taken_from: None,
-    };
+    let op = LessonOp::plain(id, kind, scope, origin, text);
     PoolLine::new(at, op)
 }
 

@@ -211,6 +211,33 @@ pub struct PoolSummary {
     pub seq: Seq,
 }
 
+impl LessonOp {
+    /// Returns the operation that adds a lesson about which nothing else is known.
+    pub fn plain(
+        id: LessonId,
+        kind: ReflectionKind,
+        scope: Scope,
+        origin: LessonOrigin,
+        text: LessonText,
+    ) -> Self {
+        Self::Add {
+            id,
+            kind,
+            scope,
+            origin,
+            text,
+            evidence: String::new(),
+            rule: None,
+            parents: Vec::new(),
+            transition: None,
+            task_key: None,
+            task_type: None,
+            pinned: false,
+            taken_from: None,
+        }
+    }
+}
+
 impl Lesson {
     /// Returns the operation that adds it as it is now, without its earlier versions.
     pub fn add_op(&self) -> LessonOp {

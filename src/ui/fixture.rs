@@ -263,21 +263,13 @@ impl Fixture {
     /// Adds a lesson without a reflection.
     pub fn add_lesson(&mut self, kind: ReflectionKind, text: LessonText, origin: LessonOrigin) -> &mut Self {
         self.lessons += 1;
-        let op = LessonOp::Add {
-            id: LessonId(format!("{:012x}", self.lessons).into()),
+        let op = LessonOp::plain(
+            LessonId(format!("{:012x}", self.lessons).into()),
             kind,
-            scope: if kind == ReflectionKind::Progress { Scope::Episode } else { Scope::Environment },
+            if kind == ReflectionKind::Progress { Scope::Episode } else { Scope::Environment },
             origin,
             text,
-            evidence: String::new(),
-            rule: None,
-            parents: Vec::new(),
-            transition: None,
-            task_key: None,
-            task_type: None,
-            pinned: false,
-            taken_from: None,
-        };
+        );
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),
             _ => (Cause::Policy, Author::Symbolic),

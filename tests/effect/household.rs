@@ -46,21 +46,13 @@ pub(crate) fn session() -> Timeline {
 
 /// Returns a lesson of a person about the environment.
 pub(crate) fn lesson(text: &str) -> Lesson {
-    let op = LessonOp::Add {
-        id: LessonId("abcdef012345".into()),
-        kind: ReflectionKind::Abstract,
-        scope: Scope::Environment,
-        origin: LessonOrigin::Person,
-        text: LessonText::plain(text),
-        evidence: String::new(),
-        rule: None,
-        parents: Vec::new(),
-        transition: None,
-        task_key: None,
-        task_type: None,
-        pinned: false,
-        taken_from: None,
-    };
+    let op = LessonOp::plain(
+        LessonId("abcdef012345".into()),
+        ReflectionKind::Abstract,
+        Scope::Environment,
+        LessonOrigin::Person,
+        LessonText::plain(text),
+    );
     let mut state = State::default();
     state.apply(&Envelope {
         seq: Seq(1),

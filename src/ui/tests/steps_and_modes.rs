@@ -262,21 +262,13 @@ fn a_lesson_of_a_file_names_the_file() {
     let mut fixture = crate::ui::fixture::Fixture::new();
     let source = "/home/me/packs/kitchen.jsonl".to_owned();
     fixture.write(Cause::Policy, Event::PoolLoaded { source, lesson_count: 1 });
-    let op = crate::domain::LessonOp::Add {
-        id: crate::domain::LessonId("aa".into()),
-        kind: crate::domain::ReflectionKind::Abstract,
-        scope: crate::domain::Scope::Environment,
-        origin: crate::domain::LessonOrigin::Mentor,
-        text: crate::domain::LessonText::plain("Look around."),
-        evidence: String::new(),
-        rule: None,
-        parents: Vec::new(),
-        transition: None,
-        task_key: None,
-        task_type: None,
-        pinned: false,
-        taken_from: None,
-    };
+    let op = crate::domain::LessonOp::plain(
+        crate::domain::LessonId("aa".into()),
+        crate::domain::ReflectionKind::Abstract,
+        crate::domain::Scope::Environment,
+        crate::domain::LessonOrigin::Mentor,
+        crate::domain::LessonText::plain("Look around."),
+    );
     let by = crate::domain::Author::File;
     fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), author: by });
     fixture.begin_episode();

@@ -22,21 +22,13 @@ fn session() -> (Arc<Store>, LessonId) {
 
 /// Adds a lesson of a person to the session.
 fn teach(store: &Store, text: &str) {
-    let op = LessonOp::Add {
-        id: LessonId("abcdef012345".into()),
-        kind: ReflectionKind::Abstract,
-        scope: Scope::Environment,
-        origin: LessonOrigin::Person,
-        text: LessonText::plain(text),
-        evidence: String::new(),
-        rule: None,
-        parents: Vec::new(),
-        transition: None,
-        task_key: None,
-        task_type: None,
-        pinned: false,
-        taken_from: None,
-    };
+    let op = LessonOp::plain(
+        LessonId("abcdef012345".into()),
+        ReflectionKind::Abstract,
+        Scope::Environment,
+        LessonOrigin::Person,
+        LessonText::plain(text),
+    );
     let mut state = (*store.head()).clone();
     let event = Envelope {
         seq: Seq(state.head.0 + 1),

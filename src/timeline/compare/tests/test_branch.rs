@@ -164,21 +164,13 @@ impl TestBranch {
     }
 
     pub(super) fn add_lesson(&mut self, id: &str, text: &str) -> &mut Self {
-        let op = LessonOp::Add {
-            id: LessonId(id.into()),
-            kind: ReflectionKind::Error,
-            scope: Scope::Environment,
-            origin: LessonOrigin::Person,
-            text: LessonText::plain(text),
-            evidence: String::new(),
-            rule: None,
-            parents: Vec::new(),
-            transition: None,
-            task_key: None,
-            task_type: None,
-            pinned: false,
-            taken_from: None,
-        };
+        let op = LessonOp::plain(
+            LessonId(id.into()),
+            ReflectionKind::Error,
+            Scope::Environment,
+            LessonOrigin::Person,
+            LessonText::plain(text),
+        );
         self.write(Event::LessonChanged { op: Box::new(op), author: Author::Person });
         self
     }
