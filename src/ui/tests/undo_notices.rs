@@ -121,12 +121,29 @@ fn a_negative_step_number_is_rejected() {
 fn a_comparison_says_when_nothing_matches() {
     let mut stage = TestScreen::new(with_lesson(), 120, 36);
     stage.press("D");
+    stage.send(UiMessage::Answer(Answer::Comparable(Ok(vec![]))));
     assert_eq!(stage.press("Enter"), []);
     assert_eq!(notice_text(&stage), "no other episode, branch or session");
+    stage.press("Esc");
+    stage.press("D");
     let other = crate::ui::types::EpisodeRef { title: "branch b1".to_owned(), ..Default::default() };
     stage.send(UiMessage::Answer(Answer::Comparable(Ok(vec![other]))));
     stage.send(UiMessage::Paste("zzz".to_owned()));
     assert!(screen_text(&stage.draw()).contains("no match"), "{}", screen_text(&stage.draw()));
     assert_eq!(stage.press("Enter"), []);
     assert!(notice_text(&stage).starts_with("no match"), "{}", notice_text(&stage));
+}
+
+/// Regression: Enter on an empty list said that there is no other episode while the branches and sessions were still loading.
+#[test]
+fn a_comparison_says_that_its_list_is_still_loading() {
+    let mut stage = TestScreen::new(with_lesson(), 120, 36);
+    stage.press("D");
+    assert_eq!(stage.press("Enter"), []);
+    assert_eq!(notice_text(&stage), "branches and sessions are still loading");
+    stage.send(UiMessage::Paste("b1".to_owned()));
+    assert!(screen_text(&stage.draw()).contains("loading branches and sessions"));
+    let other = crate::ui::types::EpisodeRef { title: "branch b1".to_owned(), ..Default::default() };
+    stage.send(UiMessage::Answer(Answer::Comparable(Ok(vec![other]))));
+    assert!(matches!(stage.press("Enter")[..], [Request::Compare { .. }]));
 }

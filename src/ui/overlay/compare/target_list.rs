@@ -107,29 +107,29 @@ impl TargetList {
         self.others_pending == Ok(true)
     }
 
-    /// Returns why the list is empty.
-    pub(super) fn empty_message(&self) -> &'static str {
-        if self.picker.items().is_empty() {
-            "no other episode, branch or session"
-        } else {
-            "no match; try fewer or other words"
+    /// Returns why no target is listed.
+    pub(super) fn empty_message(&self) -> &str {
+        match &self.others_pending {
+            Ok(true) => "branches and sessions are still loading",
+            Err(why) => why,
+            Ok(false) if self.picker.items().is_empty() => "no other episode, branch or session",
+            Ok(false) => "no match; try fewer or other words",
         }
     }
 
     pub(super) fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         self.picker.draw_field((Role::Key, context.glyphs.proposal), true, inside, canvas);
-        let is_empty = self.picker.items().is_empty();
         let message = match &self.others_pending {
-            _ if self.picker.matches().len() == 0 && !is_empty => {
-                Some((Role::Warning, self.empty_message().to_owned()))
-            }
             Ok(true) => {
                 let words = context.work_text("loading branches and sessions ...", WorkKind::Comparable);
                 Some((Role::Muted, words))
             }
             Err(why) => Some((Role::Warning, why.clone())),
-            Ok(false) if is_empty => Some((Role::Muted, self.empty_message().to_owned())),
-            Ok(false) => None,
+            Ok(false) if self.picker.matches().len() > 0 => None,
+            Ok(false) => {
+                let role = if self.picker.items().is_empty() { Role::Muted } else { Role::Warning };
+                Some((role, self.empty_message().to_owned()))
+            }
         };
         let high = u16::from(message.is_some());
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1 + high), ..inside };
