@@ -1,6 +1,9 @@
 //! Facts about the session that several parts of the screen ask for.
 
-use crate::domain::{EpisodeRole, ModelRole, NoteKind, RoleSource, Step, Task};
+use crate::domain::common_settings::LOOP_DETECTOR;
+use crate::domain::{
+    EndReason, EpisodeRole, EpisodeSummary, ModelRole, NoteKind, RoleSource, Step, Task, pluralize,
+};
 use crate::engine::{RunStatus, State};
 use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
@@ -75,6 +78,35 @@ pub(crate) fn ended_episode(context: &Context<'_>) -> Option<u32> {
     episode.outcome.is_some().then_some(episode.number)
 }
 
+/// Describes an episode's outcome in a sentence; `limit` is the step limit.
+pub(crate) fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
+    let (why, steps) = (outcome.describe_end(), pluralize(u64::from(outcome.steps), "step"));
+    let how = if outcome.won { "Won" } else { "Lost" };
+    match outcome.reason {
+        EndReason::Won => format!("Won: the goal was reached in {steps}."),
+        EndReason::StepLimit => format!("{how}: step limit reached ({}).", pluralize(limit.into(), "step")),
+        EndReason::Loop => format!(
+            "{how}: {why}, the same action twice in a row ends the episode ({} = true; false lets it go on).",
+            LOOP_DETECTOR.spec.name
+        ),
+        EndReason::RepeatedAdvice => {
+            format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
+        }
+        EndReason::Error => format!("{how}: {why}, and the task was skipped."),
+        EndReason::EnvDied | EndReason::EnvTimeout => {
+            format!("Not counted: {why} after {steps}, and the task was skipped.")
+        }
+        EndReason::Done if !outcome.won && outcome.ends_task() => {
+            format!("{how}: {why} after {steps}, which asks for no further trial.")
+        }
+        EndReason::Done
+        | EndReason::MoveLimit
+        | EndReason::TimeLimit
+        | EndReason::PlanEnd
+        | EndReason::Person => format!("{how}: {why} after {steps}."),
+    }
+}
+
 /// Returns how the session ended, if it did: `won`, `lost` ..., or `stopped` if it was closed in the middle of an episode.
 pub(crate) fn session_outcome(state: &State) -> Option<String> {
     let last = state.episode.as_ref().and_then(|episode| episode.outcome.as_ref());
@@ -109,4 +141,41 @@ pub fn step_request(context: &Context<'_>, number: u32, form: RequestForm) -> Op
     let step = context.step(number)?;
     step.call?;
     Some(Request::CopyRequest { source: RequestSource::Event(step.prompt_seq), form })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A lost task that isn't repeated needs a reason.
+    #[test]
+    fn the_sentence_says_that_the_environment_ends_the_task() {
+        let sentence = |won: bool, ends_task: bool| {
+            let summary = json!({
+                "number": 1, "task": { "env": "household", "id": "a" }, "trial": 1, "role": "test", "won": won,
+                "reason": if won { "won" } else { "done" }, "steps": 2, "moves": 2, "progress": 0.0, "calls": 2,
+                "tokens": 9, "assisted": false, "span": [1, 9], "hindsight": { "ends_task": ends_task },
+            });
+            outcome_sentence(&serde_json::from_value(summary).unwrap(), 3)
+        };
+        assert_eq!(sentence(false, false), "Lost: ended by the environment after 2 steps.");
+        assert_eq!(
+            sentence(false, true),
+            "Lost: ended by the environment after 2 steps, which asks for no further trial."
+        );
+        assert_eq!(sentence(true, true), "Won: the goal was reached in 2 steps.");
+    }
+
+    /// Regression: a wrong answer was "ended by the environment".
+    #[test]
+    fn the_sentence_says_what_the_environment_says_about_a_lost_episode() {
+        let summary = json!({
+            "number": 1, "task": { "env": "hotpotqa", "id": "a" }, "trial": 1, "role": "test", "won": false,
+            "reason": "done", "steps": 2, "moves": 2, "progress": 0.0, "calls": 2, "tokens": 9, "assisted": false,
+            "span": [1, 9], "hindsight": { "lost_because": "wrong answer" },
+        });
+        let sentence = outcome_sentence(&serde_json::from_value(summary).unwrap(), 6);
+        assert_eq!(sentence, "Lost: wrong answer after 2 steps.");
+    }
 }

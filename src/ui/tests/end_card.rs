@@ -230,3 +230,19 @@ fn a_replayed_task_shows_both_plays_and_compares_them() {
     let single = screen_text(&end_card_screen(lost_trials(1)).draw());
     assert!(!single.contains("both plays"), "{single}");
 }
+
+/// Regression: the story of an episode that the loop detector ended didn't say what had ended it.
+#[test]
+fn the_story_says_how_the_episode_ended() {
+    let mut f = Fixture::for_method("reflexion", "symbolic", 2);
+    f.begin_episode();
+    f.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+    f.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+    f.end_episode(false, EndReason::Loop);
+    let mut stage = end_card_screen(f);
+    let sentence = "Lost: repeated action, the same action twice in a row ends the episode";
+    assert_eq!(screen_text(&stage.draw()).matches(sentence).count(), 1, "the card says it");
+    stage.press("q");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains(sentence) && shown.contains("loop_detector = true"), "{shown}");
+}

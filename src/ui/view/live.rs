@@ -10,7 +10,7 @@ use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
-use crate::ui::facts::{has_no_proposal, has_remaining_task, is_model, open_text_count};
+use crate::ui::facts::{has_no_proposal, has_remaining_task, is_model, open_text_count, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
@@ -38,6 +38,11 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
     let has_rows = |s: &Step| !step_rows(s, state, None, layout, context.glyphs).is_empty();
     let is_unnumbered = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && !has_rows(s));
     let mut w = RowWriter::new(if is_unnumbered { number } else { 0 }, layout, context.glyphs);
+    // For an ended episode, the end card says how it ended and lists what can be done.
+    let has_end_card = state.open_episode().is_none() && model.is_covered;
+    if !has_end_card {
+        write_outcome(&mut w, state);
+    }
     let calls = &context.frame.live.calls;
     let mentor: Vec<String> =
         calls.iter().filter(|c| c.role == ModelRole::Mentor).map(|c| question_name(context, c)).collect();
@@ -55,8 +60,6 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
         write_waiting(&mut w, context, state, model);
     }
     write_problems(&mut w, context, state);
-    // For an ended episode, the end card lists what can be done.
-    let has_end_card = state.open_episode().is_none() && model.is_covered;
     if state.is_waiting()
         && state.run.is_some()
         && !context.is_read_only()
@@ -134,6 +137,14 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, mo
     }
     w.push_line(2, key_pieces(context, &pairs));
     write_dropped_text_hint(w, context, step);
+}
+
+/// Says how the episode ended.
+fn write_outcome(w: &mut RowWriter<'_>, state: &State) {
+    let Some(outcome) = state.episode.as_ref().and_then(|episode| episode.outcome.as_deref()) else { return };
+    let limit = state.run.as_ref().map_or(0, |run| run.limits.steps);
+    let role = if outcome.won { Role::Good } else { Role::Warning };
+    w.push_text((role, ""), 0, role, &outcome_sentence(outcome, limit));
 }
 
 /// Returns what asking again does: after a change of the lessons, the agent sees them for this step, too.

@@ -1,11 +1,10 @@
 //! The facts about an ended episode on the end card.
 
 use crate::catalog::RULES;
-use crate::domain::common_settings::LOOP_DETECTOR;
-use crate::domain::{EndReason, EpisodeSummary, Observation, Step, TokenCounts, pluralize};
+use crate::domain::{EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
 use crate::text::{one_line, truncate};
-use crate::ui::facts::is_same_task;
+use crate::ui::facts::{is_same_task, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
@@ -20,35 +19,6 @@ const LABEL_COLUMNS: usize = 17;
 const MAX_ACTION_COLUMNS: usize = 40;
 /// Maximum number of steps listed individually.
 const MAX_LISTED_STEPS: usize = 8;
-
-/// Describes the episode's outcome in a sentence; `limit` is the step limit.
-fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, steps) = (outcome.describe_end(), pluralize(u64::from(outcome.steps), "step"));
-    let how = if outcome.won { "Won" } else { "Lost" };
-    match outcome.reason {
-        EndReason::Won => format!("Won: the goal was reached in {steps}."),
-        EndReason::StepLimit => format!("{how}: step limit reached ({}).", pluralize(limit.into(), "step")),
-        EndReason::Loop => format!(
-            "{how}: {why}, the same action twice in a row ends the episode ({} = true; false lets it go on).",
-            LOOP_DETECTOR.spec.name
-        ),
-        EndReason::RepeatedAdvice => {
-            format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
-        }
-        EndReason::Error => format!("{how}: {why}, and the task was skipped."),
-        EndReason::EnvDied | EndReason::EnvTimeout => {
-            format!("Not counted: {why} after {steps}, and the task was skipped.")
-        }
-        EndReason::Done if !outcome.won && outcome.ends_task() => {
-            format!("{how}: {why} after {steps}, which asks for no further trial.")
-        }
-        EndReason::Done
-        | EndReason::MoveLimit
-        | EndReason::TimeLimit
-        | EndReason::PlanEnd
-        | EndReason::Person => format!("{how}: {why} after {steps}."),
-    }
-}
 
 fn step_list(all: &[u32]) -> String {
     let named: Vec<String> = all.iter().take(MAX_LISTED_STEPS).map(u32::to_string).collect();
@@ -226,41 +196,4 @@ fn counting_note(counted: &TokenCounts) -> String {
         let _ = write!(words, ", cost {cost}");
     }
     words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    /// A lost task that isn't repeated needs a reason.
-    #[test]
-    fn the_sentence_says_that_the_environment_ends_the_task() {
-        let sentence = |won: bool, ends_task: bool| {
-            let summary = json!({
-                "number": 1, "task": { "env": "household", "id": "a" }, "trial": 1, "role": "test", "won": won,
-                "reason": if won { "won" } else { "done" }, "steps": 2, "moves": 2, "progress": 0.0, "calls": 2,
-                "tokens": 9, "assisted": false, "span": [1, 9], "hindsight": { "ends_task": ends_task },
-            });
-            outcome_sentence(&serde_json::from_value(summary).unwrap(), 3)
-        };
-        assert_eq!(sentence(false, false), "Lost: ended by the environment after 2 steps.");
-        assert_eq!(
-            sentence(false, true),
-            "Lost: ended by the environment after 2 steps, which asks for no further trial."
-        );
-        assert_eq!(sentence(true, true), "Won: the goal was reached in 2 steps.");
-    }
-
-    /// Regression: a wrong answer was "ended by the environment".
-    #[test]
-    fn the_sentence_says_what_the_environment_says_about_a_lost_episode() {
-        let summary = json!({
-            "number": 1, "task": { "env": "hotpotqa", "id": "a" }, "trial": 1, "role": "test", "won": false,
-            "reason": "done", "steps": 2, "moves": 2, "progress": 0.0, "calls": 2, "tokens": 9, "assisted": false,
-            "span": [1, 9], "hindsight": { "lost_because": "wrong answer" },
-        });
-        let sentence = outcome_sentence(&serde_json::from_value(summary).unwrap(), 6);
-        assert_eq!(sentence, "Lost: wrong answer after 2 steps.");
-    }
 }
