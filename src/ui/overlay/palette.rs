@@ -161,4 +161,22 @@ mod tests {
             assert!(names.contains(&expected.name()), "{query}: {names:?}");
         }
     }
+
+    /// Regression: `html` and `action` found unrelated entries first, whose names have these letters somewhere.
+    #[test]
+    fn entries_that_have_the_typed_word_come_first() {
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+        for query in ["html", "action", "lesson", "model"] {
+            let has_word = |index: &usize| {
+                let action = all[*index];
+                format!("{} {} {}", action.name(), action.about(), other_words(action))
+                    .to_lowercase()
+                    .contains(query)
+            };
+            let found = find_actions(&all, query);
+            let with_word = found.iter().take_while(|index| has_word(index)).count();
+            assert!(with_word > 0 && !found[with_word..].iter().any(has_word), "{query}");
+            assert_eq!(with_word, (0..all.len()).filter(has_word).count(), "{query}");
+        }
+    }
 }

@@ -336,8 +336,44 @@ pub(crate) fn marked_row<const N: usize>(
     row
 }
 
-/// Returns the indices of the items that match a query fuzzily, best first. A match in an earlier text of an item ranks
-/// above every match in a later one. Ties keep their order, and an empty query matches all items in order.
+/// How a text matches a query, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum MatchKind {
+    /// Each word of the query begins a word of the text.
+    WordStarts,
+    /// The text contains each word of the query.
+    Words,
+    /// A word of the text has the letters of a word of the query, in order, for each of these.
+    LettersOfWords,
+    /// The text has the letters of the query, in order.
+    Letters,
+}
+
+impl MatchKind {
+    /// Returns how a text matches the words of a query. Both are in lower case.
+    fn of(text: &str, words: &[&str]) -> Self {
+        let begins_word = |word: &str| {
+            text.match_indices(word)
+                .any(|(at, _)| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric))
+        };
+        let has_letters = |word: &str| {
+            text.split(|c: char| !c.is_alphanumeric()).any(|other| {
+                let mut letters = other.chars();
+                word.chars().all(|wanted| letters.any(|letter| letter == wanted))
+            })
+        };
+        match words {
+            all if all.iter().all(|word| begins_word(word)) => Self::WordStarts,
+            all if all.iter().all(|word| text.contains(word)) => Self::Words,
+            all if all.iter().all(|word| has_letters(word)) => Self::LettersOfWords,
+            _ => Self::Letters,
+        }
+    }
+}
+
+/// Returns the indices of the items that match a query, in the order of [`MatchKind`]. Letters from several words of an item match
+/// only if nothing else does. Among equal matches, one in an earlier text of an item ranks above all in a later one; then the more
+/// similar text comes first. Ties keep their order, and an empty query matches all items in order.
 pub(crate) fn rank<'a, T, Text: AsRef<str>, const N: usize>(
     items: &'a [T],
     query: &str,
@@ -348,17 +384,22 @@ pub(crate) fn rank<'a, T, Text: AsRef<str>, const N: usize>(
         return (0..items.len()).collect();
     }
     let pattern = Pattern::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
+    let query = query.to_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut letters = Vec::new();
-    let mut scored: Vec<(usize, Reverse<u32>, usize)> = Vec::new();
+    let mut scored: Vec<(MatchKind, usize, Reverse<u32>, usize)> = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let mut texts = texts(item).into_iter().enumerate();
-        scored.extend(texts.find_map(|(nth, text)| {
+        let texts = texts(item).into_iter().enumerate();
+        let matches = texts.filter_map(|(nth, text)| {
             let score = pattern.score(Utf32Str::new(text.as_ref(), &mut letters), &mut matcher)?;
-            Some((nth, Reverse(score), index))
-        }));
+            Some((MatchKind::of(&text.as_ref().to_lowercase(), &words), nth, Reverse(score), index))
+        });
+        scored.extend(matches.min());
     }
     scored.sort_unstable();
+    let has_better = scored.first().is_some_and(|(kind, ..)| *kind < MatchKind::Letters);
+    scored.retain(|(kind, ..)| *kind < MatchKind::Letters || !has_better);
     scored.into_iter().map(|(.., index)| index).collect()
 }
 
@@ -403,6 +444,32 @@ mod tests {
         let all = [("undo", "takes back a change"), ("change", ""), ("redo", "changes again"), ("x", "y")];
         let cases =
             [("  ", vec![0, 1, 2, 3]), ("change", vec![1, 0, 2]), ("do", vec![0, 2]), ("none", vec![])];
+        for (query, expected) in cases {
+            assert_eq!(rank(&all, query, |(name, about)| [*name, *about]), expected, "{query}");
+        }
+    }
+
+    /// Regression: letters from several words of a name ranked above the word itself in a description.
+    #[test]
+    fn words_rank_above_letters_and_letters_of_several_words_are_the_last_resort() {
+        let all = [
+            ("show-this-model", "lists models"),
+            ("export", "writes an HTML page"),
+            ("subhtml", "a part"),
+            ("heat-mail", ""),
+            ("h3t3m3l", ""),
+        ];
+        let cases = [
+            // Begins a word, is in a word, has its letters in one word; not letters of two words.
+            ("html", vec![1, 2, 4]),
+            ("HTML page", vec![1]),
+            ("page html", vec![1]),
+            ("mod", vec![0]),
+            ("this-m", vec![0]),
+            // Nothing else matches.
+            ("hetma", vec![3]),
+            ("none", vec![]),
+        ];
         for (query, expected) in cases {
             assert_eq!(rank(&all, query, |(name, about)| [*name, *about]), expected, "{query}");
         }
