@@ -3,6 +3,7 @@
 use super::branch_header::{MAX_PARENTS, fork_number, is_branch_name, last_written_branch};
 use super::session::branch_path;
 use super::stream::{EventLines, open_regular};
+use super::summary::Ending;
 use super::{BranchHeader, JournalError, Label, Session, SessionStatus, Summary, VERSION, Writer};
 use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, describe_setting_value};
 use crate::engine::{Cause, Envelope, Event};
@@ -38,7 +39,7 @@ pub struct Branch {
     pub won: u32,
     /// Steps of the episode that `outcome` is about.
     pub steps: u32,
-    /// Tokens of all model calls of the branch and its ancestors.
+    /// Tokens of the model calls in the episode that `outcome` is about.
     pub tokens: u64,
     /// Why it cannot be read; if set, the numbers are 0.
     pub read_error: Option<String>,
@@ -176,7 +177,10 @@ impl Session {
             }
         };
         let fork_ending = summary.ending_after_fork(&header);
-        let fork_ending_steps = fork_ending.as_ref().map(|(steps, _)| *steps);
+        let (steps, tokens) = fork_ending.as_ref().map_or_else(
+            || (summary.steps, summary.episode_tokens.unwrap_or(0)),
+            |(ending, _)| (ending.steps, ending.tokens),
+        );
         Branch {
             label,
             first_change,
@@ -187,8 +191,8 @@ impl Session {
             tasks: summary.tasks,
             episodes: summary.episodes,
             won: summary.won,
-            steps: fork_ending_steps.unwrap_or(summary.steps),
-            tokens: summary.tokens,
+            steps,
+            tokens,
             read_error: None,
             header,
         }
@@ -385,14 +389,14 @@ fn unreadable_branch(header: BranchHeader, label: Label, read_error: String) -> 
 }
 
 impl Summary {
-    /// Returns the steps and the outcome of the episode in which a branch was forked, if others followed it.
-    fn ending_after_fork(&self, header: &BranchHeader) -> Option<(u32, String)> {
+    /// Returns the ending and the outcome of the episode in which a branch was forked, if others followed it.
+    fn ending_after_fork(&self, header: &BranchHeader) -> Option<(&Ending, String)> {
         header.parent.as_ref()?;
         let forked = self.endings.iter().find(|ending| ending.end > header.at_seq)?;
         let all = self.episodes + u32::from(!self.ended);
         let verdict = forked.reason.verdict(forked.won, &forked.lost_because);
         let outcome = || format!("ep. {}/{all} {verdict}", forked.episode);
-        (forked.episode < all).then(|| (forked.steps, outcome()))
+        (forked.episode < all).then(|| (forked, outcome()))
     }
 
     /// Describes how the last episode ended, or how far it is.

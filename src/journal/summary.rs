@@ -58,6 +58,9 @@ pub struct Summary {
     pub progress: f64,
     /// Steps of the open or last episode.
     pub steps: u32,
+    /// Tokens of the same episode. Older summaries don't have it and are rebuilt.
+    #[serde(default)]
+    pub episode_tokens: Option<u64>,
     /// Whether the last episode has ended, so that `steps` are those of `last`.
     pub ended: bool,
     /// Tokens of all model calls so far.
@@ -87,6 +90,8 @@ pub struct Ending {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lost_because: String,
     pub steps: u32,
+    #[serde(default)]
+    pub tokens: u64,
 }
 
 /// The maximum number of endings in a summary, which keeps it small.
@@ -109,6 +114,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         not_counted: state.ended_episodes.iter().filter(|e| e.reason.is_env_failure()).count() as u32,
         progress: mean_progress(state),
         steps: episode.map_or(0, crate::engine::Episode::answered_steps),
+        episode_tokens: Some(episode.map_or(0, |e| e.tokens)),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
         tokens: state.usage.tokens(),
         lessons: state.pool.all().filter(|l| l.is_active()).count() as u32,
@@ -127,6 +133,7 @@ fn newest_endings(state: &State) -> Vec<Ending> {
         reason: episode.reason,
         lost_because: episode.stats.lost_because.clone(),
         steps: episode.steps,
+        tokens: episode.tokens,
     };
     let skipped = state.ended_episodes.len().saturating_sub(MAX_ENDINGS);
     state.ended_episodes.iter().skip(skipped).map(|episode| ending(episode)).collect()

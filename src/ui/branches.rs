@@ -21,9 +21,9 @@ pub struct BranchInfo {
     pub outcome: String,
     /// Number of ended episodes, including those shared with its parent.
     pub episodes: u32,
-    /// Number of steps of its open or last episode.
+    /// Number of steps of the episode that `outcome` is about.
     pub steps: u32,
-    /// Tokens of all its calls.
+    /// Tokens of the calls in the same episode.
     pub tokens: u64,
     /// Why it was created.
     pub reason: String,

@@ -216,3 +216,50 @@ fn a_branch_with_five_thousand_forks_can_be_listed_and_forked() {
         session.fork(&BranchId::trunk(), Seq(0), "", jiff::Timestamp::UNIX_EPOCH).unwrap();
     assert_eq!(header.id.0, "b5001");
 }
+
+/// Regression: the steps of a branch were those of one episode, its tokens those of all episodes.
+#[test]
+fn steps_and_tokens_of_a_branch_are_of_the_same_episode() {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples/measured-lesson");
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("branches")).unwrap();
+    for file in ["meta.toml", "branches/trunk.jsonl"] {
+        std::fs::copy(shipped.join(file), dir.path().join(file)).unwrap();
+    }
+    let session = Session::open(dir.path()).unwrap();
+    // A fork in the first episode that plays the same two episodes.
+    let at = Seq(5);
+    let now = Timestamp::from_second(5).unwrap();
+    let (header, writer) = session.fork(&BranchId::trunk(), at, "the same again", now).unwrap();
+    drop(writer);
+    let trunk = std::fs::read_to_string(session.branch_file(&BranchId::trunk())).unwrap();
+    let fork = session.branch_file(&header.id);
+    // The first line is the header, and line N + 1 is event N.
+    let rest: String = trunk.split_inclusive('\n').skip(1 + at.0 as usize).collect();
+    let head = std::fs::read_to_string(&fork).unwrap();
+    std::fs::write(&fork, head + &rest).unwrap();
+    let summary = crate::journal::Summary::load(&session).unwrap();
+    let listed: Vec<_> =
+        session.branches().unwrap().into_iter().map(|b| (b.outcome, b.steps, b.tokens)).collect();
+    assert_eq!(
+        listed,
+        [("won".to_owned(), 20, 18_941), ("ep. 1/2 lost (step limit)".to_owned(), 50, 65_135)]
+    );
+    assert!(summary.tokens >= 18_941 + 65_135, "{}", summary.tokens);
+}
+
+/// A summary that an earlier version has stored lacks the tokens of an episode.
+#[test]
+fn an_older_summary_is_rebuilt() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = session_with_fork(dir.path());
+    let trunk = BranchId::trunk();
+    let summary = crate::journal::Summary::load_branch(&session, &trunk).unwrap();
+    let older = crate::journal::Summary { goal: "stored".to_owned(), ..summary.clone() };
+    older.save(&session.dir).unwrap();
+    assert_eq!(crate::journal::Summary::load_branch(&session, &trunk).unwrap().goal, "stored");
+    let older = crate::journal::Summary { episode_tokens: None, ..older };
+    older.save(&session.dir).unwrap();
+    let loaded = crate::journal::Summary::load_branch(&session, &trunk).unwrap();
+    assert_eq!((loaded.goal, loaded.episode_tokens), (summary.goal, Some(0)));
+}

@@ -9,6 +9,9 @@ use crate::ui::widget::window::{Line, paragraph};
 
 /// Columns that an unabbreviated outcome needs.
 const FULL_OUTCOME_COLUMNS: usize = 26;
+/// Titles of the columns that, like the outcome, are about one episode. They are as wide as these.
+const STEPS_TITLE: &str = "ep. steps";
+const TOKENS_TITLE: &str = "ep. tokens";
 
 /// Widths of a row's cells.
 pub(super) struct Columns {
@@ -32,7 +35,11 @@ impl Columns {
             _ => FULL_OUTCOME_COLUMNS,
         };
         let tokens = all >= 70;
-        let taken = name + if outcome > 0 { outcome + 2 + 8 } else { 8 } + if tokens { 10 } else { 0 };
+        let taken = name
+            + if outcome > 0 { outcome + 2 } else { 0 }
+            + STEPS_TITLE.len()
+            + 2
+            + if tokens { TOKENS_TITLE.len() + 2 } else { 0 };
         Self { name, root: all.saturating_sub(taken + 2), outcome, has_tokens: tokens, total: all }
     }
 
@@ -42,9 +49,9 @@ impl Columns {
         if self.outcome > 0 {
             line.push((outcome.0, padded(&outcome.1, self.outcome + 2)));
         }
-        line.push((steps.0, format!("{:>6}  ", steps.1)));
+        line.push((steps.0, format!("{:>1$}  ", steps.1, STEPS_TITLE.len())));
         if self.has_tokens {
-            line.push((tokens.0, format!("{:>8}  ", tokens.1)));
+            line.push((tokens.0, format!("{:>1$}  ", tokens.1, TOKENS_TITLE.len())));
         }
         line.push((root.0, truncate(&root.1, self.root.min(self.total), "…")));
         line
@@ -56,8 +63,8 @@ impl Columns {
         self.join_cells([
             (Role::Muted, padded("  branch", self.name)),
             dim("outcome"),
-            dim("steps"),
-            dim("tokens"),
+            dim(STEPS_TITLE),
+            dim(TOKENS_TITLE),
             dim("forked at, reason"),
         ])
     }
