@@ -194,7 +194,7 @@ impl Compositor {
         cache: &mut ViewCache,
         buffer: &mut Buffer,
     ) -> Vec<PastPart> {
-        let screen = view::overlay_area(model, buffer.area);
+        let screen = view::overlay_area(model, context, buffer.area);
         // A dialog at the bottom leaves a demo's caption readable.
         let caption_rows = view::caption_rows(model, buffer.area);
         let above_caption =

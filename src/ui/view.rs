@@ -36,12 +36,17 @@ pub fn caption_rows(model: &Model, screen: Rect) -> u16 {
 }
 
 /// Returns the part of the screen that dialogs may cover, its last row for the footer included: an audience also sees which keys
-/// are pressed in a dialog, and the margins stay free.
-pub fn overlay_area(model: &Model, screen: Rect) -> Rect {
-    if !model.stage_mode {
-        return screen;
-    }
-    Rect { height: screen.height - gap_rows(screen), ..content_area(screen) }
+/// are pressed in a dialog, and the margins stay free. A message of several rows covers no row of a dialog.
+pub fn overlay_area(model: &Model, context: &Context<'_>, screen: Rect) -> Rect {
+    let area = if model.stage_mode {
+        Rect { height: screen.height - gap_rows(screen), ..content_area(screen) }
+    } else {
+        screen
+    };
+    let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+    let keys = if model.stage_mode { stage::pressed_key_columns(model, row) } else { 0 };
+    let above = footer::notice_rows(model, context, Rect { width: row.width.saturating_sub(keys), ..row });
+    Rect { height: area.height - above, ..area }
 }
 
 /// Draws what the footer says while a dialog is open: a message of several rows, which covers what the dialog drew there, and in

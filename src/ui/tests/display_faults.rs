@@ -6,6 +6,7 @@ use crate::driver::{Health, LiveCall};
 use crate::engine::{Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::keymap::Action;
+use crate::ui::model::Severity;
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -359,4 +360,24 @@ fn a_failed_driver_is_reported() {
     stage.fixture.store.edit_live(|live| live.health = Health::Ended);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("BROKEN") && shown.contains("retrospect resume"), "{shown}");
+}
+
+/// A message of two rows covered the last choices of the end card.
+#[test]
+fn a_message_of_several_rows_covers_no_row_of_a_card() {
+    for (width, height, stage_mode) in [(80, 24, false), (80, 24, true), (60, 16, false), (60, 16, true)] {
+        let mut stage = TestScreen::new(super::overlays::lost_episode(), width, height);
+        stage.model.stage_mode = stage_mode;
+        stage.send(UiMessage::StoreChanged);
+        let card = |shown: &str| {
+            let rows = ["add a lesson", "export a report", "play this task again", "close"];
+            rows.map(|row| shown.matches(row).count())
+        };
+        let before = screen_text(&stage.draw());
+        let text = format!("{} lastword", "a long message ".repeat(usize::from(width) / 14));
+        stage.model.show_notice(text, Severity::Info, stage.now);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("lastword"), "{width}x{height}, {stage_mode}: {shown}");
+        assert_eq!(card(&shown), card(&before), "{width}x{height}, {stage_mode}: {shown}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::ui::chapters::{measurement_at, shown_step};
 use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::model::{FirstRunHint, Model, Severity};
+use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
 use crate::ui::stage::hide_private;
 use crate::ui::theme::Role;
 use crate::ui::types::{Focus, WorkKind};
@@ -41,10 +41,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             Severity::Warning => Role::Warning,
             Severity::Error => Role::Bad,
         };
-        // A path may be broken over two rows, where stage mode would no longer find it.
-        let hidden = || hide_private(&notice.text, &model.private_texts, context.glyphs.cover);
-        let text = if model.stage_mode { hidden() } else { notice.text.clone() };
-        draw_message(&text, role, area, canvas);
+        draw_message(&notice_text(notice, model, context), role, area, canvas);
         return;
     }
     if let Some(work) = work_message(context) {
@@ -63,6 +60,22 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     }
     draw_hints(&footer_hints(model, context), context, area, canvas);
 }
+/// Returns the text of a notice. A path may be broken over two rows, where stage mode would no longer find it, so it is hidden here.
+fn notice_text(notice: &Notice, model: &Model, context: &Context<'_>) -> String {
+    let hidden = || hide_private(&notice.text, &model.private_texts, context.glyphs.cover);
+    if model.stage_mode { hidden() } else { notice.text.clone() }
+}
+
+/// Returns how many rows above the footer's own a notice takes.
+pub(super) fn notice_rows(model: &Model, context: &Context<'_>, area: Rect) -> u16 {
+    let is_shown = !context.has_driver_died() && !area.is_empty();
+    let notice = model.notice.as_ref().filter(|notice| {
+        is_shown && (context.halt_reason().is_none() || notice.severity == Severity::Warning)
+    });
+    let text = notice.map(|notice| one_line(&notice_text(notice, model, context)).into_owned());
+    text.and_then(|text| message_lines(&text, area)).map_or(0, |lines| lines.len() as u16 - 1)
+}
+
 
 /// Returns what is in progress for a person and can't be seen elsewhere, if it takes long enough to be shown.
 fn work_message(context: &Context<'_>) -> Option<String> {
@@ -104,19 +117,25 @@ fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, c
     ];
     draw_hints(&keys, context, area, canvas);
 }
+/// Returns the rows of a message that needs more than one; `None` if it has one row, or must be cut to one.
+fn message_lines(text: &str, area: Rect) -> Option<Vec<String>> {
+    const MAX_ROWS: usize = 4;
+    let room = usize::from(area.width.saturating_sub(2)).max(1);
+    let (lines, is_cut) = wrap_at_most(text, room, MAX_ROWS);
+    (!is_cut && lines.len() > 1 && usize::from(area.y) > lines.len()).then_some(lines)
+}
+
 
 /// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than four rows are
 /// cut.
 fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
-    const MAX_ROWS: usize = 4;
     let room = area.width.saturating_sub(2);
     let text = one_line(text);
-    let (lines, cut) = wrap_at_most(&text, usize::from(room).max(1), MAX_ROWS);
-    let above = (lines.len() as u16).saturating_sub(1);
-    if cut || above == 0 || area.y < canvas.buffer.area.y + above + 2 {
+    let Some(lines) = message_lines(&text, area) else {
         canvas.put(area.x + 1, area.y, room, &text, canvas.style(role));
         return;
-    }
+    };
+    let above = lines.len() as u16 - 1;
     let top = area.y - above;
     canvas.clear(Rect { y: top, height: above + 1, ..area });
     for (y, line) in (top..).zip(&lines) {

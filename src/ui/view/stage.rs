@@ -59,21 +59,37 @@ pub(super) fn draw(
     cache.layout = ScreenLayout { status, areas: vec![story], footer, ..ScreenLayout::default() };
 }
 
-/// Draws the last pressed keys at the right end of a row, the newest last. Returns the number of columns they take.
-pub(super) fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
+/// Returns the last pressed keys that fit into a row, the newest first, each with what it did and with where it ends.
+fn fitting_keys(model: &Model, area: Rect) -> Vec<(&str, &str, u16)> {
     let mut right = area.right().saturating_sub(1);
-    for (place, (key, effect)) in model.pressed_keys.newest_first().enumerate() {
+    let mut keys = Vec::new();
+    for (key, effect) in model.pressed_keys.newest_first() {
         let columns = (width(key) + 1 + width(effect)) as u16;
         // At least half of the row stays for messages.
-        if right.saturating_sub(columns) < area.x + area.width / 2 {
+        if right < area.x + area.width / 2 + columns {
             break;
         }
-        let role = if place == 0 { Role::Text } else { Role::Muted };
-        let x = canvas.put_right(right, area.y, columns, effect, canvas.style(role));
-        let x = canvas.put_right(x.saturating_sub(1), area.y, columns, key, canvas.style(Role::Key));
-        right = x.saturating_sub(3);
+        keys.push((key.as_str(), effect.as_str(), right));
+        right = right.saturating_sub(columns + 3);
     }
-    (area.right() - right).saturating_sub(1)
+    keys
+}
+
+/// Returns the number of columns that the last pressed keys take at the right end of a row.
+pub(super) fn pressed_key_columns(model: &Model, area: Rect) -> u16 {
+    let keys = fitting_keys(model, area);
+    keys.last()
+        .map_or(0, |(key, effect, right)| area.right() - right + (width(key) + 1 + width(effect)) as u16 + 2)
+}
+
+/// Draws the last pressed keys at the right end of a row, the newest last. Returns the number of columns they take.
+pub(super) fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
+    for (place, (key, effect, right)) in fitting_keys(model, area).into_iter().enumerate() {
+        let role = if place == 0 { Role::Text } else { Role::Muted };
+        let x = canvas.put_right(right, area.y, area.width, effect, canvas.style(role));
+        canvas.put_right(x.saturating_sub(1), area.y, area.width, key, canvas.style(Role::Key));
+    }
+    pressed_key_columns(model, area)
 }
 
 /// Draws the steps up to the selected one: from the top while they fit, else the last ones.
