@@ -33,11 +33,6 @@ pub fn display_time(chapters: &[Chapter], speed: Speed, step: StepRef) -> Durati
     }
 }
 
-/// Returns the stored measurement that a demo shows at a step.
-pub fn measurement_at(chapters: &[Chapter], step: StepRef) -> Option<&PtrEqArc<EffectProgress>> {
-    chapters.iter().find(|chapter| chapter.at == step)?.measurement.as_ref()
-}
-
 /// Returns the index of the chapter that a step belongs to, or `None` before the first. `chapters` are in the order of
 /// their steps.
 pub fn chapter_of(chapters: &[Chapter], step: StepRef) -> Option<usize> {

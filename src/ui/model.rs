@@ -6,10 +6,10 @@ use crate::prompt::Templates;
 use crate::report::StepRef;
 use crate::text::with_program_name;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
-use crate::ui::chapters::Chapter;
+use crate::ui::chapters::{Chapter, shown_step};
 use crate::ui::draft::LessonDraft;
 use crate::ui::effect::{EffectProgress, TaughtLesson};
-use crate::ui::frame_data::MeasuredResults;
+use crate::ui::frame_data::{Context, MeasuredResults};
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
 use crate::ui::playback::{Playback, Speed};
@@ -167,6 +167,13 @@ impl Model {
     /// Returns the arrangement in effect.
     pub fn arrangement(&self) -> Arrangement {
         self.arrangement.unwrap_or_else(|| Arrangement::for_size(self.size.0, self.size.1))
+    }
+
+    /// Returns the stored measurement that a demo shows at this step, unless the person has closed it.
+    pub fn shown_measurement(&self, context: &Context<'_>) -> Option<&PtrEqArc<EffectProgress>> {
+        let step = shown_step(context);
+        let chapter = self.chapters.iter().find(|chapter| chapter.at == step)?;
+        chapter.measurement.as_ref().filter(|_| self.closed_still != Some(step))
     }
 
     /// Returns the index of the selected lane.

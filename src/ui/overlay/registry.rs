@@ -30,7 +30,6 @@ use crate::domain::{Autonomy, Lesson, LessonId, LessonOrigin, ModelRole, Reflect
 use crate::driver::Fork;
 use crate::driver::measure::EpisodePlace;
 use crate::text::truncate;
-use crate::ui::chapters::{measurement_at, shown_step};
 use crate::ui::component::Component;
 use crate::ui::draft::LessonDraft;
 use crate::ui::facts::default_role;
@@ -268,10 +267,9 @@ fn open_for_action(
     })
 }
 
-/// Returns the picture of the stored measurement that a demo shows at this step, unless the person has closed it.
+/// Returns the picture of the stored measurement that a demo shows at this step.
 pub(in crate::ui) fn still(model: &Model, context: &Context<'_>) -> Option<impl Component> {
-    let step = shown_step(context);
-    let stored = measurement_at(&model.chapters, step).filter(|_| model.closed_still != Some(step))?;
+    let stored = model.shown_measurement(context)?;
     let lesson = context.frame.head.pool.get(&stored.0.query.lesson)?;
     Some(EffectPanel::still(lesson.number, stored.clone()))
 }

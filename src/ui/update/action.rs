@@ -5,7 +5,7 @@ use super::store_changes::dismiss_hint;
 use super::{copy, cursor, fork, lesson, playback, scroll, stepping};
 use crate::domain::{Autonomy, EndReason};
 use crate::engine::{Command, RunStatus};
-use crate::ui::chapters::{measurement_at, shown_step};
+use crate::ui::chapters::shown_step;
 use crate::ui::draft::ForkChange;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::Context;
@@ -239,9 +239,7 @@ fn close_topmost(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
         model.playback.stop();
     } else if model.zoomed {
         model.zoomed = false;
-    } else if measurement_at(&model.chapters, shown_step(context)).is_some()
-        && model.closed_still != Some(shown_step(context))
-    {
+    } else if model.shown_measurement(context).is_some() {
         model.closed_still = Some(shown_step(context));
     } else if model.is_in_past() && !model.chapters.is_empty() {
         // The present of a demo is its end, which nobody wants to see before its time.

@@ -4,7 +4,6 @@ use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
 use crate::text::{one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::chapters::{measurement_at, shown_step};
 use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
@@ -60,6 +59,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     }
     draw_hints(&footer_hints(model, context), context, area, canvas);
 }
+
 /// Returns the text of a notice. A path may be broken over two rows, where stage mode would no longer find it, so it is hidden here.
 fn notice_text(notice: &Notice, model: &Model, context: &Context<'_>) -> String {
     let hidden = || hide_private(&notice.text, &model.private_texts, context.glyphs.cover);
@@ -75,7 +75,6 @@ pub(super) fn notice_rows(model: &Model, context: &Context<'_>, area: Rect) -> u
     let text = notice.map(|notice| one_line(&notice_text(notice, model, context)).into_owned());
     text.and_then(|text| message_lines(&text, area)).map_or(0, |lines| lines.len() as u16 - 1)
 }
-
 
 /// Returns what is in progress for a person and can't be seen elsewhere, if it takes long enough to be shown.
 fn work_message(context: &Context<'_>) -> Option<String> {
@@ -117,6 +116,7 @@ fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, c
     ];
     draw_hints(&keys, context, area, canvas);
 }
+
 /// Returns the rows of a message that needs more than one; `None` if it has one row, or must be cut to one.
 fn message_lines(text: &str, area: Rect) -> Option<Vec<String>> {
     const MAX_ROWS: usize = 4;
@@ -124,7 +124,6 @@ fn message_lines(text: &str, area: Rect) -> Option<Vec<String>> {
     let (lines, is_cut) = wrap_at_most(text, room, MAX_ROWS);
     (!is_cut && lines.len() > 1 && usize::from(area.y) > lines.len()).then_some(lines)
 }
-
 
 /// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than four rows are
 /// cut.
@@ -207,7 +206,7 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         if !model.chapters.is_empty() {
             pairs.push(key_pair(Action::PreviousEpisode, Action::NextEpisode, "chapters"));
         }
-        if measurement_at(&model.chapters, shown_step(context)).is_some() {
+        if model.shown_measurement(context).is_some() {
             pairs.push(single_key(Action::Close, "panes"));
         }
         // A demo tells its end when it comes.
