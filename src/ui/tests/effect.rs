@@ -553,6 +553,24 @@ fn on_stage_the_panel_is_readable_from_afar() {
     }
 }
 
+/// Regression: on a low screen, the wins of the second column were below the first one, and a warning of several rows hid both.
+#[test]
+fn verdict_and_wins_of_both_columns_are_visible_on_a_low_screen() {
+    for (width, height, stage_mode) in [(80, 24, false), (80, 24, true), (60, 16, false), (60, 16, true)] {
+        let (mut screen, query) = opened(width, height);
+        screen.model.stage_mode = stage_mode;
+        screen.send(changed(progress(&query, EffectPhase::Running, 90), |shown| {
+            let outage = "waiting for the model server at http://127.0.0.1:8080: no connection. ".repeat(3);
+            shown.outage = Some(outage);
+        }));
+        let shown = screen_text(&screen.draw());
+        let wins = if stage_mode { ["9 : 0 of ", "0 : 0 of "] } else { ["9 : 0 · ", "0 : 0 · "] };
+        for text in ["undecided: it helps here", wins[0], wins[1]] {
+            assert!(shown.contains(text), "{text} at {width}x{height}, {stage_mode}: {shown}");
+        }
+    }
+}
+
 /// Regression: while the measurement was being prepared on stage, the pressed keys covered the panel's.
 #[test]
 fn on_stage_the_footer_has_only_the_pressed_keys() {

@@ -6,6 +6,7 @@ use super::rows::{
     arms_in_order, legend, pair_mark, pair_text, panel_role, percent_of, phase_text, preparing_text,
     side_by_side_lines,
 };
+use crate::domain::pluralize;
 use crate::report::effect::describe_columns;
 use crate::text::width;
 use crate::ui::effect::EffectColumn;
@@ -44,6 +45,15 @@ pub(super) fn audience_lines(
         let sentence = describe_columns(verdict, &here.result, &elsewhere.result);
         lines.extend(paragraph((Role::Muted, ""), panel_role(verdict), &sentence, columns));
     }
+    let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
+    // Of columns below each other, a low screen shows the first one only.
+    let are_wins_above = !is_side_by_side && progress.columns.len() == 2;
+    if are_wins_above {
+        lines.extend(progress.columns.iter().filter_map(|column| {
+            let name = column.plan().column?.to_string();
+            Some([vec![(Role::Muted, format!("{name:<11}"))], wins_line(column)?].concat())
+        }));
+    }
     if !progress.is_finished() {
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
     }
@@ -51,13 +61,14 @@ pub(super) fn audience_lines(
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
     lines.push(Vec::new());
-    let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
     let each = if is_side_by_side { (columns - GAP) / 2 } else { columns };
     let both: Vec<Vec<Line>> = progress
         .columns
         .iter()
         .enumerate()
-        .map(|(index, column)| column_lines(panel, context, (column, index), each, is_spaced))
+        .map(|(index, column)| {
+            column_lines(panel, context, (column, index), each, (is_spaced, !are_wins_above))
+        })
         .collect();
     if is_side_by_side {
         lines.extend(side_by_side_lines(&both, each + GAP));
@@ -76,7 +87,7 @@ fn column_lines(
     context: &Context<'_>,
     (column, index): (&EffectColumn, usize),
     columns: u16,
-    is_spaced: bool,
+    (is_spaced, has_wins): (bool, bool),
 ) -> Vec<Line> {
     let gap = |lines: &mut Vec<Line>| {
         if is_spaced {
@@ -97,15 +108,8 @@ fn column_lines(
         lines.extend(arm_line(context, column, arm, columns));
         gap(&mut lines);
     }
-    if let Some(contrast) = column.result.contrasts.first() {
-        let counts = &contrast.judged.counts;
-        let text = format!(
-            "{} : {} of {}",
-            counts.first_only,
-            counts.second_only,
-            describe_pairs(contrast.judged.pairs)
-        );
-        lines.push(vec![(Role::Title, text), (Role::Muted, "  with : without".to_owned())]);
+    if let Some(wins) = wins_line(column).filter(|_| has_wins) {
+        lines.push(wins);
         gap(&mut lines);
     }
     let last = settled;
@@ -130,8 +134,13 @@ fn column_lines(
     lines
 }
 
-fn describe_pairs(pairs: u64) -> String {
-    crate::domain::pluralize(pairs, "pair")
+/// Returns the pairs that only one side won, once there are pairs: `9 : 0 of 24 pairs  with : without`.
+fn wins_line(column: &EffectColumn) -> Option<Line> {
+    let contrast = column.result.contrasts.first().filter(|_| column.log.settled_pairs() > 0)?;
+    let counts = &contrast.judged.counts;
+    let pairs = pluralize(contrast.judged.pairs, "pair");
+    let text = format!("{} : {} of {pairs}", counts.first_only, counts.second_only);
+    Some(vec![(Role::Title, text), (Role::Muted, "  with : without".to_owned())])
 }
 
 /// Returns an arm's wins with a bar: `with    9 of 24  ▮▮▮▮▯▯▯▯`.

@@ -43,15 +43,15 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         let sentence = describe_columns(panel, &here.result, &elsewhere.result);
         lines.extend(paragraph((Role::Muted, ""), panel_role(panel), &sentence, columns));
     }
-    // What a key does next, and what holds it up, stand where a low screen shows them.
-    lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
-    for warning in progress.outage.iter().chain(&panel.error) {
-        lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
-    }
     let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
     if !is_side_by_side && progress.columns.len() == 2 {
         // The second column is below the first one, where a low screen doesn't show it.
         lines.extend(progress.columns.iter().flat_map(|column| summary_lines(column, columns)));
+    }
+    // What a key does next, and what holds it up, stand where a low screen shows them.
+    lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
+    for warning in progress.outage.iter().chain(&panel.error) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
     lines.push(Vec::new());
     if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
