@@ -402,3 +402,46 @@ fn a_change_is_acted_on_whatever_wakes_the_screen_next() {
     }
     window.wait_for("You play: your action");
 }
+
+/// Replies of the terminal to questions that another program has asked, and events that nobody here asked for: none of them does
+/// anything. Regression: those that are control strings were played as keys.
+#[test]
+fn replies_of_the_terminal_do_nothing() {
+    let mut window = Terminal::open(100, 30);
+    window.wait_for("PAUSED · your turn");
+    window.wait_for("step 1/");
+    let replies = [
+        // The focus, in and out.
+        "\x1b[I",
+        "\x1b[O",
+        // The cursor's position, and "the terminal is in order".
+        "\x1b[24;80R",
+        "\x1b[0n",
+        // Device attributes, keyboard flags, a mode, and the size of the window.
+        "\x1b[?62;22c",
+        "\x1b[?1u",
+        "\x1b[4;1$y",
+        "\x1b[8;24;80t",
+        // An empty paste, and the end of one whose beginning was lost.
+        "\x1b[200~\x1b[201~",
+        "\x1b[201~",
+        // Control strings: name, number, setting, capability, graphics, palette, text colour, clipboard.
+        "\x1bP>|XTerm(388)\x1b\\",
+        "\x1bP!|7E565445\x1b\\",
+        "\x1bP1$r0m\x1b\\",
+        "\x1bP1+r544e=787465726d\x1b\\",
+        "\x1b_Gi=31;OK\x1b\\",
+        "\x1b]4;1;rgb:cdcd/0000/0000\x1b\\",
+        "\x1b]10;rgb:ffff/ffff/ffff\x07",
+        "\x1b]52;c;bmNhcQ==\x1b\\",
+    ];
+    for (place, reply) in replies.iter().enumerate() {
+        window.press(reply);
+        // Each reply would open something or step; then this isn't the next step, or there is no footer of the main screen.
+        window.press("n");
+        window.wait_for(&format!("step {}/", place + 2));
+        assert!(!window.text().contains("does nothing here"), "{reply:?}: {}", window.text());
+    }
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+}
