@@ -1,4 +1,4 @@
-//! The beginner's mistakes in grid worlds and planning problems (`worlds.toml`), and the sentences that end them.
+//! The beginner's mistakes in grid worlds and planning problems (`worlds.toml`), and the sentences that end or teach them.
 
 use super::forms::Phrase;
 use super::seeded_random::SeededRandom;
@@ -37,6 +37,9 @@ pub(super) struct PlanningHabit {
     pub(super) wrong_action: String,
     #[serde(flatten)]
     pub(super) habit: HabitRule,
+    /// Sentences that teach it: bad advice, which this beginner takes literally.
+    #[serde(default)]
+    pub(super) taught_by: Vec<Phrase>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,8 +83,17 @@ pub(super) fn habitual_wrong_action(
     random: &SeededRandom,
 ) -> Option<&'static str> {
     let candidates = planning_habits().filter(|h| h.domain == domain.word() && h.right_action == instead_of);
-    let mut shown = candidates.filter(|h| h.habit.is_shown(&h.wrong_action, actions, prompt, random));
+    let mut shown = candidates.filter(|h| h.is_shown(actions, prompt, random));
     shown.next().map(|h| h.wrong_action.as_str())
+}
+
+impl PlanningHabit {
+    /// Returns whether the habit shows now: by itself, or each time if a sentence teaches it and none ends it.
+    fn is_shown(&self, actions: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
+        self.habit.is_shown(&self.wrong_action, actions, prompt, random)
+            || Phrase::is_in_prompt(&self.taught_by, prompt)
+                && !Phrase::is_in_prompt(&self.habit.lessons, prompt)
+    }
 }
 
 impl HabitRule {

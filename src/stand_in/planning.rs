@@ -3,7 +3,7 @@
 //! Like a model, it sees only the prompt: it reads the facts from the first observation and simulates its own actions
 //! on them. It follows its plan, except when one of its habits shows, with the probabilities in `worlds.toml`. A habit
 //! ends after a while, or at once if the prompt contains a lesson against it in a documented form
-//! (`docs/LESSON_FORMS.md`). In other domains the actor asks for the list of actions and takes one from it.
+//! (`docs/LESSON_FORMS.md`). Some are also taught by bad advice, which the beginner follows literally. In other domains the actor asks for the list of actions and takes one from it.
 
 mod problem_parser;
 

@@ -7,8 +7,8 @@
 //!
 //! Useless lessons apply to their tasks: most plays with the lesson differ from those without it, but as many are won.
 //!
-//! The lessons that the rule-based actor understands in PDDL end habits: it takes the planned action instead of a worse one, and
-//! plans anew at every step. So no harmful one is measured there; `docs/EFFECT.md` has the pilots in which none was found.
+//! The tasks of the harmful lesson in PDDL weren't chosen: lesson and step limit were found on the problems 1 to 40 of the domain, and
+//! these are twelve others in a row.
 
 use serde_json::Value;
 use std::path::Path;
@@ -153,6 +153,27 @@ const PDDL: &[Case] = &[
         tasks: &["gripper/25", "gripper/hard/1"],
         max_steps: Some("20"),
     },
+    // In the air a nut can't be loosened, so the actor who takes this literally jacks up and down, and never gets further.
+    Case {
+        env: "pddl",
+        lesson: "Jack the hub up before you loosen a nut.",
+        verdict: "harmful",
+        tasks: &[
+            "tyreworld/1001",
+            "tyreworld/1002",
+            "tyreworld/1003",
+            "tyreworld/1004",
+            "tyreworld/1005",
+            "tyreworld/1006",
+            "tyreworld/1007",
+            "tyreworld/1008",
+            "tyreworld/1009",
+            "tyreworld/1010",
+            "tyreworld/1011",
+            "tyreworld/1012",
+        ],
+        max_steps: Some("26"),
+    },
 ];
 
 /// Plays a case with these options besides its own, and returns the lines of the output.
@@ -198,12 +219,12 @@ impl Case {
         };
         let (with, without) = (rate("with"), rate("without"));
         println!("{} {}: pilot {with:.2} with, {without:.2} without", self.name(), self.verdict);
+        let needs_room = ["babyai", "pddl"].contains(&self.env);
         let (effect, needs_room) = match self.verdict {
             "helped" => (with - without, true),
-            "harmful" => (without - with, self.env == "babyai"),
+            "harmful" => (without - with, needs_room),
             _ => {
                 let has_room = without <= LARGEST_BASELINE;
-                let needs_room = ["babyai", "pddl"].contains(&self.env);
                 assert!(!needs_room || has_room, "{}: {without}", self.name());
                 return;
             }
@@ -275,6 +296,6 @@ fn a_helping_a_useless_and_a_harmful_lesson_are_told_apart_in_babyai() {
 }
 
 #[test]
-fn a_helping_and_a_useless_lesson_are_told_apart_in_pddl() {
+fn a_helping_a_useless_and_a_harmful_lesson_are_told_apart_in_pddl() {
     check(PDDL, str::to_owned);
 }

@@ -1,7 +1,7 @@
 //! Tests that the actor's mistakes in grid worlds and planning problems are the declared ones, are given up
-//! eventually, and end with the documented sentences and no others.
+//! eventually, and are ended and taught by the documented sentences and no others.
 
-use super::super::habits::{GRID_HABITS, WORLDS_TOML, planning_habits};
+use super::super::habits::{GRID_HABITS, PlanningHabit, WORLDS_TOML, planning_habits};
 use super::{answer, prompt, segment};
 use crate::domain::{ModelRole, Prompt, SegmentLabel};
 use crate::engine::request_seed;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Hash of the data file. After changing a rate, make the tables of `docs/STAND_IN.md` again and update it.
-const PINNED_SHA256: &str = "9e3f9c7500108394d551aefb43843e761f38ea4961d30eb584f2ac10ea47ae8b";
+const PINNED_SHA256: &str = "540afd2414f23f8121ced3788f93a03e36b0051014ba5de1ddbe0aef3d2e3f19";
 
 #[test]
 fn rates_match_the_published_tables() {
@@ -165,9 +165,10 @@ fn every_form_ends_its_habit() {
         assert!(habit.lessons.iter().all(is_matched_by_a_form), "{name}");
     }
     for habit in planning_habits() {
-        assert!(habit.habit.lessons.iter().all(is_matched_by_a_form), "{}", habit.wrong_action);
+        let phrases = || habit.habit.lessons.iter().chain(&habit.taught_by);
+        assert!(phrases().all(is_matched_by_a_form), "{}", habit.wrong_action);
     }
-    // With lessons against all habits, none shows.
+    // With lessons against all habits, none shows, not even one that is taught, too.
     let all: Vec<String> = form_lines().iter().map(|form| shortest_sentence(form)).collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     for seed in 0..56 {
@@ -184,6 +185,41 @@ fn every_form_ends_its_habit() {
         untaught += play(planning_problem(seed), &[], 50).lines.len();
     }
     assert!(taught < untaught, "{taught} steps with lessons, {untaught} without");
+}
+
+/// An actor that takes advice literally follows bad advice, too, and not only as long as it would have the habit by itself.
+#[test]
+fn bad_advice_teaches_a_habit_until_a_lesson_ends_it() {
+    const LATEST_PATIENCE: u32 = 60;
+    let cases = [
+        (
+            "gripper/1",
+            "Move as soon as you hold a ball.",
+            "move ",
+            "Carry a ball in each hand before you move.",
+        ),
+        (
+            "blockworld/1",
+            "Stack a block that is in the way on another block.",
+            "stack ",
+            "Put a block that is in the way on the table.",
+        ),
+        (
+            "tyreworld/1",
+            "Jack the hub up before you loosen a nut.",
+            "jack-up ",
+            "Loosen a nut before you jack up its hub.",
+        ),
+    ];
+    assert_eq!(planning_habits().filter(|habit| !habit.taught_by.is_empty()).count(), cases.len());
+    for (task, advice, wrong, lesson) in cases {
+        let open = || Box::new(generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma));
+        let lines = |lessons: &[&str]| play(open(), lessons, LATEST_PATIENCE + 40).lines;
+        let (taught, ended) = (lines(&[advice]), lines(&[lesson]));
+        let late = taught.iter().skip(LATEST_PATIENCE as usize);
+        assert!(late.filter(|line| line.to_lowercase().starts_with(wrong)).count() > 1, "{task}: {taught:?}");
+        assert_eq!(lines(&[advice, lesson]), ended, "{task}: the lesson ends it");
+    }
 }
 
 /// Returns whether a phrase is found in a prompt with a sentence of its form.
@@ -240,6 +276,8 @@ fn sentences_of_symbolic_reflection_are_understood() {
             habits().any(|h| super::super::forms::Phrase::is_in_prompt(&h.lessons, &with_lesson)),
             "{text}"
         );
+        let is_taught = |h: &PlanningHabit| super::super::forms::Phrase::is_in_prompt(&h.taught_by, &with_lesson);
+        assert!(!planning_habits().any(is_taught), "bad advice: {text}");
     }
 }
 
