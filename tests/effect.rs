@@ -300,6 +300,7 @@ fn a_pair_that_a_shard_has_discarded_holds_up_no_later_one() {
                     arm: arm.to_owned(),
                     reason: "the server refused".to_owned(),
                     absent: false,
+                    timed_out: false,
                 };
                 records.insert(at, EffectRecord::Discarded(discarded));
             }
@@ -352,8 +353,11 @@ fn a_server_that_fails_for_a_while_changes_no_numbers() {
     run_in(&whole, &measurement(), IN_MEMORY);
     let expected = std::fs::read(whole.join("log.jsonl")).unwrap();
     let fails: [fn(u64) -> bool; 2] = [|call| call % 40 == 0, |call| (30..90).contains(&call)];
-    for (number, fails) in fails.into_iter().enumerate() {
-        let folder = dir.path().join(number.to_string());
+    let kinds = [FailureKind::Unreachable, FailureKind::Busy, FailureKind::TimedOut];
+    let cases =
+        kinds.iter().flat_map(|kind| (0..).zip(fails).map(move |(number, fails)| (*kind, number, fails)));
+    for (kind, number, fails) in cases {
+        let folder = dir.path().join(format!("{kind:?} {number}"));
         let (mut file, records) = LogFile::open(&folder.join("log.jsonl")).unwrap();
         let (_sender, wanted) = watch::channel(Wanted::Running);
         let mut outages = Vec::new();
@@ -362,16 +366,71 @@ fn a_server_that_fails_for_a_while_changes_no_numbers() {
                 outages.push(outage.map(|outage| (outage.attempts, outage.describe())));
             }
         };
-        let flaky = with_flaky_server(measurement(), fails);
+        let flaky = with_actor(measurement(), Arc::new(FlakyServer { kind, ..FlakyServer::new(fails) }));
         let log = measure(&flaky, (Some(&mut file), records), IN_MEMORY, wanted, &mut on_update).unwrap();
         assert_eq!(log.discarded_pairs(), 0);
         assert!(std::fs::read(folder.join("log.jsonl")).unwrap() == expected, "the same bytes");
         let longest = outages.iter().flatten().map(|(attempts, _)| *attempts).max();
-        assert_eq!(longest, Some(if number == 0 { 1 } else { 60 }));
+        // From the seventh failure on, every other call asks whether the server answers anything.
+        let asks_for_another = kind != FailureKind::Unreachable;
+        let expected_longest = [1, if asks_for_another { 33 } else { 60 }][number];
+        assert_eq!(longest, Some(expected_longest), "{kind:?}");
         let (_, text) = outages[0].as_ref().unwrap();
         assert!(text.contains("the server is down; start it") && text.contains("1 attempt failed"), "{text}");
         assert_eq!(outages.last(), Some(&None), "the server has answered");
     }
+}
+
+/// The rule-based actor behind a gateway that times out at one prompt: that of the first call after the 29th.
+struct SlowPrompt {
+    actor: Arc<dyn Provider>,
+    calls: AtomicU64,
+    slow_seed: AtomicU64,
+    timeouts: AtomicU64,
+}
+
+impl Provider for SlowPrompt {
+    fn name(&self) -> String {
+        "slow".to_owned()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        if self.calls.fetch_add(1, Ordering::SeqCst) == 30 {
+            self.slow_seed.store(request.seed, Ordering::SeqCst);
+        }
+        if request.seed != 0 && request.seed == self.slow_seed.load(Ordering::SeqCst) {
+            self.timeouts.fetch_add(1, Ordering::SeqCst);
+            let error = ProviderError::new("HTTP 504", "wait, then retry").with_kind(FailureKind::Busy);
+            return futures_util::stream::iter([Err(error)]).boxed();
+        }
+        self.actor.stream(request)
+    }
+}
+
+/// Regression: one slow prompt, at which a gateway timed out each time, held up a measurement until somebody stopped it.
+#[test]
+fn a_prompt_at_which_a_server_always_times_out_leaves_its_pair() {
+    let measurement = || two_arms_here(ANSWER, Place::Step(25), 4);
+    let dir = tempfile::tempdir().unwrap();
+    let server = Arc::new(SlowPrompt {
+        actor: Arc::new(RuleBasedActor::default()),
+        calls: AtomicU64::new(0),
+        slow_seed: AtomicU64::new(0),
+        timeouts: AtomicU64::new(0),
+    });
+    let log =
+        run_in(dir.path(), &with_actor(measurement(), Arc::clone(&server) as Arc<dyn Provider>), IN_MEMORY);
+    let tries = server.timeouts.load(Ordering::SeqCst);
+    assert!(tries.is_multiple_of(8) && tries > 0, "{tries} calls");
+    assert_eq!((log.settled_pairs(), u64::from(log.discarded_pairs())), (4, tries / 8));
+    assert_eq!(log.timed_out_pairs(), log.discarded_pairs());
+    let result = EffectResult::from_log(&log);
+    let stop = retrospect::report::effect::describe_stop(&result).unwrap();
+    assert!(stop.ends_with("not played: server timed out or busy; continuing tries again"), "{stop}");
+    // Continued with a server that is fast enough, it plays them.
+    let log = run_in(dir.path(), &measurement(), IN_MEMORY);
+    assert_eq!((log.discarded_pairs(), log.timed_out_pairs(), log.totals().episodes), (0, 0, 8));
+    assert_eq!(for_and_against(&log, 0), for_and_against(&run(&measurement()), 0));
 }
 
 /// While it waits for a server, a person and the clock stop it at once; nothing is discarded, and it goes on later.

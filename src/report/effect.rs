@@ -220,30 +220,39 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
             lines.extend(details(plan, contrast).into_iter().map(|line| format!("    {line}")));
         }
     }
-    let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(result));
+    let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
     lines.extend(remarks.map(|remark| format!("  {remark}")));
-    if result.discarded > 0 && result.stopped.is_none() {
-        let pairs = pluralize(u64::from(result.discarded), "pair");
-        lines.push(format!("  {pairs} discarded: an episode couldn't be played"));
+    if result.stopped.is_none() {
+        lines.extend(describe_discarded(result).map(|pairs| format!("  {pairs}")));
     }
     lines.extend(describe_stop(result).map(|why| format!("  stopped: {why}")));
     lines
 }
 
-/// Says why a measurement has stopped, and how many pairs were discarded: `all pairs are played, but 3 pairs were discarded, ...`.
+/// Says why a measurement has stopped, and how many pairs were discarded: `all other pairs are played; 3 pairs discarded: ...`.
 /// `None` while it goes on.
 pub fn describe_stop(result: &EffectResult) -> Option<String> {
     let reason = result.stopped?;
-    let discarded = pluralize(u64::from(result.discarded), "pair");
-    let were = if result.discarded == 1 { "was" } else { "were" };
-    Some(match (reason, result.discarded) {
-        (_, 0) => reason.describe().to_owned(),
-        (StopReason::Discarded, _) => format!("{} ({discarded})", reason.describe()),
-        (_, _) => {
-            let why = "because an episode couldn't be played";
-            let again = if result.can_retry { "; continuing tries again" } else { "" };
-            format!("{}, but {discarded} {were} discarded {why}{again}", reason.describe())
-        }
+    let Some(discarded) = describe_discarded(result) else { return Some(reason.describe().to_owned()) };
+    if reason == StopReason::Discarded {
+        return Some(format!("{} ({discarded})", reason.describe()));
+    }
+    let reason = if reason == StopReason::Pairs { "all other pairs are played" } else { reason.describe() };
+    let again = if result.can_retry { "; continuing tries again" } else { "" };
+    Some(format!("{reason}; {discarded}{again}"))
+}
+
+/// Says how many pairs don't count, and why: `3 pairs discarded: an episode couldn't be played`, `1 pair not played: server timed out or
+/// busy`. `None` if there are none.
+pub fn describe_discarded(result: &EffectResult) -> Option<String> {
+    let pairs = pluralize(u64::from(result.discarded), "pair");
+    Some(match result.timed_out {
+        _ if result.discarded == 0 => return None,
+        0 => format!("{pairs} discarded: an episode couldn't be played"),
+        all if all == result.discarded => format!("{pairs} not played: server timed out or busy"),
+        some => format!(
+            "{pairs} discarded: an episode couldn't be played ({some} of them: server timed out or busy)"
+        ),
     })
 }
 
@@ -278,7 +287,7 @@ pub fn several_lessons_remarks(plan: &EffectPlan) -> Vec<String> {
 }
 
 /// Returns what a reader of the numbers must know: that calls failed, or that nothing could be won.
-pub fn remarks(result: &EffectResult) -> Vec<String> {
+pub fn remarks(outcome: Outcome, result: &EffectResult) -> Vec<String> {
     let sum = |count: fn(&ArmResult) -> u64| result.arms.iter().map(count).sum::<u64>();
     let (failed, all) = (sum(|arm| arm.failed_calls), sum(|arm| arm.episodes));
     let mut remarks = Vec::new();
@@ -288,7 +297,9 @@ pub fn remarks(result: &EffectResult) -> Vec<String> {
              model's context; one episode alone shows why"
         ));
     }
-    if result.settled >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
+    // Plays that are all lost still differ in their progress and their tokens.
+    let needs_wins = matches!(outcome, Outcome::Success | Outcome::Steps);
+    if needs_wins && result.settled >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
         remarks.push(
             "no play was won, with the lesson or without: no harm could be seen here, and help only if it had been enough to win"
                 .to_owned(),
@@ -376,9 +387,10 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
                 lines.extend(advice.iter().map(|counts| format!("- {}", escape_markdown(counts))));
             }
         }
-        let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(result));
+        let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
         lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
-        let end = describe_stop(result).unwrap_or_else(|| "in progress".to_owned());
+        let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
+        let end = describe_stop(result).unwrap_or_else(|| format!("in progress{discarded}"));
         lines.push(String::new());
         lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));
         lines.push(String::new());
@@ -478,6 +490,7 @@ mod tests {
         EffectResult {
             settled: 2,
             discarded: 0,
+            timed_out: 0,
             can_retry: false,
             stopped: None,
             arms: Vec::new(),
@@ -527,24 +540,44 @@ mod tests {
         assert_eq!((order(Some(false)), order(None)), ("dcba".to_owned(), "abcd".to_owned()));
     }
 
+    /// Regression: that no harm could be seen was also said where progress was compared, which differs without a win.
+    #[test]
+    fn only_where_wins_are_compared_nothing_can_be_seen_without_one() {
+        let floor = EffectResult { settled: FLOOR_PAIRS, ..result(Verdict::Undecided, None) };
+        for (outcome, said) in
+            [(Outcome::Success, 1), (Outcome::Steps, 1), (Outcome::Progress, 0), (Outcome::Tokens, 0)]
+        {
+            assert_eq!(remarks(outcome, &floor).len(), said, "{outcome}");
+        }
+    }
+
     /// Regression: the end said that all pairs were played, although some had been discarded.
     #[test]
     fn the_end_says_how_many_pairs_were_discarded() {
-        let ended = |reason, discarded, can_retry| {
+        let ended_with = |reason, discarded, timed_out, can_retry| {
             let stopped = Some(reason);
-            let ended = EffectResult { discarded, can_retry, stopped, ..result(Verdict::Undecided, None) };
+            let undecided = result(Verdict::Undecided, None);
+            let ended = EffectResult { discarded, timed_out, can_retry, stopped, ..undecided };
             describe_stop(&ended).unwrap()
         };
+        let ended = |reason, discarded, can_retry| ended_with(reason, discarded, 0, can_retry);
         assert_eq!(ended(StopReason::Pairs, 0, false), "all pairs are played");
         assert_eq!(
             ended(StopReason::Pairs, 3, true),
-            "all pairs are played, but 3 pairs were discarded because an episode couldn't be played; continuing tries again"
+            "all other pairs are played; 3 pairs discarded: an episode couldn't be played; continuing tries again"
         );
         assert_eq!(
             ended(StopReason::Decided, 1, false),
-            "there is a verdict, but 1 pair was discarded because an episode couldn't be played"
+            "there is a verdict; 1 pair discarded: an episode couldn't be played"
         );
-        assert!(ended(StopReason::Discarded, 2, true).ends_with("continuing tries them again (2 pairs)"));
+        let too_many = ended_with(StopReason::Discarded, 2, 2, true);
+        let expected = "continuing tries them again (2 pairs not played: server timed out or busy)";
+        assert!(too_many.ends_with(expected), "{too_many}");
+        assert_eq!(
+            ended_with(StopReason::Minutes, 3, 1, true),
+            "the time budget is used up; 3 pairs discarded: an episode couldn't be played (1 of them: server timed out or busy); \
+             continuing tries again"
+        );
     }
 
     #[test]

@@ -164,6 +164,7 @@ impl<'a> ResultPrinter<'a> {
         }
         let line = json!({
             "type": "summary", "effect": effect, "settled": result.settled, "discarded": result.discarded,
+            "timed_out": result.timed_out,
             "can_retry": result.can_retry, "stopped": result.stopped, "arms": result.arms, "fact": result.fact, "totals": result.totals,
         });
         self.out.print_json(&line.to_string())

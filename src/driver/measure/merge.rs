@@ -121,6 +121,7 @@ impl Collected {
                             arm: String::new(),
                             reason: "its shard never ran".to_owned(),
                             absent: true,
+                            timed_out: false,
                         }),
                         (None, None) => match self.discarded_pair(slot.pair) {
                             // A shard stops a pair at its first arm that fails, also at one that one process no longer needs.

@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 /// The longest delay before a call is sent again.
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
+/// How often a call is sent to a server that is busy or times out, but answers another call meanwhile, before its pair is left. Their
+/// delays make two minutes, after which a rate limit by the minute and a model that was being loaded have passed.
+pub(super) const TRIES_OF_A_CALL: u32 = 8;
+
 /// A model server that can't be used at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerOutage {
@@ -53,12 +57,14 @@ impl Patience {
 }
 
 /// Returns how often in a row a call is sent again after such a failure. A server that is down, overloaded or out of credit is waited
-/// for; a fault, a time-out or a lost connection may be due to this very prompt, which would then hold up all pairs. What a
-/// server refuses for good, and what the model itself causes, doesn't pass.
+/// for; if it is busy or times out, only while it answers no other call ([`may_be_due_to_prompt`]). A fault or a lost connection may be due
+/// to this very prompt, which would then hold up all pairs. What a server refuses for good, and what the model itself causes, doesn't pass.
 pub(super) fn most_attempts(kind: FailureKind) -> u32 {
     match kind {
-        FailureKind::Unreachable | FailureKind::OutOfCredit | FailureKind::Busy => u32::MAX,
-        FailureKind::TimedOut | FailureKind::ServerFault | FailureKind::Interrupted => 5,
+        FailureKind::Unreachable | FailureKind::OutOfCredit | FailureKind::Busy | FailureKind::TimedOut => {
+            u32::MAX
+        }
+        FailureKind::ServerFault | FailureKind::Interrupted => 5,
         FailureKind::NoAnswer
         | FailureKind::Misconfigured
         | FailureKind::Credentials
@@ -72,6 +78,17 @@ pub(super) fn most_attempts(kind: FailureKind) -> u32 {
         | FailureKind::Panicked
         | FailureKind::Unknown => 0,
     }
+}
+
+/// Returns whether a server that is waited for may fail at this very prompt only: a gateway gives up after a minute (504), which a long
+/// prompt can take every time.
+pub(super) fn may_be_due_to_prompt(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Busy | FailureKind::TimedOut)
+}
+
+/// Returns whether a failed call was answered after all, though with nothing that could be used.
+pub(super) fn is_answer(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::EmptyReply | FailureKind::Unusable)
 }
 
 /// Returns whether a server refuses for good, so that sending the call again changes nothing.

@@ -1,8 +1,13 @@
 //! Plays one episode in memory.
 
-use super::outage::{Patience, ServerOutage, is_refusal, most_attempts};
+use super::outage::{
+    Patience, ServerOutage, TRIES_OF_A_CALL, is_answer, is_refusal, may_be_due_to_prompt, most_attempts,
+};
 use super::starting_point::PreparedEpisode;
-use crate::domain::{CallId, EpisodeSummary, FailureKind, Job, JobContext, ModelRole, PromptRecord, hex};
+use crate::domain::{
+    CallId, EpisodeSummary, FailureKind, Job, JobContext, MessageRole, ModelRole, Prompt, PromptRecord,
+    Segment, SegmentLabel, SegmentOrigin, hex,
+};
 use crate::driver::call_runner::call_provider;
 use crate::driver::commit::stamp_events;
 use crate::driver::env_messages::{EnvAnswer, EnvRequest};
@@ -14,6 +19,7 @@ use crate::driver::{RunConfig, wall_clock_now};
 use crate::engine::{
     Cause, Effect, Engine, Envelope, Event, Failure, Input, PauseReason, Reply, episode_end,
 };
+use crate::provider::{Provider, Request, SamplingOverrides};
 use sha2::{Digest as _, Sha256};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -57,6 +63,8 @@ pub(super) enum PlayError {
     Broken(String),
     /// The server refuses the calls, and will again. Contains the same.
     Refused(String),
+    /// The server timed out or was busy at a call of this episode, again and again, while it answered another one. Contains the same.
+    TimedOut(String),
     /// A person stopped the measurement, or its time is up.
     Stopped,
 }
@@ -112,7 +120,7 @@ impl<'a> EpisodePlayer<'a> {
     ///
     /// # Errors
     /// Returns [`PlayError::Broken`] if the environment fails, or the server in a way that doesn't pass, [`PlayError::Refused`] if the
-    /// server refuses, and [`PlayError::Stopped`] if a person or the clock stops the measurement.
+    /// server refuses, [`PlayError::TimedOut`] if it answers only other calls, and [`PlayError::Stopped`] if a person or the clock stops the measurement.
     pub(super) fn play(
         &mut self,
         config: &RunConfig,
@@ -238,23 +246,17 @@ impl<'a> EpisodePlayer<'a> {
         if let Some(failure) = oversized_prompt(&game.engine, prompt) {
             return Ok(Reply::Failed { call, failure });
         }
-        let mut attempts = 0;
+        let (mut attempts, mut answers_others) = (0, false);
         let begun = Instant::now();
         let mut answering = begun;
         loop {
             let rendered = (config.render_prompt)(state, prompt);
             let request = build_request(prompt, rendered, state.settings().accept_truncated);
-            let mut wanted = self.wanted.clone();
-            let reply = self.runtime.block_on(async {
-                tokio::select! {
-                    biased;
-                    reply = call_provider(provider, request, u64::from(prompt.tokens)) => Some(reply),
-                    _ = wanted.wait_for(|wanted| *wanted == Wanted::Stopped) => None,
-                }
-            });
-            let reply = reply.ok_or(PlayError::Stopped)?;
+            let reply = self.call(provider, request, u64::from(prompt.tokens))?;
+            let is_waited_for =
+                |kind| attempts < most_attempts(kind) && !(answers_others && may_be_due_to_prompt(kind));
             let outage = match &reply {
-                Reply::Failed { failure, .. } if attempts < failure.kind.map_or(0, most_attempts) => failure,
+                Reply::Failed { failure, .. } if failure.kind.is_some_and(is_waited_for) => failure,
                 _ => {
                     if attempts > 0 {
                         (self.report_outage)(None);
@@ -265,9 +267,60 @@ impl<'a> EpisodePlayer<'a> {
             };
             // The same call is sent again, as if nothing had happened: its seed and so its answer stay the same.
             attempts += 1;
+            if attempts + 1 >= TRIES_OF_A_CALL && outage.kind.is_some_and(may_be_due_to_prompt) {
+                answers_others = self.answers_another_call(provider, prompt.role)?;
+            }
             self.wait_for_server(outage, attempts)?;
             answering = Instant::now();
         }
+    }
+
+    /// Calls a model.
+    ///
+    /// # Errors
+    /// Returns [`PlayError::Stopped`] if a person stops the measurement meanwhile.
+    fn call(
+        &self,
+        provider: &Arc<dyn Provider>,
+        request: Request,
+        estimate: u64,
+    ) -> Result<Reply, PlayError> {
+        let mut wanted = self.wanted.clone();
+        let reply = self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                reply = call_provider(provider, request, estimate) => Some(reply),
+                _ = wanted.wait_for(|wanted| *wanted == Wanted::Stopped) => None,
+            }
+        });
+        reply.ok_or(PlayError::Stopped)
+    }
+
+    /// Returns whether a server that doesn't answer a call answers a short one, so that it isn't away altogether. It counts in no episode.
+    ///
+    /// # Errors
+    /// Returns [`PlayError::Stopped`] if a person stops the measurement meanwhile.
+    fn answers_another_call(&self, provider: &Arc<dyn Provider>, role: ModelRole) -> Result<bool, PlayError> {
+        let segment = Segment {
+            label: SegmentLabel::Task,
+            origin: SegmentOrigin::Task,
+            message_role: MessageRole::User,
+            text: "Reply with OK.".into(),
+        };
+        let request = Request {
+            role,
+            prompt: Arc::new(Prompt { segments: vec![segment] }),
+            // Only the server itself can say that it is there.
+            refresh_cache: true,
+            sampling: SamplingOverrides { max_tokens: Some(16), ..SamplingOverrides::default() },
+            accept_truncated: true,
+            ..Request::default()
+        };
+        Ok(match self.call(provider, request, 0)? {
+            Reply::Model { .. } => true,
+            Reply::Failed { failure, .. } => failure.kind.is_some_and(is_answer),
+            _ => false,
+        })
     }
 
     /// Waits until a failed call is sent again.
@@ -327,7 +380,7 @@ impl Game<'_> {
     /// counts as lost.
     ///
     /// # Errors
-    /// Returns [`PlayError::Broken`] or [`PlayError::Refused`] if the server or the environment caused the failure.
+    /// Returns [`PlayError::Broken`], [`PlayError::Refused`] or [`PlayError::TimedOut`] if the server or the environment caused the failure.
     fn agent_failure(&self) -> Result<Option<Event>, PlayError> {
         let state = &self.engine.state;
         let Some((effect, failure)) = &state.failed_call else { return Ok(None) };
@@ -335,8 +388,11 @@ impl Game<'_> {
             && matches!(failure.kind, Some(FailureKind::TooLong | FailureKind::Unusable));
         if !is_agents_fault {
             let why = describe_failure(failure);
-            let is_final = matches!(effect, Effect::Ask { .. }) && failure.kind.is_some_and(is_refusal);
-            return Err(if is_final { PlayError::Refused(why) } else { PlayError::Broken(why) });
+            return Err(match failure.kind.filter(|_| matches!(effect, Effect::Ask { .. })) {
+                Some(kind) if is_refusal(kind) => PlayError::Refused(why),
+                Some(kind) if may_be_due_to_prompt(kind) => PlayError::TimedOut(why),
+                _ => PlayError::Broken(why),
+            });
         }
         Ok(Some(episode_end(state, crate::domain::EndReason::Error)))
     }

@@ -259,8 +259,13 @@ impl Runner<'_> {
         self.in_progress.retain(|other| *other != slot);
         match result {
             Ok(episode) => self.record_episode(slot, episode),
-            Err(PlayError::Stopped) => Ok(()),
-            Err(PlayError::Broken(reason) | PlayError::Refused(reason)) => {
+            Err(error) => {
+                let timed_out = matches!(error, PlayError::TimedOut(_));
+                let (PlayError::Broken(reason) | PlayError::Refused(reason) | PlayError::TimedOut(reason)) =
+                    error
+                else {
+                    return Ok(());
+                };
                 self.events.retain(|other, _| other.pair != slot.pair);
                 self.write(&EffectRecord::Discarded(EffectDiscarded {
                     effect: self.log.plan().effect.clone(),
@@ -268,6 +273,7 @@ impl Runner<'_> {
                     arm: slot.arm,
                     reason,
                     absent: false,
+                    timed_out,
                 }))
             }
         }

@@ -276,7 +276,8 @@ fn sentences_of_symbolic_reflection_are_understood() {
             habits().any(|h| super::super::forms::Phrase::is_in_prompt(&h.lessons, &with_lesson)),
             "{text}"
         );
-        let is_taught = |h: &PlanningHabit| super::super::forms::Phrase::is_in_prompt(&h.taught_by, &with_lesson);
+        let is_taught =
+            |h: &PlanningHabit| super::super::forms::Phrase::is_in_prompt(&h.taught_by, &with_lesson);
         assert!(!planning_habits().any(is_taught), "bad advice: {text}");
     }
 }

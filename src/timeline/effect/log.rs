@@ -331,6 +331,12 @@ impl EffectLog {
         self.discarded
     }
 
+    /// Returns how many of the discarded ones were left because the server timed out or was busy at a call, while it answered others.
+    pub fn timed_out_pairs(&self) -> u32 {
+        let numbers = self.discarded_pairs.iter();
+        numbers.filter(|number| self.discarded(**number).is_some_and(|pair| pair.timed_out)).count() as u32
+    }
+
     /// Returns why it stopped, or `None` while it goes on.
     pub fn stopped(&self) -> Option<StopReason> {
         self.stopped

@@ -260,6 +260,9 @@ pub struct EffectDiscarded {
     /// Whether it belongs to a shard that never ran, so that the reason can't depend on outcomes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub absent: bool,
+    /// Whether the server timed out or was busy at a call of the episode, while it answered others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
 }
 
 /// What the pairs so far show about a contrast.

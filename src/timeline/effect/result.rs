@@ -22,6 +22,8 @@ pub struct EffectResult {
     /// The number of pairs counted or discarded without a gap.
     pub settled: u32,
     pub discarded: u32,
+    /// How many of them weren't played because the server timed out or was busy at a call, while it answered others.
+    pub timed_out: u32,
     /// Whether they are played again when the measurement is continued.
     pub can_retry: bool,
     pub stopped: Option<StopReason>,
@@ -131,6 +133,7 @@ impl EffectResult {
         Self {
             settled: log.settled_pairs(),
             discarded: log.discarded_pairs(),
+            timed_out: log.timed_out_pairs(),
             can_retry: log.can_retry(),
             stopped: log.stopped(),
             arms: arms.collect(),

@@ -91,6 +91,7 @@ fn run(mut log: EffectLog, wins: impl Fn(&EpisodeSlot) -> Option<bool>) -> (Effe
                     arm: slots[0].arm.clone(),
                     reason: "the server is down".to_owned(),
                     absent: false,
+                    timed_out: false,
                 }),
             },
             NextRecord::Write(record) => *record,
@@ -381,6 +382,7 @@ fn any_order_of_completion_gives_the_same_numbers() {
                             arm: slot.arm.clone(),
                             reason: "the server is down".to_owned(),
                             absent: false,
+                            timed_out: false,
                         }),
                     });
                 }

@@ -3,8 +3,8 @@
 use super::EffectPanel;
 use crate::domain::ModelRole;
 use crate::report::effect::{
-    describe_columns, describe_contrast, describe_fact, describe_mode, describe_start, describe_stop,
-    describe_verdict, percent, remarks,
+    describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
+    describe_stop, describe_verdict, percent, remarks,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, StopReason, Verdict};
@@ -232,7 +232,7 @@ fn column_lines(
     for (place, contrast) in played.enumerate() {
         lines.extend(contrast_lines(contrast, place == 0, columns));
     }
-    for remark in remarks(result) {
+    for remark in remarks(plan.outcome, result) {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, &remark, columns));
     }
     match result.stopped {
@@ -243,7 +243,8 @@ fn column_lines(
             lines.extend(paragraph((Role::Muted, ""), Role::Muted, &why, columns));
         }
         None if progress.phase == EffectPhase::Running && settled > 0 => {
-            let text = format!("{settled} of at most {} pairs", column.log.last_pair());
+            let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
+            let text = format!("{settled} of at most {} pairs{discarded}", column.log.last_pair());
             lines.extend(paragraph((Role::Muted, ""), Role::Muted, &text, columns));
         }
         None => {}
