@@ -18,7 +18,7 @@ mod random;
 
 pub use acquisition::{Improvement, expected_improvement};
 pub use design::latin_hypercube;
-pub use fit::{Fitted, KernelVariant, fit, log_prior};
+pub use fit::{FitOptions, Fitted, KernelVariant, fit, log_prior};
 pub use gaussian_process::{GaussianProcess, Hyperparameters, Prediction, Standardised, TrainingData};
 pub use next_points::{
     FoundPoint, NextPoints, NextPointsInputs, SearchPlan, SearchVariant, maximise_improvement, next_points,

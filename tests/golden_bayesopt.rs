@@ -7,8 +7,8 @@
 #![expect(clippy::print_stdout, reason = "this test has its own `main` and prints its results")]
 
 use retrospect::bayes::{
-    GaussianProcess, Hyperparameters, KernelVariant, NextPointsInputs, SearchVariant, Standardised,
-    TrainingData, expected_improvement, fit, log_prior, maximise_improvement, next_points,
+    FitOptions, GaussianProcess, Hyperparameters, KernelVariant, NextPointsInputs, SearchVariant,
+    Standardised, TrainingData, expected_improvement, fit, log_prior, maximise_improvement, next_points,
 };
 use serde::Deserialize;
 use std::fs;
@@ -156,7 +156,7 @@ fn compare_predictions(file: &File, block: &Block) -> Result<(), String> {
     )?;
     let likelihood = process.log_marginal_likelihood();
     expect_near("log marginal likelihood", &[likelihood], &[block.log_marginal_likelihood])?;
-    let prior = log_prior(block.variant, &hyper);
+    let prior = log_prior(block.variant, &hyper, &FitOptions::default());
     expect_near("log prior", &[prior], &[block.log_prior.unwrap_or(prior)])?;
     expect_near("objective", &[likelihood + prior], &[block.map_objective.unwrap_or(likelihood + prior)])
 }
@@ -164,7 +164,7 @@ fn compare_predictions(file: &File, block: &Block) -> Result<(), String> {
 /// Compares the own fit, and the own search at the own fit, with the best that is known.
 fn compare_fit(file: &File, block: &Block) -> Result<(), String> {
     let stored = block.map_objective.ok_or("no stored objective")?;
-    let fitted = fit(block.variant, data(file), |_| Ok(()))?;
+    let fitted = fit(block.variant, data(file), &FitOptions::default(), |_| Ok(()))?;
     if fitted.objective.is_nan() || fitted.objective < stored - FIT {
         return Err(format!("own objective {}, stored {stored}", fitted.objective));
     }
@@ -213,6 +213,7 @@ fn check_next_points(file: &File) -> Result<(), String> {
         rewards: file.y_raw.clone(),
         scores: vec![],
         kernel: KernelVariant::Paper,
+        fit: FitOptions::default(),
         search: SearchVariant::Ours,
         count: 10,
         seed: 1,

@@ -11,7 +11,8 @@
 )]
 
 use retrospect::bayes::{
-    KernelVariant, NextPointsInputs, RandomNumbers, SearchVariant, latin_hypercube, mix_seed, next_points,
+    FitOptions, KernelVariant, NextPointsInputs, RandomNumbers, SearchVariant, latin_hypercube, mix_seed,
+    next_points,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -131,6 +132,7 @@ fn search_regret(problem: &Problem, batch: usize, seed: u64) -> f64 {
             rewards: rewards.clone(),
             scores: vec![],
             kernel: KernelVariant::Paper,
+            fit: FitOptions::default(),
             search: SearchVariant::Ours,
             count: 10,
             seed: mix_seed(seed, &format!("after {}", points.len())),

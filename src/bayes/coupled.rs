@@ -3,7 +3,8 @@
 use super::kernel::Matern;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-/// Is added to the diagonal of the points' covariances before they are inverted.
+/// Is added to the diagonal of the points' covariances before they are inverted, as in the code. It keeps the inverse finite where
+/// two points are close, and isn't a choice about the model, so it is no setting.
 const JITTER: f64 = 1e-4;
 
 /// `K(z, z') = s2 w(z)' K_S w(z')` with `w(z) = A k(X, z)` and `A = (k(X, X) + 1e-4 I)^-1`, where `k` is a Matérn

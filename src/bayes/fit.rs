@@ -2,6 +2,7 @@
 
 use super::evolution::{self, EvolutionOptions};
 use super::gaussian_process::{GaussianProcess, Hyperparameters, TrainingData};
+use super::random::RandomNumbers;
 use serde::{Deserialize, Serialize};
 
 /// Which hyper-parameters are free, and their priors.
@@ -18,18 +19,73 @@ pub enum KernelVariant {
     Coupled,
 }
 
-/// The range of the logarithm of a length scale.
+/// The numbers of a fit that a person may choose. The default is what every fit had before they could be chosen, so it also
+/// stands for what an older journal doesn't say.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FitOptions {
+    /// The generations of each start, at most.
+    pub generations: usize,
+    /// From how many places the fit begins; 0: as many as suit the kernel.
+    pub starts: usize,
+    /// The lowest variance of the noise of standardised rewards.
+    pub min_noise: f64,
+    /// The Gamma distribution of each length scale, by shape and rate; the next two likewise.
+    pub lengthscale_prior: [f64; 2],
+    /// That of the noise; the paper's kernel has none.
+    pub noise_prior: [f64; 2],
+    /// That of the output scale, where it is free; the coupled kernel has none.
+    pub outputscale_prior: [f64; 2],
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            generations: 300,
+            starts: 0,
+            min_noise: 1e-4,
+            lengthscale_prior: [3.0, 6.0],
+            noise_prior: [1.1, 0.05],
+            outputscale_prior: [2.0, 0.15],
+        }
+    }
+}
+
+impl FitOptions {
+    /// Returns the length scales and noises from which a fit begins. After the fixed ones they are drawn, always the same.
+    fn starts(&self, variant: KernelVariant) -> Vec<(f64, f64)> {
+        let count = match (self.starts, variant) {
+            // It has tens of length scales, and each start takes seconds.
+            (0, KernelVariant::Coupled) => 1,
+            (0, _) => STARTS.len(),
+            (count, _) => count,
+        };
+        let mut numbers = RandomNumbers::from_seed(START_SEED);
+        let mut between = |low: f64, high: f64| (low.ln() + numbers.unit() * (high / low).ln()).exp();
+        let drawn = std::iter::repeat_with(|| (between(0.1, 2.0), between(1e-3, 0.5)));
+        STARTS.iter().copied().chain(drawn).take(count).collect()
+    }
+
+    /// Returns how many generations a fit has at most.
+    pub(super) fn all_generations(&self, variant: KernelVariant) -> u64 {
+        (self.starts(variant).len() * self.generations) as u64
+    }
+}
+
+/// The range of the logarithm of a length scale. It and the next two only keep the numbers finite: the priors' densities at their
+/// ends are as good as 0. So they aren't options.
 const LENGTHSCALE: [f64; 2] = [-7.0, 5.0];
-/// The range of the logarithm of the noise's variance; the lowest is that of 1e-4.
-const NOISE: [f64; 2] = [-9.210_340_371_976_182, 5.0];
+/// The highest logarithm of the noise's variance.
+const MAX_LOG_NOISE: f64 = 5.0;
 /// The range of the logarithm of the output scale.
 const OUTPUTSCALE: [f64; 2] = [-7.0, 7.0];
-/// The length scales and noises from which a fit starts.
+/// The first length scales and noises from which a fit starts.
 const STARTS: [(f64, f64); 4] = [(0.33, 0.01), (0.5, 0.1), (1.0, 0.001), (0.2, 0.5)];
-/// The generations of each start.
-const GENERATIONS: usize = 300;
+/// The seed of further ones.
+const START_SEED: u64 = 4;
+/// The first step of the search in each direction, in logarithms. The search adapts it by itself, so it isn't an option.
 const STEP: f64 = 0.7;
-/// The value of hyper-parameters whose covariance matrix isn't positive definite.
+/// The value of hyper-parameters whose covariance matrix isn't positive definite: any number below all others.
 const IMPOSSIBLE: f64 = -1e12;
 
 impl KernelVariant {
@@ -50,16 +106,6 @@ impl KernelVariant {
             Self::Coupled => (dimension, data.scores.first().map_or(0, Vec::len)),
         }
     }
-
-    /// The coupled kernel has tens of length scales, and each start takes seconds.
-    fn starts(self) -> &'static [(f64, f64)] {
-        if self == Self::Coupled { &STARTS[..1] } else { &STARTS }
-    }
-
-    /// How many generations a fit has at most.
-    pub(super) fn generations(self) -> u64 {
-        (self.starts().len() * GENERATIONS) as u64
-    }
 }
 
 /// A fitted process.
@@ -78,27 +124,28 @@ pub struct Fitted {
 pub fn fit(
     variant: KernelVariant,
     data: TrainingData<'_>,
+    options: &FitOptions,
     mut on_generation: impl FnMut(u64) -> Result<(), String>,
 ) -> Result<Fitted, String> {
-    check(variant, data)?;
-    let bounds = bounds(variant, data);
+    check(variant, data, options)?;
+    let bounds = bounds(variant, data, options);
     let value = |parameters: &[f64]| {
         let (inside, overshoot) = evolution::clamp(parameters, bounds.iter().copied());
         let hyper = hyperparameters(variant, data, &inside);
         match GaussianProcess::new(&hyper, data) {
             Some(process) if process.log_marginal_likelihood().is_finite() => {
-                process.log_marginal_likelihood() + log_prior(variant, &hyper) - overshoot
+                process.log_marginal_likelihood() + log_prior(variant, &hyper, options) - overshoot
             }
             _ => IMPOSSIBLE,
         }
     };
     let mut best: Option<(Vec<f64>, f64)> = None;
-    for (index, &(lengthscale, noise)) in variant.starts().iter().enumerate() {
-        let start = start(variant, data, lengthscale, noise);
-        let options =
-            EvolutionOptions { step: STEP, population: None, generations: GENERATIONS, seed: index as u64 };
-        let mut done = (index * GENERATIONS) as u64;
-        let found = evolution::maximise(value, &start, options, || {
+    let generations = options.generations;
+    for (index, (lengthscale, noise)) in options.starts(variant).into_iter().enumerate() {
+        let start = start(variant, data, lengthscale, noise.max(options.min_noise));
+        let evolution = EvolutionOptions { step: STEP, population: None, generations, seed: index as u64 };
+        let mut done = (index * generations) as u64;
+        let found = evolution::maximise(value, &start, evolution, || {
             done += 1;
             on_generation(done)
         })?;
@@ -111,16 +158,18 @@ pub fn fit(
     let hyper = hyperparameters(variant, data, &inside);
     let process = GaussianProcess::new(&hyper, data)
         .ok_or_else(|| format!("no process fits the {} rewards: {hyper:?}", data.values.len()))?;
-    let objective = process.log_marginal_likelihood() + log_prior(variant, &hyper);
+    let objective = process.log_marginal_likelihood() + log_prior(variant, &hyper, options);
     Ok(Fitted { hyper, objective, process })
 }
 
 /// Says what is wrong with data from outside, such as a journal that was edited.
-fn check(variant: KernelVariant, data: TrainingData<'_>) -> Result<(), String> {
+fn check(variant: KernelVariant, data: TrainingData<'_>, options: &FitOptions) -> Result<(), String> {
     let dimension = data.points.first().ok_or("there are no points to fit a process to")?.len();
     let numbers = data.points.iter().flatten().chain(data.values).chain(data.scores.iter().flatten());
     let coupled = variant == KernelVariant::Coupled;
     let score_count = data.scores.first().map_or(0, Vec::len);
+    let priors = [options.lengthscale_prior, options.noise_prior, options.outputscale_prior];
+    let mut positive = priors.as_flattened().iter().chain([&options.min_noise]);
     let problem = if dimension == 0 || data.points.iter().any(|point| point.len() != dimension) {
         "the points have different dimensions, or none"
     } else if data.values.len() != data.points.len() {
@@ -131,6 +180,8 @@ fn check(variant: KernelVariant, data: TrainingData<'_>) -> Result<(), String> {
         "the points have different numbers of scores, or none"
     } else if numbers.copied().any(|number| !number.is_finite()) {
         "a point, reward or score is not a finite number"
+    } else if options.generations == 0 || !positive.all(|number| number.is_finite() && *number > 0.0) {
+        "the fit has no generations, or its lowest noise or a prior's shape or rate is not a positive number"
     } else {
         return Ok(());
     };
@@ -138,10 +189,10 @@ fn check(variant: KernelVariant, data: TrainingData<'_>) -> Result<(), String> {
 }
 
 /// The ranges of the parameters of a search: the logarithms of length scales, noise and output scale, and the mean.
-fn bounds(variant: KernelVariant, data: TrainingData<'_>) -> Vec<[f64; 2]> {
+fn bounds(variant: KernelVariant, data: TrainingData<'_>, options: &FitOptions) -> Vec<[f64; 2]> {
     let (points, scores) = variant.lengthscales(data);
     let mut bounds = vec![LENGTHSCALE; points + scores];
-    bounds.push(NOISE);
+    bounds.push([options.min_noise.ln(), MAX_LOG_NOISE]);
     if variant.has_outputscale() {
         bounds.push(OUTPUTSCALE);
     }
@@ -173,19 +224,20 @@ fn hyperparameters(variant: KernelVariant, data: TrainingData<'_>, parameters: &
 }
 
 /// The logarithm of the priors' density, taken at the hyper-parameters themselves. Gamma distributions by shape and rate.
-pub fn log_prior(variant: KernelVariant, hyper: &Hyperparameters) -> f64 {
+pub fn log_prior(variant: KernelVariant, hyper: &Hyperparameters, options: &FitOptions) -> f64 {
     let lengthscales = hyper.lengthscales.iter().chain(&hyper.score_lengthscales);
-    let mut log_density: f64 = lengthscales.map(|length| log_gamma_density(*length, 3.0, 6.0)).sum();
+    let mut log_density: f64 =
+        lengthscales.map(|length| log_gamma_density(*length, options.lengthscale_prior)).sum();
     if variant != KernelVariant::Paper {
-        log_density += log_gamma_density(hyper.noise, 1.1, 0.05);
+        log_density += log_gamma_density(hyper.noise, options.noise_prior);
     }
     if matches!(variant, KernelVariant::Scaled | KernelVariant::Ard) {
-        log_density += log_gamma_density(hyper.outputscale, 2.0, 0.15);
+        log_density += log_gamma_density(hyper.outputscale, options.outputscale_prior);
     }
     log_density
 }
 
-fn log_gamma_density(value: f64, shape: f64, rate: f64) -> f64 {
+fn log_gamma_density(value: f64, [shape, rate]: [f64; 2]) -> f64 {
     shape * rate.ln() - libm::lgamma(shape) + (shape - 1.0) * value.ln() - rate * value
 }
 
@@ -195,7 +247,7 @@ mod tests {
     use crate::bayes::RandomNumbers;
 
     fn fit_quietly(variant: KernelVariant, data: TrainingData<'_>) -> Result<Fitted, String> {
-        fit(variant, data, |_| Ok(()))
+        fit(variant, data, &FitOptions::default(), |_| Ok(()))
     }
 
     #[test]
@@ -237,8 +289,62 @@ mod tests {
     fn a_report_that_fails_ends_the_fit() {
         let points = vec![vec![0.0], vec![0.5]];
         let data = TrainingData { points: &points, values: &[1.0, -1.0], scores: &[] };
-        let ended =
-            fit(KernelVariant::Paper, data, |done| if done < 5 { Ok(()) } else { Err("stop".to_owned()) });
+        let ended = fit(KernelVariant::Paper, data, &FitOptions::default(), |done| {
+            if done < 5 { Ok(()) } else { Err("stop".to_owned()) }
+        });
         assert_eq!(ended.map(|_| ()), Err("stop".to_owned()));
+    }
+
+    fn fit_with(options: FitOptions) -> Result<Fitted, String> {
+        let points: Vec<Vec<f64>> = (0..8).map(|index| vec![f64::from(index) / 4.0 - 1.0]).collect();
+        let values: Vec<f64> = points.iter().map(|point| (3.0 * point[0]).sin()).collect();
+        let data = TrainingData { points: &points, values: &values, scores: &[] };
+        fit(KernelVariant::Scaled, data, &options, |_| Ok(()))
+    }
+
+    /// Each option changes what is fitted, in the direction that its name says.
+    #[test]
+    fn options_lead_the_fit() {
+        let options = FitOptions::default();
+        let usual = fit_with(options).expect("the data can be fitted");
+        assert!(usual.hyper.noise < 2e-3, "{:?}", usual.hyper);
+        let noisy = fit_with(FitOptions { min_noise: 0.3, ..options }).expect("the data can be fitted");
+        assert!(noisy.hyper.noise >= 0.3 - 1e-9, "{:?}", noisy.hyper);
+        // Priors with a mean of 4 and a small variance.
+        let long = fit_with(FitOptions { lengthscale_prior: [400.0, 100.0], ..options });
+        assert!(long.expect("the data can be fitted").hyper.lengthscales[0] > 3.0);
+        let noisy = fit_with(FitOptions { noise_prior: [400.0, 100.0], ..options });
+        assert!(noisy.expect("the data can be fitted").hyper.noise > 3.0);
+        let high = fit_with(FitOptions { outputscale_prior: [400.0, 100.0], ..options });
+        assert!(high.expect("the data can be fitted").hyper.outputscale > 3.0);
+        let hasty = fit_with(FitOptions { generations: 1, starts: 1, ..options });
+        assert!(hasty.expect("the data can be fitted").objective < usual.objective - 1e-3);
+        let patient = fit_with(FitOptions { starts: 9, ..options }).expect("the data can be fitted");
+        assert!(patient.objective >= usual.objective);
+        for wrong in [
+            FitOptions { generations: 0, ..options },
+            FitOptions { min_noise: 0.0, ..options },
+            FitOptions { noise_prior: [1.0, -1.0], ..options },
+        ] {
+            assert!(
+                fit_with(wrong).is_err_and(|why| why.contains("the fit has no generations")),
+                "{wrong:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_fit_begins_at_as_many_places_as_were_asked_for() {
+        let starts = |starts, variant| FitOptions { starts, ..FitOptions::default() }.starts(variant);
+        assert_eq!(starts(0, KernelVariant::Paper), STARTS);
+        assert_eq!(starts(0, KernelVariant::Coupled), STARTS[..1]);
+        assert_eq!(starts(2, KernelVariant::Coupled), STARTS[..2]);
+        let many = starts(20, KernelVariant::Paper);
+        assert_eq!((many.len(), &many[..4]), (20, &STARTS[..]));
+        assert_eq!(many, starts(20, KernelVariant::Ard));
+        assert!(
+            many.iter().all(|(length, noise)| (0.1..=2.0).contains(length) && (1e-3..=0.5).contains(noise))
+        );
+        assert!(many[4] != many[5], "{many:?}");
     }
 }

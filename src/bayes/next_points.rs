@@ -4,7 +4,7 @@
 use super::ReportProgress;
 use super::acquisition::{Improvement, expected_improvement};
 use super::evolution::{self, EvolutionOptions};
-use super::fit::{KernelVariant, fit};
+use super::fit::{FitOptions, KernelVariant, fit};
 use super::gaussian_process::{GaussianProcess, Hyperparameters, Standardised, TrainingData};
 use super::random::{RandomNumbers, mix_seed};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,9 @@ pub struct NextPointsInputs {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Vec<f64>>,
     pub kernel: KernelVariant,
+    /// Journals of older versions don't have them, and were computed with the default.
+    #[serde(default)]
+    pub fit: FitOptions,
     pub search: SearchVariant,
     /// The largest number of points to return, and of starts.
     pub count: usize,
@@ -104,11 +107,11 @@ pub fn next_points(inputs: &NextPointsInputs, report: &mut ReportProgress<'_>) -
     check(inputs)?;
     let plan = inputs.search.plan();
     let starts = best_points(&inputs.points, &inputs.rewards, inputs.count);
-    let fit_generations = inputs.kernel.generations();
+    let fit_generations = inputs.fit.all_generations(inputs.kernel);
     let all = fit_generations + (starts.len() * plan.generations) as u64;
     let standardised = Standardised::new(&inputs.rewards);
     let data = TrainingData { points: &inputs.points, values: &standardised.values, scores: &inputs.scores };
-    let fitted = fit(inputs.kernel, data, |done| report(done, all))?;
+    let fitted = fit(inputs.kernel, data, &inputs.fit, |done| report(done, all))?;
     let best = standardised.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut found: Vec<(Vec<f64>, Improvement)> = Vec::new();
     for (index, start) in starts.into_iter().enumerate() {

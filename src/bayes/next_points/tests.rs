@@ -10,6 +10,7 @@ fn inputs(points: Vec<Vec<f64>>, rewards: Vec<f64>) -> NextPointsInputs {
         rewards,
         scores: vec![],
         kernel: KernelVariant::Paper,
+        fit: FitOptions::default(),
         search: SearchVariant::Ours,
         count: 10,
         seed: 11,

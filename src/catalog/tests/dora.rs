@@ -174,6 +174,50 @@ fn the_search_makes_the_evaluations_of_the_code_and_gives_all_rewards_to_the_opt
     assert_eq!(state.memory["fits"].as_array().unwrap().len(), 2);
 }
 
+/// A fit's inputs have all its numbers, whose defaults are those that a journal without them was computed with.
+#[test]
+fn the_numbers_of_a_fit_are_settings_and_inputs_of_its_job() {
+    let short = [("n_init", json!(3)), ("rounds", json!(1)), ("batch", json!(2)), ("attempts", json!(1))];
+    let fit = |settings: &[(&str, Value)]| {
+        let play = play(run(&[("a", PUT)], settings), |attempt| attempt % 2 == 0);
+        jobs(&play, "dora.next_points").remove(0)
+    };
+    let inputs = fit(&short);
+    assert_eq!(
+        inputs["fit"],
+        json!({"generations": 300, "starts": 0, "min_noise": 1e-4, "lengthscale_prior": [3.0, 6.0],
+            "noise_prior": [1.1, 0.05], "outputscale_prior": [2.0, 0.15]})
+    );
+    let compute = |inputs: &Value| {
+        crate::method::dora::jobs::compute_next_points(inputs, &JobContext::default()).unwrap()
+    };
+    // Regression: an older journal has no such inputs; a job that was in flight must come to the same vectors.
+    let mut older = inputs.clone();
+    older.as_object_mut().unwrap().remove("fit");
+    assert_eq!(compute(&older), compute(&inputs));
+    let chosen = [
+        ("fit_generations", json!(40)),
+        ("fit_starts", json!(2)),
+        ("min_noise", json!(250_000)),
+        ("lengthscale_shape", json!(30)),
+        ("lengthscale_rate", json!(7.5)),
+        ("noise_shape", json!(2)),
+        ("noise_rate", json!(0.5)),
+        ("outputscale_shape", json!(4)),
+        ("outputscale_rate", json!(3)),
+    ];
+    let all: Vec<_> = short.into_iter().chain(chosen).collect();
+    let other = fit(&all);
+    assert_eq!(
+        other["fit"],
+        json!({"generations": 40, "starts": 2, "min_noise": 0.25, "lengthscale_prior": [30.0, 7.5],
+            "noise_prior": [2.0, 0.5], "outputscale_prior": [4.0, 3.0]})
+    );
+    let (usual, other) = (compute(&inputs), compute(&other));
+    let number = |result: &Value, name: &str| result["hyper"][name].as_f64().unwrap();
+    assert!(number(&other, "noise") >= 0.25 - 1e-9 && number(&usual, "noise") < 0.25, "{usual} {other}");
+}
+
 #[test]
 fn random_and_fixed_vectors_need_no_fit() {
     for (optimise, distinct) in [("random", 8), ("fixed", 2)] {

@@ -5,13 +5,15 @@ use super::ended_search::EndedSearch;
 use super::jobs::{INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs};
 use super::reward::{Outcome, Reward, RewardRules};
 use super::settings::{
-    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, INSTANCES, INTRINSIC_DIM, KERNEL, Kernel, MODEL_SETTING,
-    N_INIT, OPTIMISE, Optimise, PROJECTION, PROMPTER, PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter,
-    REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
+    ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, FIT_GENERATIONS, FIT_STARTS, INSTANCES, INTRINSIC_DIM,
+    KERNEL, Kernel, LENGTHSCALE_RATE, LENGTHSCALE_SHAPE, MIN_NOISE, MODEL_SETTING, N_INIT, NOISE_RATE,
+    NOISE_SHAPE, OPTIMISE, OUTPUTSCALE_RATE, OUTPUTSCALE_SHAPE, Optimise, PROJECTION, PROMPTER,
+    PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter, REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps,
+    TEMPLATE_SETTING,
 };
 use super::text_steering;
 use crate::bayes::{
-    Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
+    FitOptions, Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
     latin_hypercube, mix_seed, project_to_plane,
 };
 use crate::domain::{
@@ -343,6 +345,7 @@ impl Search {
             rewards: usable().map(|evaluated| evaluated.reward).collect(),
             scores: usable().filter(|_| has_scores).map(|evaluated| evaluated.scores.clone()).collect(),
             kernel,
+            fit: fit_options(state),
             search: match state.setting(SEARCH) {
                 SearchSteps::Ours => SearchVariant::Ours,
                 SearchSteps::Code => SearchVariant::Code,
@@ -567,6 +570,17 @@ fn anchor_seed(state: &State) -> u64 {
 
 fn dimension(state: &State) -> usize {
     state.setting(INTRINSIC_DIM) as usize
+}
+
+fn fit_options(state: &State) -> FitOptions {
+    FitOptions {
+        generations: state.setting(FIT_GENERATIONS) as usize,
+        starts: state.setting(FIT_STARTS) as usize,
+        min_noise: state.setting(MIN_NOISE) as f64 / 1e6,
+        lengthscale_prior: [state.setting(LENGTHSCALE_SHAPE), state.setting(LENGTHSCALE_RATE)],
+        noise_prior: [state.setting(NOISE_SHAPE), state.setting(NOISE_RATE)],
+        outputscale_prior: [state.setting(OUTPUTSCALE_SHAPE), state.setting(OUTPUTSCALE_RATE)],
+    }
 }
 
 fn reward_rules(state: &State) -> RewardRules {

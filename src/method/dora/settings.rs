@@ -1,6 +1,6 @@
 //! DORA's settings. Numbers without a note are those of the paper or of its public code (docs/methods/dora.md).
 
-use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
+use crate::domain::SettingOrigin::{self, BuiltIn, Code, Paper};
 use crate::domain::common_settings::MEMORY;
 use crate::domain::{DefaultValue, SettingSpec, TypedSetting, setting_words};
 
@@ -18,6 +18,15 @@ pub const LIST: &[SettingSpec] = &[
     ROUNDS.spec,
     BATCH.spec,
     KERNEL.spec,
+    FIT_GENERATIONS.spec,
+    FIT_STARTS.spec,
+    MIN_NOISE.spec,
+    LENGTHSCALE_SHAPE.spec,
+    LENGTHSCALE_RATE.spec,
+    NOISE_SHAPE.spec,
+    NOISE_RATE.spec,
+    OUTPUTSCALE_SHAPE.spec,
+    OUTPUTSCALE_RATE.spec,
     SEARCH.spec,
     REWARD.spec,
     ALPHA.spec,
@@ -160,6 +169,71 @@ pub const KERNEL: TypedSetting<Kernel> = Kernel::setting(
     Paper,
 )
 .with_code_default(Kernel::Coupled.as_default());
+
+pub const FIT_GENERATIONS: TypedSetting<u64> = TypedSetting::number(
+    "fit_generations",
+    "the most generations of CMA-ES from each place where the fit of the Gaussian process begins",
+    300,
+    (1, 10_000),
+    BuiltIn,
+);
+
+pub const FIT_STARTS: TypedSetting<u64> = TypedSetting::number(
+    "fit_starts",
+    "from how many places the fit of the Gaussian process begins; 0: four, or one with the kernel `coupled`, each of whose starts takes seconds",
+    0,
+    (0, 100),
+    BuiltIn,
+);
+
+/// In millionths, because a setting with decimals has two.
+pub const MIN_NOISE: TypedSetting<u64> = TypedSetting::number(
+    "min_noise",
+    "the lowest variance of the noise that is fitted, in millionths of the variance of the rewards",
+    100,
+    (1, 1_000_000),
+    Code,
+);
+
+/// The shape or the rate of a prior of the fit.
+const fn prior(
+    name: &'static str,
+    meaning: &'static str,
+    hundredths: u64,
+    origin: SettingOrigin,
+) -> TypedSetting<f64> {
+    TypedSetting::decimal(name, meaning, hundredths, (1, 1_000_000), origin)
+}
+
+pub const LENGTHSCALE_SHAPE: TypedSetting<f64> =
+    prior("lengthscale_shape", "the shape of the Gamma prior of length scales", 300, Paper);
+
+pub const LENGTHSCALE_RATE: TypedSetting<f64> =
+    prior("lengthscale_rate", "the rate of the Gamma prior of length scales", 600, Paper);
+
+pub const NOISE_SHAPE: TypedSetting<f64> = prior(
+    "noise_shape",
+    "the shape of the Gamma prior of the noise's variance; the kernel `paper` has no such prior",
+    110,
+    Code,
+);
+
+pub const NOISE_RATE: TypedSetting<f64> =
+    prior("noise_rate", "the rate of the Gamma prior of the noise's variance; not for `paper`", 5, Code);
+
+pub const OUTPUTSCALE_SHAPE: TypedSetting<f64> = prior(
+    "outputscale_shape",
+    "the shape of the Gamma prior of the output scale, with the kernels `scaled` and `ard`",
+    200,
+    BuiltIn,
+);
+
+pub const OUTPUTSCALE_RATE: TypedSetting<f64> = prior(
+    "outputscale_rate",
+    "the rate of the Gamma prior of the output scale, with the kernels `scaled` and `ard`",
+    15,
+    BuiltIn,
+);
 
 setting_words! {
     /// How expected improvement is searched.
