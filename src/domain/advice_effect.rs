@@ -127,4 +127,19 @@ mod tests {
             "effective 2, ineffective 3, toxic 2 pairs (steps with : without, DORA's definition)"
         );
     }
+
+    /// Why lanes don't judge advice by a task's first attempt in the same search, which had none: that attempt was lost, or there
+    /// would be no advice, and beside it no advice is ever toxic (docs/METHODS.md).
+    #[test]
+    fn beside_a_lost_attempt_no_advice_is_toxic() {
+        let lost = Attempts { steps: 50, solved: false, allowed: 50 };
+        for steps in 1..=50 {
+            for solved in [true, false] {
+                let with = Attempts { steps, solved, allowed: 50 };
+                let effect = AdviceEffect::from_steps(with.counted_steps(), lost.counted_steps());
+                assert_ne!(effect, AdviceEffect::Toxic, "{with:?}");
+                assert_eq!(effect == AdviceEffect::Effective, solved && steps < 50, "{with:?}");
+            }
+        }
+    }
 }
