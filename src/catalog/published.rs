@@ -19,6 +19,10 @@ pub struct Paper {
     pub title: String,
     /// The number of tasks that it evaluates on, by environment.
     pub tasks: BTreeMap<String, usize>,
+    /// How many tasks of each type of its figures it evaluates on, if these are not tasks of a list that is known: the number that
+    /// its figures imply, and others that it states. Runs with any of them are as faithful.
+    #[serde(default)]
+    pub tasks_per_type: Vec<usize>,
     /// Its split of the tasks, if it names one.
     pub split: Option<String>,
     /// The interface of its agents, by environment; not given if unknown.
@@ -36,9 +40,15 @@ pub struct Paper {
     /// are as faithful. A preset doesn't set them unless its row does, because a machine may not have what they need.
     #[serde(default)]
     pub stated: BTreeMap<String, Vec<Value>>,
+    /// What isn't known of its runs in an environment, by its name. Said beside the figures, which it doesn't keep from being compared.
+    #[serde(default)]
+    pub notes: BTreeMap<String, String>,
     /// The paper truncates figures instead of rounding them.
     #[serde(default, rename = "cuts")]
     pub truncates_figures: bool,
+    /// Its shares are printed with two digits.
+    #[serde(default)]
+    pub whole_per_cents: bool,
 }
 
 /// One row of a paper's table: its settings and its figures.
@@ -70,6 +80,10 @@ pub struct PaperRow {
     pub calibration: BTreeMap<String, Value>,
     /// Why no run can be compared with this row, if there is such a reason.
     pub caveat: Option<String>,
+    /// What isn't known of the row, or can't be here as it was there. Said beside the figures, which it doesn't keep from being
+    /// compared.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The settings that define the row, by name.
     #[serde(default, rename = "set")]
     pub settings: BTreeMap<String, Value>,
@@ -128,7 +142,12 @@ impl PaperRow {
     /// Returns whether a figure is possible for the paper's number of tasks (k / total for a whole k), or `None` if
     /// that number is unknown.
     pub fn is_possible_figure(&self, figure: &PublishedFigure) -> Option<bool> {
-        self.task_count(figure).map(|total| is_possible_share(figure.4, total, self.paper.truncates_figures))
+        let total = self.task_count(figure)?;
+        Some(if self.paper.whole_per_cents {
+            (0..=total).any(|solved| (100.0 * solved as f64 / total as f64 - figure.4).abs() <= 0.5)
+        } else {
+            is_possible_share(figure.4, total, self.paper.truncates_figures)
+        })
     }
 
     /// Returns the paper's sampling parameters, by name.
@@ -156,6 +175,17 @@ impl PaperRow {
     /// Returns the interface of the paper's agents in an environment, or `None` if it is unknown.
     pub fn interface_in(&self, env: &str) -> Option<Interface> {
         self.paper.interfaces.get(env).copied()
+    }
+
+    /// Returns what is said beside the row's figures in an environment.
+    pub fn notes_in(&self, env: &str) -> Vec<String> {
+        self.paper.notes.get(env).into_iter().chain(&self.notes).cloned().collect()
+    }
+
+    /// Returns the types of tasks that have figures of their own in an environment.
+    pub fn task_types_in(&self, env: &str) -> BTreeSet<&str> {
+        let figures = self.figures.iter().filter(|figure| figure.0 == env && figure.2 != "all");
+        figures.map(|figure| figure.2.as_str()).collect()
     }
 
     /// Returns the environments that the row's figures are about.

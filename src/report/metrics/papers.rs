@@ -49,6 +49,8 @@ pub struct RowComparison {
     pub figures: Vec<PaperComparison>,
     /// What differs; empty if the configuration is comparable.
     pub differences: Vec<String>,
+    /// What isn't known of the paper's runs, or can't be here as it was there.
+    pub notes: Vec<String>,
 }
 
 /// Returns every row about a configuration's method and environment, that of its own preset first: its figures beside ours where everything agrees, and
@@ -81,7 +83,8 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<RowComparison>, Stri
         let differences = row.differences(metrics, spec, env);
         let figures = row.figures.iter().filter(|figure| figure.0 == env && differences.is_empty());
         let figures = figures.filter_map(|figure| compare_figure(row, figure, metrics)).collect();
-        RowComparison { source: row.source(), row: row.label.clone(), figures, differences }
+        let notes = row.notes_in(env);
+        RowComparison { source: row.source(), row: row.label.clone(), figures, differences, notes }
     };
     Ok(method_rows.into_iter().map(compare).collect())
 }

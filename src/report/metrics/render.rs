@@ -104,8 +104,11 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
                 reasons
                     .extend(rows.iter().filter(|row| !row.differences.is_empty()).map(describe_differences));
                 let figures: Vec<&PaperComparison> = rows.iter().flat_map(|row| &row.figures).collect();
-                fields
-                    .insert("against_paper".to_owned(), json!({"figures": figures, "differences": reasons}));
+                let notes: Vec<String> = rows.iter().filter_map(describe_notes).collect();
+                fields.insert(
+                    "against_paper".to_owned(),
+                    json!({"figures": figures, "notes": notes, "differences": reasons}),
+                );
             }
             value
         })
@@ -350,6 +353,14 @@ fn write_published(out: &mut String, format: Format, metrics: &Metrics) {
             let head = vec!["source", "their model", "measure", "published", "ours (95 %)", "note"];
             let figures = rows.iter().flat_map(|row| &row.figures).map(row).collect();
             write_table(out, format, &Table { head, rows: figures });
+            let notes: Vec<String> = rows.iter().filter_map(describe_notes).collect();
+            if !notes.is_empty() {
+                let _ = writeln!(out, "What these figures leave open, or have otherwise than here:");
+                for line in notes {
+                    let _ = writeln!(out, "- {}", escape_line(format, &line));
+                }
+                out.push('\n');
+            }
             let different: Vec<&RowComparison> =
                 rows.iter().filter(|row| !row.differences.is_empty()).collect();
             if !different.is_empty() {
@@ -378,6 +389,12 @@ fn describe_all_differences(rows: &[&RowComparison]) -> Vec<String> {
     };
     let all = (!common.is_empty()).then(|| format!("from all {} rows: {}", rows.len(), common.join("; ")));
     all.into_iter().chain(rows.iter().map(describe_rest)).collect()
+}
+
+/// Describes what a row with figures leaves open. `None` if it has no figures, or nothing is open.
+fn describe_notes(row: &RowComparison) -> Option<String> {
+    (!row.figures.is_empty() && !row.notes.is_empty())
+        .then(|| format!("{} ({}): {}", row.source, row.row, row.notes.join("; ")))
 }
 
 /// Describes what differs from a row of a paper's table.

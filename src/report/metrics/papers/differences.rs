@@ -1,6 +1,8 @@
 //! What keeps a run from being compared with a row of a paper's table.
 
-use crate::catalog::{self, CALIBRATION_METHOD, ModelNeed, PaperRow, find_environment, find_method};
+use crate::catalog::{
+    self, CALIBRATION_METHOD, ModelNeed, PaperRow, TaskFacts, find_environment, find_method,
+};
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
     ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin,
@@ -55,7 +57,13 @@ impl PaperRow {
             }
             _ => 0,
         };
-        let published = self.paper.tasks.get(env).copied();
+        // Which tasks of a type it evaluates on, such a paper doesn't say.
+        let has_list = self.paper.tasks_per_type.is_empty();
+        let published = self.paper.tasks.get(env).copied().filter(|_| has_list);
+        if !has_list {
+            let short_type = facts.map_or(TaskFacts::NONE.short_type, |facts| facts.short_type);
+            reasons.extend(self.task_type_difference(env, tasks.values().copied(), short_type));
+        }
         if outside > 0 {
             let name = split
                 .filter(|_| facts.is_some_and(|facts| facts.split_in_id))
@@ -65,6 +73,34 @@ impl PaperRow {
             reasons.push(format!("{total} tasks in the paper, {} here", tasks.len()));
         }
         reasons
+    }
+
+    /// Compares how many tasks of each type there are.
+    fn task_type_difference<'t>(
+        &self,
+        env: &str,
+        tasks: impl Iterator<Item = &'t Task>,
+        short_type: fn(&str) -> &str,
+    ) -> Option<String> {
+        let in_paper = self.task_types_in(env);
+        let mut here: BTreeMap<&str, usize> = in_paper.iter().map(|name| (*name, 0)).collect();
+        for task in tasks {
+            *here.entry(task.task_type.as_deref().map_or("no type", short_type)).or_default() += 1;
+        }
+        let is_other = |(name, count): &(&str, usize)| {
+            !in_paper.contains(name) || !self.paper.tasks_per_type.contains(count)
+        };
+        let others: Vec<String> =
+            here.into_iter().filter(is_other).map(|(name, count)| format!("{name} {count}")).collect();
+        let numbers: Vec<String> = self.paper.tasks_per_type.iter().map(usize::to_string).collect();
+        (!others.is_empty()).then(|| {
+            format!(
+                "{} tasks of each of {} types in the paper, other numbers here: {}",
+                numbers.join(" or "),
+                in_paper.len(),
+                others.join(", ")
+            )
+        })
     }
 
     /// Compares the lessons at the start: none, or a constitution from one calibration task of each type.

@@ -1,9 +1,14 @@
 //! What differs from the rows of the papers' tables, as it is printed.
 
-use super::{Format, compare_with_papers, render_metrics, single_group, three_reflexion_tasks};
-use crate::catalog;
-use crate::domain::{PRESET_SETTING, SettingOrigin};
+use super::{
+    Format, compare_with_papers, episode, render_metrics, session, single_group, spec, task,
+    three_reflexion_tasks,
+};
+use crate::catalog::{self, PaperRow, published_results};
+use crate::domain::{PRESET_SETTING, RunSpec, SettingOrigin, Task};
 use crate::method::PaperOrCode;
+use crate::report::metrics::{RowComparison, SessionMetrics};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Returns what a run of a method differs in from a row of DORA's second table, with these settings.
@@ -121,4 +126,128 @@ fn temperatures_of_the_public_code_are_accepted_where_the_paper_names_none() {
     };
     assert_eq!((of_actor(0.0), of_actor(0.3)), (None, None));
     assert_eq!(of_actor(0.7).as_deref(), Some("actor.temperature 0.3 in the public code, 0.7 here"));
+}
+
+/// Returns a run of a row's preset with nothing else chosen: ten tasks of each type that the row has figures of, the first solved.
+fn run_of_preset(row: &PaperRow, env: &str) -> SessionMetrics {
+    let long_type = |short: &str| match short {
+        "put" => "pick_and_place_simple".to_owned(),
+        "clean" | "heat" | "cool" => format!("pick_{short}_then_place_in_recep"),
+        "examine" => "look_at_obj_in_light".to_owned(),
+        "puttwo" => "pick_two_obj_and_place".to_owned(),
+        page => page.to_owned(),
+    };
+    let types = row.task_types_in(env).into_iter().map(long_type);
+    let tasks = types.flat_map(|name| {
+        (0..10).map(move |n| match env {
+            "alfworld" => task(&format!("json/valid_unseen/{name}-{n}"), &name),
+            _ => Task { env: env.to_owned(), ..task(&format!("{name}/{n}"), &name) },
+        })
+    });
+    let episodes = tasks.enumerate().map(|(index, task)| {
+        let won = index % 10 == 0;
+        episode(index as u32 + 1, &task, 1, won, f64::from(u8::from(won)))
+    });
+    let (_, mut settings, loop_detector) = catalog::defaults(&row.method, PaperOrCode::Paper);
+    let of_row = row.settings_in(env).into_iter().map(|(name, value)| (name, value.clone()));
+    let options = row.options.iter().map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+    for (name, value) in of_row.chain(options) {
+        settings.set(name, value, SettingOrigin::Paper);
+    }
+    let mut run =
+        RunSpec { method: row.method.clone(), trials: row.trials, loop_detector, settings, ..spec() };
+    run.limits.steps = row.steps;
+    let mut session = session("s", episodes.collect());
+    session.spec = Some(Arc::new(run));
+    session
+}
+
+/// What a row of DORA's tables has beside a run: its figures, differences and notes.
+fn beside(row: &PaperRow, session: SessionMetrics) -> RowComparison {
+    let rows = compare_with_papers(&single_group(vec![session])).unwrap();
+    rows.into_iter().find(|found| found.source == row.source() && found.row == row.label).unwrap()
+}
+
+fn rows_of_dora() -> impl Iterator<Item = (&'static PaperRow, &'static str)> {
+    let rows = published_results().iter().filter(|row| row.paper.title == "DORA");
+    rows.map(|row| (row, if row.preset.starts_with("dora-1") { "miniwob" } else { "alfworld" }))
+}
+
+/// Regression: what nobody knows of DORA's runs (seeds, split, number of tasks) kept every figure of its tables away, also those
+/// of RCI, from the runs of their own presets.
+#[test]
+fn the_figures_of_doras_tables_stand_beside_runs_of_their_presets() {
+    assert_eq!(rows_of_dora().count(), 20);
+    // Both halves of a table have the same settings, so each run is compared with two rows.
+    for (preset, env) in rows_of_dora().filter(|(row, _)| !row.preset.contains("vicuna")) {
+        let mut session = run_of_preset(preset, env);
+        if preset.method == "dora" {
+            let run = Arc::make_mut(session.spec.as_mut().unwrap());
+            run.settings.set("prompter", "local", SettingOrigin::Flag);
+        }
+        let found = compare_with_papers(&single_group(vec![session])).unwrap();
+        let rows = rows_of_dora().filter(|(row, of)| of == &env && row.label == preset.label);
+        for (row, _) in rows {
+            let name = &row.preset;
+            let found =
+                found.iter().find(|found| found.source == row.source() && found.row == row.label).unwrap();
+            assert_eq!(found.differences, Vec::<String>::new(), "{name}");
+            assert_eq!(found.figures.len(), row.figures.len(), "{name}");
+            assert!(found.figures.iter().all(|figure| (figure.ours.value - 10.0).abs() < 1e-9), "{name}");
+            assert!(found.notes[0].starts_with("the paper names no "), "{:?}", found.notes);
+            let has_note = |words: &str| found.notes.iter().any(|note| note.contains(words));
+            assert_eq!(has_note("soft prompt of "), row.method == "dora", "{name}");
+            assert_eq!(has_note("RCI"), row.method == "rci", "{name}");
+            // Two digits are no reason to call a figure an impossible share; the average of this row can't be one.
+            let notes = found.figures.iter().filter_map(|figure| figure.note.as_deref());
+            let impossible = notes.filter(|note| note.contains("not a share")).count();
+            assert_eq!(impossible, usize::from(name == "dora-2-vicuna-rci"), "{name}");
+        }
+    }
+}
+
+/// The paper says neither which tasks of a type it plays, nor how many of three numbers.
+#[test]
+fn runs_of_other_prompters_or_numbers_of_tasks_have_no_figures_of_dora() {
+    let (row, env) = rows_of_dora().find(|(row, _)| row.preset == "dora-2").unwrap();
+    let steered_by_text = beside(row, run_of_preset(row, env));
+    assert_eq!(steered_by_text.differences, ["prompter local in the paper, text here"]);
+    assert_eq!(steered_by_text.figures, []);
+    let (row, env) = rows_of_dora().find(|(row, _)| row.preset == "dora-1-react").unwrap();
+    let mut session = run_of_preset(row, env);
+    session.episodes.pop();
+    assert_eq!(
+        beside(row, session.clone()).differences,
+        Vec::<String>::new(),
+        "nine are the figures' number"
+    );
+    session.episodes.pop();
+    let found = beside(row, session.clone());
+    let expected =
+        "9 or 10 or 11 tasks of each of 10 types in the paper, other numbers here: use-autocomplete 8";
+    assert_eq!(found.differences, [expected]);
+    assert_eq!(found.figures, []);
+    session.episodes.retain(|episode| episode.task.task_type.as_deref() == Some("click-pie"));
+    let found = beside(row, session);
+    let others = &found.differences[0];
+    assert!(others.contains("click-color 0") && !others.contains("click-pie"), "{others}");
+}
+
+#[test]
+fn what_published_figures_leave_open_is_printed_beside_them() {
+    let row = published_results().iter().find(|row| row.preset == "dora-2-rci").unwrap();
+    let all = [single_group(vec![run_of_preset(row, "alfworld")])];
+    let text = render_metrics(&all, Format::Text, true);
+    let note = "- DORA, Table 2 (Llama3-8b) (RCI): the paper names no ALFWorld split and no step limit";
+    assert!(text.contains("\nWhat these figures leave open, or have otherwise than here:\n"), "{text}");
+    assert!(text.contains(note), "{text}");
+    let json: Value = serde_json::from_str(&render_metrics(&all, Format::Json, true)).unwrap();
+    let notes = json["configurations"][0]["against_paper"]["notes"].as_array().unwrap();
+    assert!(
+        notes.iter().any(|found| format!("- {}", found.as_str().unwrap()).starts_with(note)),
+        "{notes:?}"
+    );
+    // Without figures there is nothing to say about them.
+    let text = render_metrics(&[single_group(vec![three_reflexion_tasks()])], Format::Text, true);
+    assert!(!text.contains("What these figures leave open"), "{text}");
 }
