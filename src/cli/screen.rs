@@ -87,6 +87,9 @@ pub(super) fn show_session(
     let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
     let (mut options, problems) = screen_options(config, screen_args, (dir, demo), start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
+    let mut chapters = options.chapters.to_vec();
+    place_chapters(&mut chapters, &handle.store.timeline());
+    options.chapters = chapters.into();
     // Standard error, visible before and after the screen, gets every problem. The screen has one line for the first
     // one: later problems often follow from it.
     for problem in &problems {
@@ -238,9 +241,28 @@ fn guide_chapters(
         Ok(Some(PtrEqArc(Arc::new(stored))))
     };
     let chapter = |chapter: shipped_demos::Chapter| {
-        Ok(Chapter { at: chapter.at, measurement: measurement(&chapter.measurement)?, text: chapter.text })
+        Ok(Chapter {
+            at: chapter.at,
+            measurement: measurement(&chapter.measurement)?,
+            text: chapter.text,
+            position: None,
+        })
     };
     guide.chapters.into_iter().map(chapter).collect()
+}
+
+/// Sets the positions of the chapters that show a measurement of their own step.
+fn place_chapters(chapters: &mut [Chapter], timeline: &Timeline) {
+    for chapter in chapters {
+        let stored = chapter.measurement.as_ref().and_then(|stored| stored.0.columns.first());
+        let Some(asked) = stored.and_then(|column| column.plan().asked.as_ref()) else { continue };
+        let state = timeline.state_at(asked.seq);
+        let is_of_step = state.episode.as_deref().is_some_and(|episode| {
+            (episode.number, episode.steps.len() as u32) == (chapter.at.episode, chapter.at.step)
+        });
+        let last = last_event_of_step(timeline, chapter.at).filter(|_| is_of_step);
+        chapter.position = last.map(|last| (asked.seq, last));
+    }
 }
 
 /// Returns what stage mode hides even where it doesn't look like a path or an address: the folders of this session and of

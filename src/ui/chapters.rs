@@ -1,11 +1,15 @@
 //! The chapters of a demo: parts of a recorded session, each with a caption.
 
+use crate::domain::Seq;
 use crate::report::StepRef;
 use crate::ui::effect::EffectProgress;
 use crate::ui::frame_data::Context;
 use crate::ui::playback::Speed;
 use crate::ui::types::PtrEqArc;
 use std::time::Duration;
+
+/// How long the panel of a measurement is shown at least, however fast the session plays: it is what a demo leads up to.
+const MIN_PANEL_TIME: Duration = Duration::from_secs(4);
 
 /// A part of a demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,19 @@ pub struct Chapter {
     pub text: String,
     /// The stored measurement whose panel is shown where it begins.
     pub measurement: Option<PtrEqArc<EffectProgress>>,
+    /// The event at which the measurement was asked for, if that is before the step's last event, with the latter: what came later
+    /// is for the next chapter.
+    pub position: Option<(Seq, Seq)>,
+}
+
+/// Returns the event whose state is shown for a position: in the step of a measurement, the one at which it was asked for.
+pub fn shown_position(chapters: &[Chapter], seq: Seq) -> Seq {
+    let positions = chapters.iter().filter_map(|chapter| chapter.position);
+    positions
+        .filter(|(asked, last)| (*asked..=*last).contains(&seq))
+        .map(|(asked, _)| asked)
+        .next()
+        .unwrap_or(seq)
 }
 
 /// Returns the step that all panes show.
@@ -27,7 +44,9 @@ pub fn shown_step(context: &Context<'_>) -> StepRef {
 /// Returns how long playback shows a step: long enough to read the caption that begins there, and the panel of a measurement.
 pub fn display_time(chapters: &[Chapter], speed: Speed, step: StepRef) -> Duration {
     match chapters.iter().find(|chapter| chapter.at == step) {
-        Some(chapter) if chapter.measurement.is_some() => speed.reading_time(&chapter.text) * 2,
+        Some(chapter) if chapter.measurement.is_some() => {
+            (speed.reading_time(&chapter.text) * 2).max(MIN_PANEL_TIME)
+        }
         Some(chapter) => speed.reading_time(&chapter.text),
         None => speed.delay(),
     }

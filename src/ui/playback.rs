@@ -79,11 +79,13 @@ pub struct Playback {
     pub speed: Speed,
     /// When the next step is due; `None` while nothing plays.
     pub due: Option<Instant>,
+    /// How long the step is shown that it moved to last, from when it is there: loading it may take time.
+    pub stay: Duration,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        Self { speed: Speed::NORMAL, due: None }
+        Self { speed: Speed::NORMAL, due: None, stay: Duration::ZERO }
     }
 }
 
@@ -91,6 +93,11 @@ impl Playback {
     /// Returns whether it plays.
     pub fn is_playing(&self) -> bool {
         self.due.is_some()
+    }
+
+    /// Shows a step for this long from now on.
+    pub fn show_for(&mut self, stay: Duration, now: Instant) {
+        (self.stay, self.due) = (stay, Some(now + stay));
     }
 
     /// Stops at the step that is shown.

@@ -1,7 +1,7 @@
 //! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
 
 use super::stored_measurement::log_in_folder;
-use super::{chapters_of, guide_chapters, last_event_of_step, load_theme};
+use super::{chapters_of, guide_chapters, last_event_of_step, load_theme, place_chapters};
 use crate::cli::bounded;
 use crate::cli::config::Config;
 use crate::cli::error::{CliError, CliErrorKind};
@@ -12,7 +12,7 @@ use crate::driver::{Health, Store};
 use crate::engine::State;
 use crate::report::{CastFrame, StepRef, render_svg, render_svg_cast};
 use crate::timeline::Timeline;
-use crate::ui::chapters::{Chapter, display_time};
+use crate::ui::chapters::{Chapter, display_time, shown_position};
 use crate::ui::keymap::Keymap;
 use crate::ui::playback::{Playback, Speed};
 use crate::ui::theme::{Theme, svg_colors};
@@ -117,7 +117,8 @@ pub(in crate::cli) fn screen_cast(
     })?;
     let theme = valid_theme(config, theme_name)?;
     let colors = svg_colors(&theme);
-    let chapters = captions(&opened)?;
+    let mut chapters = captions(&opened)?;
+    place_chapters(&mut chapters, &opened.timeline);
     let title = format!("retrospect playing {}", opened.meta.session);
     let steps = step_ends(&opened.timeline, from, to);
     if steps.is_empty() {
@@ -134,10 +135,12 @@ pub(in crate::cli) fn screen_cast(
     let last = steps.len() - 1;
     for (place, (step, seq)) in steps.into_iter().enumerate() {
         let is_last = place == last;
-        screen.model.playback = Playback { speed, due: (!is_last).then_some(screen.now) };
+        screen.model.playback =
+            Playback { speed, due: (!is_last).then_some(screen.now), ..Playback::default() };
         let shown = display_time(&screen.model.chapters, speed, step);
         let duration = if is_last { shown.max(LAST_FRAME_TIME) } else { shown };
-        frames.push(CastFrame { buffer: screen.draw(seq)?, duration });
+        frames
+            .push(CastFrame { buffer: screen.draw(shown_position(&screen.model.chapters, seq))?, duration });
     }
     Ok(render_svg_cast(&frames, &colors, &title))
 }
@@ -230,6 +233,16 @@ mod tests {
             assert!(!page.contains(path), "{path}");
         }
         assert_eq!(page, cast("hot-mug-taught", (None, None), (100, 30)), "equal input, equal picture");
+    }
+
+    /// Regression: the chapter that measures a lesson already showed the wording that the next one measures.
+    #[test]
+    fn a_chapter_shows_the_state_at_its_own_position() {
+        let page = cast("measured-lesson", (Some(step("1.50")), Some(step("1.50"))), (200, 60));
+        assert!(page.contains("on a shelf first"), "the lesson is taught");
+        assert!(!page.contains("Do not repeat"), "{page}");
+        let page = cast("measured-lesson", (Some(step("2.0")), Some(step("2.0"))), (200, 60));
+        assert!(page.contains("Do not repeat"));
     }
 
     #[test]

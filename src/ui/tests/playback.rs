@@ -35,6 +35,7 @@ fn demo(width: u16, height: u16) -> TestScreen {
         at: StepRef { episode: 1, step },
         text: text.to_owned(),
         measurement: None,
+        position: None,
     };
     screen.model.chapters = [
         chapter(0, "An apple is to be heated and put in the fridge."),
@@ -312,4 +313,60 @@ fn a_chapter_shows_the_panel_of_its_measurement() {
         screen.press("n");
         assert!(!screen_text(&screen.draw()).contains("HERE"));
     }
+}
+
+/// Regression: at the start of an episode, a demo's climax was shown as short as any step, and at high speed never.
+#[test]
+fn every_panel_stays_as_long_as_it_takes_to_read() {
+    for speed in [Speed::NORMAL, Speed::FASTEST] {
+        let mut fixture = sample_session();
+        fixture.end_episode(false, EndReason::StepLimit);
+        fixture.begin_episode();
+        fixture.actor_step("look", "You see nothing.", 0.0, serde_json::json!({}));
+        fixture.actor_step("look", "You see nothing.", 0.0, serde_json::json!({}));
+        fixture.end_episode(true, EndReason::Won);
+        let mut screen = TestScreen::new(fixture, 120, 36);
+        screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+        let lesson = screen.frame_data().head.pool.all().next().unwrap().id.clone();
+        let at = |episode, step| StepRef { episode, step };
+        let panel = |at| Chapter {
+            at,
+            text: "Reword: one more sentence, measured again; now it is a lesson.".to_owned(),
+            measurement: Some(super::effect::stored(lesson.clone())),
+            position: None,
+        };
+        screen.model.chapters = [panel(at(1, 24)), panel(at(2, 0))].into();
+        screen.model.playback.speed = speed;
+        let reading = (speed.reading_time(&screen.model.chapters[0].text) * 2).max(Duration::from_secs(4));
+        screen.send(UiMessage::StoreChanged);
+        screen.compositor = crate::ui::compositor::Compositor::default();
+        screen.model.is_covered = false;
+        screen.with_context(|compositor, model, cache, context| {
+            let to = Request::GoToStep { episode: Some(1), step: 23 };
+            compositor.perform(model, context, cache, vec![to])
+        });
+        screen.press("Space");
+        pass(&mut screen, speed.delay());
+        for episode in [1, 2] {
+            assert!(screen_text(&screen.draw()).contains("HERE"), "panel {episode} at {}", speed.label());
+            pass(&mut screen, reading.saturating_sub(Duration::from_millis(1)));
+            assert!(screen_text(&screen.draw()).contains("HERE"), "panel {episode} at {}", speed.label());
+            pass(&mut screen, Duration::from_millis(1));
+        }
+        assert_eq!(shown_step(&screen), 1, "it goes on");
+    }
+}
+
+/// Regression: a key for the speed cut the panel short.
+#[test]
+fn a_change_of_the_speed_keeps_the_caption_readable() {
+    let mut screen = demo(120, 36);
+    screen.press("g");
+    screen.press("Space");
+    screen.press("+");
+    let reading = screen.model.playback.speed.reading_time(&screen.model.chapters[0].text);
+    pass(&mut screen, reading.saturating_sub(Duration::from_millis(1)));
+    assert_eq!(shown_step(&screen), 0);
+    pass(&mut screen, Duration::from_millis(1));
+    assert_eq!(shown_step(&screen), 1);
 }

@@ -3,6 +3,7 @@
 //! A step's position is the last event before the next step begins, so that all effects of the step are visible.
 
 use crate::domain::Seq;
+use crate::ui::chapters::shown_position;
 use crate::ui::frame_data::Context;
 use crate::ui::mark::{MarkKind, has_early_intervention};
 use crate::ui::model::{Model, ScrollOffsets, Severity};
@@ -15,9 +16,12 @@ pub(super) fn move_to(model: &mut Model, context: &Context<'_>, cursor: Cursor) 
     model.scroll = ScrollOffsets { world: model.scroll.world, ..ScrollOffsets::default() };
     model.cursor = match cursor {
         Cursor::At(seq) if seq >= context.frame.head.head => Cursor::Live,
-        Cursor::At(seq) => Cursor::At(Seq(seq.0.max(1))),
+        Cursor::At(seq) => Cursor::At(shown_position(&model.chapters, Seq(seq.0.max(1)))),
         Cursor::Live => Cursor::Live,
     };
+    if let Some(due) = &mut model.playback.due {
+        *due = context.now + model.playback.stay;
+    }
     if !model.is_in_past() {
         model.playback.stop();
     }

@@ -57,7 +57,7 @@ pub(super) fn toggle(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
         }
         _ => shown_step(context),
     };
-    model.playback.due = Some(context.now + time_at(model, from));
+    model.playback.show_for(time_at(model, from), context.now);
     requests
 }
 
@@ -78,9 +78,19 @@ pub(super) fn advance(model: &mut Model, context: &Context<'_>) -> Vec<Request> 
     if context.now < due || context.frame.work(WorkKind::Past).is_some() {
         return Vec::new();
     }
-    let shown = shown_step(context);
-    model.playback.due = Some(context.now + time_at(model, StepRef { step: shown.step + 1, ..shown }));
+    model.playback.show_for(time_at(model, next_step(context)), context.now);
     cursor::move_steps(model, context, 1)
+}
+
+/// Returns the step after the one that is shown: after the last one, the start of the next episode.
+fn next_step(context: &Context<'_>) -> StepRef {
+    let shown = shown_step(context);
+    let last = context.episode().map_or(0, |episode| episode.steps.len() as u32);
+    if shown.step < last {
+        StepRef { step: shown.step + 1, ..shown }
+    } else {
+        StepRef { episode: shown.episode + 1, step: 0 }
+    }
 }
 
 /// Returns how long a step is shown: long enough to read the caption that begins there.
@@ -126,8 +136,8 @@ pub(super) fn change_speed(model: &mut Model, context: &Context<'_>, by: i64) ->
     if context.is_read_only() {
         let speed = changed(model.playback.speed, Speed::FASTEST);
         model.playback.speed = speed;
-        if let Some(due) = &mut model.playback.due {
-            *due = context.now + speed.delay();
+        if model.playback.is_playing() {
+            model.playback.show_for(time_at(model, shown_step(context)), context.now);
         } else {
             let text = format!("playback speed: {}", speed.label());
             model.show_notice(text, Severity::Info, context.now);
