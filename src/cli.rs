@@ -114,7 +114,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     name_program(&arguments);
     add_environments(&arguments);
-    let json = has_json_flag(&arguments);
+    let json = has_flag(&arguments, "--json");
+    if has_flag(&arguments, "--stage") {
+        let typed = arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
+        let configured = ["OPENAI_BASE_URL", "RETROSPECT_MENTOR_BASE_URL"]
+            .map(|name| std::env::var(name).unwrap_or_default());
+        output::hide_from_audience(typed.chain(configured).collect::<Vec<_>>().join(" "));
+    }
     let parsed = args::command_line().try_get_matches_from(&arguments);
     let error = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => {
@@ -257,9 +263,9 @@ pub(crate) fn can_show_screen() -> bool {
     cfg!(feature = "tui") && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Looks for `--json` in the raw arguments: parse errors must be JSON too. After `--` it is a value.
-fn has_json_flag(arguments: &[OsString]) -> bool {
-    arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
+/// Looks for a flag in the raw arguments: parse errors must be JSON, or for an audience, too. After `--` it is a value.
+fn has_flag(arguments: &[OsString], flag: &str) -> bool {
+    arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == flag)
 }
 
 /// Converts an error of the argument parser.

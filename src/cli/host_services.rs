@@ -19,6 +19,8 @@ use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, render_markdown, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::glyphs;
+use crate::ui::stage::{hide_private, hide_private_in_page, hosts_of};
 use crate::ui::types::{EpisodeRef, ReportForm, ReportQuery, RequestForm, RequestQuery, WorkProgress};
 use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
@@ -399,11 +401,14 @@ pub(super) fn write_report<'f>(
     record.logged_measurements = measured;
     if query.form == ReportForm::Markdown {
         let path = dir.join(report_name(dir, &record.session, "md"));
-        let text = render_markdown(&record);
+        let mut text = render_markdown(&record);
+        if query.for_audience {
+            text = hide_private(&text, &private_texts(dir, &store.head()), glyphs::UNICODE.cover);
+        }
         let written = files::replace_with(&path, |file| file.write_all(text.as_bytes()));
         return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
     }
-    let session_files = find_files()?;
+    let session_files = if query.for_audience { SessionFiles::new() } else { find_files()? };
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
     let path = dir.join(report_name(dir, &record.session, "html"));
@@ -412,6 +417,19 @@ pub(super) fn write_report<'f>(
         at.step > 0 && at.step as usize <= steps
     };
     let marked = Some(query.at).filter(has_step).unwrap_or_else(|| record.default_step());
+    if query.for_audience {
+        let mut page = String::new();
+        let add = &mut |part: &str| -> Result<(), std::io::Error> {
+            page.push_str(part);
+            Ok(())
+        };
+        let written = write_html(&record, marked, None, add).and_then(|()| {
+            let hidden =
+                hide_private_in_page(&page, &private_texts(dir, &store.head()), glyphs::UNICODE.cover);
+            files::replace_with(&path, |file| file.write_all(hidden.as_bytes()))
+        });
+        return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
+    }
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
         write_html(&record, marked, (!session_files.is_empty()).then_some(embed), &mut |part| {
@@ -425,6 +443,14 @@ pub(super) fn write_report<'f>(
     cancelled?;
     written.map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
+}
+
+/// Returns what a report for an audience hides for sure: the session's folder, and the hosts of its settings.
+pub(super) fn private_texts(dir: &Path, state: &State) -> Vec<String> {
+    let folder = Some(dir.display().to_string()).filter(|folder| folder.len() > 1);
+    let settings = state.run.iter().flat_map(|run| run.settings.iter());
+    let addresses = settings.filter_map(|(_, setting)| setting.value.as_str()).flat_map(hosts_of);
+    folder.into_iter().chain(addresses).collect()
 }
 
 /// Returns the file name of a session's report in a folder; short in the session's own folder, which has its name already.
@@ -574,6 +600,30 @@ mod tests {
         assert!(open(&progress).contains("trunk.jsonl"), "{}", open(&progress));
         progress.cancel();
         assert_eq!(open(&progress), "cancelled", "it doesn't read to the line that is no event");
+    }
+
+    /// Regression: reports that were written in stage mode named the server, in their text and in the session inside.
+    #[test]
+    fn a_report_for_an_audience_names_no_host() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path();
+        copy_shipped_session(dir);
+        let trunk = Session::open(dir).unwrap().branch_file(&BranchId::trunk());
+        let text = fs::read_to_string(&trunk).unwrap();
+        let named = text.replace("You arrive at", "You ask http://gpu7-secret:80/v1 at");
+        assert_ne!(text, named);
+        fs::write(&trunk, named).unwrap();
+        let store = Store::default();
+        store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());
+        for form in [ReportForm::Html, ReportForm::Markdown] {
+            for for_audience in [false, true] {
+                let query = ReportQuery { form, for_audience, ..ReportQuery::default() };
+                let path = export_session(dir, &store, query, &WorkProgress::default()).unwrap();
+                let page = fs::read_to_string(path).unwrap();
+                assert_eq!(page.contains("gpu7-secret"), !for_audience, "{form:?}");
+                assert!(page.contains("You ask"), "{form:?}");
+            }
+        }
     }
 
     /// An exported page contains the session, byte for byte; a cancelled export leaves nothing behind.

@@ -5,6 +5,7 @@ use crate::signals;
 use crate::text::{clean, with_program_name};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::OnceLock;
 
 /// Style of a piece of a line, shown in colour terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,11 +135,18 @@ impl Output {
         signals::blocking_write(|| write(&mut lock).and_then(|()| lock.flush())).map_err(|e| output_error(&e))
     }
 
-    /// Prints a note on standard error.
+    /// Prints a note on standard error. In front of an audience, hides hosts and folders.
     pub fn print_note(&mut self, text: &str) {
+        let text = ADDRESSES_OF_STAGE.get().map_or(Cow::Borrowed(text), |known| for_audience(text, known));
+        self.print_command("", &text);
+    }
+
+    /// Prints a command to enter, as it is, after a text.
+    pub(super) fn print_command(&mut self, lead: &str, command: &str) {
         self.clear_progress_line();
+        let text = format!("{lead}{command}");
         // If standard error is closed, the failure cannot be reported.
-        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(&with_program_name(text))));
+        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(&with_program_name(&text))));
     }
 
     /// Shows progress on one line of standard error, which the next call overwrites. Does nothing if standard error is
@@ -163,6 +171,26 @@ impl Drop for Output {
     fn drop(&mut self) {
         self.clear_progress_line();
     }
+}
+
+/// The arguments and variables with addresses, if what is printed is for an audience.
+static ADDRESSES_OF_STAGE: OnceLock<String> = OnceLock::new();
+
+/// Hides hosts and folders in all notes from now on. `addresses` is text whose addresses are private.
+pub(super) fn hide_from_audience(addresses: String) {
+    let _ = ADDRESSES_OF_STAGE.set(addresses);
+}
+
+/// Hides the hosts and folders in a note.
+#[cfg(feature = "tui")]
+fn for_audience<'a>(text: &'a str, addresses: &str) -> Cow<'a, str> {
+    use crate::ui::{glyphs, stage};
+    Cow::Owned(stage::hide_private(text, &stage::hosts_of(addresses), glyphs::ASCII.cover))
+}
+
+#[cfg(not(feature = "tui"))]
+fn for_audience<'a>(text: &'a str, _: &str) -> Cow<'a, str> {
+    Cow::Borrowed(text)
 }
 
 /// Removes control sequences from a text. Tabs are kept unless the output is a terminal.

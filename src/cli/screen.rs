@@ -9,7 +9,7 @@ use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
-use super::host_services::host_services;
+use super::host_services::{host_services, private_texts as private_texts_of};
 use super::locate;
 use super::output::Output;
 use super::setup::{
@@ -29,6 +29,7 @@ use crate::ui::chapters::Chapter;
 use crate::ui::effect::EffectProgress;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
+use crate::ui::stage::hosts_of;
 use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, TerminalCapabilities, Theme};
 use crate::ui::types::PtrEqArc;
 use crate::ui::{Exit, FirstRunHint, Options, glyphs, reported_background};
@@ -87,6 +88,8 @@ pub(super) fn show_session(
     let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
     let (mut options, problems) = screen_options(config, screen_args, (dir, demo), start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
+    let recorded = private_texts_of(dir, &handle.store.head());
+    options.private_texts = options.private_texts.iter().cloned().chain(recorded).collect();
     let mut chapters = options.chapters.to_vec();
     place_chapters(&mut chapters, &handle.store.timeline());
     options.chapters = chapters.into();
@@ -121,7 +124,7 @@ pub(super) fn show_session(
             }
             _ => resume_command(&dir.display().to_string()),
         };
-        out.print_note(&format!("resume with: {command}"));
+        out.print_command("resume with: ", &command);
     }
     match exit? {
         Ok(Exit::Quit { .. }) => Ok(()),
@@ -270,9 +273,7 @@ fn place_chapters(chapters: &mut [Chapter], timeline: &Timeline) {
 fn private_texts(config: &Config, dir: &Path) -> Arc<[String]> {
     let folders = [dir.display().to_string(), locate::sessions_folder(config).display().to_string()];
     let server = config.get(keys::BASE_URL);
-    let host = server.split_once("://").map_or(server, |(_, rest)| rest);
-    let host = host.split(['/', '?']).next().unwrap_or_default().to_owned();
-    folders.into_iter().chain([host]).filter(|text| text.len() > 1).collect()
+    folders.into_iter().chain(hosts_of(server)).filter(|text| text.len() > 1).collect()
 }
 
 /// Returns whether animation is allowed by the configuration and the environment.

@@ -365,4 +365,6 @@ pub struct ReportQuery {
     pub form: ReportForm,
     /// The step that a page marks.
     pub at: StepRef,
+    /// Whether hosts and folders are hidden. The session's files, which name them, are left out then.
+    pub for_audience: bool,
 }

@@ -113,7 +113,12 @@ pub fn on_report_written(
     };
     let key = context.keymap.key_label(Action::Export).filter(|_| can_open);
     let offer = key.as_ref().map_or_else(String::new, |key| format!("; {key} again opens it"));
-    model.show_notice(format!("report written to {path} (copied){offer}"), Severity::Info, context.now);
+    let hidden = if model.stage_mode { ", without hosts and folders" } else { "" };
+    model.show_notice(
+        format!("report written to {path}{hidden} (copied){offer}"),
+        Severity::Info,
+        context.now,
+    );
     model.offered_report = key.map(|_| path.clone());
     vec![Request::CopyToClipboard(path)]
 }

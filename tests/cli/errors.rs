@@ -375,3 +375,16 @@ fn templates_and_settings_are_size_limited() {
         );
     }
 }
+
+/// Regression: in front of an audience, a session whose server wasn't there named it when it was resumed.
+#[test]
+fn on_stage_errors_hide_hosts_and_folders() {
+    let home = Home::new();
+    let args = ["--actor", "openai:m", "--base-url", "ftp://gpu7-secret/v1"];
+    let run = |stage: &[&str]| home.run(&[&["run"], &args[..], stage].concat()).stderr;
+    assert!(run(&[]).contains("gpu7-secret"), "{}", run(&[]));
+    let hidden = run(&["--stage"]);
+    assert!(!hidden.contains("gpu7") && hidden.contains("****"), "{hidden}");
+    let hidden = home.run(&["resume", "/secret/folder/one", "--stage"]).stderr;
+    assert!(!hidden.contains("secret") && hidden.contains("****"), "{hidden}");
+}

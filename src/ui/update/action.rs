@@ -123,11 +123,11 @@ fn run_present_action(
         Action::Export => match model.offered_report.take() {
             Some(path) => vec![Request::OpenFile(path)],
             None => {
-                vec![Request::Export(ReportQuery { form: ReportForm::Html, at: shown_step(context) })]
+                vec![export_request(model, context, ReportForm::Html)]
             }
         },
         Action::ExportMarkdown => {
-            vec![Request::Export(ReportQuery { form: ReportForm::Markdown, at: shown_step(context) })]
+            vec![export_request(model, context, ReportForm::Markdown)]
         }
         Action::ExportPicture => vec![Request::DrawPicture],
         Action::NextTheme => vec![Request::NextTheme],
@@ -227,6 +227,10 @@ fn run_present_action(
         Action::Redraw => vec![Request::Redraw],
         _ => vec![Request::Open(action)],
     }
+}
+
+fn export_request(model: &Model, context: &Context<'_>, form: ReportForm) -> Request {
+    Request::Export(ReportQuery { form, at: shown_step(context), for_audience: model.stage_mode })
 }
 
 /// Cancels the export, else stops the playback, else leaves the zoomed pane, else closes the stored measurement of a demo, else
