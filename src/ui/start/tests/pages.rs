@@ -201,3 +201,15 @@ fn an_environment_without_tasks_is_found_and_says_what_is_missing() {
     let shown = render(&chooser, 80, 24);
     assert!(shown.contains("set ALFWORLD_DATA or give --data"), "{shown}");
 }
+
+/// Regression: who looked for the demos found an empty page.
+#[test]
+fn a_search_for_demos_says_how_they_are_played() {
+    let mut chooser = chooser_of(model_with_types());
+    for letter in "demo".chars() {
+        press(&mut chooser, KeyCode::Char(letter));
+    }
+    assert!(rows(&chooser).is_empty());
+    let shown = render(&chooser, 120, 36);
+    assert!(shown.contains("demo` plays a demo"), "{shown}");
+}

@@ -1,11 +1,11 @@
 //! The page of tasks: a search line and the tree.
 
 use super::{draw_heading, spread};
-use crate::text::{fits, one_line, truncate};
+use crate::text::{fits, one_line, program_name, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::start::chooser::{Chooser, TreeRow};
 use crate::ui::theme::Role;
-use crate::ui::widget::window::{Line, put_line};
+use crate::ui::widget::window::{Line, paragraph, put_line, put_lines};
 use ratatui::layout::Rect;
 
 /// Draws the page; for an audience without ids and numbers.
@@ -25,6 +25,15 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &m
     put_line(&[(Role::Key, " search ".to_owned())], Rect { y: area.y + 1, height: 1, ..area }, canvas);
     let field = Rect { x: area.x + 8, y: area.y + 1, width: area.width.saturating_sub(8), height: 1 };
     tasks.draw_field(true, field, canvas);
+    if !query.is_empty() && tasks.rows().len() == 0 {
+        let text = if "demos".starts_with(&query.trim().to_lowercase()) {
+            format!(" no task; `{0} demo` plays a demo, `{0} demo --list` lists them", program_name())
+        } else {
+            " no task matches".to_owned()
+        };
+        let below = Rect { y: area.y + 3, height: area.height.saturating_sub(3), ..area };
+        put_lines(&paragraph((Role::Muted, " "), Role::Text, text.trim(), below.width), below, canvas);
+    }
     // The last columns hold the arrows of a longer list.
     let list = Rect { y: area.y + 2, height: area.height - 2, width: area.width.saturating_sub(2), ..area };
     let glyphs = canvas.glyphs;
