@@ -6,6 +6,7 @@ use self::store_changes::on_store_change;
 use crate::domain::ReflectionKind;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::draft::ForkChange;
+use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::{Model, Severity};
@@ -187,6 +188,14 @@ fn announce_lesson_edit(model: &mut Model, context: &Context<'_>, request: &Requ
         Command::Undo | Command::UndoChange(_) | Command::Redo => None,
         _ => return,
     };
+    // At the end of an episode it helps only in another one.
+    let is_added =
+        matches!(command, Command::Lesson(LessonCommand::Add { .. } | LessonCommand::Accept { .. }));
+    let notice = notice.or_else(|| {
+        let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+        let text = format!("the lesson is saved; {key} plays the task again with it");
+        (is_added && ended_episode(context).is_some()).then_some(text)
+    });
     let notice = notice.or_else(|| {
         let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
         let is_asking = context.asks_actor() && context.is_thinking();

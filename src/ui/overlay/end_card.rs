@@ -2,7 +2,7 @@
 
 mod facts;
 
-use crate::domain::{EpisodeSummary, Lesson, RunSpec};
+use crate::domain::{BranchId, EpisodeSummary, Lesson, RunSpec};
 use crate::engine::{Episode, State};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -78,6 +78,11 @@ fn retry_label(state: &State, episode: &Episode) -> String {
 fn is_earlier_episode(context: &Context<'_>) -> bool {
     let latest = context.frame.head.episode.as_ref().map(|e| e.number);
     context.episode().map(|e| e.number) != latest
+}
+
+/// Returns whether the session is on a branch that another one can be compared with.
+fn is_forked(context: &Context<'_>) -> bool {
+    context.frame.branch != BranchId::trunk() && !context.is_read_only()
 }
 
 /// Handles an action that isn't one of the card's choices: runs it if it only inspects, else shows why it can't run.
@@ -164,7 +169,7 @@ impl EndCard {
             Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,
-            Action::Compare => Self::compare_request(context).is_some(),
+            Action::Compare => Self::compare_request(context).is_some() || is_forked(context),
             Action::MeasureEffect => context.displayed_state().pool.all().any(Lesson::is_active),
             _ => true,
         };
@@ -184,7 +189,9 @@ impl EndCard {
     fn perform(action: Action, context: &Context<'_>) -> Response {
         match Self::compare_request(context).filter(|_| action == Action::Compare) {
             Some(request) => Response::request(request),
-            None if action == Action::MeasureEffect => Response::request(Request::RunAction(action)),
+            None if matches!(action, Action::MeasureEffect | Action::Compare) => {
+                Response::request(Request::RunAction(action))
+            }
             None if action == Action::PlayAgain && context.is_read_only() => context
                 .episode()
                 .map_or_else(Response::close, |e| Response::request(Request::Rerun(e.number))),
@@ -205,6 +212,9 @@ impl EndCard {
         let words = match context.episode().filter(|_| action == Action::PlayAgain) {
             Some(_) if context.is_read_only() => "play this task in a session of your own".to_owned(),
             Some(episode) => retry_label(head, episode),
+            None if action == Action::Compare && Self::compare_request(context).is_none() => {
+                "compare with another branch".to_owned()
+            }
             None => choice_label(action).to_owned(),
         };
         vec![(Role::Proposal, format!("{mark} ")), (Role::Key, format!("{key:<3}")), (role, words)]
