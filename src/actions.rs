@@ -137,7 +137,7 @@ actions! {
     RenewEffect = "effect-anew", Hidden, "measure with the present lessons, if they have changed since the measurement began", Instead("quit, then `retrospect lessons effect`");
     TeachAndMeasure = "lesson-measure", Hidden, "save the lesson and measure whether it helps", Instead("`lesson TEXT`; quit, then `retrospect lessons effect --session PATH --lesson L`");
     StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");
-    Undo = "undo", Listed, "undo your last change; if it can't be undone, press again to undo the one before it", Does(Verb::Undo);
+    Undo = "undo", Listed, "undo your last change; if it can't be undone and an older one can, press again to undo that", Does(Verb::Undo);
     Redo = "redo", Listed, "redo the undone change", Does(Verb::Redo);
     ReflectNow = "reflect", Listed, "call the mentor for a reflection now", Does(Verb::Reflect);
     Back = "back", Listed, "one step back in time", Does(Verb::Back);

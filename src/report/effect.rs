@@ -87,7 +87,10 @@ pub fn describe_cost(plan: &EffectPlan, cost: &PlannedCost) -> String {
     if cost.cost_nano > 0 {
         parts.push(format!("cost {}", format_price(cost.cost_nano)));
     }
-    parts.push(format!("about {}", short_time(cost.seconds)));
+    // How long episodes take that call no model is known once some are played.
+    if !cost.is_free {
+        parts.push(format!("about {}", short_time(cost.seconds)));
+    }
     format!("up to {} ({})", pluralize(u64::from(pairs), "pair"), parts.join(", "))
 }
 

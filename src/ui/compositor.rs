@@ -48,6 +48,12 @@ fn pressed_key_effect(model: &Model, context: &Context<'_>, mode: Mode, action: 
         Action::PauseRun if context.is_read_only() => {
             if model.playback.is_playing() { "pause" } else { "play" }.to_owned()
         }
+        // A panel is closed; only what runs is left running.
+        Action::Close
+            if mode == Mode::Effect && !model.effect.as_ref().is_some_and(|shown| shown.0.is_running()) =>
+        {
+            "close".to_owned()
+        }
         Action::EpisodeStart => "start".to_owned(),
         Action::Live => "end".to_owned(),
         Action::PreviousEpisode if !model.chapters.is_empty() => "previous chapter".to_owned(),
@@ -122,6 +128,16 @@ impl Compositor {
         let is_stop = |action| is_global(action) || matches!(action, Action::Close | Action::Quit);
         let action = context.keymap.action_for(update::pane_mode(model), key);
         self.awaits_past() && self.overlays.is_empty() && action.is_some_and(|action| !is_stop(action))
+    }
+
+    /// Returns the overlays that are drawn: all but an end card below another one, which would show two frames and two sets of
+    /// keys at once.
+    fn drawn_overlays(&self) -> impl Iterator<Item = &dyn Component> {
+        let last = self.overlays.len().saturating_sub(1);
+        let overlays = self.overlays.iter().map(|overlay| &**overlay).enumerate();
+        overlays
+            .filter(move |(place, overlay)| *place == last || overlay.name() != "end")
+            .map(|(_, overlay)| overlay)
     }
 
     /// Opens an overlay above the others.
@@ -199,14 +215,15 @@ impl Compositor {
         let caption_rows = view::caption_rows(model, buffer.area);
         let above_caption =
             Rect { height: screen.height.min(buffer.area.height.saturating_sub(caption_rows)), ..screen };
-        let covered = self.overlays.iter().map(|o| o.rows_covered(context, above_caption)).max().unwrap_or(0);
+        let drawn: Vec<_> = self.drawn_overlays().collect();
+        let covered = drawn.iter().map(|o| o.rows_covered(context, above_caption)).max().unwrap_or(0);
         let covered = if covered > 0 { covered + buffer.area.height - above_caption.height } else { 0 };
         view::draw(model, context, covered, cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
         if let Some(still) = registry::still(model, context).filter(|_| self.overlays.is_empty()) {
             still.draw(context, above_caption, &mut canvas);
         }
-        for overlay in &self.overlays {
+        for overlay in drawn {
             // The keys of an overlay below another one don't apply.
             if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
                 canvas.clear(cache.layout.footer);

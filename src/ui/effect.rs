@@ -122,6 +122,14 @@ impl EffectProgress {
         (sum(EffectLog::settled_pairs), sum(EffectLog::last_pair))
     }
 
+    /// Returns how many pairs of a column are settled, and how many there are at most, as the plan counts them: of the column that
+    /// has the most left.
+    pub fn open_pairs(&self) -> (u32, u32) {
+        let pairs = self.columns.iter().filter(|column| column.log.stopped().is_none());
+        let pairs = pairs.map(|column| (column.log.settled_pairs(), column.log.last_pair()));
+        pairs.max_by_key(|(settled, last)| last - settled.min(last)).unwrap_or_default()
+    }
+
     /// Returns the same pairs, not running.
     pub fn stopped(&self) -> Self {
         Self { phase: EffectPhase::Idle, outage: None, ..self.clone() }

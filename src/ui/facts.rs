@@ -30,6 +30,11 @@ pub(crate) fn has_remaining_task(state: &State) -> bool {
     })
 }
 
+/// Returns whether a model sets the pace of a run, so that its speed can't be changed.
+pub(crate) fn is_paced_by_model(context: &Context<'_>) -> bool {
+    context.frame.head.run.as_ref().is_none_or(|run| run.role_source(ModelRole::Actor).is_model())
+}
+
 /// Returns whether nobody has proposed anything for a step: a person plays it, or its call was cancelled before.
 pub(crate) fn has_no_proposal(step: &Step) -> bool {
     step.call.is_none() && step.proposed.is_none() && step.executed.is_none()

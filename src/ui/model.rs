@@ -59,6 +59,8 @@ pub struct ScrollOffsets {
     pub observations: i32,
     /// World, from its top.
     pub world: u16,
+    /// The stored measurement that a demo shows, from its top.
+    pub still: u16,
 }
 
 /// The screen's own state: focus, cursor, scroll positions, overlays and notices.
@@ -216,6 +218,12 @@ impl Model {
     /// Returns the message that the session is read-only, and how to resume it.
     pub fn read_only_message(&self) -> String {
         match &self.resume_command {
+            // In front of an audience, the session's name will do.
+            Some(command) if self.stage_mode => {
+                let (verb, path) = command.rsplit_once(' ').unwrap_or(("", command));
+                let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+                format!("read-only; to continue: {verb} {name} --stage")
+            }
             Some(command) => format!("read-only; to continue: {command}"),
             None if !self.chapters.is_empty() => {
                 "read-only: a demo can't be changed; its end card plays the task in a session of your own"

@@ -33,19 +33,32 @@ pub fn gap_rows(screen: Rect) -> u16 {
 
 /// The last keys that did something, oldest first, each with what it did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PressedKeys(VecDeque<(String, String)>);
+pub struct PressedKeys(VecDeque<PressedKey>);
+
+/// A key that was pressed once or several times in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PressedKey {
+    pub key: String,
+    /// What it did.
+    pub effect: String,
+    pub count: u32,
+}
 
 impl PressedKeys {
-    /// Adds a key, and forgets the oldest one if there are too many.
+    /// Adds a key, and forgets the oldest one if there are too many. The same key again is counted.
     pub fn add(&mut self, key: String, effect: String) {
-        self.0.push_back((key, effect));
+        if let Some(last) = self.0.back_mut().filter(|last| last.key == key && last.effect == effect) {
+            last.count += 1;
+            return;
+        }
+        self.0.push_back(PressedKey { key, effect, count: 1 });
         if self.0.len() > SHOWN_KEYS {
             self.0.pop_front();
         }
     }
 
     /// Returns the keys and what they did, newest first.
-    pub fn newest_first(&self) -> impl Iterator<Item = &(String, String)> {
+    pub fn newest_first(&self) -> impl Iterator<Item = &PressedKey> {
         self.0.iter().rev()
     }
 }
@@ -246,10 +259,10 @@ mod tests {
     #[test]
     fn only_the_last_keys_are_kept() {
         let mut keys = PressedKeys::default();
-        for key in ["a", "b", "c", "d"] {
+        for key in ["a", "b", "c", "d", "d"] {
             keys.add(key.to_owned(), String::new());
         }
-        let shown: Vec<&str> = keys.newest_first().map(|(key, _)| key.as_str()).collect();
-        assert_eq!(shown, ["d", "c", "b"]);
+        let shown: Vec<(&str, u32)> = keys.newest_first().map(|key| (key.key.as_str(), key.count)).collect();
+        assert_eq!(shown, [("d", 2), ("c", 1), ("b", 1)], "the same key again pushes out no other");
     }
 }

@@ -44,7 +44,7 @@ pub fn overlay_area(model: &Model, context: &Context<'_>, screen: Rect) -> Rect 
         screen
     };
     let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
-    let keys = if model.stage_mode { stage::pressed_key_columns(model, row) } else { 0 };
+    let keys = if model.stage_mode { stage::pressed_key_columns(model, context.glyphs, row) } else { 0 };
     let above = footer::notice_rows(model, context, Rect { width: row.width.saturating_sub(keys), ..row });
     Rect { height: area.height - above, ..area }
 }

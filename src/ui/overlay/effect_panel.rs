@@ -18,12 +18,13 @@ use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, PtrEqArc, WorkKind};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{
-    PresentKeys, Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close,
+    Line, PresentKeys, Scroll, Window, WindowPosition, paragraph, put_lines, scroll_or_close,
 };
-use audience::{MIN_SPACED_ROWS, audience_lines};
+use audience::audience_lines;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use rows::panel_lines;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,8 @@ pub(super) struct EffectPanel {
     /// It only shows a stored result and has no keys.
     is_still: bool,
     scroll: Scroll,
+    /// The selected column changed, so that the next draw scrolls to it.
+    shows_column: Cell<bool>,
 }
 
 impl EffectPanel {
@@ -96,8 +99,10 @@ impl EffectPanel {
     }
 
     /// Creates a picture of a stored measurement, as a demo shows it.
-    pub(super) fn still(number: u32, stored: PtrEqArc<EffectProgress>) -> Self {
-        Self { is_still: true, ..Self::running(number, stored) }
+    pub(super) fn still(number: u32, stored: PtrEqArc<EffectProgress>, top: u16) -> Self {
+        let panel = Self { is_still: true, ..Self::running(number, stored) };
+        panel.scroll.scroll_to(usize::from(top));
+        panel
     }
 
     fn with(
@@ -120,6 +125,7 @@ impl EffectPanel {
             first_answer: None,
             is_still: false,
             scroll: Scroll::default(),
+            shows_column: Cell::new(false),
         }
     }
 
@@ -447,6 +453,7 @@ impl Component for EffectPanel {
             Action::Up | Action::Down => {
                 self.column = 1 - self.column.min(1);
                 self.pair = None;
+                self.shows_column.set(true);
             }
             Action::Open => {}
             other => return scroll_or_close(&self.scroll, other),
@@ -497,7 +504,7 @@ impl Component for EffectPanel {
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let columns = WINDOW_COLUMNS.min(screen.width.saturating_sub(4));
         let mut lines = if context.frame.for_audience {
-            audience_lines(self, context, columns, screen.height >= MIN_SPACED_ROWS)
+            audience_lines(self, context, columns, screen.height)
         } else {
             panel_lines(self, context, columns)
         };
@@ -521,6 +528,13 @@ impl Component for EffectPanel {
         let without_effect = self.actions_without_effect();
         let keys = PresentKeys { closing_label: closing, without_effect: &without_effect };
         let inside = window.draw_with_keys(keys, context, screen, canvas);
+        if self.shows_column.take()
+            && let Some(name) = self.selected_column().and_then(|column| column.plan().column)
+        {
+            let name = name.to_string().to_uppercase();
+            let heading = |line: &Line| line.first().is_some_and(|(_, text)| text.trim_end() == name);
+            self.scroll.scroll_to(lines.iter().position(heading).unwrap_or(0));
+        }
         if lines.len() <= usize::from(inside.height) {
             put_lines(&lines, inside, canvas);
         } else {

@@ -20,9 +20,12 @@ pub(super) struct Palette {
     picker: Picker<Action>,
 }
 
-impl Default for Palette {
-    fn default() -> Self {
-        let all = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+impl Palette {
+    /// Creates the palette. Of equal matches, an action that has nothing to show comes last.
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let mut all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+        let has_search = !crate::catalog::search_histories(context.displayed_state()).is_empty();
+        all.sort_by_key(|action| *action == Action::SearchPicture && !has_search);
         Self { picker: Picker::new(all, find_actions) }
     }
 }

@@ -142,7 +142,7 @@ fn open_for_action(
         if context.is_read_only() { String::new() } else { format!("; {} adds one", key(Action::AddLesson)) };
     let none = |what: &str| format!("{what}{adds}");
     Ok(match action {
-        Action::Palette => Box::<Palette>::default(),
+        Action::Palette => Box::new(Palette::new(context)),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::PromptPreview => Box::new(PromptView::new(model.templates.clone()).showing_preview()),
         Action::Summary => {
@@ -271,7 +271,7 @@ fn open_for_action(
 pub(in crate::ui) fn still(model: &Model, context: &Context<'_>) -> Option<impl Component> {
     let stored = model.shown_measurement(context)?;
     let lesson = context.frame.head.pool.get(&stored.0.query.lesson)?;
-    Some(EffectPanel::still(lesson.number, stored.clone()))
+    Some(EffectPanel::still(lesson.number, stored.clone(), model.scroll.still))
 }
 
 /// Opens the measurement of the selected lesson: from the step on screen, or from the start of an ended episode.

@@ -281,7 +281,7 @@ fn a_measurement_goes_on_behind_the_panes() {
     screen.press("Esc");
     assert!(screen.compositor.overlays().is_empty());
     assert!(screen.compositor.is_awaited(WorkKind::Effect, &screen.model));
-    assert!(screen_text(&screen.draw()).lines().next().unwrap().contains("measuring 6 of 400 pairs"));
+    assert!(screen_text(&screen.draw()).lines().next().unwrap().contains("measuring 3 of 200 pairs"));
     screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 30)));
     assert_eq!(screen.press("%"), [], "what is known is shown at once");
     assert!(screen_text(&screen.draw()).contains("of 10"), "{}", screen_text(&screen.draw()));
@@ -406,7 +406,7 @@ fn show_lesson(screen: &mut TestScreen, query: &EffectQuery) {
 #[test]
 fn a_running_measurement_is_mentioned_in_the_first_row() {
     for (width, height, text) in
-        [(200, 60, "measuring 43 of 400 pairs"), (80, 24, "measuring 43/400"), (60, 16, "% 43/400")]
+        [(200, 60, "measuring 30 of 200 pairs"), (80, 24, "measuring 30/200"), (60, 16, "% 30/200")]
     {
         let (mut screen, query) = opened(width, height);
         screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 90)));
@@ -415,7 +415,7 @@ fn a_running_measurement_is_mentioned_in_the_first_row() {
         assert!(shown.lines().next().unwrap().contains(text), "{shown}");
         screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 90)));
         let shown = screen_text(&screen.draw());
-        assert!(!shown.lines().next().unwrap().contains("400"), "{shown}");
+        assert!(!shown.lines().next().unwrap().contains("200"), "{shown}");
         assert!(shown.contains("measured: undecided"), "it has ended behind the panes: {shown}");
     }
 }
@@ -546,7 +546,8 @@ fn on_stage_the_panel_is_readable_from_afar() {
         screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 90)));
         let shown = screen_text(&screen.draw());
         assert!(shown.contains("undecided: it helps here"), "{width}x{height}: {shown}");
-        for absent in ["placebo", "frozen:", "stand-in", "by steps"] {
+        assert!(height < 36 || shown.contains("a stand-in plays: these numbers say nothing"), "{shown}");
+        for absent in ["placebo", "frozen:", "by steps"] {
             assert!(!shown.contains(absent), "{absent} at {width}x{height}: {shown}");
         }
         insta::assert_snapshot!(format!("effect_stage_{width}x{height}"), shown);
@@ -692,4 +693,73 @@ fn a_fact_is_named_in_the_row_of_the_lesson_and_in_its_details() {
         let details = screen_text(&screen.draw());
         assert!(details.contains("not a sample"), "{width}x{height}: {details}");
     }
+}
+
+/// Regression: of many pairs the last ones were shown, without those that differ.
+#[test]
+fn the_pairs_that_differ_are_shown_first() {
+    for (width, height, stage) in [(80, 24, true), (60, 16, true), (120, 36, true), (60, 16, false)] {
+        let (mut screen, query) = opened(width, height);
+        screen.model.stage_mode = stage;
+        let won = |pair: u32, arm: &str| match pair % 20 {
+            0 => arm == "without",
+            10 => arm == "with",
+            _ => pair.is_multiple_of(2),
+        };
+        let columns =
+            [Column::Here, Column::Elsewhere].map(|name| column(plan(&query, name, 900), 2400, won));
+        let counts = columns.each_ref().map(|column| &column.result.contrasts[0].judged.counts);
+        let first = counts.iter().map(|counts| counts.first_only as usize).sum::<usize>();
+        let second = counts.iter().map(|counts| counts.second_only as usize).sum::<usize>();
+        let settled = columns[0].log.settled_pairs();
+        assert!(settled > 110 && second > 10, "{settled} {second}");
+        screen
+            .send(changed(progress(&query, EffectPhase::Idle, 9), |shown| shown.columns = columns.to_vec()));
+        let mut seen = screen_text(&screen.draw());
+        if height < 24 {
+            screen.press("Down");
+            seen = screen_text(&screen.draw());
+            assert!(seen.contains("ELSEWHERE"), "{seen}");
+            continue;
+        }
+        assert_eq!(seen.contains("equal"), width == 80, "{width}x{height}: {seen}");
+        if stage {
+            // The legend has one of each.
+            assert_eq!(seen.matches('▲').count(), first + 1, "{seen}");
+            assert_eq!(seen.matches('▼').count(), second + 1, "{seen}");
+        }
+    }
+}
+
+/// Regression: on stage the panel named neither the arms that make the episodes more than the pairs, nor the typed wording.
+#[test]
+fn on_stage_the_arms_and_the_wording_are_named() {
+    let (mut screen, query) = opened(120, 36);
+    screen.model.stage_mode = true;
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("without, with, placebo"), "{shown}");
+    screen.press("w");
+    screen.press("Ctrl-u");
+    screen.send(UiMessage::Paste("Look twice.".to_owned()));
+    let requests = screen.press("Enter");
+    let [Request::PlanEffect(asked)] = requests.as_slice() else { panic!("{requests:?}") };
+    screen.send(UiMessage::Answer(progress(asked, EffectPhase::Idle, 90)));
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("edited") && shown.contains("Look twice."), "{shown}");
+}
+
+/// Regression: the panel stood on the end card, with two frames and two sets of keys.
+#[test]
+fn the_panel_covers_the_end_card() {
+    let mut fixture = sample_session();
+    fixture.end_episode(true, crate::domain::EndReason::Won);
+    let mut screen = TestScreen::new(fixture, 120, 36);
+    screen.send(UiMessage::StoreChanged);
+    assert!(screen_text(&screen.draw()).contains("Episode 1 ended"));
+    screen.press("%");
+    assert_eq!(screen.overlay_mode(), Mode::Effect);
+    assert!(!screen_text(&screen.draw()).contains("Episode 1 ended"));
+    screen.press("Esc");
+    assert!(screen_text(&screen.draw()).contains("Episode 1 ended"));
 }

@@ -1,6 +1,9 @@
 //! Stage mode: what an audience sees, and what it doesn't.
 
 use super::{SIZES, TestScreen, screen_text};
+use crate::domain::{LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
+use crate::driver::Health;
+use crate::engine::{Cause, Event};
 use crate::ui::fixture::sample_session;
 use crate::ui::model::Severity;
 use crate::ui::types::Focus;
@@ -35,13 +38,13 @@ fn the_stage_shows_nothing_after_the_selected_step() {
 #[test]
 fn the_last_three_keys_are_shown_with_what_they_did() {
     let mut screen = on_stage(120, 36);
-    for key in ["g", "Right", "V", "V"] {
+    for key in ["g", "g", "g", "p", "Esc", "g", "Right", "V", "V"] {
         screen.press(key);
     }
     let text = screen_text(&screen.draw());
     let last = text.lines().rfind(|line| !line.is_empty()).unwrap();
-    assert!(last.ends_with("→ forward   V stage mode   V stage mode"), "{text}");
-    assert!(!last.contains("g start"), "{text}");
+    assert!(last.ends_with("g start   → forward   V ×2 stage mode"), "{text}");
+    assert!(!last.contains("Esc"), "{text}");
 }
 
 #[test]
@@ -103,4 +106,68 @@ fn the_stage_fits_any_size() {
             }
         }
     }
+}
+
+/// Regression: a lesson that was undone stood in the story on stage as if it were still there.
+#[test]
+fn an_undone_lesson_is_undone_in_the_story() {
+    let mut screen = TestScreen::new(sample_session(), 120, 36);
+    let text = LessonText::plain("Wrong lesson.");
+    screen.fixture.add_lesson(ReflectionKind::Abstract, text, LessonOrigin::Person);
+    let head = screen.fixture.state().head;
+    let shown = |screen: &mut TestScreen| {
+        let text = screen_text(&screen.draw());
+        let rows: Vec<&str> = text.lines().filter(|row| row.contains("taught lesson")).collect();
+        rows.last().map(|row| (*row).to_owned()).unwrap_or(text)
+    };
+    for stage in [false, true] {
+        screen.model.stage_mode = stage;
+        assert!(!shown(&mut screen).contains("undone"), "{}", shown(&mut screen));
+    }
+    let op = screen.fixture.state().pool.all().next_back().unwrap().clone();
+    let inverse =
+        LessonOp::Status { id: op.id.clone(), previous: LessonStatus::On, status: LessonStatus::Retired };
+    screen.fixture.write(Cause::Person, Event::LessonUndone { target_seq: head, op: Box::new(inverse) });
+    for stage in [false, true] {
+        screen.model.stage_mode = stage;
+        assert!(shown(&mut screen).contains("undone"), "{stage}: {}", shown(&mut screen));
+    }
+}
+
+/// Regression: the mistakes, which are the point of a talk, weren't in its story.
+#[test]
+fn the_story_on_stage_names_mistakes() {
+    let mut screen = on_stage(120, 36);
+    screen.press("g");
+    for _ in 0..4 {
+        screen.press("Right");
+    }
+    let text = screen_text(&screen.draw());
+    assert!(text.lines().any(|row| row.trim_start().starts_with("! ")), "{text}");
+}
+
+/// Regression: hints and messages on stage were those of the panes.
+#[test]
+fn the_stage_names_only_what_it_has() {
+    let mut screen = TestScreen::new(sample_session(), 200, 60);
+    screen.fixture.write(Cause::Person, Event::Resumed);
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("zoom") && shown.contains("+- speed"), "{shown}");
+    screen.press("V");
+    let shown = screen_text(&screen.draw());
+    assert!(!shown.contains("zoom") && !shown.contains("panes"), "{shown}");
+    screen.press("w");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("the agent can't see") && !screen.model.show_truth, "{shown}");
+}
+
+/// Regression: on stage the message that a session is read-only was three rows of dots.
+#[test]
+fn the_read_only_message_names_the_session() {
+    let mut screen = on_stage(120, 36);
+    screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+    screen.model.resume_command = Some("retrospect resume /home/ada/sessions/2026-hot-mug".to_owned());
+    screen.press("a");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("to continue: retrospect resume 2026-hot-mug --stage"), "{shown}");
 }

@@ -167,10 +167,17 @@ fn run_present_action(
         | Action::Pane(_)
         | Action::Zoom
         | Action::NextArrangement
+        | Action::ToggleTruth
+        | Action::ToggleReasoning
             if model.stage_mode =>
         {
             let key = context.keymap.key_label(Action::ToggleStageMode).unwrap_or_default();
-            let text = format!("stage mode has no other panes; {key} shows the whole screen");
+            let what = match action {
+                Action::ToggleTruth => "shows nothing that the agent can't see",
+                Action::ToggleReasoning => "shows no reasoning",
+                _ => "has no other panes",
+            };
+            let text = format!("stage mode {what}; {key} shows the whole screen");
             model.show_notice(text, Severity::Info, context.now);
             Vec::new()
         }

@@ -1,9 +1,9 @@
 //! Plays read-only sessions, and sets the pace of live ones.
 
 use super::cursor;
-use crate::domain::ModelRole;
 use crate::report::StepRef;
 use crate::ui::chapters::{display_time, neighbour, shown_step};
+use crate::ui::facts::is_paced_by_model;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
@@ -124,10 +124,6 @@ pub fn slow_for_audience(model: &mut Model, context: &Context<'_>) -> Vec<Reques
     }
     model.run_speed = Speed::NORMAL;
     vec![Request::SetStepDelay(model.run_speed.delay())]
-}
-
-fn is_paced_by_model(context: &Context<'_>) -> bool {
-    context.frame.head.run.as_ref().is_none_or(|run| run.role_source(ModelRole::Actor).is_model())
 }
 
 /// Changes the speed: of the playback in a read-only session, else of the run. A model sets its own pace.

@@ -9,6 +9,9 @@ use crate::ui::types::Focus;
 use crate::ui::view::cache::ViewCache;
 use crate::ui::view::rows::PaneContent;
 
+/// The most rows that the stored measurement of a demo is scrolled by: it has few more than a low screen.
+const MAX_STILL_SCROLL: i32 = 20;
+
 /// Scrolls the focused pane down by a number of rows (negative: up). In a lane the selection moves, on the timeline
 /// the cursor.
 pub(super) fn scroll_rows(
@@ -17,6 +20,11 @@ pub(super) fn scroll_rows(
     cache: &ViewCache,
     by: i32,
 ) -> Vec<Request> {
+    if model.shown_measurement(context).is_some() {
+        let to = i32::from(model.scroll.still) + by;
+        model.scroll.still = to.clamp(0, MAX_STILL_SCROLL) as u16;
+        return Vec::new();
+    }
     match model.focus {
         Focus::Story => {
             let parts =

@@ -4,7 +4,7 @@ use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
 use crate::text::{one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task};
+use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task, is_paced_by_model};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
@@ -207,7 +207,7 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             pairs.push(key_pair(Action::PreviousEpisode, Action::NextEpisode, "chapters"));
         }
         if model.shown_measurement(context).is_some() {
-            pairs.push(single_key(Action::Close, "panes"));
+            pairs.push(single_key(Action::Close, if model.stage_mode { "steps" } else { "panes" }));
         }
         // A demo tells its end when it comes.
         if model.chapters.is_empty() || !model.is_in_past() {
@@ -271,6 +271,11 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         pairs.extend([
             single_key(Action::Step, "step"),
             single_key(Action::PauseRun, if running { "pause" } else { "run" }),
+        ]);
+        if running && !is_paced_by_model(context) {
+            pairs.push(key_pair(Action::Faster, Action::Slower, "speed"));
+        }
+        pairs.extend([
             single_key(Action::AddLesson, "lesson"),
             single_key(Action::Prompt, "prompt"),
             time,
@@ -278,6 +283,8 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             single_key(Action::Zoom, "zoom"),
         ]);
     }
+    // Stage mode has no other panes.
+    pairs.retain(|pair| !(model.stage_mode && matches!(pair.first, Action::NextPane | Action::Zoom)));
     pairs.extend([single_key(Action::Palette, "all"), single_key(Action::Help, "help")]);
     pairs
 }

@@ -1,11 +1,12 @@
 //! The screen for an audience: goal, thoughts, actions, what the environment said, and changed lessons, with room between
 //! them. Shows nothing after the selected step, so that a talk doesn't tell its end.
 
+use super::lanes::without_underline;
 use super::live::live_rows;
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role};
 use super::{caption, footer, status};
 use crate::domain::{PersonAct, Reflection, Step};
-use crate::report::{Block, plain_text, start_section, step_section};
+use crate::report::{Block, Tone, plain_text, start_section, step_section};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -60,36 +61,41 @@ pub(super) fn draw(
 }
 
 /// Returns the last pressed keys that fit into a row, the newest first, each with what it did and with where it ends.
-fn fitting_keys(model: &Model, area: Rect) -> Vec<(&str, &str, u16)> {
+fn fitting_keys<'a>(model: &'a Model, glyphs: &Glyphs, area: Rect) -> Vec<(String, &'a str, u16)> {
     let mut right = area.right().saturating_sub(1);
     let mut keys = Vec::new();
-    for (key, effect) in model.pressed_keys.newest_first() {
-        let columns = (width(key) + 1 + width(effect)) as u16;
+    for pressed in model.pressed_keys.newest_first() {
+        let (effect, times) = (pressed.effect.as_str(), glyphs.times);
+        let key = match pressed.count {
+            1 => pressed.key.clone(),
+            count => format!("{} {times}{count}", pressed.key),
+        };
+        let columns = (width(&key) + 1 + width(effect)) as u16;
         // At least half of the row stays for messages.
         if right < area.x + area.width / 2 + columns {
             break;
         }
-        keys.push((key.as_str(), effect.as_str(), right));
+        keys.push((key, effect, right));
         right = right.saturating_sub(columns + 3);
     }
     keys
 }
 
 /// Returns the number of columns that the last pressed keys take at the right end of a row.
-pub(super) fn pressed_key_columns(model: &Model, area: Rect) -> u16 {
-    let keys = fitting_keys(model, area);
+pub(super) fn pressed_key_columns(model: &Model, glyphs: &Glyphs, area: Rect) -> u16 {
+    let keys = fitting_keys(model, glyphs, area);
     keys.last()
         .map_or(0, |(key, effect, right)| area.right() - right + (width(key) + 1 + width(effect)) as u16 + 2)
 }
 
 /// Draws the last pressed keys at the right end of a row, the newest last. Returns the number of columns they take.
 pub(super) fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
-    for (place, (key, effect, right)) in fitting_keys(model, area).into_iter().enumerate() {
+    for (place, (key, effect, right)) in fitting_keys(model, canvas.glyphs, area).into_iter().enumerate() {
         let role = if place == 0 { Role::Text } else { Role::Muted };
         let x = canvas.put_right(right, area.y, area.width, effect, canvas.style(role));
-        canvas.put_right(x.saturating_sub(1), area.y, area.width, key, canvas.style(Role::Key));
+        canvas.put_right(x.saturating_sub(1), area.y, area.width, &key, canvas.style(Role::Key));
     }
-    pressed_key_columns(model, area)
+    pressed_key_columns(model, canvas.glyphs, area)
 }
 
 /// Draws the steps up to the selected one: from the top while they fit, else the last ones.
@@ -127,7 +133,10 @@ fn draw_steps(
         let mut x = area.x;
         for (place, (role, text)) in row.pieces.iter().enumerate() {
             let role = if place == 0 && is_chosen { Role::TitleFocus } else { *role };
-            x += canvas.put(x, y, area.right().saturating_sub(x), text, canvas.style(role));
+            let style = canvas.style(role);
+            // An underlined margin would be a line of its own.
+            let style = if place == 0 { without_underline(style) } else { style };
+            x += canvas.put(x, y, area.right().saturating_sub(x), text, style);
         }
     }
 }
@@ -177,8 +186,16 @@ impl StageWriter<'_, '_> {
             Block::FirstShown(_) | Block::LessonAdded(..) => {
                 self.write_text((Role::Lesson, glyphs.new_lesson), Role::Lesson, &line);
             }
+            Block::Act { act, undone: true } if matches!(**act, PersonAct::Lesson { .. }) => {
+                self.write_text((Role::Muted, glyphs.off), Role::Muted, &format!("{line} (undone)"));
+            }
             Block::Act { act, .. } if matches!(**act, PersonAct::Lesson { .. }) => {
                 self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line);
+            }
+            // The mistakes are what a talk is about.
+            Block::Finding { .. } if block.tone() == Tone::Bad => {
+                let text = plain_text(&block.short_line(|_| String::new()));
+                self.write_text((Role::Bad, glyphs.mistake), Role::Bad, &text);
             }
             Block::Rejected { .. } => self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line),
             Block::FailedCall { .. } => self.write_text((Role::Bad, glyphs.mistake), Role::Bad, &line),

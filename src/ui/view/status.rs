@@ -6,6 +6,7 @@ use crate::domain::{Autonomy, ModelRole, format_price};
 use crate::engine::{Effect, RunStatus, State};
 use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
+use crate::ui::chapters::shown_step;
 use crate::ui::facts::{live_position, session_outcome};
 use crate::ui::frame_data::Context;
 use crate::ui::labels::{progress_text, subgoal_count};
@@ -29,6 +30,10 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         (mode, role) = (format!("{speed} playing {}", model.playback.speed.label()), Role::ModeRunning);
     } else if is_paced(model, context) {
         (mode, role) = (format!("{speed} RUNNING {}", model.run_speed.label()), Role::ModeRunning);
+    } else if model.chapters.first().is_some_and(|first| first.at == shown_step(context)) {
+        // A demo that has just been opened isn't a look back.
+        mode = format!("DEMO {} start", context.glyphs.separator);
+        role = Role::ModePaused;
     } else if model.stage_mode && role == Role::ModePast {
         // A talk doesn't tell the end before it comes.
         mode = format!("PAST step {}", context.frame.selected_step());
@@ -100,7 +105,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
 
 /// Returns how far the running measurement is: `measuring 57 of 400 pairs`.
 fn measuring_label(model: &Model, columns: u16) -> Option<String> {
-    let (settled, all) = model.effect.as_ref().filter(|effect| effect.0.is_running())?.0.pairs();
+    let (settled, all) = model.effect.as_ref().filter(|effect| effect.0.is_running())?.0.open_pairs();
     Some(match columns {
         0..72 => format!("% {settled}/{all}"),
         72..120 => format!("measuring {settled}/{all}"),

@@ -1,12 +1,12 @@
 //! What the measurement of a lesson looks like in stage mode: what it says in one sentence, wins and losses, and one mark a pair,
 //! with room between them. Everything else is for the person who measures.
 
-use super::EffectPanel;
 use super::rows::{
-    arms_in_order, legend, pair_mark, pair_text, panel_role, percent_of, phase_text, preparing_text,
+    arms_in_order, legend, mark_rows, pair_text, panel_role, percent_of, phase_text, preparing_text,
     side_by_side_lines,
 };
-use crate::domain::pluralize;
+use super::{EffectPanel, describe_text};
+use crate::domain::{ModelRole, pluralize};
 use crate::report::effect::describe_columns;
 use crate::text::width;
 use crate::ui::effect::EffectColumn;
@@ -15,7 +15,7 @@ use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 
 /// The smallest width in which the columns stand side by side.
-const SIDE_BY_SIDE: u16 = 60;
+const SIDE_BY_SIDE: u16 = 50;
 /// Cells between the columns.
 const GAP: u16 = 4;
 /// Cells for the names of the arms, and for their wins.
@@ -23,17 +23,17 @@ const NAME_CELLS: usize = 9;
 const WINS_CELLS: usize = 10;
 /// The most cells of a bar.
 const BAR_CELLS: usize = 16;
-/// The most rows of marks in a column; of more pairs, the last ones are shown.
-const MAX_MARK_ROWS: usize = 4;
+/// What the numbers mean if no model plays.
+const STAND_IN_NOTE: &str = "a stand-in plays: these numbers say nothing about a model";
 /// The fewest rows of a screen with empty rows between the parts.
-pub(super) const MIN_SPACED_ROWS: u16 = 28;
+const MIN_SPACED_ROWS: u16 = 28;
 
-/// Returns the rows of the panel. `is_spaced` puts empty rows between them.
+/// Returns the rows of the panel on a screen of a height, with empty rows between them if there is room.
 pub(super) fn audience_lines(
     panel: &EffectPanel,
     context: &Context<'_>,
     columns: u16,
-    is_spaced: bool,
+    height: u16,
 ) -> Vec<Line> {
     let Some(progress) = panel.shown.as_ref().map(|shown| &shown.0) else {
         return paragraph((Role::Muted, ""), Role::Text, &preparing_text(panel, context), columns);
@@ -45,15 +45,6 @@ pub(super) fn audience_lines(
         let sentence = describe_columns(verdict, &here.result, &elsewhere.result);
         lines.extend(paragraph((Role::Muted, ""), panel_role(verdict), &sentence, columns));
     }
-    let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
-    // Of columns below each other, a low screen shows the first one only.
-    let are_wins_above = !is_side_by_side && progress.columns.len() == 2;
-    if are_wins_above {
-        lines.extend(progress.columns.iter().filter_map(|column| {
-            let name = column.plan().column?.to_string();
-            Some([vec![(Role::Muted, format!("{name:<11}"))], wins_line(column)?].concat())
-        }));
-    }
     if !progress.is_finished() {
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
     }
@@ -61,14 +52,13 @@ pub(super) fn audience_lines(
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
     lines.push(Vec::new());
+    let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
     let each = if is_side_by_side { (columns - GAP) / 2 } else { columns };
     let both: Vec<Vec<Line>> = progress
         .columns
         .iter()
         .enumerate()
-        .map(|(index, column)| {
-            column_lines(panel, context, (column, index), each, (is_spaced, !are_wins_above))
-        })
+        .map(|(index, column)| column_lines(panel, context, (column, index), each, height))
         .collect();
     if is_side_by_side {
         lines.extend(side_by_side_lines(&both, each + GAP));
@@ -79,6 +69,13 @@ pub(super) fn audience_lines(
         lines.push(Vec::new());
         lines.extend(legend(context, columns));
     }
+    if let Some(edited) = &progress.query.edited {
+        let text = describe_text(edited);
+        lines.extend(paragraph((Role::Muted, "edited   "), Role::Lesson, &text, columns));
+    }
+    if context.frame.head.run.as_ref().is_some_and(|run| run.role_source(ModelRole::Actor).is_stand_in()) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, STAND_IN_NOTE, columns));
+    }
     lines
 }
 
@@ -87,8 +84,9 @@ fn column_lines(
     context: &Context<'_>,
     (column, index): (&EffectColumn, usize),
     columns: u16,
-    (is_spaced, has_wins): (bool, bool),
+    height: u16,
 ) -> Vec<Line> {
+    let is_spaced = height >= MIN_SPACED_ROWS;
     let gap = |lines: &mut Vec<Line>| {
         if is_spaced {
             lines.push(Vec::new());
@@ -101,6 +99,8 @@ fn column_lines(
     let settled = column.log.settled_pairs();
     if settled == 0 {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &column.cost, columns));
+        let arms = format!("a pair is an episode each: {}", arms_in_order(plan).join(", "));
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, &arms, columns));
         return lines;
     }
     // A placebo is for those who ask; the panel outside of stage mode has it.
@@ -108,39 +108,25 @@ fn column_lines(
         lines.extend(arm_line(context, column, arm, columns));
         gap(&mut lines);
     }
-    if let Some(wins) = wins_line(column).filter(|_| has_wins) {
-        lines.push(wins);
+    if let Some(contrast) = column.result.contrasts.first() {
+        let counts = &contrast.judged.counts;
+        let pairs = pluralize(contrast.judged.pairs, "pair");
+        let text = format!("{} : {} of {pairs}", counts.first_only, counts.second_only);
+        let sides = "  with : without".to_owned();
+        let fits = width(&text) + width(&sides) <= usize::from(columns);
+        lines.push([(Role::Title, text)].into_iter().chain(fits.then_some((Role::Muted, sides))).collect());
         gap(&mut lines);
     }
-    let last = settled;
-    let each = u32::from((columns / 2).max(8));
-    let rows = if is_spaced { MAX_MARK_ROWS } else { 2 } as u32;
-    let first = last.saturating_sub(each * rows) + 1;
-    for start in (first..=last).step_by(each as usize) {
-        let marks = start..=last.min(start + each - 1);
-        lines.push(
-            marks
-                .map(|number| {
-                    let (text, role) = pair_mark(context, &column.log, number);
-                    let is_selected = index == panel.column && panel.pair == Some(number);
-                    (if is_selected { Role::Selection } else { role }, format!("{text} "))
-                })
-                .collect(),
-        );
-    }
+    let rows = if is_spaced {
+        height.saturating_sub(24).clamp(4, 10)
+    } else {
+        height.saturating_sub(18).clamp(2, 6)
+    };
+    lines.extend(mark_rows((panel, context), (column, index), (columns / 2).max(8), (rows.into(), " ")));
     if let Some(pair) = panel.pair.filter(|_| index == panel.column) {
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(column, pair), columns));
     }
     lines
-}
-
-/// Returns the pairs that only one side won, once there are pairs: `9 : 0 of 24 pairs  with : without`.
-fn wins_line(column: &EffectColumn) -> Option<Line> {
-    let contrast = column.result.contrasts.first().filter(|_| column.log.settled_pairs() > 0)?;
-    let counts = &contrast.judged.counts;
-    let pairs = pluralize(contrast.judged.pairs, "pair");
-    let text = format!("{} : {} of {pairs}", counts.first_only, counts.second_only);
-    Some(vec![(Role::Title, text), (Role::Muted, "  with : without".to_owned())])
 }
 
 /// Returns an arm's wins with a bar: `with    9 of 24  ▮▮▮▮▯▯▯▯`.

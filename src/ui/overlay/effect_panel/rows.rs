@@ -22,7 +22,7 @@ const GAP: u16 = 3;
 /// Cells for the names of the arms, and for their wins.
 const NAME_CELLS: usize = 9;
 const WINS_CELLS: usize = 11;
-/// The most rows of dots in a column; of more pairs, the last ones are shown.
+/// The most rows of marks in a column; of more pairs, those that differ are shown first.
 const MAX_DOT_ROWS: usize = 6;
 
 /// What the numbers mean if no model plays.
@@ -323,7 +323,7 @@ pub(super) fn panel_role(verdict: PanelVerdict) -> Role {
     }
 }
 
-/// Returns one mark a pair: the last ones that fit, and always the selected one.
+/// Returns one mark a pair, and what is known of the selected one.
 fn dot_rows(
     panel: &EffectPanel,
     context: &Context<'_>,
@@ -331,31 +331,55 @@ fn dot_rows(
     index: usize,
     columns: u16,
 ) -> Vec<Line> {
-    let last = column.log.settled_pairs();
-    if last == 0 {
-        return Vec::new();
+    let each = columns.saturating_sub(2).max(8);
+    let mut rows = mark_rows((panel, context), (column, index), each, (MAX_DOT_ROWS, ""));
+    if let Some(pair) = panel.pair.filter(|_| index == panel.column) {
+        rows.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(column, pair), columns));
     }
+    rows
+}
+
+/// Returns one mark a pair, `each` in a row, with a gap after each. If they don't fit into the rows, those of the pairs that
+/// differ, which are what counts, and the selected one, with the number of the others.
+pub(super) fn mark_rows(
+    (panel, context): (&EffectPanel, &Context<'_>),
+    (column, index): (&EffectColumn, usize),
+    each: u16,
+    (max_rows, gap): (usize, &str),
+) -> Vec<Line> {
+    let (log, last) = (&column.log, column.log.settled_pairs());
     let selected = panel.pair.filter(|_| index == panel.column);
-    let each = u32::from(columns.saturating_sub(2).max(8));
-    let room = each * MAX_DOT_ROWS as u32;
-    let end = selected.map_or(last, |pair| last.min(pair.max(room)));
-    let first = end.saturating_sub(room) + 1;
+    let room = usize::from(each) * max_rows;
+    let mut numbers: Vec<u32> = (1..=last).collect();
+    let mut others = None;
+    if numbers.len() > room {
+        let differs = |number: u32| pair_outcome(log, number).is_some_and(|(first, second)| first != second);
+        numbers.retain(|number| differs(*number) || selected == Some(*number));
+        let equal = last as usize - numbers.iter().filter(|number| differs(**number)).count();
+        // The last row is for what isn't shown. The selected pair is shown in any case.
+        let kept = room - usize::from(each);
+        let end = selected.and_then(|pair| numbers.iter().position(|number| *number == pair));
+        let end = end.map_or(numbers.len(), |place| (place + 1).max(kept)).min(numbers.len());
+        let hidden = numbers.len().saturating_sub(kept);
+        numbers.truncate(end);
+        numbers.drain(..end.saturating_sub(kept));
+        let more = if hidden > 0 { format!(", {hidden} more that differ") } else { String::new() };
+        others = Some(format!("+ {equal} equal{more}"));
+    }
     let mut rows: Vec<Line> = Vec::new();
-    for start in (first..=end).step_by(each as usize) {
+    for numbers in numbers.chunks(usize::from(each)) {
         let mut row: Line = Vec::new();
-        for number in start..=end.min(start + each - 1) {
-            let (text, role) = pair_mark(context, &column.log, number);
-            let role = if selected == Some(number) { Role::Selection } else { role };
+        for number in numbers {
+            let (text, role) = pair_mark(context, log, *number);
+            let role = if selected == Some(*number) { Role::Selection } else { role };
             match row.last_mut() {
-                Some((last, texts)) if *last == role => texts.push_str(text),
-                _ => row.push((role, text.to_owned())),
+                Some((last, texts)) if *last == role && gap.is_empty() => texts.push_str(text),
+                _ => row.push((role, format!("{text}{gap}"))),
             }
         }
         rows.push(row);
     }
-    if let Some(pair) = selected {
-        rows.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(column, pair), columns));
-    }
+    rows.extend(others.map(|others| vec![(Role::Muted, others)]));
     rows
 }
 
@@ -375,7 +399,7 @@ fn pair_outcome(log: &EffectLog, number: u32) -> Option<(bool, bool)> {
     })
 }
 
-pub(super) fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static str, Role) {
+fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static str, Role) {
     let [first, second, both, neither] = context.glyphs.pair_marks;
     match pair_outcome(log, number) {
         Some((true, false)) => (first, Role::Good),
