@@ -229,17 +229,19 @@ pub fn rule_based_replies<'n>(environments: impl IntoIterator<Item = &'n str>) -
     names.into_iter().filter_map(|name| find_environment(name)?.rule_based_reply).collect()
 }
 
+/// Returns the lessons that a run's actor understands. `None` if it is a model or a person, who read any sentence.
+pub fn lesson_forms(run: &RunSpec, env: &str) -> Option<LessonForms> {
+    let is_rules = run.role_source(ModelRole::Actor) == RoleSource::Rules;
+    find_environment(env)?.task_facts.lesson_forms.filter(|_| is_rules)
+}
+
 /// Returns why a lesson's text changes nothing in a run: the rule-based actor plays, and understands other sentences only.
 pub fn ignored_lesson_reason(run: &RunSpec, env: &str, text: &LessonText) -> Option<String> {
-    let forms = find_environment(env)?.task_facts.lesson_forms?;
-    let understands = |text: &str| (forms.understands)(text);
-    let is_understood = understands(&text.text) || text.solution.as_deref().is_some_and(understands);
-    (run.role_source(ModelRole::Actor) == RoleSource::Rules && !is_understood).then(|| {
-        format!(
-            "the built-in rules ignore this sentence: they know a few fixed ones, such as \"{}\"; a model reads any",
-            forms.example
-        )
-    })
+    let forms = lesson_forms(run, env).filter(|forms| !forms.teach(text))?;
+    let example = forms.sentences.first().copied().unwrap_or_default();
+    Some(format!(
+        "the built-in rules ignore this sentence: they know a few fixed ones, such as \"{example}\"; a model reads any"
+    ))
 }
 
 /// A method that this program cannot provide.

@@ -1,6 +1,6 @@
 //! What the program needs to know about an environment.
 
-use crate::domain::{DefaultValue, Picture, PictureRequest, SettingOrigin, SettingSpec, Task};
+use crate::domain::{DefaultValue, LessonText, Picture, PictureRequest, SettingOrigin, SettingSpec, Task};
 use crate::env::{EnvironmentOption, ExportedGame, TaskSource};
 use crate::prompt::PublicFiles;
 use crate::prompt::interface::EnvironmentTexts;
@@ -115,7 +115,15 @@ pub struct TaskFacts {
 pub struct LessonForms {
     /// Returns whether a lesson's text has one of them.
     pub understands: fn(&str) -> bool,
-    pub example: &'static str,
+    /// One sentence of each form (`docs/LESSON_FORMS.md`). The first is the example that messages name.
+    pub sentences: &'static [&'static str],
+}
+
+impl LessonForms {
+    /// Returns whether a lesson has a sentence that teaches the actor.
+    pub fn teach(&self, lesson: &LessonText) -> bool {
+        (self.understands)(&lesson.text) || lesson.solution.as_deref().is_some_and(self.understands)
+    }
 }
 
 /// A measure of an episode besides success, progress and steps.

@@ -1,7 +1,7 @@
 //! What the views and overlays draw from: the current state, the state at the cursor, calls in flight, and colours
 //! and keys.
 
-use crate::catalog::{Lane, lanes_for_method, lesson_kinds, visible_lane_count};
+use crate::catalog::{Lane, LessonForms, lanes_for_method, lesson_kinds, visible_lane_count};
 use crate::domain::{BranchId, Lesson, LessonId, MeasuredEffect, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
@@ -191,6 +191,18 @@ impl<'a> Context<'a> {
     /// Returns whether the run's method ever asks the actor, so whether steps have prompts.
     pub fn asks_actor(&self) -> bool {
         crate::catalog::asks_actor(self.method())
+    }
+
+    /// Returns the lessons that the actor of the episode on screen understands. `None` if it reads any sentence.
+    pub fn lesson_forms(&self) -> Option<LessonForms> {
+        let run = self.frame.head.run.as_deref()?;
+        crate::catalog::lesson_forms(run, &self.episode()?.task.env)
+    }
+
+    /// Returns whether a lesson that a person wrote or changed teaches the actor nothing, because the rule-based one doesn't
+    /// understand its words.
+    pub fn is_ignored_lesson(&self, lesson: &Lesson) -> bool {
+        lesson.edited_by_person && self.lesson_forms().is_some_and(|forms| !forms.teach(lesson.text()))
     }
 
     /// Returns a step of the episode on screen by its number: up to the selected step as of the cursor, later steps as

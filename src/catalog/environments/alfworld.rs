@@ -106,8 +106,28 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
 };
 
 /// What teaches the rule-based actor in households.
-pub(super) const LESSON_FORMS: LessonForms =
-    LessonForms { understands: household_understands, example: "Look for a mug in/on a shelf first." };
+pub(super) const LESSON_FORMS: LessonForms = LessonForms {
+    understands: household_understands,
+    sentences: &[
+        "Look for a mug in/on a shelf first.",
+        "Look inside closed containers too.",
+        "Open a closed container before you take something from it or put something in it.",
+        "Put down what you are holding before you take another object.",
+        "Take the object before you heat, cool or clean it.",
+        "Heat it before you put it in/on the target.",
+        "After you heat it, put it in/on the target.",
+        "Only a microwave can heat things.",
+        "Only a fridge can cool things.",
+        "Only a sinkbasin can clean things.",
+        "To examine something in the light, carry it to a lamp and use the lamp.",
+        "Take only the object the task mentions.",
+        "Go to a place before you act on it.",
+        "Do not go back to a place you have already searched.",
+        "Do not repeat an action that did nothing.",
+        "Use the number of every object and place.",
+        "Use \"move OBJECT to PLACE\" to put something down.",
+    ],
+};
 
 /// Removes everything through the first `. ` from an arrival in a game of data version 2.1.1, which names a location without
 /// information.

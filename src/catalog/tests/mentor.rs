@@ -147,9 +147,15 @@ fn a_lesson_that_the_rules_ignore_is_said_to_change_nothing() {
         run.actor = "rules".to_owned();
         let reason =
             |run: &RunSpec, text: &str| ignored_lesson_reason(run, entry.name, &LessonText::plain(text));
-        assert_eq!(reason(&run, forms.example), None);
+        let document = include_str!("../../../docs/LESSON_FORMS.md");
+        for sentence in forms.sentences {
+            assert_eq!(reason(&run, sentence), None);
+            // The table says `Look for a X in/on a Y first.`
+            let form = sentence.replace("a mug", "a X").replace("a shelf", "a Y");
+            assert!(document.contains(&form), "docs/LESSON_FORMS.md lacks {form}");
+        }
         let said = reason(&run, "Be brave.").unwrap();
-        assert!(said.contains(forms.example), "{said}");
+        assert!(said.contains(forms.sentences[0]), "{said}");
         run.actor = "openai:m".to_owned();
         assert_eq!(reason(&run, "Be brave."), None, "a model reads any sentence");
         checked += 1;

@@ -285,6 +285,7 @@ fn sections(context: &Context<'_>, here: Option<Mode>) -> Vec<Section> {
     let others = context.keymap.bindings_in(Mode::Main).filter(|row| !in_an_area(row.action));
     all.push(section("Also on the main screen", others));
     all.extend(Mode::ALL.iter().filter(|mode| **mode != Mode::Main && Some(**mode) != here).map(of_mode));
+    all.extend(lesson_forms(context));
     all.push(pane_digits(context));
     all.push(marks(context));
     all.retain(|section| !section.entries.is_empty());
@@ -319,6 +320,19 @@ fn section<'a>(title: &str, rows: impl Iterator<Item = &'a Binding>) -> Section 
         }
     });
     Section { title: title.to_owned(), entries: entries.collect() }
+}
+
+/// Returns the sentences that the rule-based actor understands, if it plays.
+fn lesson_forms(context: &Context<'_>) -> Option<Section> {
+    let entries = context.lesson_forms()?.sentences.iter().map(|sentence| Entry {
+        role: Role::Muted,
+        lead: "form".to_owned(),
+        keys: Vec::new(),
+        meaning: (*sentence).to_owned(),
+        other_words: "",
+    });
+    let title = "Lessons that the built-in rules understand (also with other things and places)";
+    Some(Section { title: title.to_owned(), entries: entries.collect() })
 }
 
 fn pane_digits(context: &Context<'_>) -> Section {

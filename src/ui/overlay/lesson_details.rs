@@ -62,6 +62,13 @@ impl LessonDetails {
             add("recurred", Role::Text, &count_text(lesson.recurrences));
         }
         add("in prompts", Role::Text, &uses_text(lesson, context));
+        if context.is_ignored_lesson(lesson) {
+            let help = context.keymap.key_label(Action::Help).unwrap_or_default();
+            let text = format!(
+                "the built-in rules ignore this wording, so it changes nothing that they do; {help} form lists theirs"
+            );
+            add("", Role::Warning, &text);
+        }
         if lesson.versions.len() > 1 {
             for (place, version) in lesson.versions.iter().enumerate().rev() {
                 let solution =

@@ -147,6 +147,16 @@ impl LessonEditor {
         self.follows_words() && (!self.solution.is_blank() || self.typed_pair().is_some())
     }
 
+    /// Returns whether the rule-based actor plays and doesn't understand what is typed, which is long enough to be a lesson.
+    fn is_ignored(&self, context: &Context<'_>) -> bool {
+        let Some(forms) = context.lesson_forms() else { return false };
+        let (text, solution) = (self.text.text(), self.solution.text());
+        let solution = self.typed_pair().map(|(_, solution)| solution).unwrap_or(solution);
+        let is_long_enough = [&text, &solution].iter().any(|text| text.split_whitespace().nth(2).is_some());
+        let is_typing = matches!(self.focus, EditorField::Text | EditorField::Solution);
+        is_typing && is_long_enough && !forms.teach(&LessonText { text, solution: Some(solution) })
+    }
+
     /// Returns the mistake and the solution, if both are typed into the first field of an Error.
     fn typed_pair(&self) -> Option<(String, String)> {
         let is_error = self.follows_words() || self.chosen_kind == Some(ReflectionKind::Error);

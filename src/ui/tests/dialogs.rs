@@ -203,6 +203,43 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     assert_eq!(stage.model.drafts, []);
 }
 
+/// Regression: a lesson that the rules can't read looked used: "enters the prompt", "now used", "s5 x45".
+#[test]
+fn a_lesson_that_the_rules_do_not_understand_says_so_everywhere() {
+    let ignored = "Search shelves before cabinets when you look for a mug.";
+    let understood = "Look for a mug on a shelf first.";
+    let shown_while_typing = |text: &str| {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.press("a");
+        type_text(&mut stage, text);
+        screen_text(&stage.draw())
+    };
+    let warning = "The built-in rules ignore this wording";
+    assert!(shown_while_typing(ignored).contains(warning));
+    assert!(!shown_while_typing(understood).contains(warning));
+    assert!(!shown_while_typing("Search").contains(warning), "too short to judge");
+    let taught = |text: &str| {
+        let mut fixture = sample_session();
+        fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain(text), LessonOrigin::Person);
+        let mut stage = TestScreen::new(fixture, 120, 36);
+        stage.press("3");
+        let lane = screen_text(&stage.draw());
+        stage.press("Enter");
+        (lane, screen_text(&stage.draw()))
+    };
+    let (lane, details) = taught(ignored);
+    assert!(lane.contains("ignored"), "{lane}");
+    assert!(details.contains("the built-in rules ignore this wording"), "{details}");
+    let (lane, details) = taught(understood);
+    assert!(!lane.contains("ignored") && !details.contains("ignore this"), "{lane}{details}");
+    // What they understand is in the help.
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.press("?");
+    type_text(&mut stage, "form");
+    let help = screen_text(&stage.draw());
+    assert!(help.contains("form          Look for a mug in/on a shelf first."), "{help}");
+}
+
 /// Regression: typed advice reached the model as "These mistakes were made so far: - Look on a shelf first."
 #[test]
 fn a_typed_lesson_is_advice_unless_another_kind_is_chosen() {

@@ -99,6 +99,12 @@ impl LessonEditor {
         if let Some(message) = self.message {
             return (Role::Warning, message.to_owned());
         }
+        if self.is_ignored(context) {
+            let esc = context.keymap.key_label_in(Mode::LessonEditor, Action::Close).unwrap_or_default();
+            let help = context.keymap.key_label(Action::Help).unwrap_or_default();
+            let text = format!("The built-in rules ignore this wording; {esc}, then {help} form lists theirs.");
+            return (Role::Warning, text);
+        }
         let text = match self.focus {
             EditorField::Pin => "Left and Right change it; only you remove a pinned one.",
             EditorField::Kind | EditorField::Scope => "Change with Left and Right.",

@@ -51,12 +51,16 @@ pub(super) fn lesson_rows(
     // The text keeps a row.
     note.truncate(most.saturating_sub(1).min(MAX_NOTE_ROWS));
     let most = most - note.len();
-    let (long, short) = if enters {
+    let ignored = !off && context.is_ignored_lesson(lesson);
+    let (long, short) = if ignored {
+        (format!("{long}; the built-in rules ignore it"), "ignored".to_owned())
+    } else if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
     } else {
         (long, with_uses(short, lesson, room, g))
     };
     let (long, short, source_role) = match &measured_short {
+        _ if ignored => (long, short, Role::Warning),
         _ if enters => (long, short, Role::LessonNew),
         Some(label) => {
             let fitting = [&label.full, &label.short].into_iter().find(|text| width(text) * 2 <= room);
