@@ -80,8 +80,12 @@ pub struct Model {
     pub newest_lane: Option<usize>,
     /// The lane at which cycling through tabbed lanes began.
     pub first_visited_lane: usize,
-    /// The selected lesson, or `None` for the first row.
+    /// The lesson that the person selected, or `None` for the first row.
     pub selected_lesson: Option<LessonId>,
+    /// The lesson of the first row when the lane got the focus: it stays selected when others appear above it.
+    pub first_seen_lesson: Option<LessonId>,
+    /// The number of lessons when one was added that is not in the pool yet: the new one is to be selected.
+    pub lessons_before_added: Option<usize>,
     pub scroll: ScrollOffsets,
     /// Whether the World pane shows the ground truth, which the agent can't see.
     pub show_truth: bool,

@@ -9,7 +9,10 @@ use crate::ui::types::Focus;
 
 /// Returns the number of the selected lesson in a lane: the one that keys act on.
 pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
-    let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
+    let chosen = [&model.selected_lesson, &model.first_seen_lesson]
+        .into_iter()
+        .flatten()
+        .find_map(|id| lane.lessons(state).find(|l| &l.id == id));
     let first = || match lane.format {
         LaneFormat::MemoryTuples => lane.newest_first(state).first().copied(),
         LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Record | LaneFormat::Other => {
@@ -24,6 +27,20 @@ pub(crate) fn selected_lesson<'a>(model: &Model, context: &Context<'a>) -> Optio
     let lane = context.lanes().get(model.selected_lane_index(context.lanes()))?;
     let state = context.displayed_state();
     state.pool.by_number(selected_lesson_number(model, state, lane)?)
+}
+
+/// Keeps the lesson selected that is selected now, so that a key acts on the lesson that the person saw, although newer ones
+/// appear above it. Without focus nothing is marked as selected, and the lane shows the newest.
+pub(crate) fn keep_selection(model: &mut Model, context: &Context<'_>) {
+    if model.focus != Focus::Lanes {
+        model.first_seen_lesson = None;
+        return;
+    }
+    if model.lessons_before_added.is_some_and(|before| context.frame.head.pool.len() <= before) {
+        return;
+    }
+    model.lessons_before_added = None;
+    model.first_seen_lesson = selected_lesson(model, context).map(|lesson| lesson.id.clone());
 }
 
 /// Returns the kind of the selected lane; if the lane holds several kinds, that of the selected lesson.

@@ -12,6 +12,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::position::find_step;
+use crate::ui::selection::keep_selection;
 use crate::ui::types::{Cursor, PtrEqArc};
 use crate::ui::view::cache::ViewCache;
 use std::sync::Arc;
@@ -43,6 +44,7 @@ pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: 
     match msg {
         UiMessage::Mouse(event) => {
             let requests = mouse::on_mouse(model, context, cache, *event);
+            keep_selection(model, context);
             // A person who goes to a step wants to stay there.
             if !requests.is_empty() {
                 model.playback.stop();
@@ -54,6 +56,7 @@ pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: 
             Vec::new()
         }
         UiMessage::StoreChanged | UiMessage::Tick => {
+            keep_selection(model, context);
             let mut requests = fork::follow_branch(model, context);
             requests.extend(on_store_change(model, context));
             requests.extend(fork::show_divergence(model, context));

@@ -29,8 +29,9 @@ const HEADER_ROWS: u16 = 2;
 #[derive(Default)]
 pub(super) struct EpisodeList {
     options: ListOptions,
-    /// The selected row.
+    /// The row that was selected, and its episode, which the selection follows to another row.
     selected: usize,
+    selected_episode: Option<u32>,
     /// Whether a person has moved the selection.
     person_selected: bool,
     /// The episode whose rerun was requested once, with a warning that it leaves an unfinished run.
@@ -49,13 +50,34 @@ struct CachedList {
 impl EpisodeList {
     /// Creates the overlay with the episode on screen selected.
     pub(super) fn at_shown_episode(context: &Context<'_>) -> Self {
-        let list = Self::default();
+        let mut list = Self::default();
         let number = context.episode().map_or(0, |e| e.number);
-        let chosen =
-            list.list(context).rows.iter().position(|r| r.number(&context.frame.head) == Some(number));
         // The row of an open episode is the last one.
         let last = list.row_count(context).saturating_sub(1);
-        Self { selected: chosen.unwrap_or(last), ..list }
+        list.select(list.row_of(number, context).unwrap_or(last), context);
+        list
+    }
+
+    fn select(&mut self, row: usize, context: &Context<'_>) {
+        (self.selected, self.selected_episode) = (row, self.episode_of(row, context));
+    }
+
+    /// Returns the selected row: that of the episode which was selected, wherever it is by now.
+    fn selected_row(&self, context: &Context<'_>) -> usize {
+        let row = self.selected_episode.and_then(|number| self.row_of(number, context));
+        row.unwrap_or(self.selected).min(self.row_count(context).saturating_sub(1))
+    }
+
+    fn row_of(&self, number: u32, context: &Context<'_>) -> Option<usize> {
+        (0..self.row_count(context)).find(|row| self.episode_of(*row, context) == Some(number))
+    }
+
+    fn episode_of(&self, row: usize, context: &Context<'_>) -> Option<u32> {
+        let state = &context.frame.head;
+        match self.list(context).rows.get(row) {
+            Some(listed) => listed.number(state),
+            None => state.open_episode().filter(|_| self.has_open_row(context)).map(|open| open.number),
+        }
     }
 
     /// Returns the rows, rebuilt if an episode has ended or the options have changed.
@@ -79,7 +101,7 @@ impl EpisodeList {
 
     fn move_selection(&mut self, context: &Context<'_>, by: isize) {
         let all = self.row_count(context);
-        self.selected = clamped_index(self.selected, by, all);
+        self.select(clamped_index(self.selected_row(context), by, all), context);
         self.person_selected = true;
     }
 
@@ -94,24 +116,20 @@ impl EpisodeList {
     }
 
     fn change_options(&mut self, context: &Context<'_>, edit: impl FnOnce(&mut ListOptions)) -> Response {
-        let state = &context.frame.head;
-        let before = self.list(context).rows.get(self.selected).and_then(|r| r.number(state));
+        let before = self.episode_of(self.selected_row(context), context);
         edit(&mut self.options);
         // Keep the episode selected if it is still listed.
-        let list = self.list(context);
-        let place = before.and_then(|n| list.rows.iter().position(|r| r.number(state) == Some(n)));
-        self.selected = place.unwrap_or(0);
+        let row = before.and_then(|number| self.row_of(number, context));
+        self.select(row.unwrap_or(0), context);
         Response::default()
     }
 
     /// Reruns the selected episode. If that leaves an unfinished run, warns first and asks for the key again.
     fn rerun(&mut self, context: &Context<'_>) -> Response {
         let state = &context.frame.head;
-        let number = match self.list(context).rows.get(self.selected) {
-            Some(row) => row.number(state),
-            None => state.open_episode().map(|e| e.number),
+        let Some(number) = self.episode_of(self.selected_row(context), context) else {
+            return Response::default();
         };
-        let Some(number) = number else { return Response::default() };
         if context.is_read_only() || state.run_over || self.rerun_warned_for == Some(number) {
             return Response::request(Request::Rerun(number));
         }
@@ -126,7 +144,7 @@ impl EpisodeList {
     fn go_to_selected(&self, context: &Context<'_>) -> Response {
         let state = &context.frame.head;
         let list = self.list(context);
-        match list.rows.get(self.selected) {
+        match list.rows.get(self.selected_row(context)) {
             Some(ListRow::Episode(place)) => {
                 let Some(past) = state.ended_episodes.get(*place) else { return Response::close() };
                 let now = state.episode.as_ref().is_some_and(|e| e.number == past.number);
@@ -172,11 +190,11 @@ impl Component for EpisodeList {
 
     fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) if row == self.selected && self.person_selected => {
+            Some(MouseTarget::Row(row)) if row == self.selected_row(context) && self.person_selected => {
                 return self.go_to_selected(context);
             }
             Some(MouseTarget::Row(row)) => {
-                self.selected = row;
+                self.select(row, context);
                 self.person_selected = true;
             }
             Some(MouseTarget::Wheel(by)) => self.move_selection(context, by * 3),
@@ -219,7 +237,7 @@ impl Component for EpisodeList {
             canvas.put(body.x, body.y, body.width, words, canvas.style(Role::Muted));
             return;
         }
-        let chosen = self.selected.min(all - 1);
+        let chosen = self.selected_row(context);
         self.scroll.draw_list(chosen, all, body, canvas, |place| {
             let here = place == chosen;
             match list.rows.get(place) {

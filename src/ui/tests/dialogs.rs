@@ -240,6 +240,40 @@ fn a_lesson_that_the_rules_do_not_understand_says_so_everywhere() {
     assert!(help.contains("form          Look for a mug in/on a shelf first."), "{help}");
 }
 
+/// Regression: `%` measured another lesson than the selected one, because the run had put one above it.
+#[test]
+fn the_selection_stays_with_its_lesson_while_the_lane_grows() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    let add = |stage: &mut TestScreen, text: &str| {
+        let origin = LessonOrigin::Symbolic;
+        stage.fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain(text), origin);
+        stage.send(UiMessage::StoreChanged);
+    };
+    let measured = |stage: &mut TestScreen| match stage.press("%").as_slice() {
+        [Request::PlanEffect(query)] => {
+            let lesson = stage.fixture.state().pool.get(&query.lesson).unwrap().text().text.clone();
+            stage.press("Esc");
+            lesson
+        }
+        other => panic!("{other:?}"),
+    };
+    add(&mut stage, "The first.");
+    stage.press("3");
+    add(&mut stage, "The second.");
+    assert_eq!(measured(&mut stage), "The first.");
+    // Without focus no lesson is selected: the newest is meant when the lane gets the focus again.
+    stage.press("1");
+    stage.press("3");
+    assert_eq!(measured(&mut stage), "The second.");
+    // A lesson that the person has just added is selected, and stays so.
+    stage.press("a");
+    type_text(&mut stage, "Mine.");
+    stage.press("Enter");
+    add(&mut stage, "Mine.");
+    add(&mut stage, "The last.");
+    assert_eq!(measured(&mut stage), "Mine.");
+}
+
 /// Regression: typed advice reached the model as "These mistakes were made so far: - Look on a shelf first."
 #[test]
 fn a_typed_lesson_is_advice_unless_another_kind_is_chosen() {

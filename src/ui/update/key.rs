@@ -8,6 +8,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
+use crate::ui::selection::keep_selection;
 use crate::ui::types::Focus;
 use crate::ui::view::cache::ViewCache;
 
@@ -53,6 +54,12 @@ pub fn on_pane_key(
     cache: &ViewCache,
     key: PaneKey,
 ) -> Vec<Request> {
+    let requests = perform_key(model, context, cache, key);
+    keep_selection(model, context);
+    requests
+}
+
+fn perform_key(model: &mut Model, context: &Context<'_>, cache: &ViewCache, key: PaneKey) -> Vec<Request> {
     match key.action {
         Action::EndEpisode if key.confirms_end => {
             vec![Request::Send(Command::EndEpisode(EndReason::Person))]

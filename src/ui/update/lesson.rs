@@ -88,6 +88,8 @@ pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) ->
 pub(super) fn show_lane(model: &mut Model, context: &Context<'_>, kind: ReflectionKind) {
     if let Some(lane) = context.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
         (model.selected_lane, model.selected_lesson) = (Some(lane), None);
+        model.first_seen_lesson = None;
+        model.lessons_before_added = Some(context.frame.head.pool.len());
     }
 }
 

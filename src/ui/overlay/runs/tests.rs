@@ -5,7 +5,7 @@ use crate::domain::{DecidedBy, EndReason, EpisodeStats, EpisodeSummary, Seq, Tas
 use crate::engine::State;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::glyphs::UNICODE;
-use crate::ui::msg::Request;
+use crate::ui::msg::{Request, UiMessage};
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
 use crate::ui::types::Cursor;
 use rpds::VectorSync;
@@ -47,6 +47,36 @@ fn a_row_for_every_episode_at_every_size() {
         stage.press("T");
         insta::assert_snapshot!(format!("runs_{w}x{h}"), screen_text(&stage.draw()));
     }
+}
+
+/// Regression: the selection stayed in its row while the run went on, and Enter went to another episode.
+#[test]
+fn the_selection_stays_with_its_episode_while_the_list_grows() {
+    let mut stage = TestScreen::new(four_episodes(), 120, 36);
+    stage.press("T");
+    for _ in 0..4 {
+        stage.press("s");
+    }
+    assert!(screen_text(&stage.draw()).contains("by steps"));
+    for key in ["g", "Down"] {
+        stage.press(key);
+    }
+    let selected = |stage: &mut TestScreen| {
+        stage.press("Enter");
+        shown_episode(stage).0
+    };
+    let before = selected(&mut stage);
+    stage.press("T");
+    for _ in 0..4 {
+        stage.press("s");
+    }
+    // The open episode becomes the longest one, so that its row is the first.
+    for _ in 0..60 {
+        stage.fixture.actor_step("go to shelf 1", "On the shelf 1, you see a vase 1.", 0.25, Value::Null);
+    }
+    stage.fixture.end_episode(false, EndReason::StepLimit);
+    stage.send(UiMessage::StoreChanged);
+    assert_eq!(selected(&mut stage), before);
 }
 
 #[test]
