@@ -49,7 +49,9 @@ pub use intervention::{Intervention, PersonAct};
 pub use job::{Job, JobProgress};
 pub use job_context::JobContext;
 pub use job_services::JobServices;
-pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
+pub use lesson::{
+    Lesson, LessonEdit, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem,
+};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
 pub use measured_effect::{DeterministicFact, MeasuredEffect, percent_interval};

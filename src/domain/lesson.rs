@@ -1,6 +1,6 @@
 //! Lessons and the operations on the lesson pool.
 
-use super::{LessonId, LessonText, MeasuredEffect, Question, ReflectionKind, Scope, Seq, Transition};
+use super::{Author, LessonId, LessonText, MeasuredEffect, Question, ReflectionKind, Scope, Seq, Transition};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -38,6 +38,16 @@ pub struct LessonVersion {
     /// The event that introduced it.
     pub seq: Seq,
     pub text: LessonText,
+    /// Who changed the wording before to this one, and when; `None` for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edit: Option<LessonEdit>,
+}
+
+/// Who edited a lesson, and at which episode and step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LessonEdit {
+    pub author: Author,
+    pub at: (u32, u32),
 }
 
 /// A lesson is an item of a reflection, or a sentence a person wrote, that is kept for reuse in later prompts.
@@ -54,7 +64,7 @@ pub struct Lesson {
     pub status: LessonStatus,
     /// All wordings, oldest first; the last one is in force.
     pub versions: Arc<Vec<LessonVersion>>,
-    /// Episode and step at which it was learnt; (0, 0) if it was loaded.
+    /// Episode and step at which it was learnt, in its first wording; (0, 0) if it was loaded.
     pub learnt_at: (u32, u32),
     /// The file it was loaded from, if the run started with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -263,6 +273,19 @@ impl Lesson {
     pub fn file_name(&self) -> Option<&str> {
         let file = self.file.as_deref().filter(|_| self.learnt_at == (0, 0))?;
         Some(file.rsplit(['/', '\\']).next().unwrap_or(file))
+    }
+
+    /// Returns episode and step at which its author worded it last. What others changed since doesn't count.
+    pub fn worded_at(&self) -> (u32, u32) {
+        let own = |edit: &LessonEdit| edit.at.0 == self.learnt_at.0 && self.origin == edit.author.origin();
+        let mut edits = self.versions.iter().rev().filter_map(|version| version.edit);
+        edits.find(own).map_or(self.learnt_at, |edit| edit.at)
+    }
+
+    /// Returns the edit that led to the wording in force, if its author isn't the lesson's and it isn't undone.
+    pub fn edit_by_another(&self) -> Option<LessonEdit> {
+        let (first, last) = self.versions.first().zip(self.versions.last())?;
+        last.edit.filter(|edit| edit.author.origin() != self.origin && first.text != last.text)
     }
 
     /// Returns the wording in force.

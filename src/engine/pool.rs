@@ -1,7 +1,7 @@
 //! The lesson pool: all lessons of a session, including retired ones.
 
 use crate::domain::{
-    Author, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, ReflectionKind, Scope, Seq,
+    Author, Lesson, LessonEdit, LessonId, LessonOp, LessonStatus, LessonVersion, ReflectionKind, Scope, Seq,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl Pool {
                     scope: *scope,
                     origin: *origin,
                     status: if *pinned { LessonStatus::Pinned } else { LessonStatus::On },
-                    versions: Arc::new(vec![LessonVersion { seq, text: text.clone() }]),
+                    versions: Arc::new(vec![LessonVersion { seq, text: text.clone(), edit: None }]),
                     learnt_at: position,
                     file: self.file.clone().filter(|_| author == Author::File),
                     evidence: evidence.as_str().into(),
@@ -145,13 +145,9 @@ impl Pool {
             }),
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
-                    Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });
+                    let edit = Some(LessonEdit { author, at: position });
+                    Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone(), edit });
                     l.first_shown = None;
-                    // The new text was learnt at the current step. But a lesson that was learnt in an earlier episode
-                    // keeps its episode and step, because the task of that episode determines where it applies.
-                    if l.learnt_at.0 == position.0 {
-                        l.learnt_at = position;
-                    }
                 });
             }
             LessonOp::Status { id, status, .. } => self.edit_lesson(id, |l| l.status = *status),

@@ -11,7 +11,7 @@ mod section;
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
 use crate::catalog::{run_roles, search_histories};
-use crate::domain::{Lesson, MeasuredEffect, RoleSource, SearchHistory, pluralize};
+use crate::domain::{Lesson, LessonEdit, MeasuredEffect, RoleSource, SearchHistory, pluralize};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
@@ -119,10 +119,7 @@ impl<'a> Document<'a> {
         let entry = |lesson: &'a Lesson| LessonEntry {
             lesson,
             text: lesson_line(lesson.text()),
-            origin: match &lesson.taken_from {
-                Some(from) => format!("{}, taken over from {from}", enum_name(&lesson.origin)),
-                None => enum_name(&lesson.origin),
-            },
+            origin: describe_origin(lesson),
             scope: enum_name(&lesson.scope),
             status: enum_name(&lesson.status),
             parents: format_parents(&self.0.parent_numbers(lesson)),
@@ -141,6 +138,18 @@ impl<'a> Document<'a> {
             changes.map(|(seq, name, value)| (&**name, value.to_string(), format!("a person, event {seq}")));
         at_start.chain(changed).collect()
     }
+}
+
+/// Returns who wrote a lesson, and who changed its wording since: `symbolic, edited by person at 1.12`.
+fn describe_origin(lesson: &Lesson) -> String {
+    let mut text = enum_name(&lesson.origin);
+    if let Some(from) = &lesson.taken_from {
+        text = format!("{text}, taken over from {from}");
+    }
+    if let Some(LessonEdit { author, at: (episode, step) }) = lesson.edit_by_another() {
+        text = format!("{text}, edited by {} at {episode}.{step}", enum_name(&author));
+    }
+    text
 }
 
 /// Returns a line about a measurement: `measured +20 % elsewhere [12, 27] · 120 pairs: helped (with - without, ...)`.

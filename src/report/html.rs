@@ -241,7 +241,7 @@ fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     let LessonEntry { lesson, text, origin, scope, status, parents, measured } = entry;
     let measured = measured.iter().fold(String::new(), |text, line| text + "<br>" + &escape(line));
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
-    let source = match lesson.learnt_at {
+    let source = match lesson.worded_at() {
         (0, _) => {
             let file = lesson.file_name().map_or_else(String::new, |name| format!(" from {}", escape(name)));
             format!("loaded{file}")

@@ -142,6 +142,7 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
     }
     out.push_str("## Lessons\n\n");
     for LessonEntry { lesson, text, origin, scope, status, parents, measured } in lessons {
+        let (learnt_in, learnt_at) = lesson.worded_at();
         let loaded =
             lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
         let _ = writeln!(
@@ -152,8 +153,8 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
             inline(text),
             lesson.version(),
             pluralize(lesson.uses.into(), "prompt"),
-            lesson.learnt_at.0,
-            lesson.learnt_at.1
+            learnt_in,
+            learnt_at
         );
         for line in measured {
             let _ = writeln!(out, "    - {}", escape(line));

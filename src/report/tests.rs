@@ -144,6 +144,29 @@ fn episode_headings_show_goal_and_task_id() {
     );
 }
 
+/// Regression: after a person's edit, the pages credited the person's words to the rules, and the lesson's origin moved to the
+/// step of the edit.
+#[test]
+fn an_edited_lesson_keeps_its_origin_and_names_its_editor() {
+    let edit = r#"{"type":"lesson_changed","op":"edit","id":"aa","was":{"text":"Went to a stove.","solution":"Heat in a microwave."},"text":{"text":"Mine."},"by":"person"}"#;
+    let later = r#"{"type":"prompt_sent","call":4,"asked":"actor","episode":1,"step":2,"seed":7,"segments":[],"tokens":10,"sha256":"00"}
+{"type":"proposed","step":2,"action":"look"}"#;
+    let end = SESSION.find("{\"type\":\"episode_ended\"").unwrap();
+    let session = format!("{}{later}\n{edit}\n{}", &SESSION[..end], &SESSION[end..]);
+    let record = record_of(&events_of(&session));
+    let lesson = record.lessons()[0];
+    assert_eq!((lesson.learnt_at, lesson.worded_at()), ((1, 1), (1, 1)));
+    let edit = lesson.edit_by_another().unwrap();
+    assert_eq!((edit.author, edit.at), (crate::domain::Author::Person, (1, 2)));
+    let (markdown, page) =
+        (render_markdown(&record), html_page(&record, StepRef { episode: 1, step: 1 }, &files()));
+    for shown in [markdown, page] {
+        assert!(shown.contains("symbolic, edited by person at 1.2"), "{shown}");
+    }
+    let unedited = record_of(&events());
+    assert_eq!(unedited.lessons()[0].edit_by_another(), None);
+}
+
 #[test]
 fn markdown_escapes_tags_outside_code() {
     let hostile = SESSION

@@ -29,12 +29,7 @@ impl Engine {
                 if text.text.trim().is_empty() {
                     return Err(CommandError::new("the lesson is empty", "write a sentence"));
                 }
-                let origin = match author {
-                    Author::Person => LessonOrigin::Person,
-                    Author::Mentor => LessonOrigin::Mentor,
-                    Author::Symbolic => LessonOrigin::Symbolic,
-                    Author::File => LessonOrigin::File,
-                };
+                let origin = author.origin();
                 LessonOp::Add {
                     id: self.lesson_id(earlier_events),
                     kind: *kind,

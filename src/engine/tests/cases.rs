@@ -488,5 +488,6 @@ fn an_edited_lesson_names_the_step_of_its_edit() {
         .unwrap();
     let after = harness.state().pool.by_number(1).unwrap();
     // (episode, step that was open)
-    assert_eq!((before.learnt_at, after.learnt_at), ((1, 1), (1, 2)));
+    assert_eq!((before.worded_at(), after.worded_at()), ((1, 1), (1, 2)));
+    assert_eq!(after.learnt_at, (1, 1), "its origin stays");
 }

@@ -1,6 +1,6 @@
 //! The details of one lesson.
 
-use crate::domain::{Author, Lesson, LessonId, LessonOrigin, LessonStatus, Scope, Seq};
+use crate::domain::{Author, Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
@@ -80,13 +80,18 @@ impl LessonDetails {
                 add("", Role::Muted, &text);
             }
         }
-        for result in context.measured_results(lesson) {
+        let measured = context.measured_results(lesson);
+        let has_without = measured.iter().any(|result| result.arms.1.starts_with("without"));
+        for result in measured {
             let role = if result.version == lesson.version() { measured_role(result) } else { Role::Muted };
             add("measured", role, &format!("{}: {}", result.describe(), result.describe_verdict()));
             if let Some(counts) = result.describe_advice() {
                 add("", role, &counts);
             }
             add("", Role::Muted, &result.describe_measurement());
+        }
+        if has_without {
+            add("", Role::Muted, "without: the same prompts without this lesson; all others stay in them");
         }
         add("id", Role::Muted, &lesson.id.0);
         lines
@@ -110,13 +115,7 @@ fn version_author(lesson: &Lesson, place: usize, context: &Context<'_>) -> (Stri
     if place == 0 {
         return (format!("from {}", origin_details(lesson)), lesson.origin == LessonOrigin::Person);
     }
-    let event = context.frame.timeline.event(version.seq);
-    let author = match event.as_deref().map(|envelope| &envelope.event) {
-        Some(Event::LessonChanged { author, .. }) => Some(*author),
-        // An undone or redone edit is a person's act, too.
-        Some(Event::LessonUndone { .. } | Event::LessonRedone { .. }) => Some(Author::Person),
-        _ => None,
-    };
+    let author = version.edit.map(|edit| edit.author);
     let who = match author {
         Some(Author::Person) => "edited by you",
         Some(Author::Symbolic) => "edited by symbolic rules",
@@ -124,22 +123,20 @@ fn version_author(lesson: &Lesson, place: usize, context: &Context<'_>) -> (Stri
         Some(Author::File) => "edited by the pool file",
         None => "edited",
     };
-    let at = place_of_event(version.seq, context).map_or_else(String::new, |at| format!(" {at}"));
+    let at = version.edit.map_or_else(String::new, |edit| describe_place(edit.at, context));
     (format!("{who}{at}"), author == Some(Author::Person))
 }
 
-/// Returns the step at which an event happened, or else its episode.
-fn place_of_event(seq: Seq, context: &Context<'_>) -> Option<String> {
-    let state = context.displayed_state();
-    if let Some(episode) = state.episode.as_deref().filter(|episode| episode.first_seq <= seq) {
-        let step = episode.steps.iter().rev().find(|step| step.first_seq <= seq);
-        return Some(
-            step.map_or_else(|| "before step 1".to_owned(), |step| format!("at step {}", step.number)),
-        );
+/// Returns ` at step 8`, and the episode if it isn't the one on screen.
+fn describe_place((episode, step): (u32, u32), context: &Context<'_>) -> String {
+    let place = match step {
+        0 => "before step 1".to_owned(),
+        step => format!("at step {step}"),
+    };
+    match context.episode() {
+        Some(shown) if shown.number == episode => format!(" {place}"),
+        _ => format!(" in episode {episode} {place}"),
     }
-    let ended = context.frame.head.ended_episodes.iter();
-    let ended = ended.rev().find(|past| (past.seq_range.0..=past.seq_range.1).contains(&seq.0))?;
-    Some(format!("in episode {}", ended.number))
 }
 
 fn status_text(status: LessonStatus) -> &'static str {
