@@ -179,15 +179,35 @@ impl MeasuredEffect {
         latest
     }
 
-    /// Returns the result to show in a lesson's row: the newest one of its present text, or else of an earlier one; elsewhere
-    /// before here, because that is what makes it a lesson; of those the one with the most pairs.
+    /// Returns the result to show in a lesson's row: the newest one of its present text, or else of an earlier one; of those the
+    /// one that decides the verdict about both columns: harm before help, and elsewhere before here, because that is what makes
+    /// it a lesson; of those the one with the most pairs.
     pub fn headline<'a>(all: impl IntoIterator<Item = &'a Self>, version: u32) -> Option<&'a Self> {
         let rank = |result: &&Self| {
             let is_elsewhere = result.column.as_deref() != Some("here");
-            (result.version == version, result.version, is_elsewhere, result.pairs)
+            let weight = match &*result.verdict {
+                "inconsistent" => 3,
+                "harmful" => 2,
+                "helped" => 1,
+                _ => 0,
+            };
+            (result.version == version, result.version, weight, is_elsewhere, result.pairs)
         };
         // Of equal ones, the last.
         Self::latest(all).into_iter().filter(|result| result.pairs > 0).max_by_key(rank)
+    }
+}
+
+impl MeasuredEffect {
+    /// Returns the results of the two columns, here and elsewhere, that a lesson's row shows beside each other: those of the same
+    /// text as its headline.
+    pub fn both_columns<'a>(all: &[&'a Self], version: u32) -> Option<[&'a Self; 2]> {
+        let shown = Self::headline(all.iter().copied(), version)?.version;
+        let best = |column: &str| {
+            let is_of_column = |r: &&Self| r.column.as_deref() == Some(column) && r.version == shown;
+            Self::headline(all.iter().copied().filter(is_of_column), version)
+        };
+        Some([best("here")?, best("elsewhere")?])
     }
 }
 
@@ -310,6 +330,27 @@ mod tests {
             counted(1).describe_advice().as_deref(),
             Some("effective 17, ineffective 2, toxic 1 pairs (steps with : without, DORA's definition)")
         );
+    }
+
+    /// Regression: a lesson that helped here and not elsewhere showed only its +0 % elsewhere.
+    #[test]
+    fn the_headline_is_what_decides_the_verdict() {
+        let nothing = |effect, column| MeasuredEffect {
+            difference: Some(0.0),
+            verdict: "no effect seen".to_owned(),
+            ..result(effect, column, 1, 60)
+        };
+        let answer = [result("a", "here", 1, 60), nothing("b", "elsewhere")];
+        let headline = |all: &[MeasuredEffect]| {
+            MeasuredEffect::headline(all, 1).map(MeasuredEffect::describe_short).unwrap_or_default()
+        };
+        assert_eq!(headline(&answer), "+20 % here");
+        let both = MeasuredEffect::both_columns(&[&answer[0], &answer[1]], 1).unwrap();
+        assert_eq!(both.map(MeasuredEffect::describe_short), ["+20 % here", "+0 % elsewhere"]);
+        assert_eq!(headline(&[nothing("a", "here"), nothing("b", "elsewhere")]), "+0 % elsewhere");
+        let harm = MeasuredEffect { verdict: "harmful".to_owned(), ..nothing("a", "here") };
+        assert_eq!(headline(&[harm, result("b", "elsewhere", 1, 60)]), "+0 % here");
+        assert_eq!(MeasuredEffect::both_columns(&[&answer[0]], 1), None);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::LaneRow;
 use crate::catalog::LaneFormat;
 use crate::domain::{
-    Lesson, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope, Transition,
-    pluralize,
+    Author, Lesson, LessonOrigin, LessonStatus, LessonText, MeasuredEffect, ReflectionKind, Scope,
+    Transition, pluralize,
 };
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
@@ -60,13 +60,18 @@ pub(super) fn lesson_rows(
         (long, with_uses(short, lesson, room, g))
     };
     let (long, short, source_role) = match &measured_short {
-        _ if ignored => (long, short, Role::Warning),
-        _ if enters => (long, short, Role::LessonNew),
+        _ if enters && !ignored => (long, short, Role::LessonNew),
         Some(label) => {
-            let fitting = [&label.full, &label.short].into_iter().find(|text| width(text) * 2 <= room);
+            let both = label.both.as_ref().map(|(_, short)| short);
+            let texts = both.into_iter().chain([&label.full, &label.short]);
+            // The column is named wherever some of the lesson's words remain beside it.
+            let mut fitting = texts.filter(|text| width(text) * 2 <= room);
+            let fitting = fitting
+                .next()
+                .or_else(|| Some(&label.short).filter(|text| width(text) + MIN_TEXT_COLUMNS <= room));
             (label.full.clone(), fitting.unwrap_or(&label.difference).clone(), label.role)
         }
-        None => (long, short, Role::Muted),
+        None => (long, short, if ignored { Role::Warning } else { Role::Muted }),
     };
     let roomy = room >= 56 && fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
@@ -111,6 +116,7 @@ pub(super) fn lesson_rows(
         if let Some(advice) = label.advice {
             all.extend([format!("{advice}: {}", label.full), advice]);
         }
+        all.extend(label.both.into_iter().flat_map(|(full, short)| [full, short]));
         all.extend([format!("{}, {}", label.full, label.verdict), label.full, label.short]);
         let fitting = all.into_iter().find(|text| width(text) <= room).unwrap_or(label.difference);
         rows.push(row(blank, " ".repeat(indent), label.role, fitting, None));
@@ -139,9 +145,14 @@ struct MeasuredLabel {
     /// `+20 %`.
     difference: String,
     verdict: String,
+    /// Both columns, if both were measured: with their intervals, and without.
+    both: Option<(String, String)>,
     /// `effective 17, ineffective 2, toxic 1`, of advice.
     advice: Option<String>,
 }
+
+/// The columns that a lesson's words keep beside a result that names its column.
+const MIN_TEXT_COLUMNS: usize = 14;
 
 /// The most rows of what a method says of a lesson.
 const MAX_NOTE_ROWS: usize = 2;
@@ -176,6 +187,11 @@ fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabe
         short: format!("{of}{}", result.describe_short()),
         difference: result.describe_difference(),
         verdict: result.describe_verdict().to_owned(),
+        both: MeasuredEffect::both_columns(&context.measured_results(lesson), version).map(|both| {
+            let join =
+                |describe: fn(&MeasuredEffect) -> String| format!("{of}{}", both.map(describe).join(", "));
+            (join(MeasuredEffect::describe), join(MeasuredEffect::describe_short))
+        }),
         advice: result.advice.filter(|counts| is_advice && counts.total() > 0).map(|counts| {
             let counts = counts.by_effect().map(|(effect, count)| format!("{} {count}", effect.name()));
             format!("{of}{}", counts.join(", "))
@@ -300,11 +316,15 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> (S
     if let Some(name) = lesson.file_name() {
         return (format!("file {name} {dot} {uses}"), truncate(&one_line(name), SHORT_FILE_COLUMNS, "..."));
     }
+    let who = match lesson.edit_by_another() {
+        Some(edit) if edit.author == Author::Person => format!("{who}, edited by you"),
+        _ => who.to_owned(),
+    };
     if lesson.learnt_at == (0, 0) {
-        return (format!("{who} {dot} {uses}"), who.to_owned());
+        return (format!("{who} {dot} {uses}"), who);
     }
-    let who = if lesson.taken_from.is_some() { "you, taken over" } else { who };
-    let (episode, step) = lesson.learnt_at;
+    let who = if lesson.taken_from.is_some() { "you, taken over".to_owned() } else { who };
+    let (episode, step) = lesson.worded_at();
     if episode != shown {
         return (format!("{who} {dot} step {episode}.{step} {dot} {uses}"), format!("s{episode}.{step}"));
     }
