@@ -134,10 +134,9 @@ fn list_comparable(
         }
         let meta = &session.meta;
         let steps = pluralize(summary.steps as u64, "step");
-        let (counted, others) = (summary.counted_episodes(), summary.not_counted_text());
         let outcome = match summary.episodes {
             0 => format!("not ended, {steps}"),
-            _ => format!("{} of {counted} won{others}, {steps}", summary.won),
+            _ => format!("{}, {steps}", summary.describe_wins()),
         };
         // A narrow list cuts off the end; the time tells attempts at one task apart.
         let title = format!(

@@ -23,6 +23,11 @@ struct Row<'a> {
     won: Option<u32>,
     /// Of these episodes, those at which the environment failed.
     not_counted: Option<u32>,
+    /// Ended episodes in which a person intervened, and of those the won ones.
+    assisted: Option<u32>,
+    assisted_won: Option<u32>,
+    #[serde(skip)]
+    wins: Option<String>,
     steps: Option<u32>,
     progress: Option<f64>,
     lessons: Option<u32>,
@@ -57,6 +62,9 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
                 episodes: Some(summary.episodes),
                 won: Some(summary.won),
                 not_counted: Some(summary.not_counted),
+                assisted: Some(summary.assisted),
+                assisted_won: Some(summary.assisted_won),
+                wins: Some(summary.describe_wins()),
                 steps: Some(summary.steps),
                 progress: Some(summary.progress),
                 lessons: Some(summary.lessons),
@@ -77,6 +85,9 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
                 episodes: None,
                 won: None,
                 not_counted: None,
+                assisted: None,
+                assisted_won: None,
+                wins: None,
                 steps: None,
                 progress: None,
                 lessons: None,
@@ -91,6 +102,12 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
         } else {
             out.print_line(&crate::text::one_line(&format_row(&row)))?;
         }
+    }
+    if !found.is_empty() && !args.json {
+        out.print_note(&format!(
+            "each session is a folder in {}: to delete a session, delete its folder",
+            root.display()
+        ));
     }
     Ok(())
 }
@@ -112,16 +129,11 @@ fn format_row(row: &Row<'_>) -> String {
     let branches = row.branches.filter(|n| *n > 1).map_or(String::new(), |n| format!(", {n} branches"));
     let outcome = match row.episodes.unwrap_or(0) {
         0 => "no episode ended".to_owned(),
-        ended => {
-            let not_counted = row.not_counted.unwrap_or(0);
-            let others = if not_counted > 0 { format!(", {not_counted} not counted") } else { String::new() };
-            format!(
-                "{} won of {}{others}, progress {:.2}",
-                row.won.unwrap_or(0),
-                ended.saturating_sub(not_counted),
-                row.progress.unwrap_or(0.0)
-            )
-        }
+        _ => format!(
+            "{}, progress {:.2}",
+            row.wins.as_deref().unwrap_or_default(),
+            row.progress.unwrap_or(0.0)
+        ),
     };
     format!(
         "{}  {status}; {}, {outcome}, {}{branches}; {}",

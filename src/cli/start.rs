@@ -187,7 +187,9 @@ fn task_row(task: &Task) -> TaskRow {
     let task_type = task.task_type.as_deref().unwrap_or_default();
     let short_type =
         find_environment(&task.env).map_or(task_type, |entry| (entry.task_facts.short_type)(task_type));
-    TaskRow { id: task.id.clone(), goal: task.goal.clone(), task_type: short_type.to_owned() }
+    let goal = find_environment(&task.env)
+        .map_or_else(|| task.goal.clone(), |entry| (entry.task_facts.short_goal)(&task.goal).into_owned());
+    TaskRow { id: task.id.clone(), goal, task_type: short_type.to_owned() }
 }
 
 /// Returns what the environment says at the start of a task, or why that can't be shown.
@@ -235,14 +237,14 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
             SessionStatus::Closed => "stopped",
         };
         let when = session.meta.created.strftime("%m-%d %H:%M");
-        let (counted, others) = (summary.counted_episodes(), summary.not_counted_text());
         Some(SessionRow {
             path: session.dir,
-            goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
+            goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal.clone() },
             status: status.to_owned(),
+            branches: summary.branches,
             about: match summary.episodes {
                 0 => format!("step {}  {when}", summary.steps),
-                _ => format!("{} of {counted} won{others}  {when}", summary.won),
+                _ => format!("{}  {when}", summary.describe_wins()),
             },
             details: format!(
                 "{}; {}, actor {}",
@@ -298,6 +300,7 @@ mod tests {
             path: goal.into(),
             goal: goal.to_owned(),
             status: status.to_owned(),
+            branches: 1,
             about: String::new(),
             details: String::new(),
         };

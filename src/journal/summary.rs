@@ -48,8 +48,12 @@ pub struct Summary {
     pub tasks: Vec<u64>,
     /// The number of ended episodes.
     pub episodes: u32,
-    /// The number of episodes won.
+    /// The number of episodes won, with or without a person's help.
     pub won: u32,
+    /// The number of ended episodes in which a person intervened, and of those the won ones. Without them, in summaries of
+    /// earlier versions, a summary is rebuilt.
+    pub assisted: u32,
+    pub assisted_won: u32,
     /// The number of ended episodes that count as neither won nor lost, because the environment failed.
     #[serde(default)]
     pub not_counted: u32,
@@ -100,6 +104,9 @@ const MAX_ENDINGS: usize = 100;
 /// Summarizes the last state of a branch.
 pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
     let episode = state.episode.as_deref();
+    let count = |holds: &dyn Fn(&EpisodeSummary) -> bool| {
+        state.ended_episodes.iter().filter(|e| holds(e)).count() as u32
+    };
     Summary {
         branch: branch.clone(),
         branches: 1,
@@ -110,8 +117,10 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
         tasks: task_hashes(state),
         episodes: state.ended_episodes.len() as u32,
-        won: state.ended_episodes.iter().filter(|e| e.won).count() as u32,
-        not_counted: state.ended_episodes.iter().filter(|e| e.reason.is_env_failure()).count() as u32,
+        won: count(&|e| e.won),
+        not_counted: count(&|e| e.reason.is_env_failure()),
+        assisted: count(&|e| e.assisted),
+        assisted_won: count(&|e| e.assisted && e.won),
         progress: mean_progress(state),
         steps: episode.map_or(0, crate::engine::Episode::answered_steps),
         episode_tokens: Some(episode.map_or(0, |e| e.tokens)),
@@ -122,6 +131,22 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         closed: state.closed,
         last: state.ended_episodes.last().map(|e| (**e).clone()),
         endings: newest_endings(state),
+    }
+}
+
+impl Summary {
+    /// Describes how its ended episodes went: `3 of 5 won, 1 assisted, 1 not counted`. A person's help makes no win of the
+    /// agent's, and an episode at which the environment failed is neither won nor lost.
+    pub fn describe_wins(&self) -> String {
+        let others = [(self.assisted, "assisted"), (self.not_counted, "not counted")];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        let mut text = format!(
+            "{} of {} won",
+            self.won.saturating_sub(self.assisted_won),
+            self.episodes.saturating_sub(self.not_counted)
+        );
+        others.for_each(|(count, what)| text.push_str(&format!(", {count} {what}")));
+        text
     }
 }
 
@@ -206,16 +231,6 @@ impl Summary {
     pub(super) fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
         let bytes = read_small(&Self::path(dir, branch)).ok()?;
         serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
-    }
-
-    /// Returns the number of ended episodes that were won or lost.
-    pub fn counted_episodes(&self) -> u32 {
-        self.episodes.saturating_sub(self.not_counted)
-    }
-
-    /// Describes the episodes that count as neither won nor lost, as the end of a list. Empty without any.
-    pub fn not_counted_text(&self) -> String {
-        if self.not_counted == 0 { String::new() } else { format!(", {} not counted", self.not_counted) }
     }
 
     /// Returns the saved events that are missing from the branch, if any.

@@ -4,10 +4,10 @@ mod branches;
 
 use super::{
     BranchHeader, JournalError, Meta, Session, SessionStatus, Summary, Writer, list_sessions, read_branch,
-    read_branch_bytes, session_name, slug,
+    read_branch_bytes, session_name, slug, summarize,
 };
 use crate::domain::{BranchId, Seq};
-use crate::engine::{Cause, Envelope, Event};
+use crate::engine::{Cause, Envelope, Event, State};
 use jiff::Timestamp;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -310,4 +310,19 @@ fn a_summary_that_is_a_pipe_or_too_long_is_rebuilt() {
     std::fs::File::create(session.dir.join("meta.toml")).unwrap().set_len(2 << 30).unwrap();
     let error = Session::open(&session.dir).unwrap_err();
     assert!(error.to_string().contains("meta.toml"), "{error}");
+}
+
+/// Regression: a session whose only win was assisted was listed as "1 of 1 won".
+#[test]
+fn an_assisted_win_is_not_the_agents() {
+    let of = |episodes, won, assisted, assisted_won| {
+        let none = summarize(&State::default(), &BranchId::trunk(), 0);
+        Summary { episodes, won, assisted, assisted_won, ..none }.describe_wins()
+    };
+    assert_eq!(of(1, 1, 1, 1), "0 of 1 won, 1 assisted");
+    assert_eq!(of(3, 2, 1, 0), "2 of 3 won, 1 assisted");
+    assert_eq!(of(3, 2, 0, 0), "2 of 3 won");
+    let failed =
+        Summary { episodes: 2, not_counted: 1, ..summarize(&State::default(), &BranchId::trunk(), 0) };
+    assert_eq!(failed.describe_wins(), "0 of 1 won, 1 not counted");
 }

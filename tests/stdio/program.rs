@@ -368,7 +368,7 @@ fn sessions_count_the_episodes_at_which_the_environment_failed_apart() {
     let run = output(folder, &RUN.iter().copied().chain(two).collect::<Vec<_>>());
     assert!(String::from_utf8_lossy(&run.stdout).contains("1 failure of the environment"), "{run:?}");
     let listed = stdout(&output(folder, &["sessions"]));
-    assert!(listed.contains("0 won of 1, 1 not counted, progress"), "{listed}");
+    assert!(listed.contains("0 of 1 won, 1 not counted, progress"), "{listed}");
     let row: Value = serde_json::from_str(&stdout(&output(folder, &["sessions", "--json"]))).unwrap();
     assert_eq!((&row["episodes"], &row["won"], &row["not_counted"]), (&2.into(), &0.into(), &1.into()));
 }

@@ -133,7 +133,8 @@ pub struct SessionRow {
     pub goal: String,
     /// `crashed`, `stopped` or `over`.
     pub status: String,
-    /// Episodes and time, for a list.
+    pub branches: u32,
+    /// Episodes and time, for a list; of the branch written last.
     pub about: String,
     /// Steps, method, actor and mentor.
     pub details: String,

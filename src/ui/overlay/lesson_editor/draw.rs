@@ -102,7 +102,8 @@ impl LessonEditor {
         if self.is_ignored(context) {
             let esc = context.keymap.key_label_in(Mode::LessonEditor, Action::Close).unwrap_or_default();
             let help = context.keymap.key_label(Action::Help).unwrap_or_default();
-            let text = format!("The built-in rules ignore this wording; {esc}, then {help} form lists theirs.");
+            let text =
+                format!("The built-in rules ignore this wording; {esc}, then {help} form lists theirs.");
             return (Role::Warning, text);
         }
         let text = match self.focus {

@@ -8,6 +8,9 @@ use crate::ui::theme::Role;
 use crate::ui::widget::window::put_line;
 use ratatui::layout::Rect;
 
+/// The fewest columns of a list that says how many branches a session has.
+const WIDTH_WITH_BRANCHES: u16 = 76;
+
 pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     draw_heading("Sessions to resume", true, area, canvas);
     let rows = usize::from(area.height.saturating_sub(1));
@@ -15,6 +18,11 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     for (place, session) in chooser.model.sessions.iter().enumerate().skip(top).take(rows) {
         let is_selected = place == chooser.selected_session;
         let mark = if is_selected { canvas.glyphs.proposal } else { " " };
+        // The branches take room from the goal only where there is enough.
+        let branches = match session.branches {
+            count @ 2.. if area.width >= WIDTH_WITH_BRANCHES => format!("{count} branches  "),
+            _ => String::new(),
+        };
         let status = if session.status == "crashed" { Role::Warning } else { Role::Muted };
         let line = spread(
             vec![
@@ -25,7 +33,7 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
                     one_line(&session.goal).into_owned(),
                 ),
             ],
-            (Role::Muted, one_line(&session.about).into_owned()),
+            (Role::Muted, format!("{branches}{}", one_line(&session.about))),
             area.width,
         );
         put_line(&line, Rect { y: area.y + 1 + (place - top) as u16, height: 1, ..area }, canvas);
