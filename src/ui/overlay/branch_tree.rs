@@ -138,11 +138,13 @@ impl BranchTree {
 
     fn title(&self) -> String {
         let archived = self.branches.iter().filter(|t| t.archived).count();
-        let title = match (self.branches.len(), archived, self.shows_archived) {
+        // An archived branch is shown if another descends from it.
+        let listed = self.tree.items().len();
+        let title = match (self.branches.len(), archived, self.branches.len().saturating_sub(listed)) {
             (0 | 1, ..) => "Branches".to_owned(),
             (n, 0, _) => format!("Branches: {n}"),
-            (n, hidden, false) => format!("Branches: {}, {hidden} archived (hidden)", n - hidden),
-            (n, shown, true) => format!("Branches: {n}, {shown} archived"),
+            (n, archived, 0) => format!("Branches: {n}, {archived} archived"),
+            (_, _, hidden) => format!("Branches: {listed}, {hidden} archived (hidden)"),
         };
         match self.tree.marked().len() {
             0 => title,

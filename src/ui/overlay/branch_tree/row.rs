@@ -7,18 +7,22 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 
-/// Columns that an unabbreviated outcome needs.
-const FULL_OUTCOME_COLUMNS: usize = 26;
 /// Titles of the columns that, like the outcome, are about one episode. They are as wide as these.
 const STEPS_TITLE: &str = "ep. steps";
 const TOKENS_TITLE: &str = "ep. tokens";
+
+/// Columns that the reason of a fork keeps before outcomes are abbreviated.
+const REASON_COLUMNS: usize = 18;
+
+/// Columns below which the reason isn't shown.
+const MIN_REASON_COLUMNS: usize = 8;
 
 /// Widths of a row's cells.
 pub(super) struct Columns {
     name: usize,
     root: usize,
-    /// 0 if there is no room for the outcome.
     outcome: usize,
+    has_short_outcomes: bool,
     has_tokens: bool,
     total: usize,
 }
@@ -29,29 +33,39 @@ impl Columns {
         let all = usize::from(columns);
         let named = rows.iter().map(|l| 2 * usize::from(l.depth) + width(&one_line(l.branch.display_name())));
         let name = named.max().unwrap_or(0).clamp(6, (all / 3).max(8)) + 3;
-        let outcome = match all {
-            ..60 => 0,
-            60..100 => 16,
-            _ => FULL_OUTCOME_COLUMNS,
-        };
         let tokens = all >= 70;
-        let taken = name
-            + if outcome > 0 { outcome + 2 } else { 0 }
-            + STEPS_TITLE.len()
-            + 2
-            + if tokens { TOKENS_TITLE.len() + 2 } else { 0 };
-        Self { name, root: all.saturating_sub(taken + 2), outcome, has_tokens: tokens, total: all }
+        let taken = STEPS_TITLE.len() + 2 + if tokens { TOKENS_TITLE.len() + 2 } else { 0 };
+        let rest = all.saturating_sub(2 + name + taken);
+        let widest = |short: bool| {
+            rows.iter()
+                .map(|row| width(&outcome_text(&row.branch, short)))
+                .max()
+                .unwrap_or(0)
+                .max("outcome".len())
+                + 2
+        };
+        // How a branch ended matters more than why it was begun.
+        let short = widest(false) + REASON_COLUMNS > rest;
+        let outcome = widest(short).min(rest);
+        Self {
+            name,
+            root: Some(rest - outcome).filter(|root| *root >= MIN_REASON_COLUMNS).unwrap_or(0),
+            outcome,
+            has_short_outcomes: short,
+            has_tokens: tokens,
+            total: all,
+        }
     }
 
     fn join_cells(&self, parts: [(Role, String); 5]) -> Line {
         let [name, outcome, steps, tokens, root] = parts;
-        let mut line = vec![name];
-        if self.outcome > 0 {
-            line.push((outcome.0, padded(&outcome.1, self.outcome + 2)));
-        }
+        let mut line = vec![name, (outcome.0, padded(&outcome.1, self.outcome))];
         line.push((steps.0, format!("{:>1$}  ", steps.1, STEPS_TITLE.len())));
         if self.has_tokens {
             line.push((tokens.0, format!("{:>1$}  ", tokens.1, TOKENS_TITLE.len())));
+        }
+        if self.root == 0 {
+            return line;
         }
         line.push((root.0, truncate(&root.1, self.root.min(self.total), "…")));
         line
@@ -99,13 +113,7 @@ impl Columns {
         } else {
             one_line(&branch.reason).into_owned()
         };
-        let narrow = self.outcome < FULL_OUTCOME_COLUMNS;
-        let outcome = if narrow { short_outcome(&branch.outcome) } else { branch.outcome.clone() };
-        let outcome = match (branch.archived, narrow) {
-            (false, _) => outcome,
-            (true, true) => format!("{outcome}, archived"),
-            (true, false) => format!("archived, {outcome}"),
-        };
+        let outcome = outcome_text(branch, self.has_short_outcomes);
         let mut line = self.join_cells([
             (role, padded(&name, self.name - 2)),
             (quiet, outcome),
@@ -138,6 +146,16 @@ fn padded(text: &str, columns: usize) -> String {
     let text = truncate(&one_line(text), columns.saturating_sub(1), "…");
     let gap = columns.saturating_sub(width(&text));
     format!("{text}{}", " ".repeat(gap))
+}
+
+/// Returns how a branch ended, and whether it is archived.
+fn outcome_text(branch: &BranchInfo, short: bool) -> String {
+    let outcome = if short { short_outcome(&branch.outcome) } else { branch.outcome.clone() };
+    match (branch.archived, short) {
+        (false, _) => outcome,
+        (true, true) => format!("{outcome}, archived"),
+        (true, false) => format!("archived, {outcome}"),
+    }
 }
 
 /// Abbreviates an outcome for narrow screens, with the most important fact first.
