@@ -7,6 +7,7 @@ use crate::prompt::interface::EnvironmentTexts;
 use crate::stand_in::RuleBasedReply;
 use crate::symbolic::EnvironmentRules;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Returns a generated task, given by its id, as files.
@@ -64,7 +65,7 @@ pub struct TaskFacts {
     /// Returns how difficult a task without a label is, such as `easy`; reports group by it. `None` if nobody has rated it.
     pub difficulty: fn(&Task) -> Option<&str>,
     /// Returns the part of a goal that the status row shows: without words with which every goal begins.
-    pub short_goal: fn(&str) -> &str,
+    pub short_goal: fn(&str) -> Cow<'_, str>,
     /// Returns the number of a task's sub-goals, the goal itself included, from the task and what its environment shows; screens
     /// then count the progress (`2/4`). `None` if it isn't known.
     pub subgoals: fn(&Task, &Value) -> Option<u64>,
@@ -162,7 +163,7 @@ impl TaskFacts {
         start_text: None,
         short_type: |task_type| task_type,
         difficulty: |_| None,
-        short_goal: |goal| goal,
+        short_goal: |goal| goal.into(),
         subgoals: shown_subgoals,
         has_progress: |_| true,
         lists_all_actions: true,

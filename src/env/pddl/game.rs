@@ -7,6 +7,7 @@ use super::sentences;
 use super::tokenizer;
 use crate::env::EnvError;
 use crate::pddl::{Bits, FactId, FastMap, Model, ObjectId, PddlError, PddlText, State, Task};
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// The two texts of a problem, and the labels that errors use for them.
@@ -329,9 +330,13 @@ fn goal_text(goal: &[Subgoal], separator: GoalSeparator) -> String {
 /// The words with which every goal begins.
 const GOAL_PREFIX: &str = "The goal is to satisfy the following conditions: ";
 
-/// Returns the conditions of a goal, without the words before them.
-pub fn short_goal(goal: &str) -> &str {
-    goal.split_once(GOAL_PREFIX).map_or(goal, |(_, conditions)| conditions)
+/// Returns the conditions of a goal, without the words before them: `b1 is on b3, b3 is on b5`.
+pub fn short_goal(goal: &str) -> Cow<'_, str> {
+    let Some((_, conditions)) = goal.split_once(GOAL_PREFIX) else { return Cow::Borrowed(goal) };
+    let conditions = conditions.split(". ").flat_map(|part| part.split(".,"));
+    let conditions =
+        conditions.map(|part| part.trim_matches([' ', ',', '.'])).filter(|part| !part.is_empty());
+    Cow::Owned(conditions.collect::<Vec<_>>().join(", "))
 }
 
 impl Subgoal {

@@ -93,7 +93,7 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
         rows.extend(lines.into_iter().map(|line| vec![(PictureRole::Muted, line)]));
     }
     let held = subgoals.values().filter(|part| part["held"] == true).count();
-    let summary = format!("{held} of {} subgoals", subgoals.len());
+    let summary = format!("{held} of {} subgoals hold now", subgoals.len());
     let one_line = vec![format!("{scene} {} {summary}", glyphs.separator)];
     // The facts are known to the agent; only the length of a plan isn't.
     Picture { summary, one_line, shows_truth: false, rows }

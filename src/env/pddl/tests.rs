@@ -164,6 +164,17 @@ fn progress_never_decreases_but_winning_can_be_undone() {
 }
 
 #[test]
+fn a_short_goal_has_the_punctuation_of_a_sentence() {
+    let short = |conditions: &str| {
+        super::short_goal(&format!("The goal is to satisfy the following conditions: {conditions}"))
+            .into_owned()
+    };
+    assert_eq!(short("b1 is on b3., b3 is on b5."), "b1 is on b3, b3 is on b5");
+    assert_eq!(short("Robby is at roomb.  ball1 is at roomb. "), "Robby is at roomb, ball1 is at roomb");
+    assert_eq!(super::short_goal("boil water"), "boil water");
+}
+
+#[test]
 fn goal_text_supports_both_separators() {
     let game = Arc::clone(gripper_world().game());
     let head = "The goal is to satisfy the following conditions: ";

@@ -13,6 +13,7 @@ use crate::env::{
     EnvError, Environment, EnvironmentOption, LabelSource, OptionValues, TaskAccess, TaskCheck, TaskError,
     TaskSource, TimeLimits,
 };
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The simplifications of every episode but those of labels.
@@ -120,8 +121,8 @@ pub fn published_keys() -> Vec<String> {
 }
 
 /// Returns a goal without the words with which every goal begins.
-pub fn short_goal(goal: &str) -> &str {
-    goal.strip_prefix("Your task is to ").unwrap_or(goal)
+pub fn short_goal(goal: &str) -> Cow<'_, str> {
+    Cow::Borrowed(goal.strip_prefix("Your task is to ").unwrap_or(goal))
 }
 
 impl TaskSource for ScienceWorldTasks {

@@ -59,8 +59,8 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     }
     if let Some(episode) = &state.episode {
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
-        let goal = find_environment(&episode.task.env)
-            .map_or(goal.as_str(), |entry| (entry.task_facts.short_goal)(goal));
+        let short = find_environment(&episode.task.env).map(|entry| (entry.task_facts.short_goal)(goal));
+        let goal = short.as_deref().unwrap_or(goal);
         let counter = step_counter(state, narrow);
         let label = progress_text(episode.progress, state);
         let beside_goal = [width(&counter), width(&label), usize::from(bar_cells(state) + 3 * gap)];
