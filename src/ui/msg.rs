@@ -98,6 +98,7 @@ pub enum Request {
     CompareWith(EpisodeRef),
     /// Step through the two episodes of a measured pair, the baseline first.
     ComparePair {
+        number: u32,
         a: EpisodeRef,
         b: EpisodeRef,
     },

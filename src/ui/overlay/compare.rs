@@ -27,7 +27,7 @@ pub(super) struct CompareDialog {
     left: EpisodeRef,
     right: Option<EpisodeRef>,
     /// The episodes are a pair of a measurement, which are stepped together.
-    is_pair: bool,
+    pair: Option<u32>,
     stage: Stage,
 }
 
@@ -43,7 +43,7 @@ enum Stage {
 struct ComparisonView {
     found: PtrEqArc<Comparison>,
     /// The episodes are stepped together: later rows are hidden until both have got there.
-    is_pair: bool,
+    pair: Option<u32>,
     rows: AlignedRows,
     selected: usize,
     scroll: Scroll,
@@ -65,7 +65,7 @@ impl CompareDialog {
     pub(super) fn with_shown_episode(context: &Context<'_>) -> Self {
         let left = Self::shown_episode(context);
         let chooser = TargetList::new(context, left.episode);
-        Self { left, right: None, is_pair: false, stage: Stage::Choosing(Box::new(chooser)) }
+        Self { left, right: None, pair: None, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
     /// Returns the episode on screen.
@@ -76,13 +76,13 @@ impl CompareDialog {
     /// Creates the overlay for two known episodes, with the request that loads the comparison.
     pub(super) fn between(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
         let request = Request::Compare { a: a.clone(), b: b.clone() };
-        (Self { left: a, right: Some(b), is_pair: false, stage: Stage::Loading }, request)
+        (Self { left: a, right: Some(b), pair: None, stage: Stage::Loading }, request)
     }
 
     /// Creates the overlay for a pair of a measurement, the baseline first, with the request that loads it.
-    pub(super) fn for_pair(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
+    pub(super) fn for_pair(number: u32, a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
         let (dialog, request) = Self::between(a, b);
-        (Self { is_pair: true, ..dialog }, request)
+        (Self { pair: Some(number), ..dialog }, request)
     }
 
     fn compare_with(&mut self, right: EpisodeRef) -> Response {
@@ -100,17 +100,17 @@ impl ComparisonView {
         if found.0.first_prompt_difference.is_some() {
             rows.unfold(chosen);
         }
-        Self { rows, found, is_pair: false, selected: chosen, scroll: Scroll::default(), details: None }
+        Self { rows, found, pair: None, selected: chosen, scroll: Scroll::default(), details: None }
     }
 
     /// Creates the view of a pair, at the last row before the first difference.
-    fn for_pair(found: PtrEqArc<Comparison>) -> Self {
+    fn for_pair(number: u32, found: PtrEqArc<Comparison>) -> Self {
         let start = found.0.row_of_interest().unwrap_or(0).saturating_sub(1);
-        Self { rows: AlignedRows::until(start), is_pair: true, selected: start, ..Self::new(found) }
+        Self { rows: AlignedRows::until(start), pair: Some(number), selected: start, ..Self::new(found) }
     }
 
     fn move_selection(&mut self, by: isize) {
-        if self.is_pair && by > 0 && self.selected >= self.rows.last_row() {
+        if self.pair.is_some() && by > 0 && self.selected >= self.rows.last_row() {
             let last = self.found.0.rows.len().saturating_sub(1);
             return self.select(self.selected.saturating_add_signed(by).min(last));
         }
@@ -119,7 +119,7 @@ impl ComparisonView {
 
     /// Selects a row. In a pair, shows the rows up to it.
     fn select(&mut self, row: usize) {
-        if self.is_pair {
+        if self.pair.is_some() {
             self.rows.show_until(row);
         }
         self.selected = row;
@@ -177,7 +177,7 @@ impl ComparisonView {
             Action::Back => self.move_selection(-1),
             Action::ToggleDifference => {
                 // All rows of a pair are shown from now on.
-                self.is_pair = false;
+                self.pair = None;
                 self.selected = self.rows.toggle_folds(&self.found.0, self.selected);
                 self.rows.centre_on_next_draw();
             }
@@ -210,17 +210,19 @@ impl ComparisonView {
 
     fn title(&self) -> String {
         let found = &self.found.0;
-        if self.is_pair {
+        if let Some(number) = self.pair {
             let all = found.rows.len().saturating_sub(1);
             return match found.first_difference {
                 None if found.first_prompt_difference.is_some() => {
-                    format!("Pair: row {} of {all}, actions equal, prompts differ", self.selected)
+                    format!("Pair {number}: row {} of {all}, actions equal, prompts differ", self.selected)
                 }
-                None => format!("Pair: row {} of {all}, no difference", self.selected),
+                None => format!("Pair {number}: row {} of {all}, no difference", self.selected),
                 Some(row) if row > self.selected => {
-                    format!("Pair: row {} of {all}, no difference yet", self.selected)
+                    format!("Pair {number}: row {} of {all}, no difference yet", self.selected)
                 }
-                Some(row) => format!("Pair: row {} of {all}, different since row {row}", self.selected),
+                Some(row) => {
+                    format!("Pair {number}: row {} of {all}, different since row {row}", self.selected)
+                }
             };
         }
         let [_, changed, only_a, only_b] = found.counts();
@@ -245,7 +247,7 @@ impl Component for CompareDialog {
     fn mode(&self, _: &Context<'_>) -> Mode {
         match &self.stage {
             Stage::Choosing(_) => Mode::CompareWith,
-            Stage::Shown(shown) if shown.is_pair && shown.details.is_none() => Mode::ComparePair,
+            Stage::Shown(shown) if shown.pair.is_some() && shown.details.is_none() => Mode::ComparePair,
             _ => Mode::Compare,
         }
     }
@@ -292,8 +294,10 @@ impl Component for CompareDialog {
                 if *a == self.left && Some(&*b) == self.right.as_ref() =>
             {
                 self.stage = match found {
-                    Ok(found) if self.is_pair => Stage::Shown(Box::new(ComparisonView::for_pair(found))),
-                    Ok(found) => Stage::Shown(Box::new(ComparisonView::new(found))),
+                    Ok(found) => Stage::Shown(Box::new(match self.pair {
+                        Some(number) => ComparisonView::for_pair(number, found),
+                        None => ComparisonView::new(found),
+                    })),
                     Err(why) => Stage::Failed(why),
                 };
             }

@@ -201,7 +201,8 @@ impl EffectPanel {
             ..EpisodeRef::default()
         };
         let Some(contrast) = column.plan().contrasts.first() else { return Response::default() };
-        Response::request(Request::ComparePair { a: side(&contrast.second), b: side(&contrast.first) })
+        let (a, b) = (side(&contrast.second), side(&contrast.first));
+        Response::request(Request::ComparePair { number, a, b })
     }
 
     /// Returns the actions that do nothing at present.

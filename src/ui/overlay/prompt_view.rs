@@ -256,16 +256,18 @@ impl PromptView {
         Some(line)
     }
 
-    fn cycle_target(&mut self, context: &Context<'_>, by: isize) {
+    fn cycle_target(&mut self, context: &Context<'_>, by: isize) -> Response {
         let state = context.displayed_state();
         let all = targets(state);
         if all.len() < 2 {
-            return;
+            let text = "there is no other prompt at this step: no mentor was asked";
+            return Response::request(Request::ShowNotice(text.to_owned()));
         }
         let at = all.iter().position(|target| *target == self.shown_target(state)).unwrap_or(0);
         self.selected = all.get(wrapped_index(at, by, all.len())).copied();
         self.shows_preview = false;
         self.show_first_learnt();
+        Response::default()
     }
 
     /// Selects the first segment that was learnt earlier, and scrolls to it; what a person folded is folded as at first.
@@ -426,8 +428,7 @@ impl Component for PromptView {
                 Response::default()
             }
             Action::NextField | Action::PreviousField => {
-                self.cycle_target(context, if action == Action::NextField { 1 } else { -1 });
-                Response::default()
+                self.cycle_target(context, if action == Action::NextField { 1 } else { -1 })
             }
             Action::PromptPreview => {
                 self.shows_preview = !self.shows_preview;

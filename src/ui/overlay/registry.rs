@@ -90,8 +90,8 @@ pub fn open(
                 CompareDialog::between(CompareDialog::shown_episode(context), other.clone());
             return Some(Ok((Box::new(dialog), vec![request])));
         }
-        Request::ComparePair { a, b } => {
-            let (dialog, request) = CompareDialog::for_pair(a.clone(), b.clone());
+        Request::ComparePair { number, a, b } => {
+            let (dialog, request) = CompareDialog::for_pair(*number, a.clone(), b.clone());
             return Some(Ok((Box::new(dialog), vec![request])));
         }
         Request::AddLessonOnFork { fork, lesson } => {
@@ -189,14 +189,14 @@ fn open_for_action(
                 return Ok(Box::new(ActionDialog::new(head, None, true)));
             }
             if step.is_none() && !plays {
-                return Err(format!("no proposal to override; {} goes to the next", key(Action::Step)));
+                return Err(no_proposal("override", context));
             }
             Box::new(ActionDialog::new(head, step, plays))
         }
         Action::RejectOrToggle => {
             let step = head.step_awaiting_decision().filter(|s| s.call.is_some());
             let Some(step) = step else {
-                return Err(format!("no proposal to reject; {} goes to the next", key(Action::Step)));
+                return Err(no_proposal("reject", context));
             };
             let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
             Box::new(InputDialog::new(Purpose::Reject { proposal }))
@@ -265,6 +265,18 @@ fn open_for_action(
         Action::Open | Action::ShowDetails => Box::new(StepDetails::new(context.frame.selected_step())),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
+}
+
+/// Says that there is no proposal, and how to get one.
+fn no_proposal(what: &str, context: &Context<'_>) -> String {
+    let key = |action: Action| context.keymap.key_label(action).unwrap_or_else(|| action.name().to_owned());
+    if context.frame.head.run_over {
+        return format!(
+            "no proposal to {what}: the run is over; {} plays the task again",
+            key(Action::AskAgain)
+        );
+    }
+    format!("no proposal to {what}; {} goes to the next", key(Action::Step))
 }
 
 /// Returns the picture of the stored measurement that a demo shows at this step.

@@ -41,6 +41,38 @@ fn two_tasks(trials: u32) -> Fixture {
     fixture
 }
 
+/// Regression: a person's own step that did nothing counted as the agent's.
+#[test]
+fn a_persons_own_step_that_did_nothing_is_named_as_such() {
+    let shown = |by_person: bool| {
+        let mut f = Fixture::for_method("reflexion", "symbolic", 2);
+        f.begin_episode();
+        if by_person {
+            f.person_step("dance", "Nothing happens.");
+        } else {
+            f.actor_step("dance", "Nothing happens.", 0.0, serde_json::Value::Null);
+        }
+        f.end_episode(false, EndReason::StepLimit);
+        let text = screen_text(&end_card_screen(f).draw());
+        assert!(text.contains("once, at step 1"), "{text}");
+        text.contains("once, at step 1 (your own)")
+    };
+    assert!(shown(true));
+    assert!(!shown(false));
+}
+
+/// Regression: after the end, `o` pointed to a key that said "the run is over".
+#[test]
+fn after_the_run_no_key_leads_to_a_next_proposal() {
+    let mut f = lost_episode();
+    f.write(Cause::Policy, Event::RunEnded);
+    let mut stage = end_card_screen(f);
+    stage.press("Esc");
+    stage.press("o");
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+    assert!(notice.contains("the run is over; r plays the task again"), "{notice}");
+}
+
 /// Regression: `T`, `b`, `D` and others silently did nothing on the card.
 #[test]
 fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not() {

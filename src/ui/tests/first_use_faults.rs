@@ -287,3 +287,16 @@ fn progress_names_no_next_step_after_the_end() {
     let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
     assert!(shown.contains("You have heated apple 1.") && !shown.contains("Next:"), "{shown}");
 }
+
+/// Regression: Tab did nothing in the prompt view of a step at which only the actor was asked.
+#[test]
+fn a_key_to_the_next_prompt_says_that_there_is_none() {
+    let mut fixture = Fixture::for_method("react", "symbolic", 1);
+    fixture.begin_episode();
+    fixture.actor_step("look", "A room.", 0.0, Value::Null);
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.press("p");
+    stage.press("Tab");
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+    assert!(notice.contains("no other prompt"), "{notice}");
+}

@@ -137,22 +137,25 @@ fn rows_in_which_nothing_differs_are_folded_and_unfold() {
 
 #[test]
 fn keys_visit_differences() {
-    let mut stage = open_comparison(120, 36);
-    press(&mut stage, "N");
-    let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
-    assert_eq!(notice.as_deref(), Some("no difference before this one"));
-    let mut seen = vec![screen_text(&stage.draw())];
-    for _ in 0..60 {
-        press(&mut stage, "n");
-        let now = screen_text(&stage.draw());
-        if seen.last() == Some(&now) {
-            break;
+    // Those of a measured pair do the same here.
+    for (next, previous) in [("n", "N"), (">", "<")] {
+        let mut stage = open_comparison(120, 36);
+        press(&mut stage, previous);
+        let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
+        assert_eq!(notice.as_deref(), Some("no difference before this one"));
+        let mut seen = vec![screen_text(&stage.draw())];
+        for _ in 0..60 {
+            press(&mut stage, next);
+            let now = screen_text(&stage.draw());
+            if seen.last() == Some(&now) {
+                break;
+            }
+            seen.push(now);
         }
-        seen.push(now);
+        let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
+        assert_eq!(notice.as_deref(), Some("no difference after this one"));
+        assert!(seen.len() > 5);
     }
-    let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
-    assert_eq!(notice.as_deref(), Some("no difference after this one"));
-    assert!(seen.len() > 5);
 }
 
 /// The earlier play is the baseline and stands on the left, whichever of the two is on the screen; its outcome is seen
@@ -190,18 +193,18 @@ fn the_episodes_of_a_pair_are_stepped_together() {
     }
     let mut stage = open_pair(120, 36);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("Pair: row 2 of 27, no difference yet"), "{shown}");
+    assert!(shown.contains("Pair 3: row 2 of 27, no difference yet"), "{shown}");
     let (left, right) = ("go to fridge 1", "go to countertop 2");
     assert!(!shown.contains(left) && !shown.contains(right), "what comes next is hidden: {shown}");
     press(&mut stage, "n");
     let shown = screen_text(&stage.draw());
     let row = shown.lines().find(|line| line.contains(left) && line.contains('▸'));
     assert!(row.is_some(), "the first difference is marked: {shown}");
-    assert!(shown.contains("Pair: row 3 of 27, different since row 3"), "{shown}");
+    assert!(shown.contains("Pair 3: row 3 of 27, different since row 3"), "{shown}");
     assert!(!shown.contains("heat apple 1"), "{shown}");
     // Back and forth: what was seen stays.
     press(&mut stage, "N");
-    assert!(screen_text(&stage.draw()).contains("Pair: row 2 of 27"));
+    assert!(screen_text(&stage.draw()).contains("Pair 3: row 2 of 27"));
     assert!(screen_text(&stage.draw()).contains(left));
     for _ in 0..40 {
         press(&mut stage, "n");
@@ -221,7 +224,7 @@ fn the_episodes_of_a_pair_are_stepped_together() {
 
 fn open_pair(w: u16, h: u16) -> TestScreen {
     let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
-    let (pair, request) = CompareDialog::for_pair(episode_ref(1), episode_ref(2));
+    let (pair, request) = CompareDialog::for_pair(3, episode_ref(1), episode_ref(2));
     let mut stage = TestScreen::new(two_trials(), w, h);
     stage.compositor.push(Box::new(pair));
     answer_requests(&mut stage, vec![request]);

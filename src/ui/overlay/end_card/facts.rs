@@ -145,6 +145,13 @@ pub(super) fn fact_lines(
             [only] => format!("once, at step {only}"),
             _ => format!("{} times: steps {}", invalid.len(), step_list(&invalid)),
         };
+        let is_yours = |number: &u32| episode.step(*number).is_some_and(Step::is_person_action);
+        let yours: Vec<u32> = invalid.iter().copied().filter(is_yours).collect();
+        let words = match yours[..] {
+            [] => words,
+            _ if yours == invalid => format!("{words} (your own)"),
+            _ => format!("{words} (your own: {})", step_list(&yours)),
+        };
         add("nothing happened", Role::Text, &words);
     }
     let repeats = useless_repeats(episode);
