@@ -151,10 +151,14 @@ impl LessonEditor {
     fn is_ignored(&self, context: &Context<'_>) -> bool {
         let Some(forms) = context.lesson_forms() else { return false };
         let (text, solution) = (self.text.text(), self.solution.text());
-        let solution = self.typed_pair().map(|(_, solution)| solution).unwrap_or(solution);
+        let solution = self.typed_pair().map_or(solution, |(_, solution)| solution);
         let is_long_enough = [&text, &solution].iter().any(|text| text.split_whitespace().nth(2).is_some());
         let is_typing = matches!(self.focus, EditorField::Text | EditorField::Solution);
-        is_typing && is_long_enough && !forms.teach(&LessonText { text, solution: Some(solution) })
+        // The kind that the words decide is said first; the notice after saving says both.
+        is_typing
+            && is_long_enough
+            && !self.is_error_by_its_words()
+            && !forms.teach(&LessonText { text, solution: Some(solution) })
     }
 
     /// Returns the mistake and the solution, if both are typed into the first field of an Error.
