@@ -138,15 +138,17 @@ impl Summary {
     /// Describes how its ended episodes went: `3 of 5 won, 1 assisted, 1 not counted`. A person's help makes no win of the
     /// agent's, and an episode at which the environment failed is neither won nor lost.
     pub fn describe_wins(&self) -> String {
-        let others = [(self.assisted, "assisted"), (self.not_counted, "not counted")];
-        let others = others.into_iter().filter(|(count, _)| *count > 0);
-        let mut text = format!(
-            "{} of {} won",
+        let others = |count: u32, what: &str| match count {
+            0 => String::new(),
+            count => format!(", {count} {what}"),
+        };
+        format!(
+            "{} of {} won{}{}",
             self.won.saturating_sub(self.assisted_won),
-            self.episodes.saturating_sub(self.not_counted)
-        );
-        others.for_each(|(count, what)| text.push_str(&format!(", {count} {what}")));
-        text
+            self.episodes.saturating_sub(self.not_counted),
+            others(self.assisted, "assisted"),
+            others(self.not_counted, "not counted")
+        )
     }
 }
 
