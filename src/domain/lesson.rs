@@ -248,6 +248,18 @@ impl LessonOp {
     }
 }
 
+impl Author {
+    /// Returns the origin of a lesson by this author.
+    pub fn origin(self) -> LessonOrigin {
+        match self {
+            Self::Symbolic => LessonOrigin::Symbolic,
+            Self::Mentor => LessonOrigin::Mentor,
+            Self::Person => LessonOrigin::Person,
+            Self::File => LessonOrigin::File,
+        }
+    }
+}
+
 impl Lesson {
     /// Returns the operation that adds it as it is now, without its earlier versions.
     pub fn add_op(&self) -> LessonOp {

@@ -1,6 +1,6 @@
 //! Reflections: what a mentor or a rule writes about a trajectory.
 
-use super::{CallId, LessonOrigin, LessonText, Scope, Seq, Truncation, WordCounts};
+use super::{CallId, LessonText, Scope, Seq, Truncation, WordCounts};
 use serde::{Deserialize, Serialize};
 
 /// A reflection's kind says what it contains, such as a mistake or a plan. Lessons kept from it have the same kind.
@@ -116,18 +116,6 @@ pub enum Author {
     Person,
     /// The pool file with which the run started.
     File,
-}
-
-impl Author {
-    /// Returns the origin of a lesson by this author.
-    pub fn origin(self) -> LessonOrigin {
-        match self {
-            Self::Symbolic => LessonOrigin::Symbolic,
-            Self::Mentor => LessonOrigin::Mentor,
-            Self::Person => LessonOrigin::Person,
-            Self::File => LessonOrigin::File,
-        }
-    }
 }
 
 /// A reflection item is one statement of a reflection, with the evidence for it.
