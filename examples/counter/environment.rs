@@ -39,7 +39,7 @@ pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     task_facts: TaskFacts {
         start_text: Some("any number up to 1000, or `random`"),
         difficulty: |task| Some(if task.id.len() == 1 { "easy" } else { "hard" }),
-        short_goal: |goal| goal.trim_start_matches("reach "),
+        short_goal: |goal| goal.trim_start_matches("reach ").into(),
         task_help: "the number to reach, or `random`",
         ..TaskFacts::NONE
     },
