@@ -239,9 +239,11 @@ fn wrap_words(content: &str, room: usize, most: usize, more: &str) -> Vec<String
     let content = one_line(bounded_prefix(content)).split_whitespace().collect::<Vec<_>>().join(" ");
     let (mut lines, cut) = wrap_at_most(&content, room, most);
     if cut && let Some(last) = lines.pop() {
-        let from: usize = lines.iter().map(|l| l.len() + 1).sum();
-        let rest = content.get(from..).unwrap_or(&last);
-        lines.push(truncate(rest, room, more));
+        // A row ends at a space, or inside a word that is longer than a row.
+        let rest = lines
+            .iter()
+            .try_fold(content.as_str(), |rest, line| rest.strip_prefix(line.as_str()).map(str::trim_start));
+        lines.push(truncate(rest.unwrap_or(&last), room, more));
     }
     if lines.is_empty() {
         lines.push(String::new());
@@ -336,7 +338,7 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> (S
 
 #[cfg(test)]
 mod tests {
-    use super::note_rows;
+    use super::{note_rows, wrap_words};
 
     #[test]
     fn a_note_is_divided_at_its_semicolons() {
@@ -345,5 +347,13 @@ mod tests {
         assert_eq!(note_rows(note, 40), ["v2, |v| 0.56; expected 0.61 ± 0.12", "text steering"]);
         assert_eq!(note_rows(note, 15), ["v2, |v| 0.56", "text steering"]);
         assert_eq!(note_rows("", 60), Vec::<String>::new());
+    }
+
+    /// A space was counted at every break, also where a long word was split, so that letters were lost.
+    #[test]
+    fn a_word_longer_than_a_lane_loses_no_letter() {
+        assert_eq!(wrap_words("unbelievable more words", 6, 3, "~"), ["unbeli", "evable", "more ~"]);
+        assert_eq!(wrap_words("unbelievable", 4, 2, "~"), ["unbe", "lie~"]);
+        assert_eq!(wrap_words("one two three", 7, 1, "~"), ["one tw~"]);
     }
 }
