@@ -57,6 +57,11 @@ pub fn actions_without_server(context: &Context<'_>, role: ModelRole) -> &'stati
     if is_model(context, role) { &[] } else { &[Action::CopyCurl] }
 }
 
+/// Returns what a summary of an episode counts as its steps: only its moves, if thoughts don't count against the step limit.
+pub(crate) fn counted_unit(state: &State) -> &'static str {
+    if state.settings().thoughts_count { "step" } else { "move" }
+}
+
 /// Counts the dropped texts of a step's reflections that haven't become lessons.
 pub(crate) fn open_text_count(step: &Step, context: &Context<'_>) -> usize {
     dropped_texts_of(step, context).filter(|text| text.lesson(&context.frame.head).is_none()).count()
@@ -83,9 +88,9 @@ pub(crate) fn ended_episode(context: &Context<'_>) -> Option<u32> {
     episode.outcome.is_some().then_some(episode.number)
 }
 
-/// Describes an episode's outcome in a sentence; `limit` is the step limit.
-pub(crate) fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, steps) = (outcome.describe_end(), pluralize(u64::from(outcome.steps), "step"));
+/// Describes an episode's outcome in a sentence; `limit` is the step limit, and `unit` what counts against it.
+pub(crate) fn outcome_sentence(outcome: &EpisodeSummary, limit: u32, unit: &str) -> String {
+    let (why, steps) = (outcome.describe_end(), pluralize(u64::from(outcome.steps), unit));
     let how = if outcome.won { "Won" } else { "Lost" };
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {steps}."),
@@ -162,7 +167,7 @@ mod tests {
                 "reason": if won { "won" } else { "done" }, "steps": 2, "moves": 2, "progress": 0.0, "calls": 2,
                 "tokens": 9, "assisted": false, "span": [1, 9], "hindsight": { "ends_task": ends_task },
             });
-            outcome_sentence(&serde_json::from_value(summary).unwrap(), 3)
+            outcome_sentence(&serde_json::from_value(summary).unwrap(), 3, "step")
         };
         assert_eq!(sentence(false, false), "Lost: ended by the environment after 2 steps.");
         assert_eq!(
@@ -180,7 +185,25 @@ mod tests {
             "reason": "done", "steps": 2, "moves": 2, "progress": 0.0, "calls": 2, "tokens": 9, "assisted": false,
             "span": [1, 9], "hindsight": { "lost_because": "wrong answer" },
         });
-        let sentence = outcome_sentence(&serde_json::from_value(summary).unwrap(), 6);
+        let sentence = outcome_sentence(&serde_json::from_value(summary).unwrap(), 6, "step");
         assert_eq!(sentence, "Lost: wrong answer after 2 steps.");
+    }
+
+    /// "After 2 steps" stood below "step 3/6": a thought that didn't count was one of the steps.
+    #[test]
+    fn the_end_is_named_by_what_is_counted() {
+        let mut fixture = crate::ui::fixture::Fixture::new();
+        fixture.begin_episode();
+        fixture.thinking_step("I need an apple.");
+        let event =
+            crate::engine::Event::SettingChanged { name: "thoughts_count".into(), value: false.into() };
+        fixture.write(crate::engine::Cause::Person, event);
+        fixture.execute("look", crate::domain::DecidedBy::Actor, "You see.", 0.0, serde_json::Value::Null);
+        let end = crate::engine::episode_end(&fixture.state, crate::domain::EndReason::Done);
+        fixture.write(crate::engine::Cause::Policy, end);
+        let mut screen = crate::ui::tests::TestScreen::new(fixture, 120, 36);
+        screen.press("C");
+        let shown = crate::ui::tests::screen_text(&screen.draw());
+        assert!(shown.contains("after 1 move."), "{shown}");
     }
 }

@@ -10,7 +10,9 @@ use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
-use crate::ui::facts::{has_no_proposal, has_remaining_task, is_model, open_text_count, outcome_sentence};
+use crate::ui::facts::{
+    counted_unit, has_no_proposal, has_remaining_task, is_model, open_text_count, outcome_sentence,
+};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
@@ -144,7 +146,7 @@ fn write_outcome(w: &mut RowWriter<'_>, state: &State) {
     let Some(outcome) = state.episode.as_ref().and_then(|episode| episode.outcome.as_deref()) else { return };
     let limit = state.run.as_ref().map_or(0, |run| run.limits.steps);
     let role = if outcome.won { Role::Good } else { Role::Warning };
-    w.push_text((role, ""), 0, role, &outcome_sentence(outcome, limit));
+    w.push_text((role, ""), 0, role, &outcome_sentence(outcome, limit, counted_unit(state)));
 }
 
 /// Returns what asking again does: after a change of the lessons, the agent sees them for this step, too.

@@ -124,7 +124,7 @@ fn column_lines(
     };
     lines.extend(mark_rows((panel, context), (column, index), (columns / 2).max(8), (rows.into(), " ")));
     if let Some(pair) = panel.pair.filter(|_| index == panel.column) {
-        lines.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(column, pair), columns));
+        lines.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(context, column, pair), columns));
     }
     lines
 }

@@ -1,7 +1,7 @@
 //! What the measurement of a lesson looks like.
 
 use super::EffectPanel;
-use crate::domain::ModelRole;
+use crate::domain::{ModelRole, pluralize};
 use crate::report::effect::{
     describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
     describe_stop, describe_verdict, percent, remarks,
@@ -9,6 +9,7 @@ use crate::report::effect::{
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, StopReason, Verdict};
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress};
+use crate::ui::facts::counted_unit;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
@@ -334,7 +335,7 @@ fn dot_rows(
     let each = columns.saturating_sub(2).max(8);
     let mut rows = mark_rows((panel, context), (column, index), each, (MAX_DOT_ROWS, ""));
     if let Some(pair) = panel.pair.filter(|_| index == panel.column) {
-        rows.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(column, pair), columns));
+        rows.extend(paragraph((Role::Muted, ""), Role::Text, &pair_text(context, column, pair), columns));
     }
     rows
 }
@@ -411,7 +412,7 @@ fn pair_mark(context: &Context<'_>, log: &EffectLog, number: u32) -> (&'static s
 }
 
 /// Describes the selected pair: `pair 3 of 30: with won in 12 steps, without lost (step limit)`.
-pub(super) fn pair_text(column: &EffectColumn, number: u32) -> String {
+pub(super) fn pair_text(context: &Context<'_>, column: &EffectColumn, number: u32) -> String {
     let of = format!("pair {number} of {}", column.log.settled_pairs());
     if let Some(discarded) = column.log.discarded(number) {
         return format!("{of}: doesn't count: {}", discarded.reason);
@@ -420,7 +421,7 @@ pub(super) fn pair_text(column: &EffectColumn, number: u32) -> String {
     let describe = |arm: &str| {
         let episode = pair.episode(arm, 1)?;
         Some(if episode.won {
-            format!("{arm} won in {} steps", episode.steps)
+            format!("{arm} won in {}", pluralize(episode.steps.into(), counted_unit(&context.frame.head)))
         } else {
             format!("{arm} lost ({})", episode.reason)
         })

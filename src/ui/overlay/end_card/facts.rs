@@ -4,7 +4,7 @@ use crate::catalog::RULES;
 use crate::domain::{EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
 use crate::text::{one_line, truncate};
-use crate::ui::facts::{is_same_task, outcome_sentence};
+use crate::ui::facts::{counted_unit, is_same_task, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
@@ -91,7 +91,7 @@ fn both_plays(
     let mut lines = vec![
         row("both plays", (Role::SideA, &head(earlier, "")), (Role::SideB, &head(outcome, " (this one)"))),
         row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
-        plain("steps", &|p| p.steps.to_string()),
+        plain(&format!("{}s", counted_unit(&context.frame.head)), &|p| p.steps.to_string()),
         plain("progress", &|p| format!("{:.0} %", p.progress * 100.0)),
         plain("tokens", &|p| p.tokens.to_string()),
     ];
@@ -112,7 +112,12 @@ pub(super) fn fact_lines(
 ) -> Vec<Line> {
     let limit = context.frame.head.run.as_ref().map_or(0, |r| r.limits.steps);
     let role = if outcome.won { Role::Good } else { Role::Bad };
-    let mut lines = paragraph((role, ""), role, &outcome_sentence(outcome, limit), columns);
+    let mut lines = paragraph(
+        (role, ""),
+        role,
+        &outcome_sentence(outcome, limit, counted_unit(&context.frame.head)),
+        columns,
+    );
     if let Some(earlier) = earlier_play(episode, context) {
         lines.extend(both_plays(earlier, outcome, context, columns));
     }
