@@ -141,9 +141,9 @@ fn describe_place((episode, step): (u32, u32), context: &Context<'_>) -> String 
 
 fn status_text(status: LessonStatus) -> &'static str {
     match status {
-        LessonStatus::On => "on: in prompts",
-        LessonStatus::Pinned => "pinned: in prompts, and only a person can remove it",
-        LessonStatus::Off => "off: kept, but not in prompts",
+        LessonStatus::On => "on: goes into prompts",
+        LessonStatus::Pinned => "pinned: goes into prompts, and only a person can remove it",
+        LessonStatus::Off => "off: kept, but goes into no prompt",
         LessonStatus::Retired => "deleted: only in the history",
     }
 }
