@@ -6,6 +6,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
+use std::fmt::Write as _;
 
 /// Titles of the columns that, like the outcome, are about one episode. They are as wide as these.
 const STEPS_TITLE: &str = "ep. steps";
@@ -194,15 +195,14 @@ pub(super) fn branch_details(
     rows: usize,
 ) -> Vec<Line> {
     let (dot, more) = (context.glyphs.separator, context.glyphs.ellipsis);
-    let created = match &branch.parent {
-        Some(parent) => {
-            format!(
-                "{} {dot} forked from {parent} after event {} {dot} created {}",
-                branch.id, branch.fork_seq, branch.created
-            )
-        }
-        None => format!("{} {dot} the session's first {dot} created {}", branch.id, branch.created),
+    let mut created = match &branch.parent {
+        Some(parent) => format!("{} {dot} forked from {parent} after event {}", branch.id, branch.fork_seq),
+        None => format!("{} {dot} the session's first", branch.id),
     };
+    // A demo doesn't know when.
+    if !branch.created.is_empty() {
+        let _ = write!(created, " {dot} created {}", branch.created);
+    }
     let (full, brief) = match (&branch.parent, branch.first_change == branch.reason) {
         (None, _) => (String::new(), String::new()),
         (_, true) => (branch.reason.clone(), branch.reason.clone()),
