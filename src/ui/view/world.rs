@@ -1,7 +1,7 @@
 //! The World pane: the picture that an environment draws of what the agent knows. A key switches to the ground truth.
 
 use super::pane_frame;
-use crate::domain::{Picture, PictureRole, pluralize};
+use crate::domain::{Picture, PictureRole, PictureRow, pluralize};
 use crate::text::{fits, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -66,12 +66,19 @@ fn place_picture(
     let most = picture.rows.len().saturating_sub(height);
     cache.world_max_scroll = most as u16;
     let offset = usize::from(model.scroll.world).min(most);
-    let more = if most > offset && height > 0 {
-        format!(" {} {}", canvas.glyphs.ellipsis, pluralize((most - offset) as u64, "more row"))
-    } else {
-        String::new()
-    };
-    for (place, row) in picture.rows.iter().skip(offset).take(height).enumerate() {
+    let (mut more, mut visible) = (String::new(), height);
+    if most > offset && height > 0 {
+        let note =
+            |hidden: usize| format!(" {} {}", canvas.glyphs.ellipsis, pluralize(hidden as u64, "more row"));
+        more = note(most - offset);
+        // Where no item of the last row fits beside the note, the note takes its place.
+        let room = usize::from(area.body.width.saturating_sub(2)).saturating_sub(width(&more));
+        if height > 1 && picture.rows.get(offset + height - 1).is_some_and(|row| !shows_an_item(row, room)) {
+            more = note(most - offset + 1);
+            visible -= 1;
+        }
+    }
+    for (place, row) in picture.rows.iter().skip(offset).take(visible).enumerate() {
         let mut x = area.body.x + 1;
         let note = if place + 1 == height { width(&more) } else { 0 };
         let right = usize::from(area.body.right().saturating_sub(1)).saturating_sub(note);
@@ -114,6 +121,20 @@ fn draw_title(picture: &Picture, model: &Model, area: &PaneArea, canvas: &mut Ca
     }
     pane_frame::draw_title(title, &pieces, canvas);
     pane_frame::draw_right_title(title, Role::Muted, summary, canvas);
+}
+
+/// Returns whether a row fits, or at least one of its items, which commas divide.
+fn shows_an_item(row: &PictureRow, mut room: usize) -> bool {
+    let mut has_item = false;
+    for (_, text) in row {
+        let shown = fitting_items(text, room);
+        has_item |= shown.contains(',');
+        if shown.len() < text.len() {
+            return has_item;
+        }
+        room = room.saturating_sub(width(shown));
+    }
+    true
 }
 
 /// Returns as many items as fit completely: a truncated name could be mistaken for another item.

@@ -1,7 +1,7 @@
 //! The pane of an environment that the screen has never heard of.
 
 use super::*;
-use crate::domain::{PictureRequest, PictureRow};
+use crate::domain::PictureRequest;
 use crate::ui::glyphs;
 use crate::ui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -75,4 +75,33 @@ fn a_closed_pane_and_the_ground_truth_have_the_longest_text_that_fits() {
     assert_eq!(title(false, 30, 0), "  2 World  2/9");
     assert_eq!(title(true, 70, 2), "  2 World  ground truth (hidden from the agent)              2 of 9");
     assert_eq!(title(true, 40, 2), "  2 World  ground truth        2 of 9");
+}
+
+/// The note hid what the last row listed: "open:   ... 6 more rows".
+#[test]
+fn the_note_of_hidden_rows_replaces_a_row_of_which_nothing_fits() {
+    let mut picture = DRAW_COUNTER(&PictureRequest {
+        shown: &json!({"number": 9}),
+        truth: None,
+        goal: "",
+        columns: 30,
+        rows: 3,
+        is_ascii: false,
+    });
+    let row =
+        |items: &str| vec![(PictureRole::Muted, "open: ".to_owned()), (PictureRole::Text, items.to_owned())];
+    assert!(shows_an_item(&row("a cup, a very long name of a thing"), 14));
+    picture.rows[2] = row("a very long name of a thing, a cup");
+    assert!(!shows_an_item(&picture.rows[2], 14));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 4));
+    let theme = Theme::default();
+    let mut canvas = Canvas { buffer: &mut buffer, theme: &theme, glyphs: &glyphs::UNICODE };
+    let area = PaneArea {
+        pane: crate::ui::layout::Pane::World,
+        title: Some(Rect::new(0, 0, 30, 1)),
+        body: Rect::new(0, 1, 30, 3),
+    };
+    place_picture(&picture, &Model::default(), &area, &mut ViewCache::default(), &mut canvas);
+    let last: String = (0..30).map(|x| buffer[(x, 3)].symbol().to_owned()).collect();
+    assert_eq!(last.trim(), "… 7 more rows");
 }
