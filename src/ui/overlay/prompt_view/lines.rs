@@ -91,10 +91,8 @@ pub(super) fn prompt_lines(
                 MessageRole::User => "user",
                 MessageRole::Assistant => "assistant",
             };
-            lines.push(vec![(
-                Role::Frame,
-                format!("{who} {}", rule.repeat(usize::from(columns).saturating_sub(width(who) + 1))),
-            )]);
+            let rest = rule.repeat(usize::from(columns).saturating_sub(width(who) + 1));
+            lines.push(vec![(Role::Muted, format!("{who} ")), (Role::Frame, rest)]);
         }
         if segment.text.trim().is_empty() {
             continue;

@@ -14,7 +14,7 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     match past.reason {
         EndReason::Won => "won",
         EndReason::Done => "lost",
-        EndReason::StepLimit => "steps",
+        EndReason::StepLimit => "limit",
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
         EndReason::PlanEnd => "plan",

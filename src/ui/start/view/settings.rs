@@ -10,8 +10,8 @@ use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, put_line};
 use ratatui::layout::Rect;
 
-/// The width of the name column.
-const NAME_WIDTH: usize = 24;
+/// The fewest columns for the names.
+const MIN_NAME_COLUMNS: usize = 24;
 
 pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     let heading = match chooser.section {
@@ -21,6 +21,10 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     };
     draw_heading(heading, true, area, canvas);
     let selected = chooser.selected_setting();
+    // Long names are shown whole where half of the page has room for them.
+    let longest = chooser.settings_of(chooser.section).map(|(_, setting)| width(&setting.label) + 2).max();
+    let most = usize::from(area.width / 2).max(MIN_NAME_COLUMNS);
+    let name_columns = longest.unwrap_or(0).clamp(MIN_NAME_COLUMNS, most);
     let (mut lines, mut focused, mut last_group) = (Vec::new(), 0, None);
     for (place, setting) in chooser.settings_of(chooser.section) {
         if let SettingGroup::Advanced(title) = setting.group
@@ -35,7 +39,8 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         if selected == Some(place) {
             focused = lines.len();
         }
-        lines.push(setting_line(setting, selected == Some(place), area.width, canvas.glyphs.proposal));
+        let columns = (name_columns, area.width);
+        lines.push(setting_line(setting, selected == Some(place), columns, canvas.glyphs.proposal));
     }
     // Scroll so that the focused setting is visible.
     let rows = usize::from(area.height.saturating_sub(1));
@@ -72,11 +77,16 @@ pub(super) fn display_value(setting: &SettingRow) -> &str {
     }
 }
 
-fn setting_line(setting: &SettingRow, is_selected: bool, columns: u16, mark: &str) -> Line {
-    let name = truncate(&setting.label, NAME_WIDTH - 2, "…");
-    let gap = " ".repeat(NAME_WIDTH.saturating_sub(width(&name)));
+fn setting_line(
+    setting: &SettingRow,
+    is_selected: bool,
+    (name_columns, columns): (usize, u16),
+    mark: &str,
+) -> Line {
+    let name = truncate(&setting.label, name_columns - 2, "…");
+    let gap = " ".repeat(name_columns.saturating_sub(width(&name)));
     let origin = origin_label(setting.origin);
-    let room = usize::from(columns).saturating_sub(NAME_WIDTH + 3 + 4 + width(origin) + 3).max(1);
+    let room = usize::from(columns).saturating_sub(name_columns + 3 + 4 + width(origin) + 3).max(1);
     let value = one_line(display_value(setting));
     // The end of a path or model name says more than its start.
     let value = if fits(&value, room) { value.into_owned() } else { truncate_start(&value, room) };
