@@ -362,7 +362,7 @@ impl Component for CompareDialog {
             Stage::Failed(why) => {
                 let why = context.advice(why);
                 let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, &why, columns);
-                let high = lines(screen.width.saturating_sub(4).min(196)).len() as u16;
+                let high = lines(Window::inner_columns(196, screen)).len() as u16;
                 let inside = compare_window("Compare", high, mode).draw(context, screen, canvas);
                 Scroll::default().draw(&lines(inside.width), inside, canvas);
             }
@@ -408,7 +408,7 @@ impl ComparisonView {
             return;
         }
         let rule = Rect { y: list.bottom(), height: 1, ..body };
-        let line = "-".repeat(usize::from(body.width)).replace('-', context.glyphs.box_drawing[2 | 8]);
+        let line = "-".repeat(shape.total_columns()).replace('-', context.glyphs.box_drawing[2 | 8]);
         put_line(&[(Role::FrameOverlay, line)], rule, canvas);
         let preview = Rect { y: rule.y + 1, height: below - 1, ..body };
         let folded = self.rows.folded_at(self.selected);

@@ -3,11 +3,12 @@
 use super::super::prompt_view::changed_lines;
 use super::rows::{NAME_COLUMNS, SideLayout, padded};
 use crate::text::{one_line, truncate, wrap_at_most};
-use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, RowKind};
+use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, Row, RowKind};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use crate::ui::types::PtrEqArc;
 use crate::ui::widget::window::{Line, paragraph};
+use std::fmt::Write as _;
 
 /// Maximum number of lines for one text.
 const MAX_LINES: usize = 200;
@@ -49,7 +50,7 @@ fn short_lines(
 ) -> Vec<Line> {
     let mut lines = Vec::new();
     if found.row_of_interest() == Some(row) {
-        lines.extend(reason_lines(found, layout));
+        lines.extend(reason_lines(found, row, layout));
         let prior_entries = found.prior.as_ref().map(PriorDifferences::entries).unwrap_or_default();
         let (did, rest): (Vec<_>, Vec<_>) =
             found.decision_entries(row).into_iter().partition(|s| s.name == "did");
@@ -90,7 +91,7 @@ pub(super) fn page_lines(
         lines.push(Line::new());
     }
     if found.row_of_interest() == Some(row) {
-        lines.extend(reason_lines(found, layout));
+        lines.extend(reason_lines(found, row, layout));
     }
     // A row in which nothing differs is shown in full.
     let is_same = found.rows.get(row).is_some_and(|row| row.kind() == RowKind::Same);
@@ -172,13 +173,22 @@ fn total_columns(layout: SideLayout) -> u16 {
     u16::try_from(layout.total_columns()).unwrap_or(u16::MAX)
 }
 
-fn reason_lines(found: &Comparison, layout: SideLayout) -> Vec<Line> {
+fn reason_lines(found: &Comparison, row: usize, layout: SideLayout) -> Vec<Line> {
     let reasons: Vec<&str> = found.reasons().into_iter().map(Reason::description).collect();
-    let words = if found.first_prompt_difference.is_some() {
+    let mut words = if found.first_prompt_difference.is_some() {
         "the same action in spite of another prompt".to_owned()
     } else {
         format!("first difference: {}", reasons.join("; "))
     };
+    // In the list a step may stand alone; what is shown beside it is what the other side decided in its place.
+    let alone = match found.rows.get(row).map(Row::kind) {
+        Some(RowKind::OnlyLeft) => Some(("B", found.next_steps(row).1)),
+        Some(RowKind::OnlyRight) => Some(("A", found.next_steps(row).0)),
+        _ => None,
+    };
+    if let Some((side, Some(next))) = alone {
+        let _ = write!(words, " (beside it: {side}'s step {next})");
+    }
     paragraph((Role::Warning, ""), Role::Warning, &words, total_columns(layout))
 }
 
