@@ -41,6 +41,7 @@ fn bench_frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
             theme: &theme,
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
+            is_covered: false,
         };
         Compositor::default().draw(&model, &context, &mut cache, &mut buffer);
     });
@@ -73,6 +74,7 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
             theme: &theme,
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
+            is_covered: false,
         };
         Compositor::default().draw(&model, &context, &mut ViewCache::default(), &mut buffer);
         buffer

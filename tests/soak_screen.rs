@@ -126,6 +126,7 @@ impl ScreenSession {
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
             keymap: &self.keymap,
+            is_covered: false,
         };
         for request in self.compositor.handle(&mut self.model, &context, &self.cache, msg) {
             self.answer_request(rng, request);
@@ -251,6 +252,7 @@ impl ScreenSession {
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
             keymap: &self.keymap,
+            is_covered: false,
         };
         let (columns, rows) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));

@@ -430,6 +430,7 @@ fn make_context<'a>(options: &'a Options, frame: &'a FrameData) -> Context<'a> {
         theme: &options.theme,
         glyphs: &options.glyphs,
         keymap: &options.keymap,
+        is_covered: false,
     }
 }
 

@@ -223,8 +223,8 @@ impl Compositor {
         if let Some(still) = registry::still(model, context).filter(|_| self.overlays.is_empty()) {
             still.draw(context, above_caption, &mut canvas);
         }
-        for overlay in drawn {
-            // The keys of an overlay below another one don't apply.
+        for (place, overlay) in drawn.iter().enumerate() {
+            let context = &Context { is_covered: place + 1 < drawn.len(), ..*context };
             if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
                 canvas.clear(cache.layout.footer);
             }

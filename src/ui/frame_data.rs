@@ -56,6 +56,8 @@ pub struct Context<'a> {
     pub theme: &'a Theme,
     pub glyphs: &'a Glyphs,
     pub keymap: &'a Keymap,
+    /// Whether another window lies above the overlay that is drawn, so that its keys don't apply.
+    pub is_covered: bool,
 }
 
 impl Default for FrameData {

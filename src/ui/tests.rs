@@ -81,6 +81,7 @@ impl TestScreen {
             theme: &self.theme,
             glyphs: &self.glyphs,
             keymap: &self.keymap,
+            is_covered: false,
         };
         run(&mut self.compositor, &mut self.model, &mut self.cache, &context)
     }

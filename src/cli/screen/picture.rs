@@ -62,6 +62,7 @@ impl RecordedScreen {
                 theme: &self.theme,
                 glyphs: &glyphs::UNICODE,
                 keymap: &self.keymap,
+                is_covered: false,
             };
             buffer = Buffer::empty(Rect::new(0, 0, self.model.size.0, self.model.size.1));
             Compositor::default().draw(&self.model, &context, &mut ViewCache::default(), &mut buffer);

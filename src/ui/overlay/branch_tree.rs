@@ -129,6 +129,12 @@ impl BranchTree {
         Response::request(Request::EditBranches(ids.into_iter().map(edit).collect()))
     }
 
+    /// Returns the actions that need a second branch, if there is none.
+    fn actions_without_effect(&self) -> Vec<Action> {
+        let is_only = self.branches.len() == 1;
+        [Action::PreviousBranch, Action::Compare].into_iter().filter(|_| is_only).collect()
+    }
+
     fn submit_label(&mut self) -> Response {
         let Some(input) = self.label_input.take() else { return Response::default() };
         let edit = (input.branch.clone(), (input.edit)(input.field.text()));
@@ -316,7 +322,7 @@ impl Component for BranchTree {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let columns = screen.width.saturating_sub(4).min(WINDOW_COLUMNS);
+        let columns = Window::inner_columns(WINDOW_COLUMNS, screen);
         let details = self.details_or_error(self.selected_branch(), context, columns, u16::MAX).len() as u16;
         let details = details.max(MIN_PREVIEW_ROWS);
         let tree_rows = self.tree.items();
@@ -331,7 +337,7 @@ impl Component for BranchTree {
         let clears_marks = self.label_input.is_none() && self.tree.marked().len() > 0;
         let closing_label = clears_marks.then_some("clear marks");
         let inside = window.draw_with_keys(
-            PresentKeys { closing_label, ..PresentKeys::default() },
+            PresentKeys { closing_label, without_effect: &self.actions_without_effect() },
             context,
             screen,
             canvas,

@@ -18,7 +18,7 @@ use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::picker::{Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{
-    Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line, put_lines,
+    Line, MouseTarget, PresentKeys, Scroll, Window, WindowPosition, paragraph, put_line, put_lines,
 };
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
@@ -156,7 +156,7 @@ impl BreakpointList {
 
     /// Returns the number of rows inside the window, and how many of them the list takes.
     fn heights(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
-        let message = self.message(context, screen.width.saturating_sub(4).min(WINDOW_COLUMNS)).len() as u16;
+        let message = self.message(context, Window::inner_columns(WINDOW_COLUMNS, screen)).len() as u16;
         let all = context.frame.head.breakpoints.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));
@@ -327,7 +327,9 @@ impl Component for BreakpointList {
             columns: WINDOW_COLUMNS,
             mode: self.mode(context),
         };
-        let inside = window.draw(context, screen, canvas);
+        let without_effect: &[Action] = if all.is_empty() { &[Action::Up] } else { &[] };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         let part = |from: u16, rows: u16| Rect {
             y: inside.y + from.min(inside.height),
             height: rows.min(inside.height.saturating_sub(from)),

@@ -96,7 +96,7 @@ impl Component for DivergenceDialog {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
-        let columns = COLUMNS.min(screen.width.saturating_sub(4));
+        let columns = Window::inner_columns(COLUMNS, screen);
         let answers = |columns| self.choice.lines(context, columns);
         let rows = (self
             .cache

@@ -503,7 +503,7 @@ impl Component for EffectPanel {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let columns = WINDOW_COLUMNS.min(screen.width.saturating_sub(4));
+        let columns = Window::inner_columns(WINDOW_COLUMNS, screen);
         let mut lines = if context.frame.for_audience {
             audience_lines(self, context, columns, screen.height)
         } else {
@@ -528,7 +528,8 @@ impl Component for EffectPanel {
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
         let without_effect = self.actions_without_effect();
         let keys = PresentKeys { closing_label: closing, without_effect: &without_effect };
-        let inside = window.draw_with_keys(keys, context, screen, canvas);
+        let below = Context { is_covered: context.is_covered || self.input.is_some(), ..*context };
+        let inside = window.draw_with_keys(keys, &below, screen, canvas);
         if self.shows_column.take()
             && let Some(name) = self.selected_column().and_then(|column| column.plan().column)
         {
@@ -563,6 +564,9 @@ fn describe_text(text: &LessonText) -> String {
     }
 }
 
+/// Preferred inner width of the box in which something is typed.
+const INPUT_COLUMNS: u16 = 100;
+
 /// Draws the box in which something is typed.
 fn draw_input(typed: Typed, field: &TextField, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
     let (title, help) = match typed {
@@ -576,11 +580,17 @@ fn draw_input(typed: Typed, field: &TextField, context: &Context<'_>, screen: Re
              configured prices). The first one that is reached stops it. Empty: the pairs alone.",
         ),
     };
-    let window =
-        Window { title, position: WindowPosition::Middle, rows: 4, columns: 100, mode: Mode::LineInput };
+    let help = paragraph((Role::Muted, ""), Role::Muted, help, Window::inner_columns(INPUT_COLUMNS, screen));
+    let window = Window {
+        title,
+        position: WindowPosition::Middle,
+        rows: help.len() as u16 + 1,
+        columns: INPUT_COLUMNS,
+        mode: Mode::LineInput,
+    };
     let inside = window.draw(context, screen, canvas);
     let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
     field.draw(true, row(0), canvas);
     let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
-    put_lines(&paragraph((Role::Muted, ""), Role::Muted, help, inside.width), below, canvas);
+    put_lines(&help, below, canvas);
 }

@@ -222,7 +222,7 @@ impl EndCard {
 
     /// Returns the preferred number of rows.
     fn needed_rows(context: &Context<'_>, screen: Rect) -> u16 {
-        let facts = Self::fact_rows(context, WINDOW_COLUMNS.min(screen.width.saturating_sub(4)));
+        let facts = Self::fact_rows(context, Window::inner_columns(WINDOW_COLUMNS, screen));
         (facts.len() + 1 + Self::choices(context).len()) as u16
     }
 }

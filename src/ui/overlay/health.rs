@@ -12,13 +12,17 @@ use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::{PtrEqArc, WorkKind};
 use crate::ui::widget::list_index::{clamped_index, row_delta};
-use crate::ui::widget::window::{Line, MouseTarget, Page, Scroll, paragraph};
+use crate::ui::widget::window::{Line, MouseTarget, Page, PresentKeys, Scroll, paragraph};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 110;
+
+/// The actions about a finding.
+const REMEDY_KEYS: [Action; 4] =
+    [Action::MergeLessons, Action::DeleteLesson, Action::EditLesson, Action::MeasureEffect];
 
 /// Overlay with the findings about the lessons.
 #[derive(Default)]
@@ -63,7 +67,9 @@ impl HealthList {
 
     /// Does what a key is for about the selected entry, or says why it can't.
     fn apply(&self, remedy: Remedy, context: &Context<'_>) -> Response {
-        let Some(entry) = self.selected_entry(context) else { return Response::default() };
+        let Some(entry) = self.selected_entry(context) else {
+            return notice("nothing was found about a lesson");
+        };
         let finding = entry.finding();
         let pool = &context.frame.head.pool;
         if remedy == Remedy::Merge {
@@ -266,6 +272,8 @@ impl Component for HealthList {
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = self.title(context);
         let page = Page { title: &title, columns: WINDOW_COLUMNS, mode: Mode::Health, scroll: &self.scroll };
-        page.draw_with_selected(context, screen, canvas, |columns| self.lines(context, columns));
+        let without_effect: &[Action] = if self.entries(context).is_empty() { &REMEDY_KEYS } else { &[] };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        page.draw_with_selected(keys, context, screen, canvas, |columns| self.lines(context, columns));
     }
 }

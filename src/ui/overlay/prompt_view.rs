@@ -33,6 +33,7 @@ use ratatui::layout::Rect;
 use segment_editor::SegmentEditor;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Overlay that shows the prompt of the displayed state: a draft that waits to be sent, else the last one sent to the
@@ -372,10 +373,12 @@ impl PromptView {
 
     fn open_segment_editor(&mut self, context: &Context<'_>) -> Response {
         if !self.can_edit(context) {
-            let key = context.keymap.key_label(Action::StepStage).unwrap_or_default();
-            let words = format!(
-                "only a draft or the prompt of a failed call can be edited; {key} steps by stages to a draft"
-            );
+            let mut words = "only a draft or the prompt of a failed call can be edited".to_owned();
+            if !context.is_read_only()
+                && let Some(key) = context.keymap.key_label(Action::StepStage)
+            {
+                let _ = write!(words, "; {key} steps by stages to a draft");
+            }
             return Response::request(Request::ShowNotice(words));
         }
         let columns = self.cached_rows.borrow().as_ref().map_or(80, |m| m.key.1);
@@ -516,9 +519,13 @@ impl Component for PromptView {
         };
         let is_mentor = self.shown_target(&context.frame.displayed).is_some();
         let role = if is_mentor { ModelRole::Mentor } else { ModelRole::Actor };
-        let without_effect = actions_without_server(context, role);
-        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
-        let mut inside = window.draw_with_keys(keys, context, screen, canvas);
+        let mut without_effect = actions_without_server(context, role).to_vec();
+        if !self.can_edit(context) {
+            without_effect.push(Action::EditPrompt);
+        }
+        let keys = PresentKeys { without_effect: &without_effect, ..PresentKeys::default() };
+        let below = Context { is_covered: context.is_covered || self.editing.is_some(), ..*context };
+        let mut inside = window.draw_with_keys(keys, &below, screen, canvas);
         if let Some(tabs) = self.tabs(context).filter(|_| inside.height > 3) {
             put_line(&tabs, Rect { height: 1, ..inside }, canvas);
             inside = Rect { y: inside.y + 1, height: inside.height - 1, ..inside };

@@ -13,7 +13,7 @@ use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::{SavedPool, WorkKind};
 use crate::ui::widget::picker::{Picker, marked_row, rank};
-use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
+use crate::ui::widget::window::{Line, PresentKeys, Window, WindowPosition, paragraph, put_line, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::path::Path;
@@ -290,14 +290,24 @@ impl Component for SavedLessons {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = self.title();
+        let is_empty = self.picker.items().is_empty() && self.typed_file().is_none();
+        // Without rows, the window is as high as what it says.
+        let rows = if is_empty {
+            let (columns, text) = (Window::inner_columns(COLUMNS, screen), self.empty_text(context));
+            paragraph((Role::Muted, ""), Role::Muted, &text, columns).len() as u16 + 1
+        } else {
+            18
+        };
+        let without_effect: &[Action] = if is_empty { &[Action::Accept, Action::Open] } else { &[] };
         let window = Window {
             title: &title,
             position: WindowPosition::Middle,
-            rows: 18,
+            rows,
             columns: COLUMNS,
             mode: Mode::PickList,
         };
-        let inside = window.draw(context, screen, canvas);
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         if inside.height < 2 {
             return;
         }

@@ -9,7 +9,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
-use crate::ui::widget::window::{Line, MouseTarget, Page, Scroll, paragraph};
+use crate::ui::widget::window::{Line, MouseTarget, Page, PresentKeys, Scroll, paragraph};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
@@ -141,7 +141,7 @@ impl Component for SummaryReview {
         let Some(change) = self.pending_change(context) else { return };
         let title = format!("The mentor's {} lessons", change.question.name());
         let page = Page { title: &title, columns: 100, mode: Mode::Summary, scroll: &self.scroll };
-        page.draw_with_selected(context, screen, canvas, |columns| {
+        page.draw_with_selected(PresentKeys::default(), context, screen, canvas, |columns| {
             let (lines, starts) = self.lines(change, context, columns);
             let start = starts.get(self.selected).copied().unwrap_or_default();
             // The first change also reveals the text above it.

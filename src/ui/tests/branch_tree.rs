@@ -309,3 +309,15 @@ fn work_that_crashed_closes_what_waits_for_it() {
     assert!(stage.compositor.overlays().is_empty());
     assert!(notice_text(&stage).contains("crashed"), "{}", notice_text(&stage));
 }
+
+/// A branch of a demo, which doesn't know when it began, ended in "created"; and a single branch offered to compare it.
+#[test]
+fn a_branch_without_a_date_is_not_said_to_be_created() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.press("B");
+    let only = BranchInfo { created: String::new(), ..branch("trunk", None, 0, "start") };
+    stage.send(UiMessage::Answer(Answer::Branches(Ok([only].into()))));
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("the session's first") && !shown.contains("created"), "{shown}");
+    assert!(shown.contains("r name") && !shown.contains("D compare") && !shown.contains("u back"), "{shown}");
+}

@@ -129,6 +129,7 @@ fn after_the_last_one_is_deleted_the_input_has_focus() {
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("none set yet") && shown.contains("type a condition"), "{shown}");
     assert!(!shown.contains("no hits yet") && !shown.contains("d delete"), "{shown}");
+    assert!(!shown.contains("Up list") && !shown.contains("↑ list"), "there is no list to go to: {shown}");
     type_text(&mut stage, "nothing 4");
     assert_eq!(stage.press("Enter"), [break_request("nothing 4", None)]);
 }

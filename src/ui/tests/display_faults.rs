@@ -381,3 +381,43 @@ fn a_message_of_several_rows_covers_no_row_of_a_card() {
         assert_eq!(card(&shown), card(&before), "{width}x{height}, {stage_mode}: {shown}");
     }
 }
+
+/// Two or three columns of the panes were left beside a wide overlay.
+#[test]
+fn a_wide_overlay_leaves_no_scraps_of_the_panes() {
+    for (width, is_full) in [(116, true), (120, true), (126, true), (160, false)] {
+        let mut stage = TestScreen::new(sample_session(), width, 36);
+        stage.press("p");
+        let shown = screen_text(&stage.draw());
+        let body = shown.lines().nth(4).unwrap();
+        assert_eq!(body.starts_with('│') && !body.ends_with(' '), is_full, "{width}: {shown}");
+    }
+}
+
+/// The keys of the prompt view offered to edit a prompt that has been sent, and in a read-only session the notice advised a key
+/// that does nothing there.
+#[test]
+fn only_a_prompt_that_can_be_edited_offers_it() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.press("p");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("search") && !shown.contains("e edit"), "{shown}");
+    stage.press("e");
+    assert!(stage.model.notice.as_ref().unwrap().text.contains("s steps by stages"));
+    stage.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+    stage.press("e");
+    assert!(!stage.model.notice.as_ref().unwrap().text.contains("steps by stages"));
+}
+
+/// "on: in prompts" stood above "in prompts none yet".
+#[test]
+fn a_lesson_that_was_just_taught_is_not_said_to_be_in_prompts() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain("Look first."), LessonOrigin::Person);
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.press("3");
+    stage.press("i");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("in prompts  none yet") && shown.contains("on: goes into prompts"), "{shown}");
+}

@@ -763,3 +763,28 @@ fn the_panel_covers_the_end_card() {
     screen.press("Esc");
     assert!(screen_text(&screen.draw()).contains("Episode 1 ended"));
 }
+
+/// While a budget was typed, the last row offered keys of the panel below, and the help was cut in the middle of a sentence.
+#[test]
+fn the_box_of_the_budget_has_its_own_keys_and_its_whole_help() {
+    let (mut screen, query) = opened(60, 16);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 0)));
+    screen.press("b");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("Empty: the pairs alone."), "{shown}");
+    assert!(!shown.contains("more pairs") && !shown.contains("b budget"), "{shown}");
+}
+
+/// A pair was "won in 42 steps", and had 48 with 42 moves once it was opened.
+#[test]
+fn the_length_of_a_play_is_named_by_what_is_counted() {
+    for (thoughts_count, text) in [(true, "won in 20 steps"), (false, "won in 20 moves")] {
+        let (mut screen, query) = opened(200, 60);
+        let event = Event::SettingChanged { name: "thoughts_count".to_owned(), value: thoughts_count.into() };
+        screen.fixture.write(Cause::Person, event);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+        screen.press("Right");
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains(text), "{shown}");
+    }
+}

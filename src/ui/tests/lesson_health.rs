@@ -152,7 +152,25 @@ fn healthy_lessons_and_errors_say_so() {
     screen.send(UiMessage::Answer(Answer::Health(Err("event 7 can't be read".to_owned()))));
     assert!(screen_text(&screen.draw()).contains("event 7 can't be read"));
     screen.send(UiMessage::Answer(Answer::Health(Ok(PtrEqArc(Arc::default())))));
-    assert!(screen_text(&screen.draw()).contains("nothing found"));
+    let shown = screen_text(&screen.draw());
+    // The keys about findings do nothing, and say so.
+    assert!(
+        shown.contains("nothing found") && !shown.contains("merge") && !shown.contains("retire"),
+        "{shown}"
+    );
+    screen.press("m");
+    assert_eq!(screen.model.notice.as_ref().unwrap().text, "nothing was found about a lesson");
     screen.press("Esc");
     assert!(screen.compositor.overlays().is_empty());
+}
+
+/// The key line of the lower overlay stayed visible below that of the upper one.
+#[test]
+fn only_the_topmost_overlay_shows_its_keys() {
+    let (mut screen, _) = opened(80, 24);
+    assert!(screen_text(&screen.draw()).contains("m merge ─"));
+    screen.press("s");
+    assert_eq!(screen.overlay_mode(), Mode::LessonEditor);
+    let shown = screen_text(&screen.draw());
+    assert!(!shown.contains("m merge ─") && shown.matches("Esc ").count() == 1, "{shown}");
 }

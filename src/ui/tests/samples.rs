@@ -87,6 +87,10 @@ fn samples_are_asked_for_with_a_number_that_can_be_changed() {
             && shown.contains("asks for 5 more (+ - or digits), about 6355 tokens"),
         "{shown}"
     );
+    assert!(
+        !shown.contains("Enter run it ─") && !shown.contains("fork each"),
+        "there is nothing to run: {shown}"
+    );
     insta::assert_snapshot!("samples_before_80x24", shown);
     assert_eq!(screen.press("Enter"), [order(5)], "without samples, Enter asks");
     for (keys, expected) in

@@ -154,3 +154,14 @@ fn pools_that_cannot_be_read_say_why() {
     assert!(!stage.compositor.is_awaited(WorkKind::SavedPools, &stage.model));
     assert_eq!(stage.press("Enter"), []);
 }
+
+/// Without saved lessons, an empty box of full height offered Enter.
+#[test]
+fn without_saved_lessons_the_window_is_small_and_offers_nothing() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    run_from_palette(&mut stage, "lessons-saved");
+    stage.send(UiMessage::Answer(Answer::SavedPools(Ok(PtrEqArc(Arc::default())))));
+    let shown = screen_text(&stage.draw());
+    let rows = shown.lines().skip_while(|row| !row.contains("no saved lessons yet")).nth(1).unwrap();
+    assert!(rows.contains('└') && !rows.contains("Enter"), "{shown}");
+}

@@ -50,6 +50,14 @@ impl Window<'_> {
         (rows + 3).min(screen.height)
     }
 
+    /// Returns the columns inside a window that prefers `columns` of them. Where little of the panes would be left beside it, it
+    /// has the whole width.
+    pub(crate) fn inner_columns(columns: u16, screen: Rect) -> u16 {
+        const MIN_REST_COLUMNS: u16 = 12;
+        let most = screen.width.saturating_sub(4);
+        if columns.saturating_add(MIN_REST_COLUMNS) > most { most } else { columns }
+    }
+
     /// Clears the area, draws the frame, and returns the area inside, which may be empty on small screens.
     pub(crate) fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
         self.draw_with_keys(PresentKeys::default(), context, screen, canvas)
@@ -66,7 +74,7 @@ impl Window<'_> {
         // The first row shows goal and mode, and stays visible if there is room.
         let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
         let room = if screen.height >= 5 { room } else { screen };
-        let width = self.columns.saturating_add(4).min(room.width);
+        let width = Self::inner_columns(self.columns, room).saturating_add(4).min(room.width);
         let height = self.rows.saturating_add(2).min(room.height);
         let area = Rect {
             x: room.x + (room.width - width) / 2,
@@ -98,6 +106,10 @@ impl Window<'_> {
         frame.render(area, canvas.buffer);
         let title = format!(" {} ", self.title);
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
+        // The keys of an overlay below another one don't apply.
+        if context.is_covered {
+            return;
+        }
         let bottom = area.bottom() - 1;
         let edge = Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 };
         self.draw_keys(keys, context, (edge, screen), canvas);
@@ -187,18 +199,19 @@ impl Page<'_> {
     /// the first and the last of those.
     pub(crate) fn draw_with_selected(
         &self,
+        keys: PresentKeys<'_>,
         context: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> (Vec<Line>, (usize, usize)),
     ) {
-        let columns = self.columns.min(screen.width.saturating_sub(4));
+        let columns = Window::inner_columns(self.columns, screen);
         let made = rows(columns);
         let high = u16::try_from(made.0.len()).unwrap_or(u16::MAX);
         let (title, mode) = (self.title, self.mode);
         let window =
             Window { title, position: WindowPosition::Middle, rows: high, columns: self.columns, mode };
-        let inside = window.draw(context, screen, canvas);
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         let (lines, (first, last)) = if inside.width == columns { made } else { rows(inside.width) };
         for row in [last, first] {
             self.scroll.reveal(row, lines.len(), usize::from(inside.height));
@@ -227,7 +240,7 @@ impl Page<'_> {
         rows: impl Fn(u16) -> Rows,
     ) {
         // The rows must be built before the window, which needs their number.
-        let columns = self.columns.min(screen.width.saturating_sub(4));
+        let columns = Window::inner_columns(self.columns, screen);
         let made = rows(columns);
         let high = u16::try_from(made.as_ref().len()).unwrap_or(u16::MAX);
         let window = Window {

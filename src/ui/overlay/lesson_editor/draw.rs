@@ -24,7 +24,7 @@ impl LessonEditor {
             None => "New lesson".to_owned(),
         };
         let title = if self.is_restored_draft { format!("{title} (draft)") } else { title };
-        let columns = COLUMNS.min(screen.width.saturating_sub(4)).saturating_sub(LABEL_COLUMNS);
+        let columns = Window::inner_columns(COLUMNS, screen).saturating_sub(LABEL_COLUMNS);
         let text_rows = self.text.rows(columns);
         let below_rows = match (self.shows_solution(), self.follows_words()) {
             (true, _) => self.solution.rows(columns),

@@ -11,7 +11,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::window::{PresentKeys, Window, WindowPosition, paragraph, put_line};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
@@ -99,7 +99,10 @@ impl SegmentEditor {
             columns: 96,
             mode: Mode::LessonEditor,
         };
-        let inside = window.draw(context, screen, canvas);
+        // There is one field, and no lesson to measure.
+        let without_effect: &[Action] = &[Action::NextField, Action::PreviousField, Action::TeachAndMeasure];
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         let help = match (self.message, self.is_lesson) {
             (Some(note), _) => note,
             (None, true) => {

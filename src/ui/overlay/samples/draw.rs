@@ -21,6 +21,10 @@ const MAX_THOUGHT_ROWS: usize = 6;
 
 const COLUMNS: u16 = 110;
 
+/// The actions about samples that have arrived.
+const ACTIONS_WITH_SAMPLES: [Action; 4] =
+    [Action::Open, Action::ForkSamples, Action::NextField, Action::PreviousField];
+
 /// In fewer columns, texts are shorter.
 const COLUMNS_OF_LONG_TEXTS: u16 = 70;
 
@@ -29,7 +33,7 @@ impl SampleList {
     pub(super) fn window_rows(&self, context: &Context<'_>, screen: Rect) -> u16 {
         let Some(table) = self.table(context) else { return 3 };
         let rows = table.rows();
-        let columns = COLUMNS.min(screen.width.saturating_sub(4));
+        let columns = Window::inner_columns(COLUMNS, screen);
         let thoughts = self.thought_lines(&rows, columns).len();
         let head = self.head_lines(&table, context, columns).len();
         let heading = usize::from(table.is_added().is_some());
@@ -214,8 +218,9 @@ impl SampleList {
             mode: self.mode(context),
         };
         let closing = (self.in_progress(context) > 0).then_some("cancel");
+        let without_effect: &[Action] = if table.is_empty() { &ACTIONS_WITH_SAMPLES } else { &[] };
         let inside = window.draw_with_keys(
-            PresentKeys { closing_label: closing, ..PresentKeys::default() },
+            PresentKeys { closing_label: closing, without_effect },
             context,
             screen,
             canvas,
