@@ -48,9 +48,6 @@ pub(super) fn audience_lines(
     if !progress.is_finished() {
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
     }
-    for warning in progress.outage.iter().chain(&panel.error) {
-        lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
-    }
     lines.push(Vec::new());
     let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
     let each = if is_side_by_side { (columns - GAP) / 2 } else { columns };
@@ -64,6 +61,10 @@ pub(super) fn audience_lines(
         lines.extend(side_by_side_lines(&both, each + GAP));
     } else {
         lines.extend(both.into_iter().flatten());
+    }
+    // Below the wins, which a low screen has to show.
+    for warning in progress.outage.iter().chain(&panel.error) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
     if is_started {
         lines.push(Vec::new());
