@@ -77,7 +77,7 @@ pub fn hosts_of(text: &str) -> Vec<String> {
     hosts
 }
 
-/// Returns a text with every private part replaced by `cover`, at most [`MAX_COVER`] times. `known` are texts that are private
+/// Returns a text with every private part replaced by `cover`, at most eight times. `known` are texts that are private
 /// for sure, such as the session's folder; the hosts of the text's own addresses are, too.
 pub fn hide_private(text: &str, known: &[String], cover: &str) -> String {
     let known: Vec<String> = known.iter().cloned().chain(hosts_of(text)).collect();
