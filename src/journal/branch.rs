@@ -178,7 +178,7 @@ impl Session {
         };
         let fork_ending = summary.ending_after_fork(&header);
         let (steps, tokens) = fork_ending.as_ref().map_or_else(
-            || (summary.steps, summary.episode_tokens.unwrap_or(0)),
+            || (summary.steps, summary.episode_tokens),
             |(ending, _)| (ending.steps, ending.tokens),
         );
         Branch {

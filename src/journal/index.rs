@@ -28,7 +28,7 @@ impl Summary {
         if let Some(saved) = Self::read_saved(&session.dir, branch)
             && saved.bytes == len
             && saved.tail == tail
-            && saved.episode_tokens.is_some()
+            && saved.is_current()
         {
             return Ok(saved);
         }

@@ -28,6 +28,9 @@ pub enum SessionStatus {
 /// The summary of a branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// [`SUMMARY_VERSION`] when it was made.
+    #[serde(default)]
+    pub version: u32,
     pub branch: BranchId,
     /// The number of branches of the session, including the trunk.
     #[serde(skip)]
@@ -50,9 +53,10 @@ pub struct Summary {
     pub episodes: u32,
     /// The number of episodes won, with or without a person's help.
     pub won: u32,
-    /// The number of ended episodes in which a person intervened, and of those the won ones. Without them, in summaries of
-    /// earlier versions, a summary is rebuilt.
+    /// The number of ended episodes in which a person intervened, and of those the won ones.
+    #[serde(default)]
     pub assisted: u32,
+    #[serde(default)]
     pub assisted_won: u32,
     /// The number of ended episodes that count as neither won nor lost, because the environment failed.
     #[serde(default)]
@@ -62,9 +66,9 @@ pub struct Summary {
     pub progress: f64,
     /// Steps of the open or last episode.
     pub steps: u32,
-    /// Tokens of the same episode. Older summaries don't have it and are rebuilt.
+    /// Tokens of the same episode.
     #[serde(default)]
-    pub episode_tokens: Option<u64>,
+    pub episode_tokens: u64,
     /// Whether the last episode has ended, so that `steps` are those of `last`.
     pub ended: bool,
     /// Tokens of all model calls so far.
@@ -98,6 +102,10 @@ pub struct Ending {
     pub tokens: u64,
 }
 
+/// The version of what a summary holds. One of another version is rebuilt. It can still be read, because it says which events were
+/// saved, so every field that was added has a default.
+const SUMMARY_VERSION: u32 = 1;
+
 /// The maximum number of endings in a summary, which keeps it small.
 const MAX_ENDINGS: usize = 100;
 
@@ -108,6 +116,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         state.ended_episodes.iter().filter(|e| holds(e)).count() as u32
     };
     Summary {
+        version: SUMMARY_VERSION,
         branch: branch.clone(),
         branches: 1,
         bytes,
@@ -123,7 +132,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         assisted_won: count(&|e| e.assisted && e.won),
         progress: mean_progress(state),
         steps: episode.map_or(0, crate::engine::Episode::answered_steps),
-        episode_tokens: Some(episode.map_or(0, |e| e.tokens)),
+        episode_tokens: episode.map_or(0, |e| e.tokens),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
         tokens: state.usage.tokens(),
         lessons: state.pool.all().filter(|l| l.is_active()).count() as u32,
@@ -131,24 +140,6 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         closed: state.closed,
         last: state.ended_episodes.last().map(|e| (**e).clone()),
         endings: newest_endings(state),
-    }
-}
-
-impl Summary {
-    /// Describes how its ended episodes went: `3 of 5 won, 1 assisted, 1 not counted`. A person's help makes no win of the
-    /// agent's, and an episode at which the environment failed is neither won nor lost.
-    pub fn describe_wins(&self) -> String {
-        let others = |count: u32, what: &str| match count {
-            0 => String::new(),
-            count => format!(", {count} {what}"),
-        };
-        format!(
-            "{} of {} won{}{}",
-            self.won.saturating_sub(self.assisted_won),
-            self.episodes.saturating_sub(self.not_counted),
-            others(self.assisted, "assisted"),
-            others(self.not_counted, "not counted")
-        )
     }
 }
 
@@ -233,6 +224,27 @@ impl Summary {
     pub(super) fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
         let bytes = read_small(&Self::path(dir, branch)).ok()?;
         serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
+    }
+
+    /// Describes how its ended episodes went: `3 of 5 won, 1 assisted, 1 not counted`. A person's help makes no win of the
+    /// agent's, and an episode at which the environment failed is neither won nor lost.
+    pub fn describe_wins(&self) -> String {
+        let others = |count: u32, what: &str| match count {
+            0 => String::new(),
+            count => format!(", {count} {what}"),
+        };
+        format!(
+            "{} of {} won{}{}",
+            self.won.saturating_sub(self.assisted_won),
+            self.episodes.saturating_sub(self.not_counted),
+            others(self.assisted, "assisted"),
+            others(self.not_counted, "not counted")
+        )
+    }
+
+    /// Returns whether it has everything that this version of the program puts into it.
+    pub(super) fn is_current(&self) -> bool {
+        self.version == SUMMARY_VERSION
     }
 
     /// Returns the saved events that are missing from the branch, if any.
