@@ -117,9 +117,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let json = has_flag(&arguments, "--json");
     if has_flag(&arguments, "--stage") {
         let typed = arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
-        let configured = ["OPENAI_BASE_URL", "RETROSPECT_MENTOR_BASE_URL"]
-            .map(|name| std::env::var(name).unwrap_or_default());
-        output::hide_from_audience(typed.chain(configured).collect::<Vec<_>>().join(" "));
+        let variables = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().ends_with("BASE_URL"));
+        let configured = variables.map(|(_, value)| value.to_string_lossy().into_owned());
+        output::hide_from_audience(
+            typed.chain(configured).flat_map(|text| crate::text::hosts_of(&text)).collect(),
+        );
     }
     let parsed = args::command_line().try_get_matches_from(&arguments);
     let error = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {

@@ -6,6 +6,7 @@
 
 mod clean;
 mod escape;
+mod private;
 mod program;
 mod search;
 mod similar;
@@ -13,6 +14,7 @@ mod wrap;
 
 pub use clean::{clean, invisible_prefix_len, one_line};
 pub use escape::{escape_html, escape_json, escape_markdown, markdown_block, markdown_code, redact_url};
+pub use private::{hide_private, hide_private_in_page, hosts_of, private_parts};
 pub use program::{help_with_program_name, program_name, set_program_name, with_program_name};
 pub use search::search;
 pub use similar::{nearest_name, similar_names};

@@ -18,9 +18,9 @@ use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, render_markdown, write_html};
+use crate::text::{hide_private, hide_private_in_page, hosts_of};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::glyphs;
-use crate::ui::stage::{hide_private, hide_private_in_page, hosts_of};
 use crate::ui::types::{EpisodeRef, ReportForm, ReportQuery, RequestForm, RequestQuery, WorkProgress};
 use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
@@ -402,7 +402,7 @@ pub(super) fn write_report<'f>(
         let path = dir.join(report_name(dir, &record.session, "md"));
         let mut text = render_markdown(&record);
         if query.for_audience {
-            text = hide_private(&text, &private_texts(dir, &store.head()), glyphs::UNICODE.cover);
+            text = hide_private(&text, &recorded_private_texts(dir, &store.head()), glyphs::UNICODE.cover);
         }
         let written = files::replace_with(&path, |file| file.write_all(text.as_bytes()));
         return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
@@ -423,8 +423,11 @@ pub(super) fn write_report<'f>(
             Ok(())
         };
         let written = write_html(&record, marked, None, add).and_then(|()| {
-            let hidden =
-                hide_private_in_page(&page, &private_texts(dir, &store.head()), glyphs::UNICODE.cover);
+            let hidden = hide_private_in_page(
+                &page,
+                &recorded_private_texts(dir, &store.head()),
+                glyphs::UNICODE.cover,
+            );
             files::replace_with(&path, |file| file.write_all(hidden.as_bytes()))
         });
         return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
@@ -445,7 +448,7 @@ pub(super) fn write_report<'f>(
 }
 
 /// Returns what a report for an audience hides for sure: the session's folder, and the hosts of its settings.
-pub(super) fn private_texts(dir: &Path, state: &State) -> Vec<String> {
+pub(super) fn recorded_private_texts(dir: &Path, state: &State) -> Vec<String> {
     let folder = Some(dir.display().to_string()).filter(|folder| folder.len() > 1);
     let settings = state.run.iter().flat_map(|run| run.settings.iter());
     let addresses = settings.filter_map(|(_, setting)| setting.value.as_str()).flat_map(hosts_of);

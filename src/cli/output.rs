@@ -2,7 +2,7 @@
 
 use super::error::{CliError, CliErrorKind};
 use crate::signals;
-use crate::text::{clean, with_program_name};
+use crate::text::{clean, hide_private, with_program_name};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
@@ -137,16 +137,22 @@ impl Output {
 
     /// Prints a note on standard error. In front of an audience, hides hosts and folders.
     pub fn print_note(&mut self, text: &str) {
-        let text = ADDRESSES_OF_STAGE.get().map_or(Cow::Borrowed(text), |known| for_audience(text, known));
-        self.print_command("", &text);
+        match PRIVATE_ON_STAGE.get() {
+            Some(private) => self.write_note(&hide_private(text, private, "*")),
+            None => self.write_note(text),
+        }
     }
 
-    /// Prints a command to enter, as it is, after a text.
-    pub(super) fn print_command(&mut self, lead: &str, command: &str) {
+    /// Prints a note with a command to enter, which works only as it is.
+    #[cfg(feature = "tui")]
+    pub(super) fn print_command(&mut self, text: &str) {
+        self.write_note(text);
+    }
+
+    fn write_note(&mut self, text: &str) {
         self.clear_progress_line();
-        let text = format!("{lead}{command}");
         // If standard error is closed, the failure cannot be reported.
-        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(&with_program_name(&text))));
+        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(&with_program_name(text))));
     }
 
     /// Shows progress on one line of standard error, which the next call overwrites. Does nothing if standard error is
@@ -173,24 +179,12 @@ impl Drop for Output {
     }
 }
 
-/// The arguments and variables with addresses, if what is printed is for an audience.
-static ADDRESSES_OF_STAGE: OnceLock<String> = OnceLock::new();
+/// What is private besides what looks like it, if notes are for an audience.
+static PRIVATE_ON_STAGE: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Hides hosts and folders in all notes from now on. `addresses` is text whose addresses are private.
-pub(super) fn hide_from_audience(addresses: String) {
-    let _ = ADDRESSES_OF_STAGE.set(addresses);
-}
-
-/// Hides the hosts and folders in a note.
-#[cfg(feature = "tui")]
-fn for_audience<'a>(text: &'a str, addresses: &str) -> Cow<'a, str> {
-    use crate::ui::{glyphs, stage};
-    Cow::Owned(stage::hide_private(text, &stage::hosts_of(addresses), glyphs::ASCII.cover))
-}
-
-#[cfg(not(feature = "tui"))]
-fn for_audience<'a>(text: &'a str, _: &str) -> Cow<'a, str> {
-    Cow::Borrowed(text)
+/// Hides hosts and folders in all notes from now on; also these texts, wherever they stand.
+pub(super) fn hide_from_audience(private: Vec<String>) {
+    let _ = PRIVATE_ON_STAGE.set(private);
 }
 
 /// Removes control sequences from a text. Tabs are kept unless the output is a terminal.

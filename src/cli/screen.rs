@@ -9,7 +9,7 @@ use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
-use super::host_services::{host_services, private_texts as private_texts_of};
+use super::host_services::{host_services, recorded_private_texts};
 use super::locate;
 use super::output::Output;
 use super::setup::{
@@ -22,6 +22,7 @@ use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::StepRef;
+use crate::text::hosts_of;
 use crate::timeline::Timeline;
 use crate::timeline::effect::EffectLog;
 use crate::ui::Cursor;
@@ -29,7 +30,6 @@ use crate::ui::chapters::Chapter;
 use crate::ui::effect::EffectProgress;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
-use crate::ui::stage::hosts_of;
 use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, TerminalCapabilities, Theme};
 use crate::ui::types::PtrEqArc;
 use crate::ui::{Exit, FirstRunHint, Options, glyphs, reported_background};
@@ -88,7 +88,7 @@ pub(super) fn show_session(
     let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
     let (mut options, problems) = screen_options(config, screen_args, (dir, demo), start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
-    let recorded = private_texts_of(dir, &handle.store.head());
+    let recorded = recorded_private_texts(dir, &handle.store.head());
     options.private_texts = options.private_texts.iter().cloned().chain(recorded).collect();
     let mut chapters = options.chapters.to_vec();
     place_chapters(&mut chapters, &handle.store.timeline());
@@ -124,7 +124,7 @@ pub(super) fn show_session(
             }
             _ => resume_command(&dir.display().to_string()),
         };
-        out.print_command("resume with: ", &command);
+        out.print_command(&format!("resume with: {command}"));
     }
     match exit? {
         Ok(Exit::Quit { .. }) => Ok(()),

@@ -6,11 +6,11 @@ mod settings;
 mod tasks;
 
 use super::chooser::{Chooser, Section};
-use crate::text::{one_line, program_name, width, wrap_at_most};
+use crate::text::{hide_private, one_line, program_name, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
-use crate::ui::stage::{content_area, gap_rows, hide_private, hide_private_cells};
+use crate::ui::stage::{content_area, gap_rows, hide_private_cells};
 use crate::ui::start::types::{SettingRole, SettingRow};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, put_line, put_lines};

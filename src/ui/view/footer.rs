@@ -2,13 +2,12 @@
 
 use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
-use crate::text::{one_line, width, with_program_name, wrap_at_most};
+use crate::text::{hide_private, one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task, is_paced_by_model};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
-use crate::ui::stage::hide_private;
 use crate::ui::theme::Role;
 use crate::ui::types::{Focus, WorkKind};
 use ratatui::layout::Rect;
