@@ -196,9 +196,7 @@ impl MeasuredEffect {
         // Of equal ones, the last.
         Self::latest(all).into_iter().filter(|result| result.pairs > 0).max_by_key(rank)
     }
-}
 
-impl MeasuredEffect {
     /// Returns the results of the two columns, here and elsewhere, that a lesson's row shows beside each other: those of the same
     /// text as its headline.
     pub fn both_columns<'a>(all: &[&'a Self], version: u32) -> Option<[&'a Self; 2]> {

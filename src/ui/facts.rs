@@ -199,7 +199,7 @@ mod tests {
             crate::engine::Event::SettingChanged { name: "thoughts_count".into(), value: false.into() };
         fixture.write(crate::engine::Cause::Person, event);
         fixture.execute("look", crate::domain::DecidedBy::Actor, "You see.", 0.0, serde_json::Value::Null);
-        let end = crate::engine::episode_end(&fixture.state, crate::domain::EndReason::Done);
+        let end = crate::engine::episode_end(&fixture.state, EndReason::Done);
         fixture.write(crate::engine::Cause::Policy, end);
         let mut screen = crate::ui::tests::TestScreen::new(fixture, 120, 36);
         screen.press("C");

@@ -257,15 +257,11 @@ impl Runner<'_> {
             Err(_) => return Ok(()),
         };
         self.in_progress.retain(|other| *other != slot);
+        let timed_out = matches!(result, Err(PlayError::TimedOut(_)));
         match result {
             Ok(episode) => self.record_episode(slot, episode),
-            Err(error) => {
-                let timed_out = matches!(error, PlayError::TimedOut(_));
-                let (PlayError::Broken(reason) | PlayError::Refused(reason) | PlayError::TimedOut(reason)) =
-                    error
-                else {
-                    return Ok(());
-                };
+            Err(PlayError::Stopped) => Ok(()),
+            Err(PlayError::Broken(reason) | PlayError::Refused(reason) | PlayError::TimedOut(reason)) => {
                 self.events.retain(|other, _| other.pair != slot.pair);
                 self.write(&EffectRecord::Discarded(EffectDiscarded {
                     effect: self.log.plan().effect.clone(),
