@@ -38,7 +38,7 @@ pub use method_option::{GivenOptions, MethodOption, OptionError, RecordOptions};
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};
 pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, published_results};
 pub use question_entry::{PreparedAttempts, QuestionEntry};
-pub use rules::{DETECTORS, RULES, draw_picture, find_environment, missing_environment};
+pub use rules::{DETECTORS, RULES, draw_picture, find_environment, missing_environment, short_goal};
 pub use settings::{
     SETTINGS, apply_environment_defaults, default_settings, default_trials, defaults,
     environments_with_setting, find_setting, methods_with_setting, no_public_code_warning,

@@ -4,6 +4,7 @@ use super::environment_entry::EnvironmentEntry;
 use super::environments::ENVIRONMENTS;
 use crate::domain::{Picture, PictureRequest, RunSpec};
 use crate::symbolic::{COMMON_DETECTORS, NO_RULES, SymbolicRules};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -29,6 +30,11 @@ pub fn draw_picture(environment: &str, request: &PictureRequest<'_>) -> Picture 
 /// Returns the entry of an environment, or `None` if this program has none of this name.
 pub fn find_environment(name: &str) -> Option<&'static EnvironmentEntry> {
     ENVIRONMENTS.iter().find(|entry| entry.name == name).copied()
+}
+
+/// Returns a goal as lists show it, without the words with which every goal of the environment begins.
+pub fn short_goal<'g>(env: &str, goal: &'g str) -> Cow<'g, str> {
+    find_environment(env).map_or(Cow::Borrowed(goal), |entry| (entry.task_facts.short_goal)(goal))
 }
 
 /// Returns the first environment of a run that this program doesn't have.

@@ -6,6 +6,7 @@ use super::config::Config;
 use super::effect::ScreenMeasurement;
 use super::shipped_demos::ShippedDemo;
 use super::{opener, saved_pools, seen_hints};
+use crate::catalog::short_goal;
 use crate::domain::{
     BranchId, LessonId, MeasuredEffect, ModelRole, Prompt, RoleSource, RunSpec, Seq, pluralize,
 };
@@ -142,7 +143,7 @@ fn list_comparable(
         let title = format!(
             "{}  {}; {}, {}, {}; {}",
             meta.created.strftime("%m-%d %H:%M"),
-            summary.goal,
+            short_goal(&meta.env, &summary.goal),
             meta.env,
             meta.method,
             meta.actor,
@@ -185,7 +186,10 @@ fn list_sessions(root: &Path, progress: &WorkProgress) -> Result<Vec<(String, St
     let found = progress.collect(super::locate::recent_sessions(root, MAX_LISTED))?;
     let described = found.into_iter().flatten().map(|(session, summary)| {
         let meta = &session.meta;
-        (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
+        (
+            meta.session.clone(),
+            format!("{}, {}: {}", meta.method, meta.actor, short_goal(&meta.env, &summary.goal)),
+        )
     });
     Ok(described.collect())
 }

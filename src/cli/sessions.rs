@@ -4,6 +4,7 @@ use super::config::Config;
 use super::error::CliError;
 use super::output::Output;
 use super::{args, locate};
+use crate::catalog::short_goal;
 use crate::domain::pluralize;
 use crate::journal::{SessionStatus, list_sessions};
 use serde::Serialize;
@@ -140,6 +141,6 @@ fn format_row(row: &Row<'_>) -> String {
         row.session,
         row.method.unwrap_or(""),
         pluralize(row.lessons.unwrap_or(0) as u64, "lesson"),
-        row.goal.unwrap_or("")
+        short_goal(row.env.unwrap_or(""), row.goal.unwrap_or(""))
     )
 }

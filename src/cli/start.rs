@@ -10,7 +10,7 @@ use super::output::Output;
 use super::setup::{self, Plan};
 use super::{args, headless, locate, resume, screen};
 use crate::catalog::{
-    DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting,
+    DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting, short_goal,
 };
 use crate::domain::{Task, pluralize};
 use crate::driver::{Signal, worlds};
@@ -187,8 +187,7 @@ fn task_row(task: &Task) -> TaskRow {
     let task_type = task.task_type.as_deref().unwrap_or_default();
     let short_type =
         find_environment(&task.env).map_or(task_type, |entry| (entry.task_facts.short_type)(task_type));
-    let goal = find_environment(&task.env)
-        .map_or_else(|| task.goal.clone(), |entry| (entry.task_facts.short_goal)(&task.goal).into_owned());
+    let goal = short_goal(&task.env, &task.goal).into_owned();
     TaskRow { id: task.id.clone(), goal, task_type: short_type.to_owned() }
 }
 
@@ -239,7 +238,11 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
         let when = session.meta.created.strftime("%m-%d %H:%M");
         Some(SessionRow {
             path: session.dir,
-            goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal.clone() },
+            goal: if summary.goal.is_empty() {
+                session.meta.title
+            } else {
+                short_goal(&session.meta.env, &summary.goal).into_owned()
+            },
             status: status.to_owned(),
             branches: summary.branches,
             about: match summary.episodes {

@@ -427,3 +427,14 @@ fn nonexistent_position_is_rejected() {
     }
     assert_eq!(home.run(&["open", &format!("{name}#1.2")]).code, 0);
 }
+
+/// Regression: all planning problems had the same goal in a list, whose room their first words took.
+#[test]
+fn sessions_are_listed_with_the_conditions_of_their_goals() {
+    let home = Home::new();
+    home.run(&["run", "--env", "pddl", "--task", "gripper/3", "--headless"]).assert_success();
+    let listed = home.run(&["sessions"]).assert_success().stdout;
+    assert!(listed.contains("; ball1 is at rooma, ball2 is at rooma, "), "{listed}");
+    let json = home.run(&["sessions", "--json"]).assert_success().stdout;
+    assert!(json.contains("The goal is to satisfy"), "data has the whole goal: {json}");
+}

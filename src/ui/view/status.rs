@@ -1,6 +1,6 @@
 //! The status row at the top: goal, progress, step counter and mode.
 
-use crate::catalog::find_environment;
+use crate::catalog::short_goal;
 use crate::domain::common_settings::CONTEXT_TOKENS;
 use crate::domain::{Autonomy, ModelRole, format_price};
 use crate::engine::{Effect, RunStatus, State};
@@ -59,8 +59,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     }
     if let Some(episode) = &state.episode {
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
-        let short = find_environment(&episode.task.env).map(|entry| (entry.task_facts.short_goal)(goal));
-        let goal = short.as_deref().unwrap_or(goal);
+        let goal = &*short_goal(&episode.task.env, goal);
         let counter = step_counter(state, narrow);
         let label = progress_text(episode.progress, state);
         let beside_goal = [width(&counter), width(&label), usize::from(bar_cells(state) + 3 * gap)];
