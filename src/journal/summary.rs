@@ -28,7 +28,7 @@ pub enum SessionStatus {
 /// The summary of a branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// [`SUMMARY_VERSION`] when it was made.
+    /// The version of what a summary held when it was made.
     #[serde(default)]
     pub version: u32,
     pub branch: BranchId,
