@@ -80,11 +80,6 @@ impl LessonTest {
         let digest = Sha256::digest(self.id.as_bytes());
         digest.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
     }
-
-    /// Returns the number of lessons in its prompt.
-    pub fn lesson_count(&self) -> usize {
-        self.prompt.iter().filter(|segment| segment.lesson.is_some()).count()
-    }
 }
 
 /// Returns whether segments with this label are lessons or their headings.

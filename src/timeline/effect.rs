@@ -45,7 +45,7 @@ pub use outcome::{EpisodeResult, Outcome, pairing_gain};
 pub use paired::{McNemar, PairCounts};
 pub use panel::{Column, PanelVerdict, column_alpha};
 pub use placebo::{placebo_sentences, placebo_text, shuffled_text};
-pub use random::{SplitMix64, block_order, sample_seed, task_order};
+pub use random::{SplitMix64, block_order, sample_seed};
 pub use record::{
     AskedAt, COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode,
     EffectJudged, EffectPlan, EffectRecord, EffectScope, EffectStart, EffectStopped, Keep, MeasuredLesson,

@@ -52,11 +52,6 @@ impl PairCounts {
         self.both + self.first_only + self.second_only + self.neither
     }
 
-    /// Returns the number of pairs that exactly one arm won.
-    pub fn discordant(&self) -> u64 {
-        self.first_only + self.second_only
-    }
-
     /// Returns the difference of the success rates, first minus second arm, or `None` without pairs.
     pub fn difference(&self) -> Option<f64> {
         let n = self.pairs();

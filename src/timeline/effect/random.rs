@@ -41,14 +41,9 @@ impl SplitMix64 {
     }
 }
 
-/// Returns the order in which a measurement plays `count` tasks, as indices into their list. Task lists are often
-/// sorted by type, and a measurement that stops early must not have seen one type only.
-pub fn task_order(count: usize, measurement_seed: u64) -> Vec<usize> {
-    block_order(&[count], measurement_seed)
-}
-
-/// Returns the order of tasks whose list was made in blocks of these lengths: each block is in random order, so that a longer list
-/// only continues the order of a shorter one.
+/// Returns the order in which a measurement plays its tasks, as indices into their list, which was made in blocks of these
+/// lengths. Task lists are often sorted by type, and a measurement that stops early must not have seen one type only. Each block is
+/// in random order, so that a longer list only continues the order of a shorter one.
 pub fn block_order(blocks: &[usize], measurement_seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::new(measurement_seed);
     let mut order: Vec<usize> = Vec::new();
