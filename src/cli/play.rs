@@ -39,7 +39,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
     let mut options = world_options(config);
     options.seed = args.seed.unwrap_or(options.seed);
     let task = find_task(config, args, &options)?;
-    for warning in worlds::warnings(&task) {
+    for warning in worlds::warnings(&task, &options) {
         out.print_note(&format!("warning: {warning}"));
     }
     let env_error = |e: &_| error::world_error(&task, e);

@@ -19,6 +19,7 @@ use crate::domain::{Lesson, ModelRole, RoleSource, RunSpec, SEED_EPISODE_SETTING
 use crate::driver::{Driver, RunConfig, worlds};
 use crate::engine::{LessonCommand, State};
 use crate::report::{SessionMeasures, Tally, session_measures, summary_line};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,8 +46,9 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
         out.print_note(&run_directory::skip_finished(&results, &mut plan.spec)?);
         record_templates(&mut plan.spec, &config)?;
     }
-    let task_warnings = plan.spec.tasks.iter().flat_map(worlds::warnings);
-    for warning in task_warnings.chain(plan.warnings.iter().cloned()) {
+    let of_task = |task| worlds::warnings(task, &plan.world_options);
+    let task_warnings: BTreeSet<String> = plan.spec.tasks.iter().flat_map(of_task).collect();
+    for warning in task_warnings.into_iter().chain(plan.warnings.iter().cloned()) {
         out.print_note(&format!("warning: {warning}"));
     }
     if args.dry_run {

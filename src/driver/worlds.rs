@@ -149,9 +149,9 @@ pub fn with_seed(task: Task, seed: u64) -> Task {
 }
 
 /// Returns warnings about a task that can be played nevertheless, one sentence each.
-pub fn warnings(task: &Task) -> Vec<String> {
+pub fn warnings(task: &Task, options: &TaskOptions) -> Vec<String> {
     let entry = find_environment(&task.env);
-    entry.map(|entry| entry.tasks.warnings(task, access(&TaskOptions::default()))).unwrap_or_default()
+    entry.map(|entry| entry.tasks.warnings(task, access(options))).unwrap_or_default()
 }
 
 /// Returns the tasks from which a calibration may choose: tasks that tests don't use (a train split, generated tasks that

@@ -345,3 +345,32 @@ fn the_short_actions_of_an_environment_are_all_listed() {
         }
     }
 }
+
+/// Regression: environments were asked with the defaults, so that ScienceWorld's JAR was never found, and MiniWoB++ advised what was
+/// chosen already.
+#[test]
+fn warnings_follow_the_chosen_options() {
+    let task = |env: &str, id: &str| Task {
+        env: env.to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    };
+    let menu = |values: &[(&'static str, &str)]| {
+        let chosen = values.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        warnings(&task("miniwob", "click-menu/0"), &TaskOptions { chosen, ..default_options() }).concat()
+    };
+    assert!(menu(&[]).contains("set miniwob.view to `detailed`"), "{}", menu(&[]));
+    assert!(menu(&[("miniwob.actions", "paper")]).contains("needs `move_coords`"));
+    for value in [("miniwob.view", "detailed"), ("miniwob.actions", "rci")] {
+        assert_eq!(menu(&[value]), "", "{value:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let jar = folder.path().join("other.jar");
+    fs::write(&jar, "not the known one").unwrap();
+    let options = TaskOptions { paths: [("scienceworld.jar", jar)].into(), ..default_options() };
+    let found = warnings(&task("scienceworld", "boil/0"), &options).concat();
+    assert!(found.contains("other.jar is not ScienceWorld 1.2.3"), "{found}");
+}

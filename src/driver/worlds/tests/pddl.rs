@@ -45,7 +45,7 @@ fn the_id_of_a_file_task_finds_the_files_again() {
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
     assert_eq!(task.task_type.as_deref(), Some("gripper"));
     assert_eq!(
-        warnings(&task),
+        warnings(&task, &options),
         ["the problem is for the domain \"carriers\", but the domain file is \"gripper-strips\""]
     );
     let mut world = open(&find("pddl", &task.id, &options).unwrap(), &options).unwrap();
@@ -60,7 +60,7 @@ fn the_id_of_a_file_task_finds_the_files_again() {
     assert!(error.to_string().contains("\"carriers\", which is not built in"), "{error}");
     let ours = write("ours.pddl", &PROBLEM.replace("carriers", "gripper-strips"));
     let task = find("pddl", &pddl_files(None, &ours), &options).unwrap();
-    assert!(warnings(&task).is_empty() && open(&task, &options).is_ok());
+    assert!(warnings(&task, &options).is_empty() && open(&task, &options).is_ok());
     let error = find("pddl", &pddl_files(Some(&problem), &problem), &options).unwrap_err();
     assert!(error.to_string().contains("PDDL domain, line 1"), "{error}");
 }
