@@ -15,6 +15,8 @@ use crate::env::{EnvError, TimeLimits};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
+const LISTING_CHANGED_WORLD: &str = "listing the actions changed the environment; it is rebuilt as it was before, and compared with the journal";
+
 impl Driver {
     /// Sends a request. Its timer starts when the requests before it have been answered.
     pub(super) fn send_env_request(&mut self, request: EnvRequest, pending: PendingRequest) {
@@ -145,6 +147,9 @@ impl Driver {
                 self.handle_message(Message::Rebuilt(rebuilt));
             }
             (Some(PendingRequest::ListForPerson(reply_to)), EnvAnswer::Actions(actions)) => {
+                if actions.is_ok() && response.has_lost_world {
+                    self.store.signal(Signal::Notice(LISTING_CHANGED_WORLD.to_owned()));
+                }
                 let actions = actions.unwrap_or_else(|error| {
                     self.report_failed_list(&error);
                     Vec::new()

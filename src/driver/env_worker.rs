@@ -146,7 +146,14 @@ pub(super) fn execute(
             answer(call, cache.query(|w| w.admissible()).map(|admissible| (result, admissible)))
         }
         EnvRequest::Admissible if cache.listing_changes_world() => EnvAnswer::ListElsewhere,
-        EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible())),
+        EnvRequest::Admissible => {
+            let actions = cache.query(|w| w.admissible());
+            // Only its reply says so. The environment is rebuilt as if it had not been asked.
+            if cache.listing_changes_world() {
+                cache.drop_world();
+            }
+            EnvAnswer::Actions(actions)
+        }
         EnvRequest::Hint if cache.is_hint_risky() => EnvAnswer::HintElsewhere,
         EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| w.hint())),
         EnvRequest::Barrier => EnvAnswer::BarrierReached,

@@ -197,7 +197,7 @@ fn answer(
             let all: Vec<Value> = (2..=LAST)
                 .map(|cell| {
                     let mark = if faults.kind == "control_sequences" { MARK } else { "" };
-                    json!({"id": format!("east-{cell}{mark}"), "goal": format!("{mark}reach cell {cell}"), "type": "walk"})
+                    json!({"id": format!("east-{cell}{mark}"), "goal": format!("{mark}reach cell {cell}"), "type": "walk", "difficulty": cell})
                 })
                 .collect();
             let first = request["offset"].as_u64().unwrap_or(0) as usize;
@@ -236,7 +236,7 @@ fn answer(
             let Some(state) = corridor else { return error("not_reset", "reset comes first") };
             step(faults, state, request["action"].as_str().unwrap())
         }
-        "valid_actions" if faults.kind == "listing_moves" => {
+        "valid_actions" if faults.kind.starts_with("listing_moves") => {
             corridor.as_mut().unwrap().cell += 1;
             json!({"actions": ["east", "west", "wait"], "total": 3, "pure": false})
         }

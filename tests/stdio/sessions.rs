@@ -90,6 +90,23 @@ fn a_list_that_changes_the_environment_comes_from_a_copy() {
     played.end();
 }
 
+/// Regression: the list went east, and the next answer was that of another episode.
+#[test]
+fn a_list_that_turns_out_to_change_the_environment_is_undone() {
+    let (root, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut played =
+        begin(root.path(), "east-4", &options("listing_moves_unsaid", Some(marks.path()), long_limits()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for cell in 1..=3 {
+        assert_eq!(walk(&mut played, 1), [""; 0]);
+        assert_eq!(played.answers()[cell].raw, format!("You are in cell {cell}."));
+        assert_eq!(runtime.block_on(played.handle.admissible()), ["east", "west", "wait"]);
+    }
+    assert_eq!(walk(&mut played, 1), [""; 0]);
+    assert!(played.answers()[4].won);
+    played.end();
+}
+
 /// Regression: the run's program was asked, so that a hint that hangs ended it, and the actions were replayed in another one.
 #[test]
 fn a_hint_that_hangs_or_fails_leaves_the_episode_alone() {
