@@ -25,8 +25,9 @@ const THOUGHT: &str = "think";
 const THOUGHT_ANSWER: &str = "OK.";
 /// AgentBoard's request for the forms of actions, which its prompts offer. The simulator doesn't know it.
 const CHECK_ACTION: &str = "check valid actions";
-/// The forms of actions, as the simulator lists them for every task without simplifications. `reset task` is left out, as in
-/// AgentBoard's list: it is no action in the world.
+/// What the simulator lists as an action, too. AgentBoard leaves it out: it is no action in the world.
+const RESET_ACTION: &str = "reset task";
+/// The forms of actions, as the simulator lists them for every task without simplifications, but for `reset task`.
 pub(super) const ACTION_FORMS: [&str; 25] = [
     "activate OBJ",
     "close OBJ",
@@ -271,13 +272,14 @@ impl Environment for ScienceWorld {
         Ok(self.result(answer, true))
     }
 
-    /// Lists the valid actions, sorted and each once. If not every step does, this changes what happens later.
+    /// Lists the valid actions, sorted and each once, without `reset task`. If not every step does, this changes what happens later.
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
         self.check_unspent()?;
         let mut actions = match &self.listed {
             Some(listed) => listed.clone(),
             None => self.simulator.valid_actions()?,
         };
+        actions.retain(|action| action != RESET_ACTION);
         actions.sort_unstable();
         actions.dedup();
         Ok(actions)
