@@ -5,7 +5,7 @@ mod connection;
 mod environment;
 mod hello;
 mod message;
+mod step_reply;
 mod tasks;
-mod turn;
 
 pub use tasks::StdioTasks;

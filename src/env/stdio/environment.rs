@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use super::message::{Fields, optional_flag, quote, required_text, text_list, wrong_type};
-use super::turn::Turn;
+use super::step_reply::StepReply;
 use crate::domain::{EnvInfo, ListingCost, StepResult, Task};
 use crate::env::{EnvError, Environment, Snapshot};
 use crate::text::one_line;
@@ -24,7 +24,7 @@ pub(super) struct StdioEnvironment {
     listing_changes_world: bool,
     /// Whether looking at the environment was seen to change it.
     peek_changes_world: RefCell<bool>,
-    /// What the last turn added, which nothing interprets.
+    /// What the last reply added, which nothing interprets.
     info: Value,
 }
 
@@ -62,9 +62,9 @@ impl StdioEnvironment {
         self.look(connection).ok().flatten()
     }
 
-    fn take_turn(&mut self, turn: Turn) -> StepResult {
-        self.info = turn.info;
-        turn.result
+    fn take_reply(&mut self, reply: StepReply) -> StepResult {
+        self.info = reply.info;
+        reply.result
     }
 }
 
@@ -92,15 +92,15 @@ impl Environment for StdioEnvironment {
         fields.insert("seed".to_owned(), json!(self.task.seed));
         fields.insert("options".to_owned(), json!({}));
         let limit = connection.limits.reset;
-        let turn = connection.ask("reset", &Value::Object(fields), limit, Turn::from_fields)?;
-        Ok(self.take_turn(turn))
+        let reply = connection.ask("reset", &Value::Object(fields), limit, StepReply::from_fields)?;
+        Ok(self.take_reply(reply))
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let connection = self.connection.get_mut();
         let limit = connection.limits.step;
-        let turn = connection.ask("step", &json!({ "action": action }), limit, Turn::from_fields)?;
-        Ok(self.take_turn(turn))
+        let reply = connection.ask("step", &json!({ "action": action }), limit, StepReply::from_fields)?;
+        Ok(self.take_reply(reply))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {

@@ -5,26 +5,28 @@ use crate::domain::StepResult;
 use crate::text::prefix;
 use serde_json::{Map, Value};
 
-/// The maximum length of an observation. Longer ones are cut, because they are part of prompts and journals.
-const MAX_OBSERVATION_BYTES: usize = 1 << 20;
+/// The maximum length of an observation or a goal. Longer ones are cut, because they are part of prompts and journals.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// The maximum length of `shown` and `truth` as JSON. What is longer can't be cut and stay what the program means.
+const MAX_OBJECT_BYTES: usize = 1 << 20;
 /// The fields that are shown like those of `shown`, unless `shown` has them.
 const SHOWN_FIELDS: [&str; 5] = ["goal", "score", "max_score", "moves", "pending_choice"];
 
 /// The reply to `reset` and `step`.
 #[derive(Debug, PartialEq)]
-pub(super) struct Turn {
+pub(super) struct StepReply {
     pub(super) result: StepResult,
     /// What the program adds, which is not interpreted.
     pub(super) info: Value,
 }
 
-impl Turn {
+impl StepReply {
     /// Reads the fields of a reply.
     ///
     /// # Errors
     /// Returns what violates the protocol.
     pub(super) fn from_fields(mut fields: Fields) -> Result<Self, String> {
-        let observation = cut_observation(required_text(&fields, "observation")?);
+        let observation = cut_text(required_text(&fields, "observation")?);
         let reward =
             optional_number(&fields, "reward")?.ok_or_else(|| wrong_type("reward", None, "a number"))?;
         let done =
@@ -37,7 +39,9 @@ impl Turn {
             (None, None) => f64::from(said_won.unwrap_or_default()),
         };
         let valid = optional_flag(&fields, "accepted")?.unwrap_or(true);
-        optional_text(&fields, "goal")?;
+        if let Some(goal) = optional_text(&fields, "goal")? {
+            fields.insert("goal".to_owned(), cut_text(goal).into());
+        }
         optional_flag(&fields, "pending_choice")?;
         let shown = shown_fields(&mut fields)?;
         let truth = object(&mut fields, "truth")?;
@@ -77,16 +81,24 @@ fn shown_fields(fields: &mut Fields) -> Result<Value, String> {
 fn object(fields: &mut Fields, name: &str) -> Result<Value, String> {
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(Value::Null),
-        Some(value @ Value::Object(_)) => Ok(value),
+        Some(value @ Value::Object(_)) => {
+            let bytes = value.to_string().len();
+            if bytes > MAX_OBJECT_BYTES {
+                return Err(format!(
+                    "`{name}` of a reply has {bytes} bytes; at most {MAX_OBJECT_BYTES} are kept"
+                ));
+            }
+            Ok(value)
+        }
         Some(value) => Err(wrong_type(name, Some(&value), "an object")),
     }
 }
 
-fn cut_observation(text: String) -> String {
-    if text.len() <= MAX_OBSERVATION_BYTES {
+fn cut_text(text: String) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
         return text;
     }
-    let kept = prefix(&text, MAX_OBSERVATION_BYTES);
+    let kept = prefix(&text, MAX_TEXT_BYTES);
     format!("{kept}\n[cut: {} more bytes]", text.len() - kept.len())
 }
 
@@ -95,9 +107,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parse(value: Value) -> Result<Turn, String> {
+    fn parse(value: Value) -> Result<StepReply, String> {
         let Value::Object(fields) = value else { panic!("{value}") };
-        Turn::from_fields(fields)
+        StepReply::from_fields(fields)
     }
 
     fn parse_with(more: &Value) -> StepResult {
@@ -179,9 +191,23 @@ mod tests {
     }
 
     #[test]
-    fn long_observations_are_cut_with_a_mark() {
+    fn long_texts_are_cut_with_a_mark() {
         let text = "é".repeat(600_000);
-        let result = parse(json!({"observation": text, "reward": 0, "done": false})).unwrap().result;
-        assert!(result.observation.ends_with("\n[cut: 151424 more bytes]"), "{}", result.observation.len());
+        let turn = json!({"observation": text, "goal": text, "reward": 0, "done": false});
+        let result = parse(turn).unwrap().result;
+        for cut in [result.observation.as_str(), result.shown["goal"].as_str().unwrap()] {
+            assert!(cut.ends_with("\n[cut: 151424 more bytes]"), "{}", cut.len());
+        }
+    }
+
+    /// Regression: 15 MB of `shown` were journaled with each step.
+    #[test]
+    fn long_objects_are_refused() {
+        for name in ["shown", "truth"] {
+            let mut turn = json!({"observation": "", "reward": 0, "done": false});
+            turn[name] = json!({"map": "x".repeat(1 << 20)});
+            let what = parse(turn).unwrap_err();
+            assert!(what.contains(&format!("`{name}` of a reply has 1048586 bytes")), "{what}");
+        }
     }
 }

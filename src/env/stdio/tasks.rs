@@ -102,7 +102,10 @@ fn read_tasks(fields: &Fields, new_task: impl Fn(&str) -> Task) -> Result<Vec<Ta
         Ok(Task {
             goal: optional_text(row, "goal")?.unwrap_or_default(),
             task_type: optional_text(row, "type")?,
-            difficulty: optional_text(row, "difficulty")?,
+            difficulty: match row.get("difficulty") {
+                Some(Value::Number(level)) => Some(level.to_string()),
+                _ => optional_text(row, "difficulty")?,
+            },
             ..new_task(&required_text(row, "id")?)
         })
     };
