@@ -17,6 +17,8 @@ mod faults;
 mod processes;
 #[path = "stdio/program.rs"]
 mod program;
+#[path = "stdio/python.rs"]
+mod python;
 #[path = "rig/rewind.rs"]
 mod rewind;
 #[path = "rig/run.rs"]
@@ -179,6 +181,7 @@ fn tasks_are_listed_in_pages_and_by_split() {
             ("east-4", "reach cell 4", Some("walk"))
         ]
     );
+    assert_eq!(all[0].difficulty.as_deref(), Some("2"), "a number is a difficulty, too");
     let of_split = |name: &str| {
         list(&worlds::Selection { split: Some(name.to_owned()), ..worlds::Selection::default() })
     };

@@ -35,7 +35,7 @@ fn program(folder: &Path, arguments: &[&str]) -> Command {
     program
 }
 
-fn output(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn output(folder: &Path, arguments: &[&str]) -> Output {
     program(folder, arguments).output().unwrap()
 }
 
@@ -47,6 +47,14 @@ fn stdout(output: &Output) -> String {
 
 fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Plays these actions, and returns the replies.
+pub(crate) fn play_actions(folder: &Path, arguments: &[&str], actions: &[&str]) -> Vec<Value> {
+    let mut play = program(folder, arguments);
+    let mut play = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    play.stdin.take().unwrap().write_all((actions.join("\n") + "\n").as_bytes()).unwrap();
+    json_lines(&stdout(&play.wait_with_output().unwrap()))
 }
 
 const RUN: [&str; 10] =
@@ -308,10 +316,8 @@ fn control_sequences_in_any_field_reach_no_output() {
 fn a_list_that_changes_the_environment_is_asked_for_once() {
     let folder = folder();
     write_config(folder.path(), "mine", "impure");
-    let mut play = program(folder.path(), &["play", "--env", "mine", "--task", "east-4", "--json"]);
-    let mut play = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    play.stdin.take().unwrap().write_all(b"east\neast\n").unwrap();
-    let lines = json_lines(&stdout(&play.wait_with_output().unwrap()));
+    let play = ["play", "--env", "mine", "--task", "east-4", "--json"];
+    let lines = play_actions(folder.path(), &play, &["east", "east"]);
     let listed: Vec<usize> = lines.iter().map(|line| line["admissible"].as_array().unwrap().len()).collect();
     assert_eq!(listed, [3, 0, 0], "{lines:?}");
     let doctor = stdout(&output(folder.path(), &["doctor", "--env", "mine", "--task", "east-4"]));
