@@ -35,23 +35,33 @@ const FAILED: &str = "Tests failed:\n";
 /// Returns the notes of an answered step.
 fn detect(_: &State, _: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
     let action = step.action().unwrap_or_default().lines().next().unwrap_or_default();
-    let failed = answer.raw.split_once(FAILED).map(|(_, failed)| failed);
-    let (detector, kind) = match failed {
+    let note = |(detector, kind): (&str, NoteKind)| Note {
+        detector: detector.to_owned(),
+        kind,
+        evidence: evidence_text(action, failed_tests(&answer.raw).unwrap_or(&answer.raw)),
+        parts: BTreeMap::new(),
+    };
+    finding(answer).map(note).into_iter().collect()
+}
+
+/// Returns what an answer shows.
+fn finding(answer: &Observation) -> Option<(&'static str, NoteKind)> {
+    Some(match failed_tests(&answer.raw) {
         _ if !answer.valid => ("unknown_action", NoteKind::Mistake),
         Some(failed) if failed.contains("# output: TIMEOUT") => ("took_too_long", NoteKind::Mistake),
         Some(_) => ("own_test_failed", NoteKind::Mistake),
         None if answer.done && !answer.won => ("hidden_test_failed", NoteKind::Mistake),
         None if answer.raw.starts_with("Kept 0 of ") => ("no_tests", NoteKind::Mistake),
         None if answer.raw.starts_with("Kept ") => ("wrote_tests", NoteKind::Progress),
-        None => return Vec::new(),
-    };
-    let shown = failed.unwrap_or(&answer.raw);
-    vec![Note {
-        detector: detector.to_owned(),
-        kind,
-        evidence: evidence_text(action, shown),
-        parts: BTreeMap::new(),
-    }]
+        None => return None,
+    })
+}
+
+/// Returns the own tests that failed, if any did. Where none did, a paragraph of its own may follow, such as that there was no
+/// sandbox.
+fn failed_tests(text: &str) -> Option<&str> {
+    let (_, after) = text.split_once(FAILED)?;
+    Some(after).filter(|after| !after.starts_with('\n'))
 }
 
 /// Returns what a note teaches about programs in general.
@@ -94,4 +104,54 @@ fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
 fn progress_text(episode: &Episode) -> Option<String> {
     let has_tests = episode.shown.get("tests").is_some();
     has_tests.then(|| "The tests are written. Next: write the program.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_show_mistakes() {
+        let found = |raw: &str, done: bool, won: bool| {
+            let answer = Observation {
+                raw: raw.to_owned(),
+                agent_view: None,
+                reward: 0.0,
+                progress: 0.0,
+                done,
+                won,
+                valid: true,
+                edited: false,
+            };
+            finding(&answer).map(|(detector, _)| detector)
+        };
+        for (raw, done, won, expected) in [
+            ("Kept 0 of 2 lines.", false, false, Some("no_tests")),
+            ("Kept 1 of 2 lines.", false, false, Some("wrote_tests")),
+            (
+                "Tested passed:\n\nTests failed:\nassert f(1) # output: 2",
+                false,
+                false,
+                Some("own_test_failed"),
+            ),
+            (
+                "Tested passed:\n\nTests failed:\nassert f(1) # output: TIMEOUT",
+                true,
+                false,
+                Some("took_too_long"),
+            ),
+            ("Tested passed:\nassert f(1)\n\nTests failed:", true, false, Some("hidden_test_failed")),
+            ("Tested passed:\nassert f(1)\n\nTests failed:", true, true, None),
+            // Regression: what follows was taken for a failed test of the winning program.
+            ("Tested passed:\nassert f(1)\n\nTests failed:\n\n(run without a sandbox)", true, true, None),
+            (
+                "Tested passed:\n\nTests failed:\nassert f(1) # output: 2\n\n(run without a sandbox)",
+                true,
+                true,
+                Some("own_test_failed"),
+            ),
+        ] {
+            assert_eq!(found(raw, done, won), expected, "{raw:?}");
+        }
+    }
 }

@@ -174,8 +174,8 @@ fn hidden_tests_stay_hidden() {
     assert!(line.starts_with("assert candidate("), "{line}");
     for action in ["hm", "assert count_steps([]) == 0", WRONG] {
         let result = environment.step(action).unwrap();
-        let told = format!("{} {}", result.observation, result.shown);
-        assert!(!told.contains("candidate") && !told.contains(line), "{action}: {told}");
+        let visible = format!("{} {}", result.observation, result.shown);
+        assert!(!visible.contains("candidate") && !visible.contains(line), "{action}: {visible}");
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     program: &'static str,
-    /// A part of what the agent is told.
-    told: &'static str,
+    /// A part of the observation.
+    observation: &'static str,
     /// Whether it may be right nevertheless: it does nothing that matters.
     wins: bool,
 }
@@ -17,8 +17,8 @@ pub(crate) struct Case {
 /// Longer than three processes may take that are killed at their limits.
 const LONG: Duration = Duration::from_secs(90);
 
-const fn case(name: &'static str, program: &'static str, told: &'static str) -> Case {
-    Case { name, program, told, wins: false }
+const fn case(name: &'static str, program: &'static str, observation: &'static str) -> Case {
+    Case { name, program, observation, wins: false }
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -38,7 +38,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "1 GB of output",
         program: "import sys\ndef f(x):\n    for _ in range(1 << 14): sys.stdout.write('x' * 65536)\n    return 4",
-        told: "Tests failed:",
+        observation: "Tests failed:",
         wins: true,
     },
     case(
@@ -102,7 +102,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "a semaphore of multiprocessing",
         program: "import multiprocessing\ndef f(x):\n    with multiprocessing.Lock(): return 4",
-        told: "Tested passed:",
+        observation: "Tested passed:",
         wins: true,
     },
     case(
@@ -155,7 +155,7 @@ pub(crate) fn check(case: &Case) {
     let start = Instant::now();
     let result = environment.step(&format!("code\n{}", case.program)).unwrap();
     assert!(start.elapsed() < LONG, "it took {:?}", start.elapsed());
-    assert!(result.observation.contains(case.told), "{}", result.observation);
+    assert!(result.observation.contains(case.observation), "{}", result.observation);
     assert_eq!((result.won, result.done), (case.wins, true), "{} {}", result.observation, result.truth);
     let is_clean = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n');
     assert!(is_clean(&result.observation), "{:?}", result.observation);

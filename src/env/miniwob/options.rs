@@ -52,7 +52,7 @@ pub(super) const SCREENSHOT_OPTION: EnvironmentOption = EnvironmentOption {
 };
 pub const RELOAD_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.reload",
-    meaning: "when the page is loaded anew: before each `episode`, or only for another `task`, as the pages' package does; then an episode may depend on those before it",
+    meaning: "when the page is loaded again: before each `episode`, or only for another `task`, as the pages' package does; then an episode may depend on those before it",
     values: OptionValues::Words(&["episode", "task"]),
     variable: "RETROSPECT_MINIWOB_RELOAD",
 };

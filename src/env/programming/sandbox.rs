@@ -204,6 +204,65 @@ fn bubblewrap_arguments(python: &Path) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::env::{TaskFiles, TaskOptions};
+
+    /// Every program is installed but this one.
+    struct AllBut(&'static str);
+
+    impl TaskFiles for AllBut {
+        fn read(&self, _: &Path) -> std::io::Result<Vec<u8>> {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+
+        fn is_file(&self, path: &Path) -> bool {
+            !path.ends_with(self.0)
+        }
+
+        fn is_dir(&self, _: &Path) -> bool {
+            true
+        }
+
+        fn list(&self, _: &Path) -> Vec<PathBuf> {
+            Vec::new()
+        }
+
+        fn canonicalize(&self, path: &Path) -> std::io::Result<PathBuf> {
+            Ok(path.to_owned())
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_what_to_install() {
+        for (missing, hint) in [
+            ("bwrap", "apt-get install bubblewrap"),
+            ("prlimit", "install util-linux"),
+            ("python3", "install Python 3"),
+        ] {
+            let access = TaskAccess { files: &AllBut(missing), options: &TaskOptions::default() };
+            let error = Sandbox::find(None, true, access).unwrap_err();
+            let TaskError::NoData { what, hint: found } = error else { panic!("{error}") };
+            assert_eq!(what, format!("programs can't be run: {missing} is not installed"));
+            assert!(found.contains(hint), "{found}");
+        }
+        let access = TaskAccess { files: &AllBut("bwrap"), options: &TaskOptions::default() };
+        assert!(!Sandbox::find(None, false, access).unwrap().is_closed);
+    }
+
+    #[test]
+    fn a_system_without_user_namespaces_is_refused_with_its_own_words() {
+        let script = "echo 'bwrap: No permissions to create new namespace' >&2; exit 1";
+        let words = ["/bin/sh", "-c", script].map(OsString::from).into();
+        let error = Sandbox { words, is_closed: true }.check().unwrap_err();
+        let TaskError::NoData { what, hint } = error else { panic!("{error}") };
+        assert!(
+            what.contains("the sandbox doesn't work here") && what.contains("create new namespace"),
+            "{what}"
+        );
+        assert!(
+            hint.contains("allow unprivileged user namespaces") && hint.contains("--unsandboxed"),
+            "{hint}"
+        );
+    }
 
     #[test]
     fn only_the_installation_of_an_interpreter_elsewhere_is_added() {
