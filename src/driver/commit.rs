@@ -342,7 +342,7 @@ impl Driver {
         }
     }
 
-    fn issue_call(&mut self, effect: &Effect) {
+    pub(super) fn issue_call(&mut self, effect: &Effect) {
         // While the environment is being restored every call waits; all calls in flight are made afterwards.
         if self.pending_requests.is_rebuilding && !matches!(effect, Effect::Cancel { .. }) {
             return;
@@ -355,6 +355,7 @@ impl Driver {
                     PendingRequest::Call(*call),
                 );
             }
+            Effect::StepWorld { .. } if self.pending_requests.has_lost_world => self.start_rebuild(),
             Effect::StepWorld { call, action, admissible_only } => {
                 let request = if *admissible_only {
                     EnvRequest::AnswerWithList(*call, self.engine.state.unchanged_result())

@@ -31,18 +31,20 @@ pub(super) enum EnvRequest {
     Rebuild(RebuildPlan),
 }
 
-/// The outcome of a rebuild: the first differing observation, if any, and whether an environment is open now.
-pub struct RebuildResult {
-    pub(super) number: u64,
-    pub(super) difference: Option<Reply>,
-    pub(super) has_world: bool,
+/// Why an environment wasn't brought to an episode's position.
+#[derive(Debug, PartialEq)]
+pub enum RebuildError {
+    /// It answers differently from the journal; the reply says where.
+    Differs(Reply),
+    /// It could not be opened, or it failed while the actions were replayed: there is nothing to compare.
+    Failed(EnvError),
 }
 
-impl RebuildResult {
-    /// Returns the first answer that differs from the recorded ones, if any.
-    pub(super) fn into_difference(self) -> Option<Reply> {
-        self.difference
-    }
+/// The outcome of a rebuild, and whether an environment is open now.
+pub struct RebuildResult {
+    pub(super) number: u64,
+    pub(super) outcome: Result<(), RebuildError>,
+    pub(super) has_world: bool,
 }
 
 /// An answer of an environment's thread. Answers of an abandoned environment are ignored by its number.
@@ -59,9 +61,8 @@ pub(super) enum EnvAnswer {
     Reply(CallId, Reply),
     /// To a rebuild.
     Rebuilt(RebuildResult),
-    /// To a rebuild: the steps before this one have been replayed and this one is about to be. Not an answer, only a
-    /// sign of progress.
-    Replaying(u32),
+    /// To a rebuild: the next step is about to be replayed. Not an answer, only a sign of progress.
+    Replaying,
     /// To a person: the admissible actions.
     Actions(Result<Vec<String>, EnvError>),
     /// To a person: listing the actions would change the environment, so a copy must be asked.

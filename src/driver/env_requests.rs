@@ -4,13 +4,13 @@
 //! it expires, the environment is abandoned together with its thread, the processes it has started are killed, its later
 //! answers are ignored, and a new one takes its place.
 
-use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
+use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildError, RebuildResult};
 use super::env_worker::{EnvWorker, failed_call_reply};
 use super::past_query::{PastHint, PastQuery, PastQuestion};
 use super::pending_requests::{PendingRequest, TimedRequest};
 use super::snapshot_cache::RebuildPlan;
 use super::{Driver, Message, Signal, worlds};
-use crate::engine::Reply;
+use crate::engine::Effect;
 use crate::env::{EnvError, TimeLimits};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -115,18 +115,13 @@ impl Driver {
         }
         self.pending_requests.has_lost_world |= response.has_lost_world;
         let Some(first) = self.pending_requests.queue.front_mut() else { return };
-        let is_awaited = match (&mut first.request, &response.answer) {
-            (request, EnvAnswer::Replaying(current_step)) => {
-                if let PendingRequest::Rebuild { step, .. } = request {
-                    *step = *current_step;
-                }
+        let is_awaited = match (&first.request, &response.answer) {
+            (_, EnvAnswer::Replaying) => {
                 first.deadline = first.limits.step;
                 return self.start_timeout();
             }
             (PendingRequest::Call(expected), EnvAnswer::Reply(call, _)) => expected == call,
-            (PendingRequest::Rebuild { number, .. }, EnvAnswer::Rebuilt(rebuilt)) => {
-                *number == rebuilt.number
-            }
+            (PendingRequest::Rebuild(number), EnvAnswer::Rebuilt(rebuilt)) => *number == rebuilt.number,
             (PendingRequest::Lookahead(expected), EnvAnswer::Lookahead(number, _)) => expected == number,
             (PendingRequest::ListForPerson(_), EnvAnswer::Actions(_) | EnvAnswer::ListElsewhere)
             | (PendingRequest::HintForPerson(_), EnvAnswer::Hint(_) | EnvAnswer::HintElsewhere)
@@ -143,7 +138,7 @@ impl Driver {
             (Some(PendingRequest::Call(_)), EnvAnswer::Reply(_, reply)) => {
                 self.handle_message(Message::Reply(self.epoch, reply));
             }
-            (Some(PendingRequest::Rebuild { .. }), EnvAnswer::Rebuilt(rebuilt)) => {
+            (Some(PendingRequest::Rebuild(_)), EnvAnswer::Rebuilt(rebuilt)) => {
                 self.handle_message(Message::Rebuilt(rebuilt));
             }
             (Some(PendingRequest::ListForPerson(reply_to)), EnvAnswer::Actions(actions)) => {
@@ -231,17 +226,11 @@ impl Driver {
                     self.start_rebuild();
                 }
             }
-            PendingRequest::Rebuild { number, episode, step }
+            PendingRequest::Rebuild(number)
                 if number == self.pending_requests.last_rebuild && self.pending_requests.is_rebuilding =>
             {
-                let actual = format!("the environment failed: {timeout}");
-                let difference = Some(Reply::Diverged {
-                    episode,
-                    step,
-                    recorded: self.recorded_observation(step),
-                    actual,
-                });
-                self.on_rebuilt(RebuildResult { number, difference, has_world: false });
+                let outcome = Err(RebuildError::Failed(timeout));
+                self.on_rebuilt(RebuildResult { number, outcome, has_world: false });
             }
             request => {
                 match request {
@@ -259,16 +248,6 @@ impl Driver {
         drop(queue);
     }
 
-    /// Returns the recorded observation of a step of the open episode; step 0 is the first observation.
-    fn recorded_observation(&self, step: u32) -> String {
-        let episode = self.engine.state.open_episode();
-        let answer = episode.and_then(|e| match step {
-            0 => e.first_observation.as_ref(),
-            number => e.step(number)?.answer.as_ref(),
-        });
-        answer.map_or_else(String::new, |a| a.raw.clone())
-    }
-
     /// Restores the environment of the open episode to its recorded position. The calls in flight wait for it.
     pub(super) fn start_rebuild(&mut self) {
         self.pending_requests.has_lost_world = false;
@@ -279,27 +258,44 @@ impl Driver {
         };
         self.pending_requests.last_rebuild = plan.number;
         self.pending_requests.is_rebuilding = true;
-        let (number, episode_number) = (plan.number, plan.episode);
-        self.send_env_request(
-            EnvRequest::Rebuild(plan),
-            PendingRequest::Rebuild { number, episode: episode_number, step: 0 },
-        );
+        let number = plan.number;
+        self.send_env_request(EnvRequest::Rebuild(plan), PendingRequest::Rebuild(number));
     }
 
     /// Handles the end of a rebuild. Only the last one requested counts. A difference must be decided on before any
-    /// call is made.
+    /// call is made. Without an environment the calls that need it fail, and the next one tries again.
     pub(super) fn on_rebuilt(&mut self, rebuilt: RebuildResult) {
         if rebuilt.number != self.pending_requests.last_rebuild || !self.pending_requests.is_rebuilding {
             return;
         }
         self.pending_requests.is_rebuilding = false;
         self.pending_requests.has_lost_world = !rebuilt.has_world;
-        if let Some(difference) = rebuilt.difference {
-            self.handle_message(Message::Reply(self.epoch, difference));
+        match rebuilt.outcome {
+            Ok(()) => {}
+            Err(RebuildError::Differs(difference)) => {
+                self.handle_message(Message::Reply(self.epoch, difference));
+            }
+            Err(RebuildError::Failed(error)) => return self.go_on_without_world(&error),
         }
         // A difference of an episode that has ended meanwhile no longer matters.
         if self.engine.state.divergence.is_none() {
             self.issue_all_calls();
+        }
+    }
+
+    /// Fails the calls in flight that need the environment, or tells the person if there are none, and makes the others.
+    fn go_on_without_world(&mut self, error: &EnvError) {
+        let calls: Vec<Effect> = self.engine.state.calls.values().cloned().collect();
+        let (failing, others): (Vec<_>, Vec<_>) = calls.iter().partition(|effect| effect.is_of_environment());
+        if failing.is_empty() {
+            let text = format!("the environment can't be restored: {error}; the next action tries again");
+            self.store.signal(Signal::Notice(text));
+        }
+        for effect in others {
+            self.issue_call(effect);
+        }
+        for effect in failing {
+            self.handle_message(Message::Reply(self.epoch, failed_call_reply(effect.call(), error)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs an environment on a thread of its own. Requests arrive as messages; answers go to the driver's inbox.
 
-use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
+use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildError, RebuildResult};
 use super::snapshot_cache::SnapshotCache;
 use super::world_thread::WorldThread;
 use super::{Message, OpenWorld};
@@ -83,7 +83,7 @@ impl EnvWorker {
 #[derive(Clone, Copy)]
 pub(super) enum AnswerTarget {
     Call(CallId),
-    Rebuild(u64, u32),
+    Rebuild(u64),
     ListRequest,
     HintRequest,
     Barrier,
@@ -96,7 +96,7 @@ impl EnvRequest {
             Self::Reset(call, ..) | Self::Step(call, _) | Self::AnswerWithList(call, _) => {
                 AnswerTarget::Call(*call)
             }
-            Self::Rebuild(rebuild) => AnswerTarget::Rebuild(rebuild.number, rebuild.episode),
+            Self::Rebuild(rebuild) => AnswerTarget::Rebuild(rebuild.number),
             Self::Admissible => AnswerTarget::ListRequest,
             Self::Hint => AnswerTarget::HintRequest,
             Self::Barrier => AnswerTarget::Barrier,
@@ -110,10 +110,9 @@ pub(super) fn panic_answer(target: AnswerTarget) -> EnvAnswer {
     let error = EnvError::Died { what: "its program panicked".to_owned() };
     match target {
         AnswerTarget::Call(call) => EnvAnswer::Reply(call, failed_call_reply(call, &error)),
-        AnswerTarget::Rebuild(number, episode) => {
-            let actual = error.to_string();
-            let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), actual });
-            EnvAnswer::Rebuilt(RebuildResult { number, difference, has_world: false })
+        AnswerTarget::Rebuild(number) => {
+            let outcome = Err(RebuildError::Failed(error));
+            EnvAnswer::Rebuilt(RebuildResult { number, outcome, has_world: false })
         }
         AnswerTarget::ListRequest => EnvAnswer::Actions(Err(error)),
         AnswerTarget::HintRequest => EnvAnswer::Hint(Err(error)),
@@ -161,13 +160,13 @@ pub(super) fn execute(
             EnvAnswer::Lookahead(number, cache.preview_step(&action, list))
         }
         EnvRequest::Rebuild(plan) => {
-            let on_step = |step| {
+            let on_step = |_| {
                 // A driver that has ended ignores it.
-                let _ = send(EnvAnswer::Replaying(step), false);
+                let _ = send(EnvAnswer::Replaying, false);
                 Ok(())
             };
-            let difference = cache.rebuild(open, &plan, &on_step);
-            EnvAnswer::Rebuilt(RebuildResult { number: plan.number, difference, has_world: cache.is_open() })
+            let outcome = cache.rebuild(open, &plan, &on_step);
+            EnvAnswer::Rebuilt(RebuildResult { number: plan.number, outcome, has_world: cache.is_open() })
         }
     }
 }

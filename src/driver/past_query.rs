@@ -4,6 +4,7 @@
 //! for stops at its next report, its processes can be used again, and the next query waits for that. If an environment exceeds its deadline, or the
 //! driver ends, the processes it has started are killed.
 
+use super::env_messages::RebuildError;
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
 use super::world_thread::WorldThread;
 use super::{AnswerDeadlines, OpenWorld, worlds};
@@ -244,18 +245,20 @@ fn ask_at_point(
     let (report_replay, all) = (stage_progress(&report, 1, 2), plan.actions.len() as u64);
     let replayed = Cell::new(0);
     continue_for(limits.open);
-    let difference = cache.rebuild(open, &plan, &|_| {
+    let rebuilt = cache.rebuild(open, &plan, &|_| {
         continue_for(limits.step);
         report_replay(replayed.replace(replayed.get() + 1), all)
     });
     report_replay(all, all)?;
-    if let Some(difference) = difference {
-        let position = match difference {
-            Reply::Diverged { step, .. } if step > 0 => format!("step {step}"),
-            _ => "its first observation".to_owned(),
-        };
-        return Err(format!("the environment now answers differently from {position} on"));
-    }
+    rebuilt.map_err(|error| match error {
+        RebuildError::Failed(error) => error.to_string(),
+        RebuildError::Differs(Reply::Diverged { step, .. }) if step > 0 => {
+            format!("the environment now answers differently from step {step} on")
+        }
+        RebuildError::Differs(_) => {
+            "the environment now answers differently from its first observation on".to_owned()
+        }
+    })?;
     // A hint may begin the task anew.
     continue_for(limits.list.max(limits.open));
     cache.query(ask).map_err(|error| error.to_string())

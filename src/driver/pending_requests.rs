@@ -21,14 +21,8 @@ pub(super) struct TimedRequest {
 pub(super) enum PendingRequest {
     /// A call of the engine.
     Call(CallId),
-    /// A rebuild, with the episode and the step it has reached.
-    Rebuild {
-        number: u64,
-        /// The episode that is replayed.
-        episode: u32,
-        /// The step being replayed; 0 while the environment is opened and reset.
-        step: u32,
-    },
+    /// A rebuild with this number.
+    Rebuild(u64),
     /// A list for a person. Dropping the sender answers with an empty list.
     ListForPerson(oneshot::Sender<Vec<String>>),
     /// A hint for a person. Dropping the sender answers that there is no answer.

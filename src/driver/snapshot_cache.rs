@@ -3,6 +3,7 @@
 //! recorded answer on the way to it. If an answer differs, every action is replayed.
 
 use super::OpenWorld;
+use super::env_messages::RebuildError;
 use crate::domain::{ListingCost, Observation, StepResult, Task, TrialInfo};
 use crate::engine::{Reply, State};
 use crate::env::{EnvError, Environment, Snapshot};
@@ -195,20 +196,21 @@ impl SnapshotCache {
         answer
     }
 
-    /// Brings an environment to an episode's position. Returns the first difference from the recorded answers, if
-    /// any. Calls `on_step` before each replayed step; its error stops the replay and counts as a difference.
+    /// Brings an environment to an episode's position. Calls `on_step` before each replayed step; its error stops the replay.
+    ///
+    /// # Errors
+    /// Returns the first difference from the recorded answers, or why there is no environment to compare with.
     pub(super) fn rebuild(
         &mut self,
         open: &OpenWorld,
         plan: &RebuildPlan,
         on_step: &dyn Fn(u32) -> Result<(), String>,
-    ) -> Option<Reply> {
+    ) -> Result<(), RebuildError> {
         let history = history_hashes(plan);
-        if self
-            .restore_nearest(plan, &history)
-            .is_some_and(|from| self.replay_from(plan, from, on_step).is_none())
-        {
-            return None;
+        if self.restore_nearest(plan, &history).is_some_and(|from| {
+            self.replay_from(plan, from, on_step).is_ok_and(|difference| difference.is_none())
+        }) {
+            return Ok(());
         }
         let divergence = |step: u32, (recorded, actual): (String, String)| Reply::Diverged {
             episode: plan.episode,
@@ -216,16 +218,16 @@ impl SnapshotCache {
             recorded,
             actual,
         };
-        let result = match self.reset(open, &plan.task, plan.trial.clone()) {
-            Ok(result) => result,
-            Err(error) => {
-                let actual = format!("the environment could not be opened: {error}");
-                return Some(divergence(0, (plan.first_observation.raw.clone(), actual)));
-            }
-        };
+        let result = self.reset(open, &plan.task, plan.trial.clone()).map_err(RebuildError::Failed)?;
         let first = find_difference(&plan.first_observation, &result).map(|d| divergence(0, d));
-        let later = self.replay_from(plan, 0, on_step).map(|(step, texts)| divergence(step, texts));
-        first.or(later)
+        let later = self.replay_from(plan, 0, on_step);
+        // A difference comes before a failure that it may have caused.
+        match (first, later) {
+            (Some(first), _) => Err(RebuildError::Differs(first)),
+            (None, Err(error)) => Err(RebuildError::Failed(error)),
+            (None, Ok(Some((step, texts)))) => Err(RebuildError::Differs(divergence(step, texts))),
+            (None, Ok(None)) => Ok(()),
+        }
     }
 
     /// Restores the last snapshot on an episode's history. Returns how many of its actions that covers.
@@ -246,13 +248,13 @@ impl SnapshotCache {
         depth
     }
 
-    /// Replays the actions after the first `from`. Returns the first answer that differs.
+    /// Replays the actions after the first `from`. Returns the first answer that differs; a failure after it is no longer of interest.
     fn replay_from(
         &mut self,
         plan: &RebuildPlan,
         from: usize,
         on_step: &dyn Fn(u32) -> Result<(), String>,
-    ) -> Option<(u32, (String, String))> {
+    ) -> Result<Option<(u32, (String, String))>, EnvError> {
         let mut first = None;
         for (step, sent, recorded) in plan.actions.iter().skip(from) {
             // The deadline applies to one answer, however many are replayed.
@@ -264,12 +266,11 @@ impl SnapshotCache {
                 Ok(_) => {}
                 Err(error) => {
                     self.drop_world();
-                    let actual = format!("the environment failed: {error}");
-                    return first.or_else(|| Some((*step, (recorded.raw.clone(), actual))));
+                    return first.map_or(Err(error), |first| Ok(Some(first)));
                 }
             }
         }
-        first
+        Ok(first)
     }
 }
 

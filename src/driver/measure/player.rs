@@ -10,7 +10,7 @@ use crate::domain::{
 };
 use crate::driver::call_runner::call_provider;
 use crate::driver::commit::stamp_events;
-use crate::driver::env_messages::{EnvAnswer, EnvRequest};
+use crate::driver::env_messages::{EnvAnswer, EnvRequest, RebuildError};
 use crate::driver::env_worker;
 use crate::driver::model_calls::oversized_prompt;
 use crate::driver::request::build_request;
@@ -184,13 +184,15 @@ impl<'a> EpisodePlayer<'a> {
             return Ok(());
         };
         match self.ask_world(game, EnvRequest::Rebuild(plan)) {
-            EnvAnswer::Rebuilt(rebuilt) => match rebuilt.into_difference() {
-                None => Ok(()),
-                Some(Reply::Diverged { step, recorded, actual, .. }) => Err(PlayError::Broken(format!(
-                    "the environment doesn't return to this moment: at step {step} it answers {actual:?}, the journal has {recorded:?}"
-                ))),
-                Some(_) => Err(PlayError::Broken("the environment can't be restored".to_owned())),
-            },
+            EnvAnswer::Rebuilt(rebuilt) => rebuilt.outcome.map_err(|error| {
+                PlayError::Broken(match error {
+                    RebuildError::Failed(error) => format!("the environment can't be restored: {error}"),
+                    RebuildError::Differs(Reply::Diverged { step, recorded, actual, .. }) => format!(
+                        "the environment doesn't return to this moment: at step {step} it answers {actual:?}, the journal has {recorded:?}"
+                    ),
+                    RebuildError::Differs(_) => "the environment doesn't return to this moment".to_owned(),
+                })
+            }),
             _ => Err(PlayError::Broken("the environment can't be restored".to_owned())),
         }
     }

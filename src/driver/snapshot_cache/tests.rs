@@ -3,6 +3,8 @@
 use super::{MAX_SNAPSHOTS, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
 use crate::domain::{EnvInfo, ListingCost, Observation, StepResult, Task, TrialInfo};
 use crate::driver::OpenWorld;
+use crate::driver::env_messages::RebuildError;
+use crate::engine::Reply;
 use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -127,17 +129,17 @@ fn any_step_is_a_restore_and_a_few_actions_away_on_every_fork() {
     let plan = play(&mut cache, &open, "a", step_count);
     for kept_steps in [step_count as usize, 1, 0, 700, 64, 63, 1279, 333] {
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(())), None);
+        assert_eq!(cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(())), Ok(()));
         assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING, "{kept_steps}: {steps:?} steps");
         // Another action from there gets its own answer.
         let other = cache.step("6").unwrap();
         let again = cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(()));
-        assert_eq!((again, cache.step("6").unwrap()), (None, other));
+        assert_eq!((again, cache.step("6").unwrap()), (Ok(()), other));
     }
     // After another episode in between.
     play(&mut cache, &open, "b", 200);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), None);
+    assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), Ok(()));
     assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING);
 }
 
@@ -151,7 +153,7 @@ fn a_changed_journal_is_reported_with_its_first_difference() {
     }
     let difference = cache.rebuild(&open, &plan, &|_| Ok(()));
     assert!(
-        matches!(difference, Some(crate::engine::Reply::Diverged { step, .. }) if step == SNAPSHOT_SPACING * 2),
+        matches!(difference, Err(RebuildError::Differs(Reply::Diverged { step, .. })) if step == SNAPSHOT_SPACING * 2),
         "{difference:?}"
     );
     assert!(cache.is_open(), "an environment is open all the same");
@@ -168,7 +170,7 @@ fn nondeterministic_or_changed_environments_are_replayed_from_the_start() {
             cache.query(|w| w.admissible()).unwrap();
         }
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), None);
+        assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), Ok(()));
         assert_eq!(steps.load(Ordering::Relaxed), 100);
     }
 }
@@ -224,7 +226,7 @@ fn an_environment_without_snapshots_is_closed_before_the_next_one_opens() {
         }
         let mut plan = play(&mut cache, &open, "b", 2);
         plan.task = task("a");
-        assert!(cache.rebuild(&open, &plan, &|_| Ok(())).is_none());
+        assert!(cache.rebuild(&open, &plan, &|_| Ok(())).is_ok());
         assert_eq!(most.load(Ordering::SeqCst), most_open, "snapshots: {snapshots}");
         drop(cache);
         assert_eq!(open_count.load(Ordering::SeqCst), 0);
@@ -239,6 +241,6 @@ fn the_number_of_snapshots_is_bounded() {
     let plan = play(&mut cache, &open, "a", step_count);
     assert!(cache.worlds[0].snapshots.len() <= MAX_SNAPSHOTS);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(cache.rebuild(&open, &first_steps(&plan, step_count as usize / 2 + 7), &|_| Ok(())), None);
+    assert_eq!(cache.rebuild(&open, &first_steps(&plan, step_count as usize / 2 + 7), &|_| Ok(())), Ok(()));
     assert!(steps.load(Ordering::Relaxed) <= SNAPSHOT_SPACING * 8, "{steps:?}");
 }
