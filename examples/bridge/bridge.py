@@ -206,7 +206,8 @@ class Bridge:
         # TextWorld's word for the goal.
         if info.get("objective"):
             reply.setdefault("goal", str(info.pop("objective")))
-        reply["info"] = plain(info)
+        if info:
+            reply["info"] = plain(info)
         # The answer to an action that isn't passed on.
         self.unchanged = {**reply, "reward": 0.0}
         return reply
