@@ -232,9 +232,18 @@ pub(super) fn draw_boxes(
     let mut insides = Vec::new();
     for (row, cells) in &drawn {
         let has_room = cells.height() >= 3 && cells.width() >= 4;
+        // A text of the page in the row of a frame's edge would be between pieces of the line.
+        let is_crossed = || {
+            drawn.iter().any(|(other, place)| {
+                other.tag == "t"
+                    && place.overlaps(*cells)
+                    && !(cells.top < place.top && place.bottom < cells.bottom)
+            })
+        };
         let is_framed = has_room
             && !UNFRAMED.contains(&row.tag)
             && !row.is_mark()
+            && !is_crossed()
             && !frames.iter().any(|frame| frame.overlaps(*cells));
         if is_framed {
             frames.push(*cells);
@@ -312,6 +321,21 @@ mod tests {
         assert_eq!(drawn[..expected.len()], expected, "{drawn:#?}");
         assert!(drawn.iter().any(|line| line.starts_with("|5 Submit ")), "{drawn:#?}");
         assert!(drawn.len() <= 24);
+    }
+
+    /// Regression: a text below a button that rounding puts into the row of its lower edge stood between pieces of the line.
+    #[test]
+    fn no_text_stands_in_the_line_of_a_frame() {
+        let page = json!([
+            {"ref": 1, "depth": 0, "tag": "h3", "text": "Section", "box": [0, 0, 160, 24]},
+            {"ref": -1, "depth": 0, "tag": "t", "text": "vitae nisl", "box": [4, 25, 60, 8]},
+            {"ref": 2, "depth": 0, "tag": "h3", "text": "Other", "box": [0, 180, 160, 30]},
+        ]);
+        let drawn = draw(&page, "", (60, 24)).unwrap();
+        let text_row = drawn.iter().find(|row| row.contains("vitae nisl")).unwrap();
+        assert!(!text_row.contains('-'), "{drawn:#?}");
+        let drawn = draw(&page, "", (160, 105)).unwrap();
+        assert!(drawn[0].starts_with("+--"), "with room there is a frame: {drawn:#?}");
     }
 
     /// Every number and every text is drawn, or nothing.
