@@ -115,7 +115,7 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
         Some(room) => add_room(&mut rows, room, &known, columns, glyphs),
         None => rows.extend(labelled_rows(HERE, PictureRole::Muted, "not looked around yet", columns)),
     }
-    add_other_rooms(&mut rows, location, &known, columns, glyphs);
+    add_other_rooms(&mut rows, location, &known, (columns, request.rows), glyphs);
     if let Some(goals) = request.truth.and_then(|truth| truth.get("goals")) {
         add_goals(&mut rows, goals, columns, glyphs);
     }
@@ -194,12 +194,13 @@ fn add_list(rows: &mut Vec<PictureRow>, label: &str, things: &[&str], known: &Kn
     }
 }
 
-/// Adds a row for each other room that was seen, and one for those that weren't.
+/// Adds a row for each other room that was seen, and one for those that weren't. What a room has is cut to one row only if the
+/// area has no room for all of it.
 fn add_other_rooms(
     rows: &mut Vec<PictureRow>,
     location: &str,
     known: &Known<'_>,
-    columns: usize,
+    (columns, area_rows): (usize, usize),
     glyphs: &PictureGlyphs,
 ) {
     let others: Vec<&(&str, &Value)> = known.rooms.iter().filter(|(name, _)| *name != location).collect();
@@ -209,7 +210,10 @@ fn add_other_rooms(
     }
     rows.push(Vec::new());
     let widest = others.iter().map(|(name, _)| width(prefix(name, MAX_NAME_BYTES))).max().unwrap_or(0);
-    let name_columns = widest.min(columns / 3);
+    // Below the other labels.
+    let name_columns = widest.max(BLANK.len() - 2).min(columns / 3);
+    let left = columns.saturating_sub(name_columns + 2);
+    let (mut cut, mut whole) = (Vec::new(), Vec::new());
     for (name, room) in others {
         let shown = truncate(&one_line(prefix(name, MAX_NAME_BYTES)), name_columns, glyphs.ellipsis);
         let padding = " ".repeat(name_columns.saturating_sub(width(&shown)) + 2);
@@ -220,19 +224,28 @@ fn add_other_rooms(
             .map(thing_name)
             .collect();
         let list = if things.is_empty() { "empty".to_owned() } else { things.join(", ") };
-        let left = columns.saturating_sub(name_columns + 2);
-        let list = truncate(&one_line(&list), left, glyphs.ellipsis);
         let role = if contents.iter().any(|text| known.names_goal(text)) {
             PictureRole::Goal
         } else {
             PictureRole::Observation
         };
-        rows.push(vec![(known.role(name, PictureRole::Text), format!("{shown}{padding}")), (role, list)]);
+        let label = (known.role(name, PictureRole::Text), format!("{shown}{padding}"));
+        cut.push(vec![label.clone(), (role, truncate(&one_line(&list), left, glyphs.ellipsis))]);
+        let mut lines = labelled_rows(&label.1, role, &one_line(&list), columns);
+        if let Some(first) = lines.first_mut().and_then(|row| row.first_mut()) {
+            *first = label;
+        }
+        whole.extend(lines);
     }
-    if !unseen.is_empty() {
-        let names: Vec<&str> = unseen.into_iter().map(|name| prefix(name, MAX_NAME_BYTES)).collect();
-        rows.extend(labelled_rows("not seen  ", PictureRole::Muted, &names.join(", "), columns));
-    }
+    let names: Vec<&str> = unseen.into_iter().map(|name| prefix(name, MAX_NAME_BYTES)).collect();
+    let not_seen = if names.is_empty() {
+        Vec::new()
+    } else {
+        labelled_rows("not seen  ", PictureRole::Muted, &names.join(", "), columns)
+    };
+    let has_space = rows.len() + whole.len() + not_seen.len() <= area_rows;
+    rows.extend(if has_space { whole } else { cut });
+    rows.extend(not_seen);
 }
 
 /// Adds the goals of the simulator, with a mark for those that are reached.
@@ -297,12 +310,31 @@ mod tests {
                   kitchen open
         here      a picture
 
-        kitchen  orange box, sink
+        kitchen   orange box, sink
         not seen  art studio, greenhouse
         ");
         assert_eq!(picture.summary, "2 of 4 rooms seen");
         assert_eq!(picture.one_line[0], "hallway · carrying an orange · focus dove egg · 2 of 4 rooms seen");
         assert!(!picture.shows_truth);
+    }
+
+    /// Regression: what a room has was cut although the rows below were empty.
+    #[test]
+    fn the_things_of_a_seen_room_are_cut_only_without_space() {
+        let mut shown = world();
+        shown["rooms"]["kitchen"]["contents"] =
+            json!(["a glass jar", "a lighter", "a stopwatch", "a wooden cupboard"]);
+        let drawn = |rows| text(&draw_picture(&PictureRequest { rows, ..request(&shown, None, 40) }));
+        assert!(
+            drawn(20).contains("glass jar, lighter, stopwatch,\n          wooden cupboard\n"),
+            "{}",
+            drawn(20)
+        );
+        assert!(
+            drawn(10).contains("glass jar, lighter, stopwatch") && drawn(10).contains('…'),
+            "{}",
+            drawn(10)
+        );
     }
 
     #[test]
