@@ -1,6 +1,12 @@
-//! Plays whole episodes of the built-in environment with the rule-based actor, through driver and journal.
+//! Episodes that need nothing installed, played by the rule-based actor through driver and journal.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+#[cfg(feature = "tui")]
+#[path = "rig/pictures.rs"]
+mod pictures;
+#[cfg(feature = "tui")]
+#[path = "rig/rewind.rs"]
+mod rewind;
 #[path = "rig/run.rs"]
 mod run;
 
@@ -50,4 +56,14 @@ fn the_rule_based_actor_plays_the_built_in_environment() {
         }
         assert!(won > 0);
     }
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn the_screen_shows_an_episode_of_hotpotqa() {
+    let (root, options) = (tempfile::tempdir().unwrap(), retrospect::env::TaskOptions::default());
+    let task = retrospect::driver::worlds::find("hotpotqa", "lighthouse-engineer", &options).unwrap();
+    let played = rewind::PlayedSession::watch(root.path(), task, &options, 2);
+    pictures::check_pictures("hotpotqa", &played);
+    played.end();
 }

@@ -16,6 +16,9 @@ mod goldens;
 #[cfg(unix)]
 #[path = "rig/killed_run.rs"]
 mod killed_run;
+#[cfg(all(unix, feature = "tui"))]
+#[path = "rig/pictures.rs"]
+mod pictures;
 #[cfg(unix)]
 #[path = "rig/processes.rs"]
 mod processes;

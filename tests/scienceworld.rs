@@ -18,6 +18,9 @@ mod interruptions;
 #[cfg(unix)]
 #[path = "rig/killed_run.rs"]
 mod killed_run;
+#[cfg(all(unix, feature = "tui"))]
+#[path = "rig/pictures.rs"]
+mod pictures;
 #[cfg(unix)]
 #[path = "rig/processes.rs"]
 mod processes;
@@ -98,7 +101,7 @@ mod unix {
         // The options of the usual harness: it is also asked for a list.
         let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
         let is_wanted = |name: &str| wanted.as_ref().is_none_or(|part| name.contains(part.as_str()));
-        let cases: [(&str, fn()); 12] = [
+        let cases: &[(&str, fn())] = &[
             ("goldens_without_lists", goldens::without_lists),
             ("goldens_with_lists", goldens::with_lists),
             ("a_label_is_played", questions::a_label_is_played),
@@ -114,8 +117,10 @@ mod unix {
             ("a_killed_program_leaves_no_simulator", interruptions::a_killed_program_leaves_no_simulator),
             ("a_killed_run_is_resumed", interruptions::a_killed_run_is_resumed),
             ("simulators_end_with_the_program", interruptions::simulators_end_with_the_program),
+            #[cfg(feature = "tui")]
+            ("the_screen_shows_an_episode", questions::the_screen_shows_an_episode),
         ];
-        let cases: Vec<_> = cases.into_iter().filter(|(name, _)| is_wanted(name)).collect();
+        let cases: Vec<_> = cases.iter().filter(|(name, _)| is_wanted(name)).collect();
         if let Some(why) = missing_part() {
             println!("skipped: {why}");
             println!("0 passed, 0 failed, {} skipped", cases.len());

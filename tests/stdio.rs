@@ -13,6 +13,9 @@
 mod corridor;
 #[path = "stdio/faults.rs"]
 mod faults;
+#[cfg(feature = "tui")]
+#[path = "rig/pictures.rs"]
+mod pictures;
 #[path = "rig/processes.rs"]
 mod processes;
 #[path = "stdio/program.rs"]

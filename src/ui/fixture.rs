@@ -13,6 +13,7 @@ use crate::domain::{
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
 pub use method_sessions::{dora, dora_searches, fcrf, planning_only, rci, reflexion, summary, sweet_sour};
+use ratatui::buffer::Buffer;
 pub use sample_session::sample_session;
 use sample_session::{INTRO, PLACES, shown_at, task};
 use serde_json::{Value, json};
@@ -341,4 +342,24 @@ pub fn long_session(events: u64) -> Fixture {
     f.propose(None, Some("go to fridge 1"));
     f.pause();
     f
+}
+
+/// Returns the characters of a buffer, row by row, without trailing blanks.
+pub fn screen_text(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let mut row = String::new();
+        let mut skip = 0;
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip == 0 {
+                row.push_str(symbol);
+                skip = crate::text::width(symbol).max(1);
+            }
+            skip -= 1;
+        }
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
 }

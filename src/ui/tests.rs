@@ -1,5 +1,6 @@
 //! Tests of the whole screen on made-up sessions: pictures, keys, hostile text, every size.
 
+pub(super) use super::fixture::screen_text;
 use super::fixture::{Fixture, sample_session};
 use super::glyphs;
 use crate::timeline::PastPart;
@@ -141,26 +142,6 @@ fn key_event(name: &str) -> KeyEvent {
         one => KeyCode::Char(one.chars().next().unwrap()),
     };
     KeyEvent::new(code, modifiers)
-}
-
-/// Returns the characters of a buffer, row by row, without trailing blanks.
-pub(super) fn screen_text(buffer: &Buffer) -> String {
-    let mut text = String::new();
-    for y in 0..buffer.area.height {
-        let mut row = String::new();
-        let mut skip = 0;
-        for x in 0..buffer.area.width {
-            let symbol = buffer[(x, y)].symbol();
-            if skip == 0 {
-                row.push_str(symbol);
-                skip = unicode_width::UnicodeWidthStr::width(symbol).max(1);
-            }
-            skip -= 1;
-        }
-        text.push_str(row.trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// Returns the styles of a buffer: a letter per cell for each distinct style, then a legend of the letters.

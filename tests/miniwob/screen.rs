@@ -1,7 +1,9 @@
-//! DORA's ten tasks, played by the rule-based actor on the screen.
+//! The screen: what it shows, and DORA's ten tasks, played there by the rule-based actor.
 
 use crate::episodes::{Test, options};
+use crate::pictures::check_pictures;
 use crate::processes::{in_groups_of, wait_until_all_gone};
+use crate::rewind::PlayedSession;
 use crate::terminal::Terminal;
 use portable_pty::CommandBuilder;
 use retrospect::driver::worlds;
@@ -11,10 +13,21 @@ use retrospect::journal::read_branch;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub(crate) const TESTS: &[Test] = &[("DORA's ten tasks are played on the screen", ten_tasks_are_played)];
+pub(crate) const TESTS: &[Test] = &[
+    ("the screen shows an episode", the_screen_shows_an_episode),
+    ("DORA's ten tasks are played on the screen", ten_tasks_are_played),
+];
 
 /// Longer than a browser takes to start and a page to be played.
 const LONG: Duration = Duration::from_secs(180);
+
+fn the_screen_shows_an_episode() {
+    let root = tempfile::tempdir().unwrap();
+    let task = worlds::find("miniwob", "click-collapsible-2/3", &options(&[])).unwrap();
+    let played = PlayedSession::watch(root.path(), task, &options(&[]), 3);
+    check_pictures("miniwob", &played);
+    played.end();
+}
 
 fn ten_tasks_are_played() {
     let options = retrospect::env::TaskOptions { seed: 1, ..options(&[]) };

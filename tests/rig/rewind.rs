@@ -7,7 +7,7 @@ use super::run;
 use retrospect::domain::{BranchId, Observation, RunSpec, Task};
 use retrospect::driver::worlds;
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
-use retrospect::engine::Command;
+use retrospect::engine::{Command, State};
 use retrospect::env::{Environment, TaskOptions};
 use retrospect::journal::Session;
 use std::path::Path;
@@ -72,11 +72,41 @@ impl PlayedSession {
         Self::begin_task(root, task, |spec| RunConfig { answer_deadlines, ..run_config(spec, open) })
     }
 
+    /// Starts a run of the rule-based actor and lets it play some steps, which must not end the episode.
+    pub(crate) fn watch(root: &Path, task: Task, options: &TaskOptions, steps: u32) -> Self {
+        let opened = options.clone();
+        let spec = run::spec("omnireflect", vec![task]);
+        let played = Self::begin_run(root, spec, |spec| {
+            run_config(spec, Arc::new(move |task| worlds::open(task, &opened)))
+        });
+        let proposed = |s: &State| s.step_awaiting_decision().map_or(0, |step| step.number);
+        run::until(&played.handle, State::is_waiting);
+        loop {
+            let state = played.handle.store.head();
+            assert!(
+                state.failed_call.is_none() && state.open_episode().is_some(),
+                "before step {steps}: {state:?}"
+            );
+            let before = proposed(&state);
+            if before > steps {
+                break;
+            }
+            played.handle.send(Command::Step);
+            run::until(&played.handle, |s| {
+                let has_stopped = s.failed_call.is_some() || s.open_episode().is_none();
+                s.is_waiting() && (has_stopped || proposed(s) > before)
+            });
+        }
+        played
+    }
+
     fn begin_task(root: &Path, task: Task, configure: impl FnOnce(&RunSpec) -> RunConfig) -> Self {
-        let env = task.env.clone();
-        let spec = run::person_spec(vec![task]);
+        Self::begin_run(root, run::person_spec(vec![task]), configure)
+    }
+
+    fn begin_run(root: &Path, spec: RunSpec, configure: impl FnOnce(&RunSpec) -> RunConfig) -> Self {
         let run_config = configure(&spec);
-        let meta = run::meta(&env, &spec);
+        let meta = run::meta(&spec.tasks[0].env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), run_config).unwrap();
         handle.send(Command::Step);
         run::until(&handle, |s| {

@@ -141,3 +141,12 @@ pub(crate) fn going_back_thirty_steps() {
     played.check_fork((actions.len() - STEPS_BACK) as u32, "look at inventory", reference.as_mut());
     played.end();
 }
+
+#[cfg(feature = "tui")]
+pub(crate) fn the_screen_shows_an_episode() {
+    let root = tempfile::tempdir().unwrap();
+    let task = worlds::find("scienceworld", "power-component/15", &options(false)).unwrap();
+    let played = PlayedSession::watch(root.path(), task, &options(false), 11);
+    crate::pictures::check_pictures("scienceworld", &played);
+    played.end();
+}

@@ -146,3 +146,15 @@ fn a_task_that_the_program_does_not_have_is_a_sentence() {
     assert!(failure.message.contains("there are cells 0 to 4"), "{}", failure.message);
     played.end();
 }
+
+#[cfg(feature = "tui")]
+#[test]
+fn the_screen_shows_an_episode() {
+    let root = tempfile::tempdir().unwrap();
+    let mut played = begin(root.path(), "east-4", &options("", None, long_limits()));
+    for action in ["east", "sing", "east"] {
+        played.act(action);
+    }
+    super::pictures::check_pictures("stdio", &played);
+    played.end();
+}
