@@ -43,6 +43,8 @@ pub struct Paper {
     /// What isn't known of its runs in an environment, by its name. Said beside the figures, which it doesn't keep from being compared.
     #[serde(default)]
     pub notes: BTreeMap<String, String>,
+    /// What isn't known of its rows with several trials; said like these.
+    pub trials_note: Option<String>,
     /// The paper truncates figures instead of rounding them.
     #[serde(default, rename = "cuts")]
     pub truncates_figures: bool,
@@ -179,7 +181,8 @@ impl PaperRow {
 
     /// Returns what is said beside the row's figures in an environment.
     pub fn notes_in(&self, env: &str) -> Vec<String> {
-        self.paper.notes.get(env).into_iter().chain(&self.notes).cloned().collect()
+        let of_trials = self.paper.trials_note.as_ref().filter(|_| self.trials > 1);
+        self.paper.notes.get(env).into_iter().chain(of_trials).chain(&self.notes).cloned().collect()
     }
 
     /// Returns the types of tasks that have figures of their own in an environment.
