@@ -21,12 +21,12 @@ pub use design::latin_hypercube;
 pub use fit::{FitOptions, Fitted, KernelVariant, fit, log_prior};
 pub use gaussian_process::{GaussianProcess, Hyperparameters, Prediction, Standardised, TrainingData};
 pub use next_points::{
-    FoundPoint, NextPoints, NextPointsInputs, SearchPlan, SearchVariant, maximise_improvement, next_points,
+    FoundPoint, NextPoints, NextPointsInputs, SearchPlan, SearchProgress, SearchStage, SearchVariant,
+    maximise_improvement, next_points,
 };
 pub use plane::project_to_plane;
 pub use projection::{Projection, ProjectionKind};
 pub use random::{RandomNumbers, mix_seed};
 
-/// Is called after each generation of a search with what is done and the whole, in the same unit. An error ends the
-/// search, which returns it.
-pub type ReportProgress<'a> = dyn FnMut(u64, u64) -> Result<(), String> + 'a;
+/// Is called after each generation of a search. An error ends the search, which returns it.
+pub type ReportProgress<'a> = dyn FnMut(SearchProgress) -> Result<(), String> + 'a;

@@ -219,7 +219,7 @@ fn check_next_points(file: &File) -> Result<(), String> {
         seed: 1,
         version: 1,
     };
-    let found = next_points(&inputs, &mut |_, _| Ok(()))?;
+    let found = next_points(&inputs, &mut |_| Ok(()))?;
     let numbers = found.points.iter().flat_map(|point| {
         point.v.iter().copied().chain([
             point.improvement.ei,

@@ -138,7 +138,7 @@ fn search_regret(problem: &Problem, batch: usize, seed: u64) -> f64 {
             seed: mix_seed(seed, &format!("after {}", points.len())),
             version: 1,
         };
-        let found = next_points(&inputs, &mut |_, _| Ok(())).unwrap();
+        let found = next_points(&inputs, &mut |_| Ok(())).unwrap();
         let left = EVALUATIONS - points.len();
         for found in found.points.into_iter().take(batch.min(left)) {
             rewards.push((problem.value)(&found.v));

@@ -66,9 +66,9 @@ impl FitOptions {
         STARTS.iter().copied().chain(drawn).take(count).collect()
     }
 
-    /// Returns how many generations a fit has at most.
-    pub(super) fn all_generations(&self, variant: KernelVariant) -> u64 {
-        (self.starts(variant).len() * self.generations) as u64
+    /// Returns from how many places a fit begins, and how many generations each has at most.
+    pub(super) fn searches(&self, variant: KernelVariant) -> (u64, u64) {
+        (self.starts(variant).len() as u64, self.generations as u64)
     }
 }
 

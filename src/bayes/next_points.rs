@@ -8,6 +8,7 @@ use super::fit::{FitOptions, KernelVariant, fit};
 use super::gaussian_process::{GaussianProcess, Hyperparameters, Standardised, TrainingData};
 use super::random::{RandomNumbers, mix_seed};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Points nearer than this in every coordinate are the same.
 const SAME_POINT: f64 = 1e-6;
@@ -99,6 +100,42 @@ pub struct NextPoints {
     pub points: Vec<FoundPoint>,
 }
 
+/// What a search for points is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SearchStage {
+    /// The process is fitted to the rewards.
+    Fit,
+    /// Expected improvement is maximised.
+    Improve,
+}
+
+/// How far a search for points is: its stage, and within it the search from one start of several, each of which has
+/// so many generations at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SearchProgress {
+    /// The generations of both stages so far.
+    pub done: u64,
+    pub all: u64,
+    pub stage: SearchStage,
+    /// The number of the search, from 1.
+    pub search: u64,
+    pub searches: u64,
+    /// The number of its generation, from 1.
+    pub generation: u64,
+    pub generations: u64,
+}
+
+impl fmt::Display for SearchProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.stage {
+            SearchStage::Fit => "fit",
+            SearchStage::Improve => "vector",
+        };
+        let Self { search, searches, generation, generations, .. } = self;
+        write!(f, "{what} {search} of {searches}, generation {generation} of {generations}")
+    }
+}
+
 /// Fits a process to all rewards and returns the points with the largest expected improvement.
 ///
 /// # Errors
@@ -107,20 +144,36 @@ pub fn next_points(inputs: &NextPointsInputs, report: &mut ReportProgress<'_>) -
     check(inputs)?;
     let plan = inputs.search.plan();
     let starts = best_points(&inputs.points, &inputs.rewards, inputs.count);
-    let fit_generations = inputs.fit.all_generations(inputs.kernel);
-    let all = fit_generations + (starts.len() * plan.generations) as u64;
+    let (fits, fit_generations) = inputs.fit.searches(inputs.kernel);
+    let before = fits * fit_generations;
+    let (searches, generations) = (starts.len() as u64, plan.generations as u64);
+    let all = before + searches * generations;
     let standardised = Standardised::new(&inputs.rewards);
     let data = TrainingData { points: &inputs.points, values: &standardised.values, scores: &inputs.scores };
-    let fitted = fit(inputs.kernel, data, &inputs.fit, |done| report(done, all))?;
+    let fitted = fit(inputs.kernel, data, &inputs.fit, |done| {
+        let (search, generation) = place(done, fit_generations);
+        let (searches, generations) = (fits, fit_generations);
+        report(SearchProgress {
+            done,
+            all,
+            stage: SearchStage::Fit,
+            search,
+            searches,
+            generation,
+            generations,
+        })
+    })?;
     let best = standardised.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut found: Vec<(Vec<f64>, Improvement)> = Vec::new();
     for (index, start) in starts.into_iter().enumerate() {
-        let mut done = fit_generations + (index * plan.generations) as u64;
+        let mut done = index as u64 * generations;
         let seed = mix_seed(inputs.seed, &format!("ei.{index}"));
         let (point, improvement) =
             maximise_improvement(&fitted.process, best, inputs.bounds, start, plan, seed, || {
                 done += 1;
-                report(done, all)
+                let (search, generation) = place(done, generations);
+                let (done, stage) = (before + done, SearchStage::Improve);
+                report(SearchProgress { done, all, stage, search, searches, generation, generations })
             })?;
         let known = inputs.points.iter().chain(found.iter().map(|(point, _)| point));
         if !contains(known, &point) {
@@ -179,6 +232,12 @@ pub fn maximise_improvement(
     let (inside, _) = evolution::clamp(&point, std::iter::repeat(bounds));
     let improvement = expected_improvement(process.predict(&inside), best);
     Ok((inside, improvement))
+}
+
+/// Returns the numbers, from 1, of the search and of its generation that are the `done`-th of searches of so many generations.
+fn place(done: u64, generations: u64) -> (u64, u64) {
+    let (index, generations) = (done.saturating_sub(1), generations.max(1));
+    (index / generations + 1, index % generations + 1)
 }
 
 fn check(inputs: &NextPointsInputs) -> Result<(), String> {

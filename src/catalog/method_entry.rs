@@ -6,8 +6,8 @@ use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::common_settings::DEFAULT_STEPS;
 use crate::domain::{
-    DefaultValue, JobContext, Lesson, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec, Settings,
-    TypedSetting,
+    DefaultValue, Job, JobContext, Lesson, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec,
+    Settings, TypedSetting,
 };
 use crate::engine::{Method, State};
 use crate::method::{MethodError, PaperOrCode};
@@ -84,6 +84,8 @@ pub struct MethodEntry {
     /// Returns what its searches have tried, for pictures and exports: one for each type of tasks, in their order, of which the
     /// last may still go on. Empty if it doesn't search, or has evaluated nothing yet.
     pub search_histories: fn(&State) -> Vec<SearchHistory>,
+    /// Returns where a job that is being computed stands in the run, in a few words, such as `round 2 of 5`.
+    pub job_position: fn(&State, &Job) -> Option<String>,
     /// Returns what the method knows about a lesson beyond its text, in a few words, such as the reward of its evaluation.
     pub lesson_note: fn(&State, &Lesson) -> Option<String>,
     /// What the tasks of a run leave for later ones.
@@ -130,6 +132,7 @@ impl MethodEntry {
             learns_from_calibration: false,
             current_action: |_| None,
             search_histories: |_| Vec::new(),
+            job_position: |_, _| None,
             lesson_note: |_, _| None,
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Work of a method that takes too long for a pure function, such as fitting a model to all earlier rewards. The inputs
 /// hold everything the result depends on, including seeds and versions.
@@ -17,6 +18,7 @@ pub struct Job {
 #[derive(Debug, Default)]
 pub struct JobProgress {
     percent: AtomicU8,
+    stage: Mutex<String>,
     is_cancelled: AtomicBool,
 }
 
@@ -29,6 +31,20 @@ impl JobProgress {
         let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100).min(100);
         self.percent.store(percent as u8, Ordering::Relaxed);
         if self.is_cancelled() { Err("cancelled".to_owned()) } else { Ok(()) }
+    }
+
+    /// The same, and says in a few words what is being done, such as `vector 3 of 10`.
+    ///
+    /// # Errors
+    /// Returns a message if the job was cancelled.
+    pub fn report_stage(&self, done: u64, all: u64, stage: String) -> Result<(), String> {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        self.report(done, all)
+    }
+
+    /// Returns what is being done; empty if the job doesn't say.
+    pub fn stage(&self) -> String {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns how much is done, in percent.

@@ -25,6 +25,14 @@ impl JobContext {
         self.progress.report(done, all)
     }
 
+    /// The same, and says in a few words what is being done, such as `vector 3 of 10`.
+    ///
+    /// # Errors
+    /// Returns a message if the job was cancelled.
+    pub fn report_stage(&self, done: u64, all: u64, stage: String) -> Result<(), String> {
+        self.progress.report_stage(done, all, stage)
+    }
+
     /// Returns the text with this hash, or `None` if the session doesn't contain it.
     pub fn text(&self, hash: &str) -> Option<Arc<str>> {
         self.texts.get(hash).cloned()

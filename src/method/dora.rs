@@ -18,7 +18,7 @@ mod reward;
 mod search;
 mod text_steering;
 
-pub(crate) use history::{describe_evaluation, histories as search_histories};
+pub(crate) use history::{describe_evaluation, histories as search_histories, job_position};
 pub(crate) use instruct::compute_instruction;
 pub use text_steering::read_advice;
 

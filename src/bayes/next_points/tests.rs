@@ -19,7 +19,7 @@ fn inputs(points: Vec<Vec<f64>>, rewards: Vec<f64>) -> NextPointsInputs {
 }
 
 fn ask(inputs: &NextPointsInputs) -> Result<NextPoints, String> {
-    next_points(inputs, &mut |_, _| Ok(()))
+    next_points(inputs, &mut |_| Ok(()))
 }
 
 /// A smooth hill whose top is not in the middle of the box.
@@ -89,12 +89,22 @@ fn equal_rewards_and_repeated_points_lead_to_numbers() {
 fn progress_rises_and_a_cancelled_search_ends() {
     let asked = inputs(vec![vec![0.2, 0.1], vec![-0.6, 0.9]], vec![0.5, 0.1]);
     let mut reports = Vec::new();
-    let cancelled = next_points(&asked, &mut |done, all| {
-        reports.push((done, all));
-        if done > 1210 { Err("cancelled".to_owned()) } else { Ok(()) }
+    let cancelled = next_points(&asked, &mut |progress| {
+        reports.push(progress);
+        if progress.done > 1210 { Err("cancelled".to_owned()) } else { Ok(()) }
     });
     assert_eq!(cancelled.map(|_| ()), Err("cancelled".to_owned()));
-    assert!(reports.is_sorted() && reports.iter().all(|(done, all)| done <= all), "{reports:?}");
+    assert!(reports.is_sorted() && reports.iter().all(|report| report.done <= report.all), "{reports:?}");
+    // The words of the stage are those of the numbers.
+    assert_eq!(reports[0].to_string(), "fit 1 of 4, generation 1 of 300");
+    let stage = |stage: SearchStage| reports.iter().filter(move |report| report.stage == stage);
+    let mut fits: Vec<u64> = stage(SearchStage::Fit).map(|report| report.search).collect();
+    fits.dedup();
+    assert_eq!(fits, [1, 2, 3, 4]);
+    assert!(reports.iter().all(|report| report.generation <= report.generations), "{reports:?}");
+    let vectors: Vec<String> = stage(SearchStage::Improve).map(ToString::to_string).collect();
+    assert_eq!(vectors[0], "vector 1 of 2, generation 1 of 60");
+    assert_eq!(vectors.len(), 11);
 }
 
 #[test]

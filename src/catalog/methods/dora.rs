@@ -75,6 +75,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
     trial_labels,
     search_histories: dora::search_histories,
+    job_position: dora::job_position,
     lesson_note: dora::describe_evaluation,
     carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
     // One evaluation.

@@ -1,7 +1,7 @@
 //! DORA: the order of evaluations, attempts and advice, what the optimiser gets, and what a person's changes do.
 
 use crate::catalog::fixture::{TestRun, test_spec};
-use crate::catalog::{lesson_note, search_histories};
+use crate::catalog::{find_method, lesson_note, search_histories};
 use crate::domain::{
     Autonomy, EpisodeSummary, Job, JobContext, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec,
     SettingOrigin, StepResult,
@@ -172,6 +172,30 @@ fn the_search_makes_the_evaluations_of_the_code_and_gives_all_rewards_to_the_opt
     let rewards: Vec<Value> = done[..counts[1]].iter().map(|done| done["reward"].clone()).collect();
     assert_eq!(asked[1]["reward"], json!(rewards));
     assert_eq!(state.memory["fits"].as_array().unwrap().len(), 2);
+}
+
+/// Regression: while a job ran, the screen said neither for which round nor for which evaluation.
+#[test]
+fn a_job_has_its_place_in_the_search() {
+    let settings = [
+        ("n_init", json!(2)),
+        ("rounds", json!(2)),
+        ("batch", json!(2)),
+        ("attempts", json!(1)),
+        ("fit_generations", json!(5)),
+    ];
+    let play = play(run(&[("a", PUT)], &settings), |attempt| attempt % 2 == 0);
+    let (mut state, mut places) = (State::default(), Vec::new());
+    for envelope in &play.journal {
+        state.apply(envelope);
+        if let Event::ComputeRequested { job, .. } = &envelope.event {
+            let method = find_method("dora").unwrap();
+            places.push((method.job_position)(&state, job).unwrap());
+        }
+    }
+    let first = ["evaluation 1 of at most 6", "evaluation 2 of at most 6", "round 1 of 2"];
+    assert_eq!(places[..4], [&first[..], &["evaluation 3 of at most 6"]].concat());
+    assert_eq!(places.iter().filter(|place| place.starts_with("round")).next_back().unwrap(), "round 2 of 2");
 }
 
 /// A fit's inputs have all its numbers, whose defaults are those that a journal without them was computed with.

@@ -1,8 +1,9 @@
 //! What pictures and lessons tell of a run's searches: of the one that the memory holds, and of those for the types of tasks before.
 
+use super::jobs::{INSTRUCT, NEXT_POINTS};
 use super::search::{Expected, OBJECTIVE, Search, groups, searched_type};
-use super::settings::{ATTEMPTS, PROMPTER, Prompter};
-use crate::domain::{Lesson, ReflectionKind, SearchHistory, Task};
+use super::settings::{ATTEMPTS, PROMPTER, Prompter, ROUNDS};
+use crate::domain::{Job, Lesson, ReflectionKind, SearchHistory, Task};
 use crate::engine::State;
 use crate::prompt::text_hash;
 
@@ -49,6 +50,17 @@ pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<Stri
     };
     let reward = reward.map_or_else(|| "no reward yet".to_owned(), |reward| format!("reward {reward:.2}"));
     Some(format!("evaluation {}, {reward}", index + 1))
+}
+
+/// Returns the round for which a job chooses vectors, or the evaluation for which it makes an instruction.
+pub(crate) fn job_position(state: &State, job: &Job) -> Option<String> {
+    let search = Search::read(state)?;
+    let (evaluation, planned) = (search.done.len() + 1, Search::planned_evaluations(state));
+    match job.name.as_str() {
+        NEXT_POINTS => Some(format!("round {} of {}", search.round + 1, state.setting(ROUNDS))),
+        INSTRUCT => Some(format!("evaluation {evaluation} of at most {planned}")),
+        _ => None,
+    }
 }
 
 /// Returns which group of tasks a task belongs to.

@@ -95,7 +95,9 @@ pub struct ModelAnswer {
 /// Returns a message if the inputs can't be read or contradict each other, or if the job is cancelled.
 pub fn compute_next_points(inputs: &Value, context: &JobContext) -> Result<Value, String> {
     let inputs = NextPointsInputs::deserialize(inputs).map_err(|error| error.to_string())?;
-    let found = bayes::next_points(&inputs, &mut |done, all| context.report(done, all))?;
+    let found = bayes::next_points(&inputs, &mut |progress| {
+        context.report_stage(progress.done, progress.all, progress.to_string())
+    })?;
     serde_json::to_value(found).map_err(|error| error.to_string())
 }
 

@@ -25,13 +25,13 @@ fn with_job() -> (TestScreen, Arc<Job>) {
 fn a_job_in_progress_shows_how_far_it_is() {
     let (mut stage, job) = with_job();
     let progress = Arc::<JobProgress>::default();
-    progress.report(2, 5).unwrap();
+    progress.report_stage(2, 5, "vector 3 of 10".to_owned()).unwrap();
     let live = LiveJob { call: CALL, job, started: stage.now, progress };
     stage.fixture.store.edit_live(|l| l.jobs = vec![live]);
     stage.now += Duration::from_secs(12);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("COMPUTING 12 s"), "{shown}");
-    assert!(shown.contains("fit") && shown.contains("12 s · 40 %"), "{shown}");
+    assert!(shown.contains("fit") && shown.contains("12 s · 40 % · vector 3 of 10"), "{shown}");
 }
 
 #[test]

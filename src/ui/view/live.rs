@@ -1,7 +1,7 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
-use crate::catalog::find_job;
+use crate::catalog::{find_job, find_method};
 use crate::domain::{
     Autonomy, FailureKind, Job, Lesson, ModelRole, Question, RoleSource, Stage, Step, pluralize,
 };
@@ -241,9 +241,14 @@ fn job_label(job: &Job) -> &str {
 
 fn write_job_in_progress(w: &mut RowWriter<'_>, job: &LiveJob, context: &Context<'_>, model: &Model) {
     let (mark, seconds) = spinner_and_seconds(job.started, context, model);
-    w.push_line(0, [(Role::ModeThinking, format!("{mark} {}", job_label(&job.job)))]);
-    let percent = job.progress.percent();
-    w.push_tail(Role::Muted, &format!("{seconds} s {} {percent} %", context.glyphs.separator));
+    let run = context.frame.head.run.as_deref();
+    let entry = run.and_then(|run| find_method(&run.method));
+    let position = entry.and_then(|entry| (entry.job_position)(&context.frame.head, &job.job));
+    let position = position.map_or_else(String::new, |position| format!(", {position}"));
+    w.push_line(0, [(Role::ModeThinking, format!("{mark} {}{position}", job_label(&job.job)))]);
+    let (percent, stage, dot) = (job.progress.percent(), job.progress.stage(), context.glyphs.separator);
+    let stage = if stage.is_empty() { stage } else { format!(" {dot} {stage}") };
+    w.push_tail(Role::Muted, &format!("{seconds} s {dot} {percent} %{stage}"));
 }
 
 /// Returns the spinner, or what stands for it without motion, and for how many seconds the work has run.
