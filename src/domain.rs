@@ -92,7 +92,9 @@ pub use setting::{
 };
 pub use settings::Settings;
 pub use similarity::{WordCounts, lower_case_words};
-pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
+pub use step::{
+    ActionDraft, DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition,
+};
 pub use step_result::{ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};
 pub use tool_call::ToolCall;

@@ -223,6 +223,14 @@ pub const FORM_RETRIES: TypedSetting<u64> = TypedSetting::number(
 )
 .if_missing(0);
 
+/// Whether the actor's first action in a step is only a draft. A setting of methods whose public code fits an action to the state.
+pub const GROUNDING: TypedSetting<bool> = TypedSetting::switch(
+    "grounding",
+    "the actor's action is first a draft: the actor is asked once more in the step, to fit it to the present state (the code's `sgrounding`)",
+    false,
+    Code,
+);
+
 /// Whether the last failed attempt is kept. A setting of the methods that can show it.
 pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
     "keep_attempts",

@@ -2,8 +2,8 @@
 
 use super::common_settings::{
     ACCEPT_TRUNCATED, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, ActionRule, ActorReply, CONTEXT_TOKENS,
-    EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_RETRIES, KEEP_ATTEMPTS, KEEP_SUCCESSES,
-    KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE,
+    EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_RETRIES, GROUNDING, KEEP_ATTEMPTS,
+    KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE,
     PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
 };
 use super::{ModelRole, Setting, TypedSetting, sampling_overrides};
@@ -81,6 +81,7 @@ typed_fields! {
     mentor_at_once: bool = MENTOR_AT_ONCE,
     ask_again: u64 = ASK_AGAIN,
     form_retries: u64 = FORM_RETRIES,
+    grounding: bool = GROUNDING,
     least_reply: u64 = LEAST_REPLY,
     warmer: bool = WARMER,
     action_rule: ActionRule = ACTION_RULE,

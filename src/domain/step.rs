@@ -111,6 +111,18 @@ pub struct Observation {
     pub edited: bool,
 }
 
+/// An action draft is an action that the actor is asked to fit to the present state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionDraft {
+    pub action: String,
+    /// How many unusable replies the step had before it.
+    #[serde(default)]
+    pub unusable_before: u32,
+    /// Whether a person wanted another reply since, which begins with a draft of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discarded: bool,
+}
+
 /// A step is one accepted reply of the actor, with the action that ran and the observation that followed; the first has
 /// number 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -142,6 +154,10 @@ pub struct Step {
     /// Rejected proposals of this step, as (proposal, reason).
     #[serde(default)]
     pub rejections: Vec<(String, String)>,
+    /// The actions that the actor replied first and was asked to fit to the present state (setting `grounding`): one, and
+    /// another for each time that a person wanted another reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drafts: Vec<ActionDraft>,
     /// The action that ran; `None` for a thought that wasn't sent to the environment.
     #[serde(default)]
     pub executed: Option<ExecutedAction>,
@@ -255,6 +271,16 @@ impl Step {
     pub fn proposal_text(&self) -> Option<Cow<'_, str>> {
         let thought = || self.thought.as_ref().map(|t| Cow::Owned(format!("think: {t}")));
         self.proposed.as_deref().map(Cow::Borrowed).or_else(thought)
+    }
+
+    /// Returns the draft that the actor is asked to fit, or has fitted, to the present state.
+    pub fn current_draft(&self) -> Option<&ActionDraft> {
+        self.drafts.last().filter(|draft| !draft.discarded)
+    }
+
+    /// Returns how many unusable replies the step's present request has had: drafting an action and fitting it are two.
+    pub fn unusable_since_draft(&self) -> u32 {
+        self.unusable_replies.saturating_sub(self.current_draft().map_or(0, |draft| draft.unusable_before))
     }
 
     /// Returns the observation as the agent sees it.

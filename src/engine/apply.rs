@@ -161,12 +161,18 @@ impl State {
             }
             Event::ProposalRejected { proposed, reason, .. } => self.edit_step(seq, |s| {
                 s.rejections.push((proposed.clone(), reason.clone()));
+                s.discard_draft();
                 s.clear_proposal();
             }),
-            Event::AskedAgain { unusable_reason, .. } => {
+            Event::AskedAgain { unusable_reason, draft, .. } => {
                 self.draft = None;
                 self.remove_actor_call();
                 self.edit_step(seq, |s| {
+                    match draft {
+                        Some(action) => s.add_draft(action),
+                        None if unusable_reason.is_none() => s.discard_draft(),
+                        None => {}
+                    }
                     s.clear_proposal();
                     s.unusable_replies += u32::from(unusable_reason.is_some());
                 });

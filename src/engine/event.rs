@@ -175,14 +175,19 @@ pub enum Event {
         /// The reason, which the next prompt tells the agent.
         reason: String,
     },
-    /// The actor is asked again in this step: because its reply was unusable, or because a person wants another reply.
-    /// If a person rejected the proposal with a reason, the event is `ProposalRejected` instead.
+    /// The actor is asked again in this step: because its reply was unusable, to fit the action that it replied to the
+    /// present state, or because a person wants another reply. If a person rejected the proposal with a reason, the event
+    /// is `ProposalRejected` instead.
     AskedAgain {
         step: u32,
-        /// Why the reply could not be used; `None` if a person wants another reply.
+        /// Why the reply could not be used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "unusable")]
         unusable_reason: Option<String>,
+        /// The action of the reply, if the actor is asked to fit it to the present state (setting `grounding`). Without
+        /// it and a reason, a person wants another reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        draft: Option<String>,
     },
     /// The execution of an action begins.
     ActionTaken {

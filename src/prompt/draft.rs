@@ -133,6 +133,10 @@ impl DraftBuilder<'_> {
                 let before = earlier.or(episode.first_observation.as_ref()).map_or(0.0, |o| o.progress);
                 Some(round_to_thousandths((step.answer.as_ref()?.progress - before).max(0.0)).to_string())
             }
+            Fact::Draft => {
+                let open = episode.last_step().filter(|step| step.answer.is_none())?;
+                Some(open.current_draft()?.action.clone())
+            }
             Fact::Reward => {
                 let answer = episode.last_step()?.answer.as_ref()?;
                 Some(round_to_thousandths(answer.reward).to_string())

@@ -167,6 +167,8 @@ pub(super) enum Fact {
     ProgressGain,
     /// As [`Self::TotalReward`], where the reward is how much the progress rate rose.
     TotalProgressGain,
+    /// The action of the open step that the actor is asked to fit to the present state.
+    Draft,
 }
 
 impl Templates {

@@ -99,6 +99,9 @@ struct StepJson<'a> {
     /// The detectors' findings.
     notes: &'a [Note],
     rejections: Vec<RejectionJson<'a>>,
+    /// The actions that the actor replied first and was asked to fit to the present state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drafts: Vec<&'a str>,
     /// Parts of the reply that could not be parsed.
     complaints: &'a [String],
     #[serde(rename = "unusable")]
@@ -217,6 +220,7 @@ fn step_json(s: &Step) -> StepJson<'_> {
             .iter()
             .map(|(proposed, reason)| RejectionJson { proposed, reason })
             .collect(),
+        drafts: s.drafts.iter().map(|draft| draft.action.as_str()).collect(),
         complaints: &s.complaints,
         unusable_replies: s.unusable_replies,
         warnings: &s.warnings,

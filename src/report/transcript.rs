@@ -113,6 +113,7 @@ fn write_block(out: &mut String, block: &Block<'_>, step: u32) {
         | Block::Proposal(_)
         | Block::Rejected { .. }
         | Block::AskedAgain(_)
+        | Block::Draft(_)
         | Block::Act { .. }
         | Block::Remark(_)
         | Block::Notice(_)

@@ -171,3 +171,79 @@ fn expel_draws_insights_from_pairs_and_successes_in_every_environment() {
         assert!(recalled, "{name}: the success isn't among the examples of {first}");
     }
 }
+
+/// RCI's three ways of improving an answer: the plan is criticised and written again, each action is fitted to the state, and one of
+/// an unknown form is asked for again. Off, as in the public code, grounding changes no byte of a request.
+#[test]
+fn rci_plans_criticises_improves_and_fits_each_action_to_the_state_in_every_environment() {
+    for world in worlds() {
+        let requests = |args: &[&str], is_drafted: bool| {
+            let actions = world.solution;
+            let server = StandIn::start(move |model, prompt, earlier| {
+                if model == "mentor" {
+                    return format!("Rule {} of the mentor.", earlier + 1);
+                }
+                let after_task = prompt.rsplit("Your task is to: ").next().unwrap();
+                let is_fitted = after_task.contains("Your draft of the next action:");
+                let step = after_task.matches("\n> ").count() - usize::from(is_fitted);
+                let hasty = if is_drafted && !is_fitted { "quickly " } else { "" };
+                format!("{hasty}{}", actions[step])
+            });
+            let home = Home::new();
+            let steps = actions.len().to_string();
+            let run = [
+                "run",
+                "--env",
+                world.env,
+                "--task",
+                world.solved_task,
+                "--max-steps",
+                &steps,
+                "--method",
+                "rci",
+            ];
+            // Actions of domains that write them in other ways than their instruction would be asked for again.
+            let models = ["--actor", "openai:actor", "--mentor", "openai:mentor", "--set", "irci=0"];
+            let lines = home.run(&server, &[&run[..], &models, args].concat());
+            let verified = home.command(&["verify", "--last"]).output().unwrap();
+            assert!(verified.status.success(), "{verified:?}");
+            (server.take(), lines)
+        };
+        let (plain, _) = requests(&[], false);
+        let (off, _) = requests(&["--set", "grounding=false"], false);
+        let bodies = |exchanges: &[Exchange]| exchanges.iter().map(|e| e.body.clone()).collect::<Vec<_>>();
+        assert_eq!(bodies(&plain), bodies(&off), "{}", world.env);
+
+        let (exchanges, lines) = requests(&["--set", "grounding=true"], true);
+        let name = world.solved_task;
+        assert_eq!(
+            mentor_prompts(&exchanges),
+            [
+                "system: instruction; user: examples, task, question",
+                "system: instruction; user: examples, task, memory, question",
+                "system: instruction; user: examples, task, memory, question",
+            ],
+            "{name}"
+        );
+        let actor = |exchanges: &[Exchange]| -> Vec<String> {
+            let mut texts: Vec<String> =
+                exchanges.iter().filter(|e| e.is_actor()).map(Exchange::text).collect();
+            // A server whose reply is cut off by a stop sequence is asked once more with the same prompt.
+            texts.dedup();
+            texts
+        };
+        let (asked, grounded) = (actor(&plain), actor(&exchanges));
+        assert_eq!((asked.len(), grounded.len()), (world.solution.len(), 2 * world.solution.len()), "{name}");
+        for (step, pair) in grounded.chunks(2).enumerate() {
+            assert_eq!(pair[0], asked[step], "{name}, step {}", step + 1);
+            let draft = format!("\nYour draft of the next action:\n> quickly {}\n", world.solution[step]);
+            let added = pair[1].strip_prefix(pair[0].strip_suffix('>').unwrap().trim_end_matches('\n'));
+            let added = added.unwrap_or_else(|| panic!("{name}: {} isn't continued by {}", pair[0], pair[1]));
+            assert!(added.starts_with(&draft) && added.ends_with("\n>"), "{name}: {added}");
+        }
+        // What ran is the fitted action.
+        let ran =
+            lines.iter().filter(|line| line["type"] == "step").map(|line| line["action"].as_str().unwrap());
+        assert_eq!(ran.collect::<Vec<_>>(), world.solution, "{name}");
+    }
+}

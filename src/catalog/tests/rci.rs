@@ -2,8 +2,8 @@
 //! again.
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
-use crate::domain::{EndReason, Purpose, ReflectionKind, RunSpec, SettingOrigin};
-use crate::engine::Event;
+use crate::domain::{Autonomy, EndReason, Purpose, ReflectionKind, RunSpec, SettingOrigin};
+use crate::engine::{Command, Event};
 use crate::prompt::render;
 use serde_json::{Value, json};
 
@@ -114,6 +114,92 @@ fn an_action_of_an_unknown_form_is_asked_for_again_with_a_reminder() {
     assert_eq!(asked_again(&twice), (1, vec!["fly to the moon".to_owned(), "look".to_owned()]));
     let never = play(&[("irci", json!(0))], &["fly to the fridge"]);
     assert_eq!(asked_again(&never), (0, vec!["fly to the fridge".to_owned()]));
+}
+
+/// The actions that the actor was asked to fit to the state, and the bodies of all its prompts.
+fn drafts(play: &TestRun) -> (Vec<String>, Vec<String>) {
+    let drafts = play.journal.iter().filter_map(|envelope| match &envelope.event {
+        Event::AskedAgain { draft, unusable_reason: None, .. } => draft.clone(),
+        _ => None,
+    });
+    let bodies = play.prompts.iter().filter(|(_, prompt)| prompt.question.is_none());
+    (drafts.collect(), bodies.map(|(state, prompt)| render(state, prompt).body()).collect())
+}
+
+#[test]
+fn with_grounding_each_action_is_a_draft_that_the_actor_fits_to_the_state() {
+    let grounding = [("grounding", json!(true))];
+    let replies = ["open the fridge", "go to fridge 1", "open fridge", "open fridge 1"];
+    let grounded = play(&grounding, &replies);
+    let (drafts_made, bodies) = drafts(&grounded);
+    assert_eq!(drafts_made, ["open the fridge", "open fridge"]);
+    assert_eq!(asked_again(&grounded).1, ["go to fridge 1", "open fridge 1"]);
+    let shown = |body: &String| {
+        let draft = body.split("Your draft of the next action:\n> ").nth(1);
+        draft.map(|rest| rest.lines().next().unwrap().to_owned())
+    };
+    let expected = [None, Some("open the fridge"), None, Some("open fridge"), None];
+    assert_eq!(bodies.iter().map(shown).collect::<Vec<_>>(), expected.map(|draft| draft.map(str::to_owned)));
+    // The request to fit the draft is the request before it, with draft and question before the cue.
+    for pair in bodies[..4].chunks(2) {
+        let common = pair[0].strip_suffix('>').unwrap();
+        assert!(pair[1].starts_with(common) && pair[1].ends_with("\n>"), "{}", pair[1]);
+    }
+    // The third step has its first request.
+    assert_eq!(grounded.state().usage.actor_calls, 5);
+    // A step counts once against the limit, however many requests it has.
+    let open = grounded.state().open_episode().unwrap().answered_steps();
+    assert_eq!((open, drafts(&play(&[], &replies)).0.len()), (2, 0));
+}
+
+/// The code checks the form of an action after it was fitted, not that of the draft.
+#[test]
+fn the_form_is_checked_after_the_draft_was_fitted() {
+    let grounding = [("grounding", json!(true))];
+    let replies = ["fly to the fridge", "fly to fridge 1", "go to fridge 1", "look", "look"];
+    let grounded = play(&grounding, &replies);
+    assert_eq!(asked_again(&grounded), (1, vec!["go to fridge 1".to_owned(), "look".to_owned()]));
+    let (made, bodies) = drafts(&grounded);
+    assert_eq!(made, ["fly to the fridge", "look"]);
+    let has = |words: &str| bodies.iter().map(|body| body.contains(words)).collect::<Vec<_>>();
+    assert_eq!(has("Your draft"), [false, true, true, false, true, false]);
+    assert_eq!(has("one of their forms"), [false, false, true, false, false, false]);
+}
+
+/// A person's changes, such as another plan, must reach the draft too.
+#[test]
+fn a_person_who_wants_another_reply_gets_another_draft() {
+    let mut run = run(&[("grounding", json!(true)), ("plan_first", json!(false))]);
+    run.autonomy = Autonomy::Confirm;
+    let mut play = TestRun::new(run);
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut house, &["look", "inventory"]);
+    assert_eq!(play.state().last_step().unwrap().proposed.as_deref(), Some("inventory"));
+    let mut environment = |_: Option<&str>| unreachable!("nothing runs");
+    for (command, replies) in [
+        (Command::AskAgain, ["go to fridge 1", "go to fridge 2"]),
+        (Command::Reject("no".to_owned()), ["go to cabinet 1", "go to cabinet 2"]),
+    ] {
+        play.command(command);
+        let mut remaining = replies.into_iter().map(str::to_owned);
+        while play.advance(&mut environment, &mut |_| remaining.next()) {}
+        assert_eq!(play.state().last_step().unwrap().proposed.as_deref(), Some(replies[1]));
+    }
+    let (made, bodies) = drafts(&play);
+    assert_eq!(made, ["look", "go to fridge 1", "go to cabinet 1"]);
+    let shown = bodies.iter().map(|body| body.matches("Your draft").count());
+    assert_eq!(shown.collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
+    assert!(bodies[5].contains("Your draft of the next action:\n> go to cabinet 1\n"), "{}", bodies[5]);
+    // What a person did isn't confused with what the program did.
+    let step = play.state().last_step().unwrap();
+    assert_eq!((step.retry, step.interventions.len(), step.unusable_replies), (5, 1, 0));
+}
+
+#[test]
+fn a_thought_is_no_draft() {
+    let grounded = play(&[("grounding", json!(true))], &["think: hm", "look", "look"]);
+    assert_eq!(drafts(&grounded).0, ["look"]);
+    assert_eq!(asked_again(&grounded).1, ["think: hm", "look"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ impl State {
                 let number = self.pool.get(op.id()).map_or(0, |lesson| lesson.number);
                 PersonAct::Lesson { number, change: op.clone() }
             }
-            Event::AskedAgain { unusable_reason: None, .. } => PersonAct::AskedAgain,
+            Event::AskedAgain { unusable_reason: None, draft: None, .. } => PersonAct::AskedAgain,
             Event::SettingChanged { name, value } => {
                 PersonAct::Setting { name: name.clone(), value: value.clone() }
             }

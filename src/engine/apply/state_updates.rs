@@ -2,9 +2,10 @@
 
 use crate::domain::common_settings::KeptAttempt;
 use crate::domain::{
-    CallId, ENDS_TASK, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, LOST_BECAUSE,
-    Lesson, LessonId, LessonOp, ModelRole, NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq,
-    Setting, SettingOrigin, Stage, Step, StepResult, Task, TokenCounts, Usage, merge_patch,
+    ActionDraft, CallId, ENDS_TASK, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind,
+    LOST_BECAUSE, Lesson, LessonId, LessonOp, ModelRole, NoteKind, Observation, PoolSummaryItem,
+    PromptRecord, Seq, Setting, SettingOrigin, Stage, Step, StepResult, Task, TokenCounts, Usage,
+    merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
 use serde_json::Value;
@@ -373,6 +374,19 @@ impl Step {
         self.executed = None;
         self.stage = Stage::Prompt;
         self.retry += 1;
+    }
+
+    /// Keeps an action that the actor is asked to fit to the present state.
+    pub(super) fn add_draft(&mut self, action: &str) {
+        let (action, unusable_before) = (action.to_owned(), self.unusable_replies);
+        self.drafts.push(ActionDraft { action, unusable_before, discarded: false });
+    }
+
+    /// Makes the step begin with another draft, if it has one.
+    pub(super) fn discard_draft(&mut self) {
+        if let Some(draft) = self.drafts.last_mut() {
+            draft.discarded = true;
+        }
     }
 }
 

@@ -322,7 +322,7 @@ impl Engine {
                     "hand control back to the agent first (H, or `auto`)",
                 ));
             }
-            events.push(Event::AskedAgain { step: step.number, unusable_reason: None });
+            events.push(Event::AskedAgain { step: step.number, unusable_reason: None, draft: None });
         }
         self.grant_if_paused(&mut events);
         Ok(events)

@@ -1,7 +1,9 @@
 //! Turns the replies of models, environments and timers into events. A reply to a call that is no longer in flight
 //! yields no events.
 
-use crate::domain::{Author, EndReason, FailureKind, ModelRole, Purpose, Stage, ToolCall, Truncation, Usage};
+use crate::domain::{
+    Author, EndReason, FailureKind, ModelRole, Purpose, Stage, Step, ToolCall, Truncation, Usage,
+};
 use crate::engine::advance::episode_end;
 use crate::engine::{
     Cause, Computed, Effect, Engine, Event, Failure, Intent, MentorReply, ParsedActorReply, PauseReason,
@@ -18,8 +20,8 @@ impl Engine {
 
     /// Returns why an actor's reply can't be used and is requested again: the model refused to answer, the reply has
     /// neither action nor thought, it was cut off before its action was complete, it has fewer than `least_reply`
-    /// characters (5 in Reflexion's public code), or its action has an unknown form (setting `irci`). Returns `None` if the
-    /// reply is usable or the step has no retries left (setting `ask_again`).
+    /// characters (5 in Reflexion's public code), or its action has an unknown form (setting `irci`; a draft may have any).
+    /// Returns `None` if the reply is usable or the request has no retries left (setting `ask_again`).
     fn unusable_reason(
         &self,
         step: u32,
@@ -27,8 +29,9 @@ impl Engine {
         parsed: &ParsedActorReply,
         truncated: Option<Truncation>,
     ) -> Option<String> {
-        let retries = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
+        let retries = self.open_step(step).map_or(0, Step::unusable_since_draft);
         if u64::from(retries) < self.state.settings().form_retries
+            && !self.is_drafted(step)
             && parsed.action.as_ref().is_some_and(|action| !(self.policy.has_known_form)(&self.state, action))
         {
             return Some("the action has none of the forms that the instruction lists".to_owned());
@@ -52,6 +55,16 @@ impl Engine {
         is_too_short.then(|| format!("the reply has {length} characters, fewer than least_reply={minimum}"))
     }
 
+    fn open_step(&self, step: u32) -> Option<&Step> {
+        self.state.open_episode().and_then(|episode| episode.step(step))
+    }
+
+    /// Returns whether the next action that the actor replies in a step is a draft, which it is then asked to fit to the
+    /// present state. The public code of RCI checks the form only after that.
+    fn is_drafted(&self, step: u32) -> bool {
+        self.state.settings().grounding && self.open_step(step).is_some_and(|s| s.current_draft().is_none())
+    }
+
     /// Returns the failure for an actor's unusable reply that is not requested again; `reply` is (text, reasoning, tool calls).
     /// Returns `None` if the reply is usable. An empty reply is usable, as an empty action, if the setting
     /// `empty_action` is on (as in the public code of ReAct and Reflexion) and no person is present to decide.
@@ -71,11 +84,10 @@ impl Engine {
             return None;
         }
         let (text, reasoning, tool_calls) = reply;
-        let repeats =
-            match self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies) {
-                0 => String::new(),
-                n => format!(", {} times", n + 1),
-            };
+        let repeats = match self.open_step(step).map_or(0, |s| s.unusable_replies) {
+            0 => String::new(),
+            n => format!(", {} times", n + 1),
+        };
         const RAISE_TOKEN_LIMIT_HINT: &str =
             "raise max_tokens or reduce reasoning, or change the prompt or the model";
         // Raising `max_tokens` wouldn't help: the provider has already retried with a higher limit and without one.
@@ -161,7 +173,7 @@ impl Engine {
                     let source = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
                     let unusable_reason = self.unusable_reason(step, text, &parsed, *truncated);
                     if unusable_reason.is_some() {
-                        events.push((Cause::Model, Event::AskedAgain { step, unusable_reason }));
+                        events.push((Cause::Model, Event::AskedAgain { step, unusable_reason, draft: None }));
                     } else if let Some(failure) = self.unusable_failure(
                         step,
                         (text, reasoning, tool_calls),
@@ -171,6 +183,9 @@ impl Engine {
                     ) {
                         events.push((Cause::Model, Event::CallFailed { call: *call, failure }));
                         events.push((Cause::Model, Event::Paused { reason: PauseReason::Failure }));
+                    } else if let Some(draft) = parsed.action.clone().filter(|_| self.is_drafted(step)) {
+                        let draft = Some(draft);
+                        events.push((Cause::Model, Event::AskedAgain { step, unusable_reason, draft }));
                     } else {
                         let ParsedActorReply { thought, action, complaints, .. } =
                             parsed.with_truncation_note(*truncated);

@@ -59,7 +59,8 @@ impl Condition {
             }
             Self::Reply(request) => {
                 let step = state.open_episode().and_then(Episode::last_step);
-                let is_repeated = step.is_some_and(|step| step.answer.is_none() && step.unusable_replies > 0);
+                let is_repeated =
+                    step.is_some_and(|step| step.answer.is_none() && step.unusable_since_draft() > 0);
                 *request == if is_repeated { ReplyRequest::Repeated } else { ReplyRequest::First }
             }
             Self::Setting(condition) => condition.is_met(run),

@@ -483,13 +483,14 @@ fn parse_segment(
 }
 
 /// The facts, by their names in templates.
-const FACTS: [(&str, Fact); 6] = [
+const FACTS: [(&str, Fact); 7] = [
     ("task_type", Fact::TaskType),
     ("trial", Fact::Trial),
     ("reward", Fact::Reward),
     ("total_reward", Fact::TotalReward),
     ("progress_gain", Fact::ProgressGain),
     ("total_progress_gain", Fact::TotalProgressGain),
+    ("draft", Fact::Draft),
 ];
 
 fn parse_fact(name: &str) -> Result<Fact, String> {

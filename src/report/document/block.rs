@@ -58,6 +58,8 @@ pub enum Block<'a> {
     UnusableReplies(u32),
     /// The actor was asked again, for this reason.
     AskedAgain(&'a str),
+    /// The actor was asked to fit this action to the present state.
+    Draft(&'a str),
     Warning(&'a str),
     /// What samples of the step's prompt proposed.
     Samples(SampleFacts<'a>),
@@ -168,6 +170,7 @@ impl<'a> Block<'a> {
             Block::UnusableReplies(1) => vec![words("1 unusable reply")],
             Block::UnusableReplies(count) => vec![words(format!("{count} unusable replies"))],
             Block::AskedAgain(reason) => vec![words("asked again: "), quote(*reason)],
+            Block::Draft(action) => vec![words("draft, to be fitted to the state: "), code(*action)],
             Block::Warning(text) => vec![words("warning: "), quote(*text)],
             Block::Samples(samples) => {
                 let span = |(is_proposal, text)| if is_proposal { code(text) } else { words(text) };

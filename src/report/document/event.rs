@@ -65,6 +65,7 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
         }
         Event::ProposalRejected { proposed, reason, .. } => vec![Block::Rejected { proposal: proposed, reason }],
         Event::AskedAgain { unusable_reason: Some(reason), .. } => vec![Block::AskedAgain(reason)],
+        Event::AskedAgain { draft: Some(action), .. } => vec![Block::Draft(action)],
         Event::ActionTaken { .. } => of_last_step(after, |step, _| executed(step)),
         Event::Observed { .. } => of_last_step(after, observed),
         Event::Noted { .. } => of_last_step(after, findings),

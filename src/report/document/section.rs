@@ -57,6 +57,7 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     let (first, last) = if acts(false).any(is_of_step) { (None, shown_block) } else { (shown_block, None) };
     decision.extend(first);
     decision.extend((step.unusable_replies > 0).then_some(Block::UnusableReplies(step.unusable_replies)));
+    decision.extend(step.drafts.iter().map(|draft| Block::Draft(&draft.action)));
     decision.extend(step.warnings.iter().map(|warning| Block::Warning(warning)));
     let changes = step.setting_deviations.iter();
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));

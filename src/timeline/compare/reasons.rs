@@ -113,9 +113,11 @@ impl Comparison {
     }
 }
 
-/// Returns how often a person asked the agent for a step again, excluding automatic retries of unusable replies.
+/// Returns how often a person asked the agent for a step again, excluding automatic retries of unusable replies and requests
+/// to fit a draft.
 fn manual_retries(step: Option<&Step>) -> u32 {
-    step.map_or(0, |s| s.retry.saturating_sub(s.unusable_replies + s.partial_replies.len() as u32))
+    let automatic = |s: &Step| s.unusable_replies + (s.partial_replies.len() + s.drafts.len()) as u32;
+    step.map_or(0, |s| s.retry.saturating_sub(automatic(s)))
 }
 
 /// The parts of a row that a person edited.

@@ -126,7 +126,8 @@ impl Details<'_> {
 
     fn write_step(&mut self, step: &Step, section: &Section<'_>) {
         let mut replies = actor_replies(step, self.context);
-        let mut read = replies.pop_if(|reply| reply.unusable_reason.is_none());
+        let mut read = replies.pop_if(|reply| reply.unusable_reason.is_none() && !reply.is_draft);
+        let mut drafts = replies.iter().filter(|reply| reply.is_draft);
         for block in section.blocks() {
             // What was read stands above what was made of it.
             let is_made_of_reply = matches!(
@@ -147,6 +148,12 @@ impl Details<'_> {
             self.write_block(block);
             match block {
                 Block::UnusableReplies(_) => self.write_unusable(&replies),
+                // What else the reply says.
+                Block::Draft(action) => {
+                    if let Some(reply) = drafts.next().filter(|reply| reply.text.trim() != *action) {
+                        self.write_reply(reply);
+                    }
+                }
                 Block::Observation { .. } => self.write_answer(step),
                 _ => {}
             }
@@ -313,6 +320,8 @@ struct ActorReply {
     tool_calls: Vec<ToolCall>,
     /// Set if another one was requested because this one could not be used.
     unusable_reason: Option<String>,
+    /// Whether another one was requested that fits this one to the present state.
+    is_draft: bool,
 }
 
 /// Returns the actor's replies in a step, in order.
@@ -326,11 +335,13 @@ fn actor_replies(step: &Step, context: &Context<'_>) -> Vec<ActorReply> {
             Event::PromptSent { prompt } if prompt.question.is_none() => actors.push(prompt.call),
             Event::ReplyReceived { call, text, tool_calls, .. } if actors.contains(call) => {
                 let (text, tool_calls) = (text.clone(), tool_calls.clone());
-                replies.push(ActorReply { text, tool_calls, unusable_reason: None });
+                replies.push(ActorReply { text, tool_calls, unusable_reason: None, is_draft: false });
             }
-            Event::AskedAgain { unusable_reason: Some(why), .. } => {
-                if let Some(last) = replies.last_mut() {
-                    last.unusable_reason = Some(why.clone());
+            Event::AskedAgain { unusable_reason, draft, .. } => {
+                // A person who asks again says nothing about the reply.
+                let is_automatic = unusable_reason.is_some() || draft.is_some();
+                if let Some(last) = replies.last_mut().filter(|_| is_automatic) {
+                    (last.unusable_reason, last.is_draft) = (unusable_reason.clone(), draft.is_some());
                 }
             }
             Event::CallFailed { call, failure } if failure.kind == Some(FailureKind::Unusable) => {

@@ -46,6 +46,7 @@ fn kind(block: &Block<'_>) -> Option<&'static str> {
         Block::PromptEdited => "edited prompt",
         Block::FirstShown(_) => "first shown lessons",
         Block::UnusableReplies(_) => "unusable replies",
+        Block::Draft(_) => "draft",
         Block::Warning(_) => "warning",
         Block::Samples(_) => "samples",
         Block::RequestChanged(..) => "changed request",
@@ -105,6 +106,7 @@ const FACTS: &[(&str, &str, u8)] = &[
     // A step counts them; the event has the reason.
     ("unusable replies", "1 unusable reply", PAGES | STORY | DETAILS),
     ("asked again for a reason", "asked again: there was no action in the reply", TRANSCRIPT | DETAILS),
+    ("draft", "draft, to be fitted to the state: look around", ALL),
     ("warning", "warning: the server is slow", ALL),
     ("samples", "2 of 3 samples (1 failed): go to desk 1 (1), think: Wait. (1)", ALL),
     ("samples", "1 sample without lesson 1: go to desk 2", ALL),

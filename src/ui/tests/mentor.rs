@@ -367,7 +367,7 @@ fn parse_complaints_are_shown_with_the_step() {
     fixture.send_prompt();
     fixture.write(
         Cause::Model,
-        Event::AskedAgain { step: 25, unusable_reason: Some("there was no action".to_owned()) },
+        Event::AskedAgain { step: 25, unusable_reason: Some("there was no action".to_owned()), draft: None },
     );
     fixture.propose(None, Some("go to microwave 1"));
     fixture.pause();

@@ -91,7 +91,7 @@ fn the_reasoning_of_a_discarded_proposal_is_gone() {
     let mut fixture = with_reasoning();
     let reply = |fixture: &Fixture| fixture.state().last_step().unwrap().reasoning.to_string();
     assert_eq!(reply(&fixture), format!("{REASONING} (2)"), "without the blanks around it");
-    fixture.write(Cause::Person, Event::AskedAgain { step: 2, unusable_reason: None });
+    fixture.write(Cause::Person, Event::AskedAgain { step: 2, unusable_reason: None, draft: None });
     assert_eq!(reply(&fixture), "");
 }
 
@@ -117,7 +117,7 @@ fn a_tool_call_is_shown_where_a_reply_is_missing() {
     };
     write_reply(&mut fixture, "", r#"{"at": "desk 1"}"#);
     let unusable_reason = Some("it has no text".to_owned());
-    fixture.write(Cause::Model, Event::AskedAgain { step: 1, unusable_reason });
+    fixture.write(Cause::Model, Event::AskedAgain { step: 1, unusable_reason, draft: None });
     write_reply(&mut fixture, "> look", r#"{"at": "desk 2"}"#);
     let proposed =
         Event::Proposed { step: 1, thought: None, action: Some("look".to_owned()), complaints: Vec::new() };

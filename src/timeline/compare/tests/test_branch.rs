@@ -90,7 +90,7 @@ impl TestBranch {
 
     /// Lets a person ask the agent again for the waiting step; it then proposes this action.
     pub(super) fn ask_again(&mut self, action: &str) {
-        self.write(Event::AskedAgain { step: self.step, unusable_reason: None });
+        self.write(Event::AskedAgain { step: self.step, unusable_reason: None, draft: None });
         self.step -= 1;
         self.propose(action);
     }
