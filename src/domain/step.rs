@@ -225,10 +225,11 @@ pub struct Step {
     #[serde(default)]
     #[serde(rename = "lessons")]
     pub lesson_count: u32,
-    /// The numbers of the lessons by a person whose present wording is in a prompt to the actor for the first time.
+    /// The numbers of the lessons by a person whose present wording is in a prompt to the actor for the first time, each
+    /// after the event that sent the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "new_lessons")]
-    pub first_shown_lessons: Vec<u32>,
+    pub first_shown_lessons: Vec<(Seq, u32)>,
     #[serde(default)]
     pub usage: Usage,
     /// The event of the observation.

@@ -40,7 +40,8 @@ fn events_of(session: &str) -> Vec<Arc<Envelope>> {
             let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
             value["seq"] = (n + 1).into();
             value["at"] = "2026-11-20T10:40:00Z".into();
-            let cause = if line.contains("overridden") { "person" } else { "policy" };
+            let is_person = line.contains("overridden") || line.contains(r#""cause":"person""#);
+            let cause = if is_person { "person" } else { "policy" };
             value["cause"] = cause.into();
             Arc::new(serde_json::from_value(value).unwrap())
         })
@@ -107,6 +108,52 @@ fn a_transcript_can_continue_from_any_event() {
             whole.event_lines(&events[n], &states[n + 1]);
         }
         assert_eq!(rest(Transcript::from_state(&states[cut]), cut), rest(whole, cut), "from event {cut}");
+    }
+}
+
+/// Regression: a lesson that entered the prompt and was then switched off entered it again, after it was switched off and
+/// once more with the next prompt of the step.
+#[test]
+fn a_switched_off_lesson_does_not_enter_the_prompt_again() {
+    let taught = r#"{"type":"lesson_changed","cause":"person","op":"add","id":"a2","kind":"error","scope":"environment","origin":"person","text":{"text":"Stoves burn."},"by":"person"}"#;
+    let switched_off = r#"{"type":"lesson_changed","cause":"person","op":"status","id":"a2","was":"on","status":"off","by":"person"}"#;
+    let asked_again = r#"{"type":"asked_again","cause":"person","step":1}"#;
+    let proposed = r#"{"type":"proposed","step":1,"action":"go to microwave 1"}"#;
+    let prompt = |retry: u32, lessons: &str| {
+        let call = retry + 2;
+        format!(
+            r#"{{"type":"prompt_sent","call":{call},"asked":"actor","episode":1,"step":1,"retry":{retry},"seed":7,"segments":[{lessons}],"tokens":10,"sha256":"00"}}"#
+        )
+    };
+    let lesson = r#"{"label":"error","origin":{"lesson":{"id":"a2","version":1}},"role":"user","tokens":5}"#;
+    let end = [
+        r#"{"type":"action_taken","step":1,"call":9,"action":"go to microwave 1","by":"actor"}"#,
+        r#"{"type":"observed","step":1,"call":9,"turn":{"observation":"You arrive.","reward":0,"progress":0,"done":false,"won":false,"valid":true}}"#,
+    ];
+    let (with, without) = (prompt(0, lesson), prompt(0, ""));
+    let (again_with, again_without) = (prompt(1, lesson), prompt(1, ""));
+    let cases: [(&[&str], [&str; 3]); 3] = [
+        (
+            &[taught, &with, proposed, switched_off, asked_again, &again_without, proposed],
+            ["enters the prompt", "switched off lesson 1", "asked again"],
+        ),
+        (
+            &[&without, proposed, taught, asked_again, &again_with, proposed, switched_off],
+            ["asked again", "enters the prompt", "switched off lesson 1"],
+        ),
+        (
+            &[&without, proposed, taught, asked_again, &again_with, proposed],
+            ["taught lesson 1", "asked again", "enters the prompt"],
+        ),
+    ];
+    for (lines, order) in cases {
+        let start: Vec<&str> = SESSION.lines().filter(|line| !line.is_empty()).take(3).collect();
+        let events = events_of(&[&start, lines, &end].concat().join("\n"));
+        for page in [render_transcript(&events), render_markdown(&record_of(&events))] {
+            let places = order.map(|words| page.find(words).unwrap_or_else(|| panic!("{words}: {page}")));
+            assert!(places.is_sorted(), "{order:?}: {page}");
+            assert_eq!(page.matches("enters the prompt").count(), 1, "{page}");
+        }
     }
 }
 

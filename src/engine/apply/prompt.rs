@@ -45,7 +45,8 @@ impl State {
         }
         let by_person = self.pool.mark_shown(lesson_ids(prompt), seq);
         if !by_person.is_empty() {
-            self.edit_step(seq, |step| step.first_shown_lessons.extend(by_person));
+            let shown = by_person.into_iter().map(|number| (seq, number));
+            self.edit_step(seq, |step| step.first_shown_lessons.extend(shown));
         }
     }
 

@@ -53,7 +53,7 @@ pub enum Block<'a> {
     PartialText(&'static str, &'a str),
     PromptEdited,
     /// The numbers of lessons by a person that are in the actor's prompt for the first time.
-    FirstShown(&'a [u32]),
+    FirstShown(Vec<u32>),
     /// How many replies of a step were unusable.
     UnusableReplies(u32),
     /// The actor was asked again, for this reason.
@@ -156,15 +156,14 @@ impl<'a> Block<'a> {
             }
             Block::PartialText(name, text) => vec![words(format!("{name} so far: ")), quote(*text)],
             Block::PromptEdited => vec![Span::Person, words(" edited its prompt")],
-            Block::FirstShown([number]) => {
-                vec![words(format!("lesson {number} (by ")), Span::Person, words(") enters the prompt")]
-            }
             Block::FirstShown(numbers) => {
+                let is_one = numbers.len() == 1;
+                let (noun, verb) = if is_one { ("lesson", "enters") } else { ("lessons", "enter") };
                 let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
                 vec![
-                    words(format!("lessons {} (by ", numbers.join(", "))),
+                    words(format!("{noun} {} (by ", numbers.join(", "))),
                     Span::Person,
-                    words(") enter the prompt"),
+                    words(format!(") {verb} the prompt")),
                 ]
             }
             Block::UnusableReplies(1) => vec![words("1 unusable reply")],

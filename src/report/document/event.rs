@@ -2,7 +2,7 @@
 
 use super::block::{Block, EDITED_BY_PERSON, Line, quote, words};
 use super::samples::finished_samples;
-use super::section::{cancelled_call, executed, findings, observed, thought_fate, undecided};
+use super::section::{cancelled_call, executed, findings, first_shown, observed, thought_fate, undecided};
 use crate::catalog::run_roles;
 use crate::domain::{Author, EpisodeSummary, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
 use crate::engine::{Episode, Event, PauseReason, State};
@@ -99,8 +99,9 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
             if let Some(question) = prompt.question {
                 return notice(format!("? mentor call: {}", question.name()));
             }
-            let shown = after.last_step().map_or(&[][..], |step| &step.first_shown_lessons);
-            if shown.is_empty() { Vec::new() } else { vec![Block::FirstShown(shown)] }
+            // Not the lessons that an earlier prompt of the step has shown.
+            let shown = after.last_step().into_iter().flat_map(first_shown);
+            shown.filter(|(seq, _)| *seq == after.head).map(|(_, block)| block).collect()
         }
         Event::PromptDrafted { prompt } if prompt.edited => vec![Block::PromptEdited],
         Event::CallGivenUp { .. } => notice("continued without the reply".to_owned()),

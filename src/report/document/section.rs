@@ -4,8 +4,8 @@ use super::block::{Block, Span, words};
 use super::samples::samples_of;
 use crate::catalog::RULES;
 use crate::domain::{
-    Author, DecidedBy, Intervention, ModelRole, Note, NoteKind, PartialReply, PersonAct, Reflection, Seq,
-    ShownAs, Step, ThoughtDisposition,
+    Author, DecidedBy, Intervention, ModelRole, Note, NoteKind, PartialReply, Reflection, Seq, ShownAs, Step,
+    ThoughtDisposition,
 };
 use crate::engine::{Episode, State};
 use std::borrow::Cow;
@@ -49,20 +49,18 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     decision.extend(rejections.map(|(proposal, reason)| Block::Rejected { proposal, reason }));
     decision.extend(step.partial_replies.iter().flat_map(cancelled_call));
     decision.extend(step.prompt_edited.then_some(Block::PromptEdited));
-    let shown = &step.first_shown_lessons;
-    let shown_block = (!shown.is_empty()).then_some(Block::FirstShown(shown));
-    // A lesson of this step is shown after the person asked again.
-    let is_of_step =
-        |act: &Intervention| matches!(act.act, PersonAct::Lesson { number, .. } if shown.contains(&number));
-    let (first, last) = if acts(false).any(is_of_step) { (None, shown_block) } else { (shown_block, None) };
-    decision.extend(first);
+    // Lessons enter the step's first prompt, or one that was sent after the person had done something.
+    let mut lessons_and_acts: Vec<_> =
+        first_shown(step).chain(acts(false).map(|act| (act.seq, intervention(act)))).collect();
+    lessons_and_acts.sort_by_key(|(seq, _)| *seq);
+    let mut lessons_and_acts = lessons_and_acts.into_iter().map(|(_, block)| block).peekable();
+    decision.extend(lessons_and_acts.next_if(|block| matches!(block, Block::FirstShown(_))));
     decision.extend((step.unusable_replies > 0).then_some(Block::UnusableReplies(step.unusable_replies)));
     decision.extend(step.drafts.iter().map(|draft| Block::Draft(&draft.action)));
     decision.extend(step.warnings.iter().map(|warning| Block::Warning(warning)));
     let changes = step.setting_deviations.iter();
     decision.extend(changes.map(|change| Block::RequestChanged(ModelRole::Actor, change)));
-    decision.extend(acts(false).map(intervention));
-    decision.extend(last);
+    decision.extend(lessons_and_acts);
     decision.extend((!step.reasoning.is_empty()).then_some(Block::Reasoning(&step.reasoning)));
     decision.extend(step.tool_calls.iter().map(Block::ToolCall));
     decision.extend(samples_of(step).into_iter().map(Block::Samples));
@@ -80,6 +78,16 @@ pub fn step_section<'a>(step: &'a Step, episode: &'a Episode, state: &'a State) 
     }));
     outcome.extend(step.remarks.iter().map(|remark| Block::Remark(remark)));
     Section { step: step.number, decision, outcome }
+}
+
+/// Returns the lessons that a person has taught and that a prompt of the step was the first to show, with the event of
+/// each such prompt.
+pub(super) fn first_shown(step: &Step) -> impl Iterator<Item = (Seq, Block<'_>)> {
+    let prompts = step.first_shown_lessons.chunk_by(|one, other| one.0 == other.0);
+    prompts.filter_map(|lessons| {
+        let numbers = lessons.iter().map(|(_, number)| *number).collect();
+        Some((lessons.first()?.0, Block::FirstShown(numbers)))
+    })
 }
 
 /// Adds the thought and what became of it, then the action or the proposal.

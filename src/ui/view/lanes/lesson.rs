@@ -41,7 +41,7 @@ pub(super) fn lesson_rows(
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
     let shown = context.displayed_state().episode.as_ref().map_or(0, |e| e.number);
     let (long, short) = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
-    let enters = enters_prompt(lesson, context.displayed_state());
+    let enters = !off && enters_prompt(lesson, context.displayed_state());
     let measured = measured_label(lesson, context);
     // With a row to spare, the result has one of its own; else it takes the place of the source.
     let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
