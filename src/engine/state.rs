@@ -7,7 +7,8 @@ use super::{
 use crate::domain::{
     Autonomy, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary,
     PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, SampleStats, Scope, Seq,
-    SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo, TypedSetting, pluralize,
+    SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo, TypedSetting, format_price,
+    pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -200,10 +201,20 @@ impl UsageTotals {
         called.saturating_add(beside)
     }
 
-    /// Describes the calls and tokens of each model that was called.
+    /// Returns whether models were called for anything but the actor's steps.
+    pub fn has_other_calls(&self) -> bool {
+        self.mentor_calls > 0 || self.samples.requested > 0 || self.prefetch.wasted.tokens() > 0
+    }
+
+    /// Describes the calls and tokens of each model that was called. If samples or unused prefetches belong to them, it
+    /// also says what all of them come to.
     pub fn describe(&self) -> String {
+        let price = |nano: u64| match nano {
+            0 => String::new(),
+            _ => format!(", cost {}", format_price(nano)),
+        };
         let part = |role: &str, calls: u64, tokens: u64, counts: TokenCounts| {
-            let cost = counts.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
+            let cost = price(counts.cost_nano);
             let source = if counts.tokens() == counts.estimated || counts.tokens() == counts.reported {
                 if counts.estimated > 0 { " (estimated)".to_owned() } else { String::new() }
             } else {
@@ -211,11 +222,19 @@ impl UsageTotals {
             };
             format!("{role} {}, {tokens} tokens{source}{cost}", pluralize(calls, "call"))
         };
-        let actor = part("actor", self.actor_calls, self.actor_tokens, self.actor_counts);
-        if self.mentor_calls == 0 {
-            return actor;
+        let mut parts = vec![part("actor", self.actor_calls, self.actor_tokens, self.actor_counts)];
+        if self.mentor_calls > 0 {
+            parts.push(part("mentor", self.mentor_calls, self.mentor_tokens, self.mentor_counts));
         }
-        format!("{actor}; {}", part("mentor", self.mentor_calls, self.mentor_tokens, self.mentor_counts))
+        let wasted = self.prefetch.wasted;
+        let prefetched = (wasted.tokens() > 0)
+            .then(|| format!("unused prefetches, {} tokens{}", wasted.tokens(), price(wasted.cost_nano)));
+        let beside: Vec<String> = self.samples.describe().into_iter().chain(prefetched).collect();
+        if !beside.is_empty() {
+            parts.extend(beside);
+            parts.push(format!("together {} tokens{}", self.tokens(), price(self.cost_nano())));
+        }
+        parts.join("; ")
     }
 }
 

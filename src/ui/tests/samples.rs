@@ -2,7 +2,7 @@
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{
-    BranchId, DecidedBy, LessonId, Sample, SampleRequest, SampleStatus, SampledLesson, ShownAs,
+    BranchId, DecidedBy, EndReason, LessonId, Sample, SampleRequest, SampleStatus, SampledLesson, ShownAs,
     ThoughtDisposition, Usage,
 };
 use crate::driver::{Fork, Health, SampleOrder};
@@ -368,4 +368,52 @@ fn a_decision_is_kept_as_a_test() {
     let mut screen = TestScreen::new(Fixture::new(), 80, 24);
     screen.press("=");
     assert_eq!(notice(&screen), "no decision to keep yet");
+}
+
+/// Regression: some totals of the run counted samples and others didn't, and none said so.
+#[test]
+fn totals_of_the_run_count_and_name_samples() {
+    let totals = with_samples().state().usage;
+    let sampled = totals.samples.spent.tokens();
+    assert_eq!((sampled, totals.tokens()), (4968, totals.actor_tokens + totals.mentor_tokens + 4968));
+    let mut screen = TestScreen::new(with_samples(), 200, 60);
+    let shown = screen_text(&screen.draw());
+    assert!(shown.lines().next().unwrap().contains("k tokens, 4.9k of them for samples"), "{shown}");
+    let together = format!("together {} tokens", totals.tokens());
+    screen.press("p");
+    let shown = screen_text(&screen.draw());
+    let words = "5 samples, 1 failed, 4968 tokens, cost 0.009936; ";
+    assert!(shown.contains(words) && shown.contains(&together), "{shown}");
+    let mut fixture = with_samples();
+    fixture.end_episode(false, EndReason::Person);
+    let mut screen = TestScreen::new(fixture, 200, 60);
+    screen.press("C");
+    let shown = screen_text(&screen.draw());
+    assert!(
+        shown.contains("whole run        actor 24 calls, 30504 tokens; 5 samples, 1 failed, 4968"),
+        "{shown}"
+    );
+    assert!(shown.contains(&together), "{shown}");
+}
+
+/// Regression: the prompt view and the step details had different numbers of tokens for one prompt.
+#[test]
+fn the_prompt_view_counts_a_prompt_like_the_step_details() {
+    for estimated in [false, true] {
+        let mut fixture = sample_session();
+        fixture.write(Cause::Person, Event::AskedAgain { step: STEP, unusable_reason: None });
+        let call = fixture.send_prompt();
+        let usage = Usage { prompt_tokens: 1187, reply_tokens: 9, estimated, ..Usage::default() };
+        fixture.receive_reply(call, "look".to_owned(), usage);
+        let mut screen = TestScreen::new(fixture, 120, 36);
+        screen.press("p");
+        let shown = screen_text(&screen.draw());
+        let words = if estimated { "about 1187 tokens, " } else { "1187 tokens reported, " };
+        assert!(shown.contains(words), "{shown}");
+        assert_eq!(shown.contains("; estimated: "), !estimated, "{shown}");
+        screen.press("Esc");
+        screen.press("i");
+        let words = if estimated { "about 1187 tokens" } else { "1187 + 9 tokens" };
+        assert!(screen_text(&screen.draw()).contains(words));
+    }
 }

@@ -120,7 +120,11 @@ fn usage_label(state: &State, dot: &str) -> String {
     if let Some(window) = run.settings.recorded(CONTEXT_TOKENS.spec.name).and_then(|s| s.value.as_u64()) {
         parts.push(format!("prompt {} of {}", thousands(prompt.tokens.into()), thousands(window)));
     }
-    parts.push(format!("run {} tokens", thousands(state.usage.tokens())));
+    let samples = match state.usage.samples.spent.tokens() {
+        0 => String::new(),
+        tokens => format!(", {} of them for samples", thousands(tokens)),
+    };
+    parts.push(format!("run {} tokens{samples}", thousands(state.usage.tokens())));
     if state.usage.cost_nano() > 0 {
         parts.push(format_price(state.usage.cost_nano()));
     }

@@ -184,14 +184,11 @@ pub(super) fn fact_lines(
         ),
     );
     let spent = &context.frame.head.usage;
-    if spent.mentor_calls > 0 || context.frame.head.ended_episodes.len() > 1 {
+    if spent.has_other_calls() || context.frame.head.ended_episodes.len() > 1 {
         add("whole run", Role::Muted, &spent.describe());
     }
     if let Some(words) = context.frame.head.prefetch_stats().describe() {
         add("prefetched", Role::Muted, &words);
-    }
-    if let Some(words) = context.frame.head.usage.samples.describe() {
-        add("sampled", Role::Muted, &words);
     }
     lines
 }

@@ -2,7 +2,7 @@
 
 use crate::catalog::{self, ActionSource, action_source};
 use crate::domain::{
-    MessageRole, Prompt, PromptRecord, SegmentLabel, SegmentOrigin, SegmentRecord, pluralize,
+    MessageRole, Prompt, PromptRecord, SegmentLabel, SegmentOrigin, SegmentRecord, Usage, pluralize,
 };
 use crate::engine::{Effect, State};
 use crate::prompt::render;
@@ -140,6 +140,16 @@ fn failure_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     lines
 }
 
+/// Returns what the step details say about an answered prompt to the actor; `None` if no model has counted or estimated
+/// its tokens, or if they aren't those of one prompt alone.
+fn prompt_usage(state: &State, record: &PromptRecord) -> Option<Usage> {
+    let step =
+        state.episode.as_deref().filter(|episode| episode.number == record.episode)?.step(record.step)?;
+    let Usage { prompt_tokens, cached, recorded, earlier, .. } = step.usage;
+    let is_own = step.call == Some(record.call) && prompt_tokens > 0;
+    (is_own && !cached && !recorded && earlier.is_empty()).then_some(step.usage)
+}
+
 /// Returns the token counts by label, the sampling, and what was left out of the prompt.
 fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut sums: Vec<(SegmentLabel, u32)> = Vec::new();
@@ -157,7 +167,16 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
         0 => "no lessons".to_owned(),
         count => pluralize(count, "lesson"),
     };
-    let words = format!("about {} tokens, {lessons}: {}", counted(record.tokens), parts.join(", "));
+    let words = match prompt_usage(state, record) {
+        Some(Usage { estimated: false, counted_by_proxy, prompt_tokens, .. }) => {
+            let by = if counted_by_proxy { "counted by a proxy" } else { "reported" };
+            format!("{prompt_tokens} tokens {by}, {lessons}; estimated: {}", parts.join(", "))
+        }
+        usage => {
+            let tokens = usage.map_or_else(|| counted(record.tokens), |usage| usage.prompt_tokens);
+            format!("about {tokens} tokens, {lessons}: {}", parts.join(", "))
+        }
+    };
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
     let plans_actions =
         state.run.as_ref().is_some_and(|run| action_source(&run.method) == ActionSource::Plan);
