@@ -2,6 +2,7 @@
 
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, ReflectionKind};
+use crate::engine::{Cause, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::WorkKind;
@@ -169,4 +170,20 @@ fn a_written_report_is_copied_and_can_be_opened() {
     assert_eq!(stage.send(UiMessage::Answer(failed)), []);
     assert!(screen_text(&stage.draw()).contains("no report written: disk full"));
     assert!(matches!(stage.press("E")[..], [Request::Export(_)]));
+}
+
+/// Regression: the first row counted thoughts against a limit that doesn't count them.
+#[test]
+fn the_first_row_counts_what_the_limit_counts() {
+    for (thoughts_count, counter) in [(true, "step 3/50"), (false, "move 2/50")] {
+        let mut f = Fixture::for_method("react", "none", 1);
+        let event = Event::SettingChanged { name: "thoughts_count".to_owned(), value: thoughts_count.into() };
+        f.write(Cause::Person, event);
+        f.begin_episode();
+        f.thinking_step("A mug is in a kitchen.");
+        f.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+        f.propose(None, Some("go to shelf 1"));
+        let shown = screen_text(&TestScreen::new(f, 120, 36).draw());
+        assert!(shown.lines().next().unwrap().contains(counter), "{shown}");
+    }
 }

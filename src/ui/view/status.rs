@@ -2,12 +2,12 @@
 
 use crate::catalog::short_goal;
 use crate::domain::common_settings::CONTEXT_TOKENS;
-use crate::domain::{Autonomy, ModelRole, format_price};
+use crate::domain::{Autonomy, ModelRole, Step, format_price};
 use crate::engine::{Effect, RunStatus, State};
 use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::chapters::shown_step;
-use crate::ui::facts::{live_position, session_outcome};
+use crate::ui::facts::{counted_unit, live_position, session_outcome};
 use crate::ui::frame_data::Context;
 use crate::ui::labels::{progress_text, subgoal_count};
 use crate::ui::model::Model;
@@ -175,11 +175,16 @@ fn bar_cells(state: &State) -> u16 {
     subgoal_count(state).map_or(4, |n| n as u16)
 }
 
+/// Returns how much of the step limit is used, in the unit that the limit counts.
 fn step_counter(state: &State, narrow: bool) -> String {
     let Some(episode) = &state.episode else { return String::new() };
     let limit = state.run.as_ref().map_or(0, |r| r.limits.steps);
-    let word = if narrow { "" } else { "step " };
-    format!("{word}{}/{limit}", episode.steps.len())
+    let unit = if narrow { String::new() } else { format!("{} ", counted_unit(state)) };
+    // The open step counts, too.
+    let open = episode.last_step().filter(|step| step.answer.is_none());
+    let is_counted = |step: &Step| state.settings().thoughts_count || !step.is_thought_only();
+    let counted = state.counted_steps(episode) + u32::from(open.is_some_and(is_counted));
+    format!("{unit}{counted}/{limit}")
 }
 
 /// Returns the mode's label and its role.
