@@ -1,5 +1,6 @@
 //! The palette: runs any action by name.
 
+use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
@@ -8,12 +9,18 @@ use crate::ui::labels::other_words;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Picker, rank};
-use crate::ui::widget::window::{Window, WindowPosition, put_line};
+use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
 /// Columns of a key: those of `Shift-Tab` and a gap.
 const KEY_COLUMNS: usize = 10;
+
+/// Columns of a name: those of the longest one and a gap.
+const NAME_COLUMNS: usize = 21;
+
+/// The most rows of the selected action's description, below the list.
+const PREVIEW_ROWS: u16 = 2;
 
 /// The palette overlay. Its query is part of an action's name or description, or a step number.
 pub(super) struct Palette {
@@ -98,7 +105,7 @@ impl Component for Palette {
         let window = Window {
             title: "Actions",
             position: WindowPosition::Middle,
-            rows: 16,
+            rows: 17,
             columns: 88,
             mode: Mode::Palette,
         };
@@ -114,14 +121,20 @@ impl Component for Palette {
             put_line(&[(Role::Muted, "no matching action".to_owned())], list, canvas);
             return;
         }
-        self.picker.draw_list(list, canvas, |action, here| {
+        let row = |action: &Action, here: bool, _: bool| {
             let role = if here { Role::Selection } else { Role::Text };
             let key = context.keymap.key_label(*action).unwrap_or_default();
             vec![
                 (Role::Key, format!("{key:<KEY_COLUMNS$}")),
-                (role, format!("{:<21}", action.name())),
+                (role, format!("{:<NAME_COLUMNS$}", action.name())),
                 (Role::Muted, action.about().to_owned()),
             ]
+        };
+        // A row may have no room for the whole description.
+        self.picker.draw_with_preview(PREVIEW_ROWS, list, canvas, row, |action, area, canvas| {
+            let is_cut = |words: &&str| KEY_COLUMNS + NAME_COLUMNS + width(words) > usize::from(list.width);
+            let words = action.map(|action| action.about()).filter(is_cut).unwrap_or_default();
+            put_lines(&paragraph((Role::Muted, ""), Role::Muted, words, area.width), area, canvas);
         });
     }
 }
@@ -162,6 +175,16 @@ mod tests {
             let found = find_actions(&all, query);
             let names: Vec<&str> = found.iter().take(3).map(|index| all[*index].name()).collect();
             assert!(names.contains(&expected.name()), "{query}: {names:?}");
+        }
+    }
+
+    /// Regression: a whole name found other actions first, which only mention it.
+    #[test]
+    fn the_name_of_an_action_finds_it_first() {
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+        for action in &all {
+            let first = find_actions(&all, action.name()).first().map(|index| all[*index].name());
+            assert_eq!(first, Some(action.name()));
         }
     }
 

@@ -339,6 +339,8 @@ pub(crate) fn marked_row<const N: usize>(
 /// How a text matches a query, the best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MatchKind {
+    /// The text is the query.
+    Whole,
     /// Each word of the query begins a word of the text.
     WordStarts,
     /// The text contains each word of the query.
@@ -350,8 +352,8 @@ enum MatchKind {
 }
 
 impl MatchKind {
-    /// Returns how a text matches the words of a query. Both are in lower case.
-    fn of(text: &str, words: &[&str]) -> Self {
+    /// Returns how a text matches a query, which has these words. Both are in lower case.
+    fn of(text: &str, query: &str, words: &[&str]) -> Self {
         let begins_word = |word: &str| {
             text.match_indices(word)
                 .any(|(at, _)| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric))
@@ -363,6 +365,7 @@ impl MatchKind {
             })
         };
         match words {
+            _ if text == query => Self::Whole,
             all if all.iter().all(|word| begins_word(word)) => Self::WordStarts,
             all if all.iter().all(|word| text.contains(word)) => Self::Words,
             all if all.iter().all(|word| has_letters(word)) => Self::LettersOfWords,
@@ -393,7 +396,7 @@ pub(crate) fn rank<'a, T, Text: AsRef<str>, const N: usize>(
         let texts = texts(item).into_iter().enumerate();
         let matches = texts.filter_map(|(nth, text)| {
             let score = pattern.score(Utf32Str::new(text.as_ref(), &mut letters), &mut matcher)?;
-            Some((MatchKind::of(&text.as_ref().to_lowercase(), &words), nth, Reverse(score), index))
+            Some((MatchKind::of(&text.as_ref().to_lowercase(), &query, &words), nth, Reverse(score), index))
         });
         scored.extend(matches.min());
     }
