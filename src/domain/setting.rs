@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A setting's origin says where its value comes from, such as a paper, public code, a flag or a person.
@@ -36,6 +37,8 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingSpec {
     pub name: &'static str,
+    /// What lists call it, if that isn't the name with spaces.
+    pub label: Option<&'static str>,
     /// What the setting does, in one sentence.
     pub meaning: &'static str,
     /// The default; where paper and public code differ, the paper's.
@@ -206,10 +209,17 @@ impl<T: Copy> TypedSetting<T> {
         if_missing: T,
         origin: SettingOrigin,
     ) -> Self {
-        let (code_default, model_mentor_default) = (None, None);
+        let (label, code_default, model_mentor_default) = (None, None, None);
+        let range = (0, 0);
         let spec =
-            SettingSpec { name, meaning, default, code_default, model_mentor_default, range: (0, 0), origin };
+            SettingSpec { name, label, meaning, default, code_default, model_mentor_default, range, origin };
         Self { spec, if_missing }
+    }
+
+    /// Sets what lists call it: its name is an abbreviation.
+    pub const fn with_label(mut self, label: &'static str) -> Self {
+        self.spec.label = Some(label);
+        self
     }
 
     /// Sets the value of the public code, which differs from the default.
@@ -232,6 +242,11 @@ impl<T: Copy> TypedSetting<T> {
 }
 
 impl SettingSpec {
+    /// Returns what lists call the setting.
+    pub fn label(&self) -> Cow<'static, str> {
+        self.label.map_or_else(|| self.name.replace('_', " ").into(), Cow::Borrowed)
+    }
+
     /// Describes the allowed values.
     pub fn allowed_values(&self) -> String {
         match (self.default, self.range) {

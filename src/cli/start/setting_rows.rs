@@ -465,7 +465,7 @@ impl SettingsContext<'_> {
             name: definition.name.to_owned(),
             role: SettingRole::Other,
             group,
-            label: definition.name.replace('_', " "),
+            label: definition.label().into_owned(),
             value: setting_text(&setting.value),
             origin: setting.origin,
             allowed,

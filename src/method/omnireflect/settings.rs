@@ -63,7 +63,8 @@ pub const REFLECT: TypedSetting<ReflectionTrigger> = ReflectionTrigger::setting(
 );
 
 pub const R_FREQ: TypedSetting<u64> =
-    TypedSetting::number("r_freq", "steps between periodic reflections", 10, (1, MAX_NUMBER), Paper);
+    TypedSetting::number("r_freq", "steps between periodic reflections", 10, (1, MAX_NUMBER), Paper)
+        .with_label("reflection interval");
 
 pub const OFFSET: TypedSetting<u64> = TypedSetting::number(
     "offset",

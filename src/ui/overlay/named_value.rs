@@ -2,6 +2,7 @@
 //! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
 use crate::catalog::{environments_with_setting, find_setting};
+use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -9,7 +10,7 @@ use crate::ui::keymap::Action;
 use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Click, Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, put_lines};
+use crate::ui::widget::window::{Line, paragraph, put_lines};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -19,6 +20,8 @@ use serde_json::Value;
 pub(super) struct NamedValue {
     /// The name as used with `set`.
     pub(super) name: String,
+    /// What the list calls it; it may be typed, too.
+    label: String,
     /// The value as typed; empty if unknown.
     current: String,
     /// The value that is sent instead, if it differs.
@@ -49,9 +52,10 @@ impl NamedValue {
         format!("{words}: {}", self.allowed)
     }
 
-    /// Returns a text field with the name and the preselected value, which typing replaces.
+    /// Returns a text field with the label and the preselected value, which typing replaces.
     pub(super) fn to_field(&self) -> TextField {
-        TextField::preselected_from(&format!("{} {}", self.name, self.current), self.name.chars().count() + 1)
+        let label = &self.label;
+        TextField::preselected_from(&format!("{label} {}", self.current), label.chars().count() + 1)
     }
 }
 
@@ -61,6 +65,7 @@ pub(super) fn sampling_values(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Na
         let (now, chosen) = run.map_or((None, false), |r| r.effective_value(asked, param));
         NamedValue {
             name: param.setting_name(asked),
+            label: param.setting_name(asked),
             current: now.as_ref().map_or_else(String::new, SamplingParam::format_value),
             sent: None,
             origin: match run.and_then(|r| r.settings.recorded(&param.setting_name(asked))).map(|s| s.origin)
@@ -101,11 +106,15 @@ pub(super) fn as_sent(all: &mut [NamedValue], unsent: &[String]) {
 /// of environments in which it has no task.
 pub(super) fn setting_values(run: Option<&RunSpec>) -> Vec<NamedValue> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let all = run.into_iter().flat_map(|r| r.settings.iter());
+    // The step limit isn't recorded among the settings.
+    let step_limit = run.and_then(|run| run.current_setting(MAX_STEPS.spec.name));
+    let step_limit = step_limit.iter().map(|setting| (MAX_STEPS.spec.name, setting));
+    let all = step_limit.chain(run.into_iter().flat_map(|r| r.settings.iter()));
     let named = all.filter_map(|(name, setting)| {
         let spec = find_setting(name).filter(|_| run.is_none_or(|run| concerns_tasks(run, name)))?;
         Some(NamedValue {
             name: name.to_owned(),
+            label: spec.label().into_owned(),
             current: word(&setting.value),
             sent: None,
             origin: if setting.origin == SettingOrigin::Mentor {
@@ -127,7 +136,7 @@ fn concerns_tasks(run: &RunSpec, name: &str) -> bool {
 }
 
 /// Parses an assignment: `set actor.temperature 0.5`, `actor.temperature=0.5`, or without the role `temperature 0.5`.
-/// Names with `_` may be typed with blanks. Returns `None` if the line doesn't start with a full name.
+/// Labels and names with blanks for `_` may be typed, too. Returns `None` if the line doesn't start with a full name.
 pub(super) fn parse_assignment<'a>(all: &'a [NamedValue], line: &str) -> Option<(&'a NamedValue, String)> {
     let (name, value) = split_name(line);
     let role = |n: &NamedValue| n.name.split_once('.').is_some_and(|(_, param)| param == name);
@@ -136,15 +145,17 @@ pub(super) fn parse_assignment<'a>(all: &'a [NamedValue], line: &str) -> Option<
     Some((named, value.trim_start_matches([' ', '=']).to_owned()))
 }
 
-/// Finds the value whose name, with blanks for `_`, starts the line. Returns it and the rest of the line.
+/// Finds the value whose label, or name with blanks for `_`, starts the line. Returns it and the rest of the line.
 fn match_spaced_name<'a, 'l>(all: &'a [NamedValue], line: &'l str) -> Option<(&'a NamedValue, &'l str)> {
     let line = line.strip_prefix("set ").unwrap_or(line).trim_start();
-    all.iter().find_map(|named| {
+    let matches = all.iter().filter_map(|named| {
         let param = named.name.split_once('.').map(|(_, param)| param);
-        let names = std::iter::once(named.name.as_str()).chain(param).filter(|name| name.contains('_'));
+        let names = [named.label.as_str(), named.name.as_str()].into_iter().chain(param);
         let mut rests = names.filter_map(|name| line.strip_prefix(name.replace('_', " ").as_str()));
         rests.find(|rest| rest.is_empty() || rest.starts_with([' ', '='])).map(|rest| (named, rest))
-    })
+    });
+    // One name may begin with another one.
+    matches.min_by_key(|(_, rest)| rest.len())
 }
 
 /// Splits a line, without a leading `set`, into the name and the rest.
@@ -167,6 +178,9 @@ pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value
     spec.validate(&value).map(|()| value)
 }
 
+/// The most rows of the selected value's description, below the list.
+const PREVIEW_ROWS: u16 = 2;
+
 /// The input line and the list below it.
 pub(super) struct NamedValueInput {
     pub(super) picker: Picker<NamedValue>,
@@ -177,14 +191,14 @@ impl NamedValueInput {
     pub(super) fn new(all: Vec<NamedValue>) -> Self {
         let search = |all: &[NamedValue], line: &str| match parse_assignment(all, line) {
             Some((named, _)) => all.iter().position(|other| other.name == named.name).into_iter().collect(),
-            None => rank(all, split_name(line).0, |n| [format!("{} {}", n.name, n.meaning)]),
+            None => rank(all, split_name(line).0, |n| [format!("{} {} {}", n.label, n.name, n.meaning)]),
         };
         Self { picker: Picker::new(all, search) }
     }
 
     /// Returns the preferred number of rows.
     pub(super) fn needed_rows(&self) -> u16 {
-        self.picker.items().len() as u16 + 2
+        self.picker.items().len() as u16 + 3 + PREVIEW_ROWS
     }
 
     /// Returns the value whose name is typed, and the text after the name.
@@ -252,17 +266,24 @@ impl NamedValueInput {
         put_lines(help, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }, canvas);
         let above = 1 + help.len() as u16;
         let list = Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area };
-        let wide = self.picker.items().iter().map(|n| n.name.chars().count()).max().unwrap_or(0);
-        self.picker.draw_list(list, canvas, |named, here| {
-            let gap = " ".repeat(wide.saturating_sub(named.name.chars().count()) + 2);
-            marked_row(context, "", here, named.name.clone(), [gap, named.description()])
+        let wide = self.picker.items().iter().map(|n| n.label.chars().count()).max().unwrap_or(0);
+        let row = |named: &NamedValue, here: bool, _: bool| {
+            let gap = " ".repeat(wide.saturating_sub(named.label.chars().count()) + 2);
+            marked_row(context, "", here, named.label.clone(), [gap, named.description()])
+        };
+        // A row may have no room for all that there is to say; of a typed name, the help says it.
+        let is_typed = self.typed_value().is_some();
+        self.picker.draw_with_preview(PREVIEW_ROWS, list, canvas, row, |named, area, canvas| {
+            let named = named.filter(|_| !is_typed);
+            let words = named.map_or_else(String::new, |named| named.allowed_text(false));
+            put_lines(&paragraph((Role::Muted, ""), Role::Muted, &words, area.width), area, canvas);
         });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NamedValue, parse_assignment, setting_values};
+    use super::{NamedValue, NamedValueInput, parse_assignment, setting_values};
     use crate::catalog::fixture::test_spec;
 
     /// Regression: the fork dialog listed settings of environments in which the run has no task.
@@ -279,18 +300,44 @@ mod tests {
         assert!(has("babyai", "max_moves") && has("pddl", "max_moves"));
     }
 
+    /// Regression: the list of settings had no step limit, and called settings by names such as `r_freq`.
+    #[test]
+    fn the_step_limit_is_listed_and_settings_have_labels() {
+        let mut run = test_spec("omnireflect", &[("a", "")]);
+        run.limits.steps = 17;
+        let all = setting_values(Some(&run));
+        let labels: Vec<&str> = all.iter().map(|named| named.label.as_str()).collect();
+        assert!(
+            labels.contains(&"reflection interval") && !labels.iter().any(|l| l.contains('_')),
+            "{labels:?}"
+        );
+        let mut input = NamedValueInput::new(all);
+        for (label, value, expected) in [
+            ("max steps", "max steps 17", ("max_steps", "9")),
+            ("reflection interval", "reflection interval 10", ("r_freq", "9")),
+        ] {
+            input.picker.set_text(label);
+            assert_eq!(input.accept(), Ok(None));
+            assert_eq!(input.picker.text(), value);
+            input.picker.set_text(&format!("{} 9", value.rsplit_once(' ').unwrap().0));
+            assert_eq!(input.accept(), Ok(Some((expected.0.to_owned(), expected.1.to_owned()))));
+        }
+    }
+
     /// Regression: `max moves 5` lost its 5, because the line didn't start with a full name.
     #[test]
     fn a_name_may_be_typed_with_blanks_and_keeps_its_value() {
         let named = |name: &str| NamedValue {
             name: name.to_owned(),
+            label: name.replace('_', " "),
             current: "0".to_owned(),
             sent: None,
             origin: "",
             meaning: "",
             allowed: String::new(),
         };
-        let all = ["max_steps", "max_moves", "seed", "actor.max_tokens"].map(named);
+        let all = ["max_steps", "max_moves", "seed", "actor.max_tokens", "early_stop", "early_stop_cosine"];
+        let all = all.map(named);
         let cases = [
             ("max_moves 5", Some(("max_moves", "5"))),
             ("max moves 5", Some(("max_moves", "5"))),
@@ -299,6 +346,8 @@ mod tests {
             ("max moves", Some(("max_moves", ""))),
             ("max tokens 9", Some(("actor.max_tokens", "9"))),
             ("seed 3", Some(("seed", "3"))),
+            ("early stop on", Some(("early_stop", "on"))),
+            ("early stop cosine 0.8", Some(("early_stop_cosine", "0.8"))),
             ("max movesx 5", None),
             ("max 5", None),
         ];

@@ -382,3 +382,52 @@ fn edited_texts_are_marked_as_edited() {
     let shown = screen_text(&stage.draw());
     assert_eq!(shown.matches("edited by a person").count(), 2, "{shown}");
 }
+
+/// Regression: a person who pressed a key in the past to type something typed into a list, which said nothing about it; and
+/// one level down, Esc was said to close the dialog although it leads back to the list.
+#[test]
+fn the_list_of_changes_says_that_typing_comes_next() {
+    for (key, what, title) in
+        [("a", "the lesson", ""), ("o", "the action", "another action"), ("x", "the reason", "reject step")]
+    {
+        let mut stage = fork_dialog_at(sample_session(), 7, key);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains(&format!("Choose from the list; Enter lets you type {what}.")), "{shown}");
+        assert!(shown.contains("Esc close"), "{shown}");
+        if title.is_empty() {
+            continue;
+        }
+        stage.press("Enter");
+        let shown = screen_text(&stage.draw());
+        assert!(
+            shown.contains(title) && shown.contains("Esc back") && !shown.contains("Esc close"),
+            "{shown}"
+        );
+        stage.press("Esc");
+        assert!(screen_text(&stage.draw()).contains("Choose from the list"));
+    }
+    let mut stage = fork_dialog_at(sample_session(), 7, "F");
+    assert!(!screen_text(&stage.draw()).contains("lets you type"), "nothing is typed to continue");
+}
+
+/// Regression: the row of a setting was cut, so that its description couldn't be read.
+#[test]
+fn the_selected_setting_is_described_whole() {
+    let mut stage = fork_dialog_at(sample_session(), 7, "F");
+    stage.press("End");
+    while !screen_text(&stage.draw()).contains("▸ another setting") {
+        stage.press("Up");
+    }
+    stage.press("Enter");
+    while !screen_text(&stage.draw()).contains("▸ context tokens") {
+        stage.press("Down");
+    }
+    let shown = screen_text(&stage.draw());
+    let words = "the oldest steps are left out first: a whole number from 1 to 16000000";
+    let whole = |shown: &str| shown.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(whole(&shown).contains(words), "{shown}");
+    // While its value is typed, the line above the list says it.
+    stage.press("Enter");
+    let shown = screen_text(&stage.draw());
+    assert_eq!(whole(&shown).matches(words).count(), 1, "{shown}");
+}

@@ -4,11 +4,15 @@ use super::entries::Entry;
 use super::{ForkDialog, Stage, fork_point};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::Component;
+use crate::ui::draft::ForkChange;
 use crate::ui::facts::live_position;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
-use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
+use crate::ui::widget::window::{Line, PresentKeys, Window, WindowPosition, paragraph, put_line, put_lines};
 use ratatui::layout::Rect;
+
+/// The fewest columns with a hint below the question. On a smaller screen the list needs its row.
+const MIN_HINT_COLUMNS: u16 = 66;
 
 impl ForkDialog {
     /// Returns the question as rows.
@@ -44,7 +48,28 @@ impl ForkDialog {
                 )
             }
         };
-        paragraph((Role::FramePast, ""), Role::FramePast, &words, columns)
+        let mut lines = paragraph((Role::FramePast, ""), Role::FramePast, &words, columns);
+        if let Some(error) = &self.error {
+            lines.extend(paragraph((Role::Warning, ""), Role::Warning, error, columns));
+        } else if let Some(what) = self.typed_after_choice().filter(|_| columns >= MIN_HINT_COLUMNS) {
+            let words = format!("Choose from the list; Enter lets you type {what}.");
+            lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
+        }
+        lines
+    }
+
+    /// Returns what a person types once the selected change is chosen. Letters only move the selection until then.
+    fn typed_after_choice(&self) -> Option<&'static str> {
+        let Some(Entry::Choice(change, ..)) = self.entries.selected() else { return None };
+        Some(match change {
+            ForkChange::Action => "the action",
+            ForkChange::Thought => "the thought",
+            ForkChange::Observation => "the observation",
+            ForkChange::Reject => "the reason",
+            ForkChange::NewLesson | ForkChange::EditLesson(_) => "the lesson",
+            ForkChange::Actor | ForkChange::Mentor => "the name",
+            _ => return None,
+        })
     }
 
     fn title(&self) -> String {
@@ -107,7 +132,10 @@ impl ForkDialog {
             columns: COLUMNS,
             mode: self.mode(context),
         };
-        let inside = window.draw(context, screen, canvas);
+        // From a value, Esc leads to the list of changes.
+        let closing_label = matches!(self.stage, Stage::Typing(_)).then_some("back");
+        let keys = PresentKeys { closing_label, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         match &self.stage {
             Stage::Choosing => self.draw_list(context, inside, canvas),
             Stage::Typing(value) => value.draw(context, self.error.as_deref(), inside, canvas),
