@@ -27,7 +27,7 @@ pub(super) enum Section {
     Tasks,
     Agent,
     Method,
-    /// Sessions to resume.
+    /// Recent sessions.
     Sessions,
     /// All other settings.
     Advanced,
@@ -43,7 +43,7 @@ impl Section {
             Self::Tasks => "Task",
             Self::Agent => "Agent",
             Self::Method => "Method",
-            Self::Sessions => "Resume",
+            Self::Sessions => "Sessions",
             Self::Advanced => "Advanced",
         }
     }

@@ -195,6 +195,21 @@ fn a_session_is_resumed() {
     assert_eq!(press(&mut chooser, KeyCode::Enter), expected);
 }
 
+/// Regression: the page offered to resume sessions that were finished.
+#[test]
+fn a_finished_session_is_opened_not_resumed() {
+    let mut model = model();
+    model.sessions[1].status = "finished".into();
+    let mut chooser = chooser_of(model);
+    chooser.section = Section::Sessions;
+    let shown = render(&chooser, 100, 24);
+    assert!(shown.contains("Recent sessions") && shown.contains("Enter resume"), "{shown}");
+    press(&mut chooser, KeyCode::Down);
+    let shown = render(&chooser, 100, 24);
+    assert!(shown.contains("Enter open") && shown.contains(" opens  put two mugs"), "{shown}");
+    assert!(!shown.contains("resume"), "{shown}");
+}
+
 #[test]
 fn pictures_of_the_tasks() {
     for (w, h) in [(80, 24), (60, 16)] {
@@ -228,7 +243,7 @@ fn later_updates_keep_the_selection() {
     assert!(is(press(&mut chooser, KeyCode::Enter), "b"));
     press(&mut chooser, KeyCode::Down);
     assert!(is(press(&mut chooser, KeyCode::Enter), "c"));
-    assert!(render(&chooser, 80, 24).contains("Resume 2"));
+    assert!(render(&chooser, 80, 24).contains("Sessions 2"));
     chooser.section = Section::Sessions;
     assert!(render(&chooser, 80, 24).contains("crashed"));
 }

@@ -125,19 +125,26 @@ pub struct SettingsWanted<'a> {
 /// Returns the settings of a combination, or `None` if the preset doesn't apply to the method.
 pub type SettingsSource = Box<dyn Fn(SettingsWanted<'_>) -> Option<Vec<SettingRow>> + Send>;
 
-/// A session that can be resumed.
+/// A session that can be resumed or, once it is finished, looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     /// The session's folder.
     pub path: PathBuf,
     pub goal: String,
-    /// `crashed`, `stopped` or `over`.
+    /// `crashed`, `stopped` or `finished`.
     pub status: String,
     pub branches: u32,
     /// Episodes and time, for a list; of the branch written last.
     pub about: String,
     /// Steps, method, actor and mentor.
     pub details: String,
+}
+
+impl SessionRow {
+    /// Returns whether the run has ended.
+    pub fn is_finished(&self) -> bool {
+        self.status == "finished"
+    }
 }
 
 /// Everything the start screen offers.

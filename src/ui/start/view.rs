@@ -11,7 +11,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
 use crate::ui::stage::{content_area, gap_rows, hide_private_cells};
-use crate::ui::start::types::{SettingRole, SettingRow};
+use crate::ui::start::types::{SessionRow, SettingRole, SettingRow};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, put_line, put_lines};
 use ratatui::buffer::Buffer;
@@ -151,13 +151,13 @@ fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Returns what Enter starts: the task, who acts and reflects, the method; or the session that it resumes.
+/// Returns what Enter starts: the task, who acts and reflects, the method; or the session that it opens.
 fn summary_line(chooser: &Chooser, canvas: &Canvas<'_>) -> Line {
     if chooser.section == Section::Sessions {
         let session = chooser.model.sessions.get(chooser.selected_session);
         let (goal, about) = session.map_or(("", ""), |session| (&session.goal, &session.about));
         return vec![
-            (Role::Muted, " resumes  ".to_owned()),
+            (Role::Muted, format!(" {}s  ", opening_verb(session))),
             (Role::Text, one_line(goal).into_owned()),
             (Role::Muted, format!("  {} {}", canvas.glyphs.separator, one_line(about))),
         ];
@@ -199,6 +199,11 @@ fn draw_heading(text: &str, focused: bool, area: Rect, canvas: &mut Canvas<'_>) 
     canvas.put(area.x + 1, area.y, area.width.saturating_sub(2), &format!(" {text} "), canvas.style(role));
 }
 
+/// Returns what Enter does with a session: a finished one has nothing left to play.
+fn opening_verb(session: Option<&SessionRow>) -> &'static str {
+    if session.is_some_and(SessionRow::is_finished) { "open" } else { "resume" }
+}
+
 /// Draws a vertical rule at the left edge.
 fn draw_rule(area: Rect, canvas: &mut Canvas<'_>) {
     for y in area.top()..area.bottom() {
@@ -223,8 +228,9 @@ fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut
         .key_hints(Mode::Start)
         .into_iter()
         .map(|hint| {
-            let resumes = chooser.section == Section::Sessions && hint.action == Action::Accept;
-            (hint.key, if resumes { "resume" } else { hint.label }.to_owned())
+            let opens = chooser.section == Section::Sessions && hint.action == Action::Accept;
+            let session = chooser.model.sessions.get(chooser.selected_session);
+            (hint.key, if opens { opening_verb(session) } else { hint.label }.to_owned())
         })
         .collect();
     if let Some((keys, label)) = sideways {

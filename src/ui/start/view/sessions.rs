@@ -1,4 +1,4 @@
-//! The page of sessions to resume.
+//! The page of recent sessions.
 
 use super::{draw_heading, spread};
 use crate::text::one_line;
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 const WIDTH_WITH_BRANCHES: u16 = 76;
 
 pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
-    draw_heading("Sessions to resume", true, area, canvas);
+    draw_heading("Recent sessions", true, area, canvas);
     let rows = usize::from(area.height.saturating_sub(1));
     let top = (chooser.selected_session + 1).saturating_sub(rows);
     for (place, session) in chooser.model.sessions.iter().enumerate().skip(top).take(rows) {
