@@ -11,6 +11,9 @@ use crate::ui::theme::Role;
 use crate::ui::widget::window::Line;
 use std::collections::{BTreeMap, HashMap};
 
+/// The fewest tasks of which the list gives a rate.
+const MIN_TASKS_OF_RATE: usize = 5;
+
 /// Filter, grouping and order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListOptions {
@@ -101,10 +104,14 @@ impl EpisodeRows {
                 76.. => format!(" ({:.0}-{:.0})", share.low * 100.0, share.high * 100.0),
                 _ => String::new(),
             };
-            let per_cent = share.value * 100.0;
+            // A rate of a few tasks says less than their number.
+            let rate = match tasks {
+                0..MIN_TASKS_OF_RATE => String::new(),
+                _ => format!(" {:.1} %{sure}", share.value * 100.0),
+            };
             // A task with several trials is solved if one of them is won.
             let (word, noun) = if several { ("solved", " tasks") } else { ("won", "") };
-            parts.push((Role::Title, format!("{word} {solved} of {tasks}{noun} {per_cent:.1} %{sure}")));
+            parts.push((Role::Title, format!("{word} {solved} of {tasks}{noun}{rate}")));
             parts.push((Role::Text, format!("progress {:.2}", progress / tasks as f64)));
         }
         if assisted > 0 {

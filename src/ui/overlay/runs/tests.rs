@@ -221,8 +221,19 @@ fn with_several_trials_success_is_counted_by_task() {
         .into_iter()
         .map(|p| p.1)
         .collect();
-    assert!(sums.starts_with("solved 2 of 3 tasks 66.7 %"), "{sums}");
+    assert!(sums.starts_with("solved 2 of 3 tasks · "), "{sums}");
     assert!(sums.contains("progress 0.83"), "{sums}");
+}
+
+/// Regression: `won 0 of 1 0.0 %` gave a rate of a single task.
+#[test]
+fn a_rate_is_given_from_five_tasks_on() {
+    for (tasks, has_rate) in [(1, false), (4, false), (5, true)] {
+        let state = state_with_episodes(tasks);
+        let line = EpisodeRows::build(&state, ListOptions::default()).summary_line(&state, 120, &UNICODE);
+        let line: String = line.into_iter().map(|piece| piece.1).collect();
+        assert!(line.contains("won ") && line.contains('%') == has_rate, "{tasks}: {line}");
+    }
 }
 
 #[test]
