@@ -12,6 +12,8 @@ use std::fmt::Write as _;
 
 /// Maximum number of lines for one text.
 const MAX_LINES: usize = 200;
+/// Columns of a name where the texts stand one below the other.
+const NARROW_NAME_COLUMNS: usize = 11;
 /// Number of lines that a text always gets, even if there is little room.
 const MIN_LINES: usize = 3;
 
@@ -228,11 +230,12 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
         let sides = if same { &sides[..1] } else { &sides[..] };
         for (mark, role, text) in sides.iter().filter(|s| s.2.is_some()) {
             let mark = if same { "  " } else { mark };
-            let name = padded(&entry.name, 11, glyphs);
-            for (place, row) in wrapped(text, layout.side_columns.saturating_sub(11)).into_iter().enumerate()
-            {
-                let name = if place == 0 { name.clone() } else { " ".repeat(11) };
-                lines.push(vec![(*role, mark.to_owned()), (Role::Muted, name), (*role, row)]);
+            let rows = wrapped(text, layout.side_columns.saturating_sub(NARROW_NAME_COLUMNS));
+            let (names, _) = wrap_at_most(&entry.name, NARROW_NAME_COLUMNS - 1, most);
+            for place in 0..names.len().max(rows.len()) {
+                let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
+                let name = padded(&at(&names), NARROW_NAME_COLUMNS, glyphs);
+                lines.push(vec![(*role, mark.to_owned()), (Role::Muted, name), (*role, at(&rows))]);
             }
         }
         return lines;
@@ -240,16 +243,40 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
     let room = layout.side_columns.saturating_sub(NAME_COLUMNS);
     let (a, b) = (wrapped(&entry.left, room), wrapped(&entry.right, layout.side_columns));
     let joint = " | ".replace('|', glyphs.box_drawing[1 | 4]);
-    (0..a.len().max(b.len()))
+    let (names, _) = wrap_at_most(&entry.name, NAME_COLUMNS - 1, most);
+    (0..names.len().max(a.len()).max(b.len()))
         .map(|place| {
             let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
-            let name = if place == 0 { entry.name.as_str() } else { "" };
             vec![
-                (Role::Muted, padded(name, NAME_COLUMNS - 1, glyphs) + " "),
+                (Role::Muted, padded(&at(&names), NAME_COLUMNS - 1, glyphs) + " "),
                 (left, padded(&at(&a), room, glyphs)),
                 (Role::FrameOverlay, joint.clone()),
                 (right, at(&b)),
             ]
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::glyphs::UNICODE;
+
+    /// Regression: rows such as `seen, cabinet 1: items` and `seen, cabinet 2: open` had the same name, `seen, cabinet…`.
+    #[test]
+    fn long_names_are_shown_whole() {
+        let entry = ComparisonEntry {
+            topic: "world",
+            name: "seen, cabinet 1: items".to_owned(),
+            left: Some("nothing".to_owned()),
+            right: Some("mug 1".to_owned()),
+        };
+        for (columns, name, other_rows) in [(120, 0, 0), (40, 1, 1)] {
+            let lines = side_by_side(&entry, SideLayout::for_width(columns), MAX_LINES, &UNICODE);
+            let names: Vec<&str> = lines.iter().map(|line| line[name].1.trim()).collect();
+            let rows = lines.len() / (1 + other_rows);
+            assert_eq!(names[..rows].join(" "), entry.name, "{lines:?}");
+            assert!(rows > 1, "{lines:?}");
+        }
+    }
 }
