@@ -10,6 +10,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
 use crate::ui::effect::TaughtLesson;
+use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
@@ -339,11 +340,16 @@ impl LessonEditor {
                 let number = lesson.number;
                 format!("lesson {number} says the same, so this one may change nothing: {key} merges them")
             });
-            let used = context.asks_actor().then(|| "counts from the next prompt".to_owned());
-            let retry = (used.is_some() && step_is_open && !again.is_empty())
-                .then(|| format!("{again} retries this step with it"));
-            let used = used.filter(|_| ignored.is_none());
-            let retry = retry.filter(|_| ignored.is_none());
+            let is_used = context.asks_actor() && ignored.is_none();
+            let has_ended = ended_episode(context).is_some();
+            let used = (is_used && !has_ended).then(|| "counts from the next prompt".to_owned());
+            // At the end of an episode it helps only in another one.
+            let retry = if has_ended {
+                Some("plays the task again with it")
+            } else {
+                step_is_open.then_some("retries this step with it")
+            };
+            let retry = retry.filter(|_| is_used && !again.is_empty()).map(|what| format!("{again} {what}"));
             let notice: Vec<String> = [same, saved, ignored, used, retry].into_iter().flatten().collect();
             if !notice.is_empty() {
                 requests.push(Request::ShowNotice(notice.join("; ")));

@@ -2,7 +2,7 @@
 
 use super::overlays::lost_episode;
 use super::{TestScreen, screen_text};
-use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind, Task};
+use crate::domain::{BranchId, EndReason, LessonOrigin, LessonText, ReflectionKind, Task};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
 use crate::ui::keymap::{Keymap, Mode};
@@ -277,4 +277,33 @@ fn the_story_says_how_the_episode_ended() {
     stage.press("q");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains(sentence) && shown.contains("loop_detector = true"), "{shown}");
+}
+
+/// Regression: on a branch without an earlier play of its task, the card offered no comparison.
+#[test]
+fn the_card_of_a_branch_offers_a_comparison_with_another_branch() {
+    let offer = "D  compare with another branch";
+    let f = lost_trials(1);
+    assert!(!screen_text(&end_card_screen(lost_trials(1)).draw()).contains(offer));
+    f.store.swap_branch(f.store.timeline(), BranchId("b1".to_owned()));
+    let mut stage = end_card_screen(f);
+    assert!(screen_text(&stage.draw()).contains(offer));
+    stage.press("D");
+    let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
+    assert_eq!(names, ["end", "compare"], "the card stays open");
+}
+
+/// Regression: the message after a lesson was taught at the end of an episode hid the key that plays the task again.
+#[test]
+fn a_lesson_taught_at_the_end_says_which_key_plays_again() {
+    let mut f = lost_trials(1);
+    let mut spec = (**f.state().run.as_ref().unwrap()).clone();
+    "openai:small".clone_into(&mut spec.actor);
+    f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    let mut stage = end_card_screen(f);
+    stage.press("a");
+    stage.send(UiMessage::Paste("Look around first.".to_owned()));
+    stage.press("Enter");
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+    assert_eq!(notice, "saved as Plan; r plays the task again with it");
 }
