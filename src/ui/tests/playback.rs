@@ -178,6 +178,17 @@ fn a_demo_stops_at_chapters_and_shows_their_captions() {
     assert_eq!(shown_step(&screen), 0, "one key returns to the start");
 }
 
+/// Regression: a demo that had just been opened was called a look back.
+#[test]
+fn a_demo_that_begins_is_no_look_back() {
+    let mut screen = demo(120, 36);
+    let first_row = |screen: &mut TestScreen| screen_text(&screen.draw()).lines().next().unwrap().to_owned();
+    screen.press("g");
+    assert!(first_row(&mut screen).contains("DEMO · start"), "{}", first_row(&mut screen));
+    screen.press("]");
+    assert!(first_row(&mut screen).contains("PAST step 4"), "{}", first_row(&mut screen));
+}
+
 #[test]
 fn a_chapter_stays_as_long_as_its_caption_takes_to_read() {
     let mut screen = demo(120, 36);
