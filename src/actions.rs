@@ -118,6 +118,7 @@ actions! {
     AcceptAsLesson = "lesson-accept", Hidden, "keep a dropped item of the reflection as a lesson", Does(Verb::LessonAccept);
     SavedLessons = "lessons-saved", Listed, "search the lessons of saved pools and other sessions, and take one over into this run", Instead("`retrospect lessons list`, then `lesson TEXT`");
     PromoteLesson = "lesson-promote", Listed, "save the selected lesson in a pool file", Instead("quit, then `retrospect lessons promote SESSION --lesson N`");
+    PromoteLessons = "lessons-promote", Listed, "save all lessons of the run in a pool file", Instead("quit, then `retrospect lessons promote SESSION`");
     EditLesson = "lesson-edit", Listed, "edit the selected lesson", Does(Verb::Edit);
     PinLesson = "lesson-pin", Listed, "pin or unpin the selected lesson", Does(Verb::Pin);
     ChangeLessonScope = "lesson-scope", Listed, "change the scope of the selected lesson", Does(Verb::Scope);

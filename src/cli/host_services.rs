@@ -75,7 +75,11 @@ pub(super) fn host_services(config: &Config, dir: &Path, demo: Option<&'static S
             saved_pools::list(&pool_config, &pools_dir, state, progress)
         }),
         promote_lesson: Arc::new(move |promoted: &PromotedLesson| {
-            saved_pools::promote(&promote_config, &promoted.state, &promoted.lesson, &promoted.pool)
+            let PromotedLesson { state, lesson, pool } = promoted;
+            match lesson {
+                Some(lesson) => saved_pools::promote(&promote_config, state, lesson, pool),
+                None => saved_pools::promote_all(&promote_config, state, pool),
+            }
         }),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole), progress: &WorkProgress| {
             list_role_models(&model_config, run, *role, progress)

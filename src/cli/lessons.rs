@@ -262,7 +262,7 @@ pub(super) fn promote_lessons(
     let opened = locate::open_session(config, Some(session))?;
     let state = opened.timeline.head().clone();
     let chosen: Vec<&Lesson> = if selected.is_empty() {
-        state.pool.all().filter(|l| l.is_active() && l.scope != Scope::Episode).collect()
+        state.pool.lasting().collect()
     } else {
         let all: Vec<&Lesson> = state.pool.all().collect();
         selected.iter().map(|w| pool::find_lesson(&all, w)).collect::<Result<_, _>>()?

@@ -4,7 +4,7 @@ use super::config::Config;
 use super::lessons::{self, Promotion};
 use super::pool::{self, PoolFile, PoolLine};
 use super::{lesson_environments, locate};
-use crate::domain::{Lesson, LessonId, LessonStatus};
+use crate::domain::{Lesson, LessonId, LessonStatus, pluralize};
 use crate::engine::State;
 use crate::ui::types::{SavedPool, WorkProgress};
 use std::collections::BTreeSet;
@@ -119,11 +119,33 @@ pub(super) fn promote(config: &Config, state: &State, id: &LessonId, pool: &str)
         (0, _, _) => "has the new text of lesson",
         _ => "now has lesson",
     };
-    let removed = match removed_bytes {
+    Ok(format!("{pool} {what} {number}{}", describe_removed(removed_bytes)))
+}
+
+/// Saves the lessons of a session that outlast an episode, as [`promote`] does with one.
+///
+/// # Errors
+/// Returns a message if the file can't be written.
+pub(super) fn promote_all(config: &Config, state: &State, pool: &str) -> Result<String, String> {
+    let lessons: Vec<Lesson> =
+        state.pool.lasting().map(|lesson| lesson_environments::with_task(lesson, state)).collect();
+    let saved = lessons::promote_into(config, Path::new(pool), &state.session, state, &lessons);
+    let Promotion { added, changed, measured, removed_bytes } =
+        saved.map_err(|error| format!("no lesson was saved: {error}; {}", error.hint))?;
+    let parts = [(added, "new"), (changed, "changed"), (measured, "with new measurements")];
+    let parts: Vec<String> =
+        parts.iter().filter(|part| part.0 > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let what = if parts.is_empty() { "nothing new".to_owned() } else { parts.join(", ") };
+    let removed = describe_removed(removed_bytes);
+    Ok(format!("{pool} has the run's {}: {what}{removed}", pluralize(lessons.len() as u64, "lesson")))
+}
+
+/// Says that an incomplete last line of a pool file was removed.
+fn describe_removed(bytes: u64) -> String {
+    match bytes {
         0 => String::new(),
         bytes => format!("; an incomplete last line ({bytes} bytes) was removed"),
-    };
-    Ok(format!("{pool} {what} {number}{removed}"))
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +190,14 @@ mod tests {
         assert!(!files.iter().any(|pool| pool.path.ends_with("log.jsonl")), "{files:?}");
         let found = files.iter().find(|pool| pool.path == other).unwrap();
         assert_eq!(found.lessons.iter().map(Lesson::text).collect::<Vec<_>>(), [lesson.text()]);
+
+        // All of the run's lessons follow, those of an episode excepted.
+        let lasting = state.pool.lasting().count();
+        assert!(lasting > 1 && lasting < state.pool.all().filter(|lesson| lesson.is_active()).count());
+        let saved = promote_all(&config, state, &other).unwrap();
+        assert_eq!(saved, format!("{other} has the run's {lasting} lessons: {} new", lasting - 1));
+        let again = promote_all(&config, state, &other).unwrap();
+        assert_eq!(again, format!("{other} has the run's {lasting} lessons: nothing new"));
 
         // What isn't a pool is never written to.
         let log = dir.join("log.jsonl").display().to_string();

@@ -23,6 +23,11 @@ impl Pool {
         self.lessons.iter().map(Arc::as_ref)
     }
 
+    /// Returns the active lessons that outlast an episode: those that are saved with a whole pool.
+    pub fn lasting(&self) -> impl Iterator<Item = &Lesson> {
+        self.all().filter(|lesson| lesson.is_active() && lesson.scope != Scope::Episode)
+    }
+
     /// Returns the lessons of one kind that the screen lists: all but the retired ones.
     pub fn visible_of_kind(&self, kind: ReflectionKind) -> impl DoubleEndedIterator<Item = &Lesson> {
         self.all().filter(move |l| l.kind == kind && l.status != LessonStatus::Retired)

@@ -18,11 +18,12 @@ pub type HostFn<T, R> = Arc<dyn Fn(&T) -> Result<R, String> + Send + Sync>;
 /// is cancelled.
 pub type WorkFn<T, R> = Arc<dyn Fn(&T, &WorkProgress) -> Result<R, String> + Send + Sync>;
 
-/// A lesson to save in a pool file.
+/// What to save in a pool file.
 pub struct PromotedLesson {
     /// The state of the session that has the lesson.
     pub state: Arc<State>,
-    pub lesson: LessonId,
+    /// `None` for all lessons that outlast an episode.
+    pub lesson: Option<LessonId>,
     /// The path of the file, which needn't exist.
     pub pool: String,
 }

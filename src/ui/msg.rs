@@ -75,9 +75,10 @@ pub enum Request {
     ListSessions,
     /// List the saved pools; the answer goes to the topmost overlay.
     ListSavedPools,
-    /// Save a lesson of the session in a pool file, given by its path; the answer is shown in the footer.
+    /// Save a lesson of the session, or all that outlast an episode, in a pool file, given by its path; the answer is shown in
+    /// the footer.
     PromoteLesson {
-        lesson: LessonId,
+        lesson: Option<LessonId>,
         pool: String,
     },
     /// List the models of a role's server; the answer goes to the topmost overlay.

@@ -119,7 +119,9 @@ fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
         Action::Hint => vec![Request::Hint],
         Action::ProgramOutput => vec![Request::ReadProgramOutput],
         Action::UseRecordedReply => vec![Request::ListSessions],
-        Action::SavedLessons | Action::PromoteLesson => vec![Request::ListSavedPools],
+        Action::SavedLessons | Action::PromoteLesson | Action::PromoteLessons => {
+            vec![Request::ListSavedPools]
+        }
         Action::LessonHealth => vec![Request::CheckHealth],
         Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
         _ => Vec::new(),
@@ -253,6 +255,10 @@ fn open_for_action(
         }
         Action::LessonHealth => Box::<HealthList>::default(),
         Action::SavedLessons => Box::new(SavedLessons::to_take_over(selected_lesson(model, context))),
+        Action::PromoteLessons => match context.frame.head.pool.lasting().count() {
+            0 => return Err(none("no lesson to save: none outlasts its episode")),
+            lessons => Box::new(SavedLessons::to_promote_all(lessons)),
+        },
         Action::PromoteLesson => {
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to save"))?;
             Box::new(SavedLessons::to_promote(lesson))

@@ -1,7 +1,7 @@
-//! Saved lessons: takes a lesson of a saved pool over into the run, or saves one of the run's lessons in a pool file.
+//! Saved lessons: takes a lesson of a saved pool over into the run, or saves one or all of the run's lessons in a pool file.
 
 use crate::catalog;
-use crate::domain::{Lesson, LessonId, LessonStatus, LessonText, ReflectionKind};
+use crate::domain::{Lesson, LessonId, LessonStatus, LessonText, ReflectionKind, pluralize};
 use crate::engine::{Command, LessonCommand};
 use crate::text::{one_line, prefix};
 use crate::ui::canvas::Canvas;
@@ -28,6 +28,8 @@ const MAX_ROW_BYTES: usize = 400;
 enum Purpose {
     TakeOver,
     Promote,
+    /// Saves all lessons that outlast an episode; there are this many.
+    PromoteAll(usize),
 }
 
 /// A row: a saved lesson, or a pool file.
@@ -75,6 +77,11 @@ impl SavedLessons {
         Self::new(Purpose::Promote, Some(lesson))
     }
 
+    /// Creates the list of pool files for all lessons that outlast an episode. The caller must request the saved pools.
+    pub(super) fn to_promote_all(lessons: usize) -> Self {
+        Self::new(Purpose::PromoteAll(lessons), None)
+    }
+
     fn new(purpose: Purpose, selected: Option<&Lesson>) -> Self {
         let selected =
             selected.map(|lesson| (lesson.id.clone(), lesson.number, sentence(lesson.text(), "->")));
@@ -86,7 +93,7 @@ impl SavedLessons {
     fn fill(&mut self) {
         let Some(Ok(pools)) = &self.pools else { return };
         let rows = match self.purpose {
-            Purpose::Promote => {
+            Purpose::Promote | Purpose::PromoteAll(_) => {
                 let files = pools.iter().filter(|pool| pool.is_file);
                 files.map(|pool| Row::File { path: pool.path.clone(), lessons: pool.lessons.len() }).collect()
             }
@@ -118,7 +125,7 @@ impl SavedLessons {
         if self.selected.is_some() {
             self.purpose = match self.purpose {
                 Purpose::TakeOver => Purpose::Promote,
-                Purpose::Promote => Purpose::TakeOver,
+                Purpose::Promote | Purpose::PromoteAll(_) => Purpose::TakeOver,
             };
             self.picker.set_text("");
             self.fill();
@@ -129,17 +136,17 @@ impl SavedLessons {
     fn typed_file(&self) -> Option<String> {
         let typed = self.picker.text();
         let is_pool = Path::new(&typed).extension().is_some_and(|ending| ending == "jsonl");
-        let is_new = is_pool && self.purpose == Purpose::Promote;
+        let is_new = is_pool && self.purpose != Purpose::TakeOver;
         let is_listed = self.picker.items().iter().any(|row| row.text() == typed);
         (is_new && !is_listed).then_some(typed)
     }
 
     fn accept(&self, context: &Context<'_>) -> Response {
-        let promote = |pool: String| match &self.selected {
-            Some((lesson, ..)) => {
-                Response::request_and_close(Request::PromoteLesson { lesson: lesson.clone(), pool })
-            }
-            None => Response::default(),
+        let lesson = self.selected.as_ref().map(|(lesson, ..)| lesson.clone());
+        let promote = |pool: String| {
+            let can_save = lesson.is_some() || matches!(self.purpose, Purpose::PromoteAll(_));
+            let request = || Request::PromoteLesson { lesson: lesson.clone(), pool };
+            if can_save { Response::request_and_close(request()) } else { Response::default() }
         };
         if let Some(path) = self.typed_file() {
             return promote(path);
@@ -154,6 +161,7 @@ impl SavedLessons {
     fn title(&self) -> String {
         match (self.purpose, &self.selected) {
             (Purpose::Promote, Some((_, number, _))) => format!("Save lesson {number} in a pool file"),
+            (Purpose::PromoteAll(_), _) => "Save all lessons in a pool file".to_owned(),
             _ => "Take a saved lesson over".to_owned(),
         }
     }
@@ -163,7 +171,7 @@ impl SavedLessons {
         match &self.pools {
             None => context.work_text("Reading the saved pools ...", WorkKind::SavedPools),
             Some(Err(why)) => why.clone(),
-            Some(Ok(_)) if !self.picker.items().is_empty() && self.purpose == Purpose::Promote => {
+            Some(Ok(_)) if !self.picker.items().is_empty() && self.purpose != Purpose::TakeOver => {
                 "no such file; the name of a new one ends with .jsonl".to_owned()
             }
             Some(Ok(_)) if !self.picker.items().is_empty() => "no matching lesson".to_owned(),
@@ -192,8 +200,16 @@ impl SavedLessons {
                 add("here", Role::Text, &format!("{}, {}{pinned}", kind.name(), scope_label(lesson.scope)));
             }
             Some(Row::File { .. }) => {
-                let text = self.selected.as_ref().map_or("", |selected| &selected.2);
-                add("lesson", Role::Lesson, text);
+                match (&self.selected, self.purpose) {
+                    (_, Purpose::PromoteAll(lessons)) => {
+                        let words =
+                            format!("{} that outlast an episode", pluralize(lessons as u64, "lesson"));
+                        add("saves", Role::Lesson, &words);
+                    }
+                    (selected, _) => {
+                        add("lesson", Role::Lesson, selected.as_ref().map_or("", |selected| &selected.2));
+                    }
+                }
                 add("", Role::Muted, "The file keeps its versions; --pool FILE loads it into another run.");
             }
             None => {}
@@ -316,7 +332,7 @@ impl Component for SavedLessons {
             let key = context.keymap.key_label_in(Mode::PickList, Action::NextField).unwrap_or_default();
             let text = match self.purpose {
                 Purpose::TakeOver => format!("{key}: save one of this run"),
-                Purpose::Promote => format!("{key}: take one over"),
+                Purpose::Promote | Purpose::PromoteAll(_) => format!("{key}: take one over"),
             };
             canvas.put_right(inside.right(), inside.y, inside.width / 2, &text, canvas.style(Role::Muted));
         }

@@ -5,7 +5,7 @@ use super::{TestScreen, screen_text};
 use crate::domain::{Lesson, LessonId, LessonOrigin, LessonText, ReflectionKind, Scope};
 use crate::driver::Health;
 use crate::engine::{Command, LessonCommand};
-use crate::ui::fixture::sample_session;
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::{Focus, PtrEqArc, SavedPool, WorkKind};
 use std::sync::Arc;
@@ -101,6 +101,25 @@ fn a_saved_lesson_gets_a_kind_of_the_method() {
     assert!(screen_text(&stage.draw()).contains("this run has it as lesson 4"));
     assert_eq!(stage.press("Enter"), []);
     assert!(stage.model.notice.as_ref().unwrap().text.contains("already, as lesson 4"));
+}
+
+/// Regression: only single lessons could be saved from the screen.
+#[test]
+fn all_lessons_are_saved_in_a_pool_file() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    assert_eq!(run_from_palette(&mut stage, "lessons-promote"), [Request::ListSavedPools]);
+    stage.send(pools());
+    let lasting = stage.fixture.state().pool.lasting().count();
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Save all lessons in a pool file"), "{shown}");
+    assert!(shown.contains(&format!("{lasting} lessons that outlast an episode")), "{shown}");
+    type_text(&mut stage, "mine.jsonl");
+    let request = Request::PromoteLesson { lesson: None, pool: "mine.jsonl".to_owned() };
+    assert_eq!(stage.press("Enter"), [request]);
+    // Without a lesson there is nothing to save.
+    let mut stage = TestScreen::new(Fixture::new(), 80, 24);
+    assert_eq!(run_from_palette(&mut stage, "lessons-promote"), []);
+    assert!(stage.model.notice.as_ref().unwrap().text.contains("no lesson to save"));
 }
 
 #[test]
