@@ -33,9 +33,9 @@ pub(super) enum EnvRequest {
 
 /// Why an environment wasn't brought to an episode's position.
 #[derive(Debug, PartialEq)]
-pub enum RebuildError {
+pub(super) enum RebuildError {
     /// It answers differently from the journal; the reply says where.
-    Differs(Reply),
+    Differs(Box<Reply>),
     /// It could not be opened, or it failed while the actions were replayed: there is nothing to compare.
     Failed(EnvError),
 }

@@ -273,7 +273,7 @@ impl Driver {
         match rebuilt.outcome {
             Ok(()) => {}
             Err(RebuildError::Differs(difference)) => {
-                self.handle_message(Message::Reply(self.epoch, difference));
+                self.handle_message(Message::Reply(self.epoch, *difference));
             }
             Err(RebuildError::Failed(error)) => return self.go_on_without_world(&error),
         }

@@ -252,11 +252,12 @@ fn ask_at_point(
     report_replay(all, all)?;
     rebuilt.map_err(|error| match error {
         RebuildError::Failed(error) => error.to_string(),
-        RebuildError::Differs(Reply::Diverged { step, .. }) if step > 0 => {
-            format!("the environment now answers differently from step {step} on")
-        }
-        RebuildError::Differs(_) => {
-            "the environment now answers differently from its first observation on".to_owned()
+        RebuildError::Differs(difference) => {
+            let position = match *difference {
+                Reply::Diverged { step, .. } if step > 0 => format!("step {step}"),
+                _ => "its first observation".to_owned(),
+            };
+            format!("the environment now answers differently from {position} on")
         }
     })?;
     // A hint may begin the task anew.

@@ -223,9 +223,9 @@ impl SnapshotCache {
         let later = self.replay_from(plan, 0, on_step);
         // A difference comes before a failure that it may have caused.
         match (first, later) {
-            (Some(first), _) => Err(RebuildError::Differs(first)),
+            (Some(first), _) => Err(RebuildError::Differs(Box::new(first))),
             (None, Err(error)) => Err(RebuildError::Failed(error)),
-            (None, Ok(Some((step, texts)))) => Err(RebuildError::Differs(divergence(step, texts))),
+            (None, Ok(Some((step, texts)))) => Err(RebuildError::Differs(Box::new(divergence(step, texts)))),
             (None, Ok(None)) => Ok(()),
         }
     }
@@ -254,7 +254,7 @@ impl SnapshotCache {
         plan: &RebuildPlan,
         from: usize,
         on_step: &dyn Fn(u32) -> Result<(), String>,
-    ) -> Result<Option<(u32, (String, String))>, EnvError> {
+    ) -> Result<Option<AnswerDifference>, EnvError> {
         let mut first = None;
         for (step, sent, recorded) in plan.actions.iter().skip(from) {
             // The deadline applies to one answer, however many are replayed.
@@ -340,6 +340,9 @@ fn history_hashes(plan: &RebuildPlan) -> Vec<HistoryHash> {
     }
     hashes
 }
+
+/// The step whose answer differs, with the recorded and the actual one.
+type AnswerDifference = (u32, (String, String));
 
 /// The compared parts of an answer.
 type ComparedAnswer<'a> = (&'a str, [u64; 2], [bool; 3]);

@@ -195,7 +195,7 @@ fn a_job_has_its_place_in_the_search() {
     }
     let first = ["evaluation 1 of at most 6", "evaluation 2 of at most 6", "round 1 of 2"];
     assert_eq!(places[..4], [&first[..], &["evaluation 3 of at most 6"]].concat());
-    assert_eq!(places.iter().filter(|place| place.starts_with("round")).next_back().unwrap(), "round 2 of 2");
+    assert_eq!(places.iter().rfind(|place| place.starts_with("round")).unwrap(), "round 2 of 2");
 }
 
 /// A fit's inputs have all its numbers, whose defaults are those that a journal without them was computed with.

@@ -187,10 +187,12 @@ impl<'a> EpisodePlayer<'a> {
             EnvAnswer::Rebuilt(rebuilt) => rebuilt.outcome.map_err(|error| {
                 PlayError::Broken(match error {
                     RebuildError::Failed(error) => format!("the environment can't be restored: {error}"),
-                    RebuildError::Differs(Reply::Diverged { step, recorded, actual, .. }) => format!(
-                        "the environment doesn't return to this moment: at step {step} it answers {actual:?}, the journal has {recorded:?}"
-                    ),
-                    RebuildError::Differs(_) => "the environment doesn't return to this moment".to_owned(),
+                    RebuildError::Differs(difference) => match *difference {
+                        Reply::Diverged { step, recorded, actual, .. } => format!(
+                            "the environment doesn't return to this moment: at step {step} it answers {actual:?}, the journal has {recorded:?}"
+                        ),
+                        _ => "the environment doesn't return to this moment".to_owned(),
+                    },
                 })
             }),
             _ => Err(PlayError::Broken("the environment can't be restored".to_owned())),

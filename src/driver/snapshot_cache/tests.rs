@@ -153,7 +153,7 @@ fn a_changed_journal_is_reported_with_its_first_difference() {
     }
     let difference = cache.rebuild(&open, &plan, &|_| Ok(()));
     assert!(
-        matches!(difference, Err(RebuildError::Differs(Reply::Diverged { step, .. })) if step == SNAPSHOT_SPACING * 2),
+        matches!(&difference, Err(RebuildError::Differs(found)) if matches!(**found, Reply::Diverged { step, .. } if step == SNAPSHOT_SPACING * 2)),
         "{difference:?}"
     );
     assert!(cache.is_open(), "an environment is open all the same");

@@ -401,7 +401,7 @@ fn totals_of_the_run_count_and_name_samples() {
 fn the_prompt_view_counts_a_prompt_like_the_step_details() {
     for estimated in [false, true] {
         let mut fixture = sample_session();
-        fixture.write(Cause::Person, Event::AskedAgain { step: STEP, unusable_reason: None });
+        fixture.write(Cause::Person, Event::AskedAgain { step: STEP, unusable_reason: None, draft: None });
         let call = fixture.send_prompt();
         let usage = Usage { prompt_tokens: 1187, reply_tokens: 9, estimated, ..Usage::default() };
         fixture.receive_reply(call, "look".to_owned(), usage);
