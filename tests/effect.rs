@@ -25,8 +25,8 @@ use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
 use retrospect::timeline::effect::{
-    EffectDiscarded, EffectLog, EffectRecord, EffectResult, EffectScope, PairCounts, PanelVerdict, Shard,
-    StopReason, Verdict,
+    EffectDiscarded, EffectLog, EffectRecord, EffectResult, EffectScope, ExtraCalls, PairCounts,
+    PanelVerdict, Shard, StopReason, Verdict,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -301,6 +301,7 @@ fn a_pair_that_a_shard_has_discarded_holds_up_no_later_one() {
                     reason: "the server refused".to_owned(),
                     absent: false,
                     timed_out: false,
+                    extra: ExtraCalls::default(),
                 };
                 records.insert(at, EffectRecord::Discarded(discarded));
             }
@@ -424,6 +425,10 @@ fn a_prompt_at_which_a_server_always_times_out_leaves_its_pair() {
     assert!(tries.is_multiple_of(8) && tries > 0, "{tries} calls");
     assert_eq!((log.settled_pairs(), u64::from(log.discarded_pairs())), (4, tries / 8));
     assert_eq!(log.timed_out_pairs(), log.discarded_pairs());
+    // Regression: what was called for discarded episodes, and to ask whether the server is there, was in no budget.
+    let answered = server.calls.load(Ordering::SeqCst) - tries;
+    // A call that is sent again counts once.
+    assert_eq!(log.totals().calls, answered + tries / 8);
     let result = EffectResult::from_log(&log);
     let stop = retrospect::report::effect::describe_stop(&result).unwrap();
     assert!(stop.ends_with("not played: server timed out or busy; continuing tries again"), "{stop}");

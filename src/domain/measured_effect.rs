@@ -1,7 +1,34 @@
 //! What a measurement says about a lesson, kept with the lesson.
 
-use super::{AdviceCounts, pluralize};
+use super::{AdviceCounts, BranchId, Seq, pluralize};
 use serde::{Deserialize, Serialize};
+
+/// Where the episodes of a measurement begin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "at", rename_all = "snake_case")]
+pub enum EffectStart {
+    /// At a step of an episode, before its prompt.
+    Moment { session: String, episode: u32, step: u32, seq: Seq },
+    /// At the start of an episode of a session.
+    Episode { session: String, episode: u32 },
+    /// At the start of each task.
+    Tasks,
+}
+
+/// The point of a session at which a person asked for a measurement. A branch reads as its parent up to its first event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedAt {
+    pub session: String,
+    pub branch: BranchId,
+    /// The last event before.
+    pub seq: Seq,
+    /// The open or last episode there. `None` in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<u32>,
+    /// Its last step; `None` before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+}
 
 /// What happened where every play of a task is a copy of the first one, because neither the agent nor the environment is random: a
 /// fact about these tasks, not a sample.
@@ -53,6 +80,15 @@ pub struct MeasuredEffect {
     /// The column of the panel: `here` or `elsewhere`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
+    /// Where its episodes began. `None` in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<EffectStart>,
+    /// The id of the task, if all episodes play the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// When it was asked for: elsewhere, the other lessons are those of then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedAt>,
     /// The compared arms.
     pub arms: (String, String),
     pub outcome: String,
@@ -90,24 +126,25 @@ impl MeasuredEffect {
     /// The arm without any lesson, with which a lesson alone is compared.
     pub const EMPTY_POOL: &str = "none";
 
-    /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`, or
-    /// `a fact here, not a sample: won with it, lost without it`.
+    /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`, `+12 % here from step 10 [3, 21] · 60 pairs`, or
+    /// `a fact here from the start, not a sample: won with it, lost without it`.
     pub fn describe(&self) -> String {
         if let Some(fact) = self.fact {
-            return format!("a fact{}, not a sample: {}", self.describe_place(), fact.describe());
+            return format!("a fact{}, not a sample: {}", self.describe_place_and_start(), fact.describe());
         }
         match self.difference {
             Some(_) => format!(
-                "{} {} · {}",
-                self.describe_short(),
+                "{}{} {} · {}",
+                self.describe_difference(),
+                self.describe_place_and_start(),
                 percent_interval(self.low, self.high),
                 pluralize(self.pairs, "pair")
             ),
-            None => self.describe_short(),
+            None => format!("{}{}", self.describe_difference(), self.describe_place_and_start()),
         }
     }
 
-    /// Describes the result without its interval: `+12 % elsewhere`.
+    /// Describes the result without its interval and its start: `+12 % elsewhere`.
     pub fn describe_short(&self) -> String {
         let place = self.describe_place();
         match self.fact {
@@ -120,6 +157,38 @@ impl MeasuredEffect {
         // Beside an empty pool, it may do what it doesn't do beside others.
         let alone = if self.arms.1 == Self::EMPTY_POOL { " alone" } else { "" };
         self.column.as_deref().map_or_else(|| alone.to_owned(), |column| format!(" {column}{alone}"))
+    }
+
+    /// Describes the column, and for the one of a single task where its episodes began: ` here from step 10`, ` elsewhere`.
+    fn describe_place_and_start(&self) -> String {
+        let start = match &self.start {
+            Some(EffectStart::Moment { step, .. }) => format!(" from step {step}"),
+            Some(EffectStart::Episode { .. }) => " from the start".to_owned(),
+            // Whole episodes of other tasks are what "elsewhere" means.
+            Some(EffectStart::Tasks) | None => String::new(),
+        };
+        format!("{}{start}", self.describe_place())
+    }
+
+    /// Describes where the episodes began, and when it was asked for: `from step 10 of episode 2 (easy/heat/23)`,
+    /// `from the start of each task, asked for at step 10 of episode 2`. `None` in results of earlier versions.
+    pub fn describe_start(&self) -> Option<String> {
+        let task = self.task.as_ref().map_or_else(String::new, |task| format!(" ({task})"));
+        let (start, moment) = match self.start.as_ref()? {
+            EffectStart::Moment { episode, step, .. } => {
+                (format!("from step {step} of episode {episode}{task}"), Some((*episode, Some(*step))))
+            }
+            EffectStart::Episode { episode, .. } => {
+                (format!("from the start of episode {episode}{task}"), None)
+            }
+            EffectStart::Tasks => ("from the start of each task".to_owned(), None),
+        };
+        let asked = self.asked.as_ref().and_then(|asked| Some((asked.episode?, asked.step)));
+        Some(match asked.filter(|asked| moment != Some(*asked)) {
+            Some((episode, Some(step))) => format!("{start}, asked for at step {step} of episode {episode}"),
+            Some((episode, None)) => format!("{start}, asked for at the start of episode {episode}"),
+            None => start,
+        })
     }
 
     /// Returns the verdict in a word; `deterministic` for a fact, which has none.
@@ -136,12 +205,14 @@ impl MeasuredEffect {
             .map_or_else(|| "no pairs".to_owned(), |difference| format!("{:+} %", percent(difference)))
     }
 
-    /// Describes how the result came about: `with - without, 25 : 1, rules, frozen, 2026-11-20, version 1`.
+    /// Describes how the result came about:
+    /// `with - without, 25 : 1, from step 10 of episode 2 (easy/heat/23), rules, frozen, 2026-11-20, version 1`.
     pub fn describe_measurement(&self) -> String {
         let mode = if self.live { "live" } else { "frozen" };
         let outcome = if self.outcome == "success" { String::new() } else { format!("{}, ", self.outcome) };
+        let start = self.describe_start().map_or_else(String::new, |start| format!("{start}, "));
         format!(
-            "{outcome}{} - {}, {} : {}, {}, {mode}, {}, version {}",
+            "{outcome}{} - {}, {} : {}, {start}{}, {mode}, {}, version {}",
             self.arms.0, self.arms.1, self.b, self.c, self.model, self.date, self.version
         )
     }
@@ -153,12 +224,19 @@ impl MeasuredEffect {
         Some(counts.describe_arms(&self.arms.0, &self.arms.1))
     }
 
-    /// Returns whether another result has the same numbers of the same measurement, whatever the day. What only one of them has,
-    /// because an earlier version kept the other, makes no difference.
+    /// Returns whether another result has the same numbers of the same measurement, whatever the day, and whenever it was asked for.
+    /// What only one of them has, because an earlier version kept the other, makes no difference.
     pub fn is_same_result(&self, other: &Self) -> bool {
         let advice = self.advice.and(other.advice);
-        let normalize =
-            |result: &Self| Self { date: String::new(), advice: advice.and(result.advice), ..result.clone() };
+        // Start and task follow from the measurement's id.
+        let normalize = |result: &Self| Self {
+            date: String::new(),
+            advice: advice.and(result.advice),
+            start: None,
+            task: None,
+            asked: None,
+            ..result.clone()
+        };
         normalize(self) == normalize(other)
     }
 
@@ -258,6 +336,9 @@ mod tests {
             version,
             scope: "tasks".to_owned(),
             column: Some(column.to_owned()),
+            start: None,
+            task: None,
+            asked: None,
             arms: ("with".to_owned(), "without".to_owned()),
             outcome: "success".to_owned(),
             pairs,
@@ -307,6 +388,65 @@ mod tests {
             ("a fact", "deterministic")
         );
         assert_eq!(helped.describe_verdict(), "helped");
+    }
+
+    /// Regression: of two results in the same column, nothing said from which moment each was measured.
+    #[test]
+    fn a_result_says_from_which_moment_it_was_measured() {
+        let session = || "s".to_owned();
+        let here = |start| MeasuredEffect {
+            start: Some(start),
+            task: Some("easy/heat/23".to_owned()),
+            ..result("a", "here", 1, 60)
+        };
+        let moment = here(EffectStart::Moment { session: session(), episode: 2, step: 10, seq: Seq(45) });
+        let from_start = here(EffectStart::Episode { session: session(), episode: 2 });
+        let asked = |step| AskedAt {
+            session: session(),
+            branch: BranchId::trunk(),
+            seq: Seq(45),
+            episode: Some(2),
+            step,
+        };
+        let elsewhere = |asked| MeasuredEffect {
+            start: Some(EffectStart::Tasks),
+            asked,
+            ..result("b", "elsewhere", 1, 60)
+        };
+        assert_eq!(moment.describe(), "+20 % here from step 10 [12, 27] · 60 pairs");
+        assert_eq!(from_start.describe(), "+20 % here from the start [12, 27] · 60 pairs");
+        assert_eq!(elsewhere(None).describe(), "+20 % elsewhere [12, 27] · 60 pairs");
+        assert_eq!(moment.describe_short(), "+20 % here", "a narrow row keeps its number");
+        let asked_there = MeasuredEffect { asked: Some(asked(Some(10))), ..moment.clone() };
+        let asked_later = MeasuredEffect { asked: Some(asked(Some(12))), ..moment.clone() };
+        for (result, expected) in [
+            (&asked_there, "from step 10 of episode 2 (easy/heat/23)"),
+            (&asked_later, "from step 10 of episode 2 (easy/heat/23), asked for at step 12 of episode 2"),
+            (&from_start, "from the start of episode 2 (easy/heat/23)"),
+            (&elsewhere(None), "from the start of each task"),
+            (
+                &elsewhere(Some(asked(Some(10)))),
+                "from the start of each task, asked for at step 10 of episode 2",
+            ),
+            (
+                &elsewhere(Some(asked(None))),
+                "from the start of each task, asked for at the start of episode 2",
+            ),
+        ] {
+            assert_eq!(result.describe_start().as_deref(), Some(expected));
+            assert!(result.describe_measurement().contains(expected));
+        }
+        // Earlier versions kept no start: such a result is read, and isn't another one.
+        let mut json = serde_json::to_value(&asked_there).unwrap();
+        for field in ["start", "task", "asked"] {
+            assert!(json.as_object_mut().unwrap().remove(field).is_some(), "{field} is written");
+        }
+        let old: MeasuredEffect = serde_json::from_value(json).unwrap();
+        assert_eq!(
+            (old.describe_start(), old.describe()),
+            (None, "+20 % here [12, 27] · 60 pairs".to_owned())
+        );
+        assert!(old.is_same_result(&asked_there) && asked_later.is_same_result(&asked_there));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use super::{
     PrefetchStats, ReplyTally, TokenRatio, UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary,
-    PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, SampleStats, Scope, Seq,
-    SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo, TypedSetting, format_price,
-    pluralize,
+    AskedAt, Autonomy, BranchId, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply,
+    PoolSummary, PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, SampleStats,
+    Scope, Seq, SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo, TypedSetting,
+    format_price, pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -253,6 +253,17 @@ impl State {
     /// Returns the episode that has started and not ended, even if its environment is still being reset.
     pub fn open_episode(&self) -> Option<&Episode> {
         self.episode.as_deref().filter(|e| e.outcome.is_none())
+    }
+
+    /// Returns this state's point of a branch, as the one at which a measurement is asked for.
+    pub fn asked_at(&self, branch: &BranchId) -> AskedAt {
+        AskedAt {
+            session: self.session.clone(),
+            branch: branch.clone(),
+            seq: self.head,
+            episode: self.episode.as_ref().map(|episode| episode.number),
+            step: self.last_step().map(|step| step.number),
+        }
     }
 
     /// Returns the last step of the open or last episode.

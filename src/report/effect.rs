@@ -1,9 +1,9 @@
 //! Words for measurements of a lesson's effect: the plan before it starts, and the result, as lines and as Markdown.
 
-use crate::domain::{MeasuredEffect, format_price, percent_interval, pluralize};
+use crate::domain::{EffectStart, MeasuredEffect, format_price, percent_interval, pluralize};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
-    ArmResult, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, EffectStart, Outcome,
+    ArmResult, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, Exploratory, Outcome,
     PanelVerdict, StopReason, Verdict,
 };
 
@@ -133,6 +133,14 @@ pub fn describe_verdict(contrast: &ContrastResult) -> String {
                 "{verdict} by itself, but not marked: too little for a claim about one of several lessons"
             )
         }
+        _ if contrast.exploratory == Some(Exploratory::Helped) => {
+            "no verdict of its own, but it follows: this wording does better than the lesson, which helped"
+                .to_owned()
+        }
+        _ if contrast.exploratory.is_some() => format!(
+            "exploratory, no verdict: the interval alone is wrong in at most {} % of measurements, beside the verdicts' own errors",
+            contrast.alpha * 100.0
+        ),
         _ if !contrast.has_claim => "no verdict: the lesson itself has none that it helped".to_owned(),
         Verdict::Helped if contrast.is_small => format!("helped, by less than {margin:.2}"),
         Verdict::Harmful if contrast.is_small => format!("harmful, by less than {margin:.2}"),
@@ -169,27 +177,39 @@ pub fn describe_panel(verdict: PanelVerdict, here: Verdict, elsewhere: Verdict) 
 }
 
 /// Describes what both columns show in a sentence. A column that is a fact is said to be one: it has no verdict, and no further pairs.
-pub fn describe_columns(verdict: PanelVerdict, here: &EffectResult, elsewhere: &EffectResult) -> String {
+/// `retry` says what plays discarded pairs again, such as `Enter plays them again`.
+pub fn describe_columns(
+    verdict: PanelVerdict,
+    here: &EffectResult,
+    elsewhere: &EffectResult,
+    retry: &str,
+) -> String {
+    let lacks_pairs = |result: &EffectResult| result.stopped == Some(StopReason::Discarded);
     let facts = [("here", here), ("elsewhere", elsewhere)]
         .into_iter()
         .filter_map(|(name, result)| Some((name, result.fact.as_deref()?)));
     let facts: Vec<String> = facts.map(|(name, fact)| format!("{name} {}", describe_fact(fact))).collect();
-    if facts.is_empty() {
+    if facts.is_empty() && !lacks_pairs(here) && !lacks_pairs(elsewhere) {
         return describe_panel(verdict, here.verdict(), elsewhere.verdict());
     }
-    let rest = match verdict {
-        PanelVerdict::Undecided if here.fact.is_some() && elsewhere.fact.is_some() => None,
+    let rest: Vec<String> = match verdict {
+        PanelVerdict::Undecided if lacks_pairs(here) && lacks_pairs(elsewhere) => {
+            vec![format!("too many pairs weren't played here and elsewhere: {retry}")]
+        }
         PanelVerdict::Undecided => {
-            let (name, sampled) = if here.fact.is_some() { ("elsewhere", elsewhere) } else { ("here", here) };
-            Some(match sampled.verdict() {
+            let sampled = [("here", here), ("elsewhere", elsewhere)].into_iter();
+            let sampled = sampled.filter(|(_, result)| result.fact.is_none());
+            let describe = |(name, result): (&str, &EffectResult)| match result.verdict() {
+                _ if lacks_pairs(result) => format!("too many pairs weren't played {name}: {retry}"),
                 Verdict::NoEffectSeen => format!("no effect was seen {name}"),
                 Verdict::Helped => format!("it helps {name}"),
                 _ => format!("{name} needs more pairs"),
-            })
+            };
+            sampled.map(describe).collect()
         }
         decided => {
             let sentence = describe_panel(decided, here.verdict(), elsewhere.verdict());
-            Some(sentence.split_once(": ").map_or(sentence.clone(), |(_, meaning)| meaning.to_owned()))
+            vec![sentence.split_once(": ").map_or(sentence.clone(), |(_, meaning)| meaning.to_owned())]
         }
     };
     let parts: Vec<String> = rest.into_iter().chain(facts).collect();
@@ -224,6 +244,7 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
         }
     }
     let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
+    let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
     lines.extend(remarks.map(|remark| format!("  {remark}")));
     if result.stopped.is_none() {
         lines.extend(describe_discarded(result).map(|pairs| format!("  {pairs}")));
@@ -302,13 +323,23 @@ pub fn remarks(outcome: Outcome, result: &EffectResult) -> Vec<String> {
     }
     // Plays that are all lost still differ in their progress and their tokens.
     let needs_wins = matches!(outcome, Outcome::Success | Outcome::Steps);
-    if needs_wins && result.settled >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
+    let counted = result.settled.saturating_sub(result.discarded);
+    if needs_wins && counted >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
         remarks.push(
             "no play was won, with the lesson or without: no harm could be seen here, and help only if it had been enough to win"
                 .to_owned(),
         );
     }
     remarks
+}
+
+/// Says what to do for a verdict on another wording that has none; `None` if there is no such wording, or while it is measured.
+/// `what_to_do` goes on the sentence.
+pub fn wording_remark(result: &EffectResult, what_to_do: &str) -> Option<String> {
+    let has_no_verdict = |contrast: &ContrastResult| contrast.exploratory == Some(Exploratory::Unjudged);
+    let is_over = result.stopped.is_some() && result.fact.is_none();
+    (is_over && result.contrasts.iter().any(has_no_verdict))
+        .then(|| format!("for a verdict on whether the new wording helps, {what_to_do}"))
 }
 
 fn title(plan: &EffectPlan) -> String {
@@ -391,6 +422,7 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             }
         }
         let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
+        let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
         lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
         let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
         let end = describe_stop(result).unwrap_or_else(|| format!("in progress{discarded}"));
@@ -475,6 +507,7 @@ mod tests {
             margin: 0.1,
             fact: fact.map(|_| DeterministicFact { tasks: 1, won: (1, 0) }),
             has_claim: true,
+            exploratory: None,
             is_small: false,
             further_pairs: None,
             anytime_p: 1.0,
@@ -516,11 +549,36 @@ mod tests {
             (Verdict::Harmful, format!("harmful: elsewhere; {fact}")),
         ] {
             let panel = PanelVerdict::combine(Verdict::Undecided, elsewhere);
-            assert_eq!(describe_columns(panel, &here, &result(elsewhere, None)), expected);
+            assert_eq!(describe_columns(panel, &here, &result(elsewhere, None), ""), expected);
         }
-        let both = describe_columns(PanelVerdict::Undecided, &here, &here);
+        let both = describe_columns(PanelVerdict::Undecided, &here, &here, "");
         assert!(!both.contains("more pairs") && both.contains("elsewhere it is a fact"), "{both}");
         assert_eq!(describe_verdict(&here.contrasts[0]), "no verdict: a fact, not a sample");
+    }
+
+    /// Regression: the panel asked for more pairs where playing the discarded ones again was what helps.
+    #[test]
+    fn too_many_discarded_pairs_are_played_again() {
+        let undecided = |stopped| EffectResult { stopped, ..result(Verdict::Undecided, None) };
+        let (lacking, short) = (undecided(Some(StopReason::Discarded)), undecided(Some(StopReason::Pairs)));
+        let describe = |here: &EffectResult, elsewhere: &EffectResult| {
+            let panel = PanelVerdict::combine(here.verdict(), elsewhere.verdict());
+            describe_columns(panel, here, elsewhere, "Enter plays them again")
+        };
+        assert_eq!(
+            describe(&lacking, &lacking),
+            "undecided: too many pairs weren't played here and elsewhere: Enter plays them again"
+        );
+        assert_eq!(
+            describe(&lacking, &short),
+            "undecided: too many pairs weren't played here: Enter plays them again; elsewhere needs more pairs"
+        );
+        assert_eq!(
+            describe(&result(Verdict::Helped, None), &lacking),
+            "undecided: it helps here; too many pairs weren't played elsewhere: Enter plays them again"
+        );
+        assert_eq!(describe(&lacking, &result(Verdict::Helped, None)), "a lesson: it helps elsewhere");
+        assert_eq!(describe(&short, &short), "undecided: more pairs are needed");
     }
 
     /// Of several lessons, the ones that surely help come first.
@@ -552,6 +610,8 @@ mod tests {
         {
             assert_eq!(remarks(outcome, &floor).len(), said, "{outcome}");
         }
+        let discarded = EffectResult { discarded: FLOOR_PAIRS, ..floor };
+        assert!(remarks(Outcome::Success, &discarded).is_empty(), "nothing was played");
     }
 
     /// Regression: the end said that all pairs were played, although some had been discarded.

@@ -3,7 +3,7 @@
 mod played;
 
 use super::*;
-use crate::domain::{AdviceCounts, LessonId, MeasuredEffect};
+use crate::domain::{AdviceCounts, EffectStart, LessonId, MeasuredEffect};
 use crate::engine::{Envelope, State};
 use crate::journal::import::ImportedSession;
 use crate::journal::{embed_session, extract_session};
@@ -580,6 +580,9 @@ fn exports_say_what_the_logs_of_measurements_say() {
         version: 1,
         scope: "tasks".to_owned(),
         column: Some("elsewhere".to_owned()),
+        start: Some(EffectStart::Tasks),
+        task: None,
+        asked: None,
         arms: ("with".to_owned(), "without".to_owned()),
         outcome: "success".to_owned(),
         pairs: 60,

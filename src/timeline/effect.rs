@@ -47,9 +47,9 @@ pub use panel::{Column, PanelVerdict, column_alpha};
 pub use placebo::{placebo_sentences, placebo_text, shuffled_text};
 pub use random::{SplitMix64, block_order, sample_seed};
 pub use record::{
-    AskedAt, COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode,
-    EffectJudged, EffectPlan, EffectRecord, EffectScope, EffectStart, EffectStopped, Keep, MeasuredLesson,
+    COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode,
+    EffectJudged, EffectPlan, EffectRecord, EffectScope, EffectStopped, ExtraCalls, Keep, MeasuredLesson,
     PlannedTask, Shard, StopReason,
 };
-pub use result::{ArmResult, ContrastResult, EffectResult, FixedResult};
+pub use result::{ArmResult, ContrastResult, EffectResult, Exploratory, FixedResult};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

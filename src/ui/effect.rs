@@ -1,10 +1,8 @@
 //! A measurement of a lesson as the screen shows it: what is asked for, the plan, and the pairs so far.
 
-use crate::domain::{LessonId, LessonText, MeasuredEffect};
+use crate::domain::{AskedAt, LessonId, LessonText, MeasuredEffect};
 use crate::driver::measure::EpisodePlace;
-use crate::timeline::effect::{
-    AskedAt, EffectBudget, EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason,
-};
+use crate::timeline::effect::{EffectBudget, EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason};
 
 /// Which lesson is measured, and from where on.
 #[derive(Clone, Debug, PartialEq, Eq)]

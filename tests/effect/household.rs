@@ -5,7 +5,8 @@
 
 use retrospect::catalog::builtin_templates;
 use retrospect::domain::{
-    Author, Lesson, LessonId, LessonOp, LessonOrigin, LessonText, ReflectionKind, Scope, Seq, Task,
+    Author, EffectStart, Lesson, LessonId, LessonOp, LessonOrigin, LessonText, ReflectionKind, Scope, Seq,
+    Task,
 };
 use retrospect::driver::measure::{
     FreshStart, Measurement, MeasurementDesign, StartingPoint, arms_for_lesson, moment_before_step,
@@ -17,7 +18,7 @@ use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::provider::Provider;
 use retrospect::timeline::Timeline;
 use retrospect::timeline::effect::{
-    Column, EffectBudget, EffectScope, EffectStart, MeasuredLesson, Outcome, PlannedTask, placebo_text,
+    Column, EffectBudget, EffectScope, MeasuredLesson, Outcome, PlannedTask, placebo_text,
 };
 use std::path::Path;
 use std::sync::Arc;

@@ -94,10 +94,10 @@ fn prepare_panel(
     choices.learned_on = learned_on(config, Some(pool), &session.lesson);
     let place = EpisodePlace { episode: args.in_episode, step: args.step };
     let measurements = design_columns(config, &session, place, (args.only, tasks), args.pairs, choices)?;
-    let prepared = |measurement| Prepared {
-        log: log_path(&root, &measurement, args),
-        measurement,
-        recorded: Some(head.clone()),
+    let asked = head.asked_at(&opened.branch.id);
+    let prepared = |mut measurement: Measurement| {
+        measurement.plan.asked = Some(asked.clone());
+        Prepared { log: log_path(&root, &measurement, args), measurement, recorded: Some(head.clone()) }
     };
     Ok(measurements.into_iter().map(prepared).collect())
 }

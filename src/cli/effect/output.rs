@@ -10,7 +10,7 @@ use crate::report::effect::{
     column_name, describe_columns, describe_cost, describe_detectable, describe_mode, describe_start,
     result_lines, result_markdown, several_lessons_remarks, sorted_contrasts,
 };
-use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, PairLog};
+use crate::timeline::effect::{EffectLog, EffectPlan, EffectRecord, EffectResult, PairLog};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -125,14 +125,15 @@ impl<'a> ResultPrinter<'a> {
         let panel = panel_verdict(measured);
         let sentence = match (panel, measured) {
             (Some(panel), [here, elsewhere]) => {
-                Some(describe_columns(panel, &here.result, &elsewhere.result))
+                let retry = "the same command plays them again";
+                Some(describe_columns(panel, &here.result, &elsewhere.result, retry))
             }
             _ => None,
         };
         match self.format {
             Format::Json => {
                 for Measured { plan, result } in measured {
-                    self.print_verdict_lines(&plan.effect, result)?;
+                    self.print_verdict_lines(plan, result)?;
                 }
                 if let Some(panel) = panel {
                     let facts: Vec<&Option<String>> = measured.iter().map(|m| &m.result.fact).collect();
@@ -156,14 +157,14 @@ impl<'a> ResultPrinter<'a> {
         }
     }
 
-    fn print_verdict_lines(&mut self, effect: &str, result: &EffectResult) -> Result<(), CliError> {
+    fn print_verdict_lines(&mut self, plan: &EffectPlan, result: &EffectResult) -> Result<(), CliError> {
         for contrast in sorted_contrasts(result) {
             let mut line = json!({"type": "verdict"});
             merge_fields(&mut line, serde_json::to_value(contrast).unwrap_or_default());
             self.out.print_json(&line.to_string())?;
         }
         let line = json!({
-            "type": "summary", "effect": effect, "settled": result.settled, "discarded": result.discarded,
+            "type": "summary", "effect": plan.effect, "start": plan.start, "asked": plan.asked, "settled": result.settled, "discarded": result.discarded,
             "timed_out": result.timed_out,
             "can_retry": result.can_retry, "stopped": result.stopped, "arms": result.arms, "fact": result.fact, "totals": result.totals,
         });

@@ -10,7 +10,7 @@ use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::pool::pool_path;
 use crate::cli::{lesson_environments, locate};
-use crate::domain::{Lesson, LessonId, LessonStatus, MeasuredEffect};
+use crate::domain::{AskedAt, Lesson, LessonId, LessonStatus, MeasuredEffect};
 use crate::driver::measure::{
     LOG_NAME, MeasureChoices, MeasureOptions, MeasureUpdate, MeasuredSession, Measurement, OpenMeasurement,
     ServerOutage, Wanted, day_of, measure_in_turn, measurements_folder, modified, read_log, read_results,
@@ -18,7 +18,7 @@ use crate::driver::measure::{
 use crate::driver::{Store, wall_clock_now};
 use crate::engine::State;
 use crate::timeline::Timeline;
-use crate::timeline::effect::{AskedAt, EffectLog, EffectRecord, EffectResult, kept_results};
+use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
@@ -137,7 +137,7 @@ impl ScreenMeasurement {
     ) -> Result<Panel, String> {
         let (timeline, branch, _) = store.branch_timeline();
         let head = timeline.head().clone();
-        let now = AskedAt { session: head.session.clone(), branch, seq: head.head };
+        let now = head.asked_at(&branch);
         let asked = match &query.asked {
             Some(asked) if asked.branch != now.branch => {
                 return Err("this measurement began on another branch; switch to that branch to continue it"
@@ -225,9 +225,10 @@ impl ScreenMeasurement {
         for (seq, open) in open_measurements(&self.root, query, version, now).into_iter().rev() {
             progress.report(0, 2)?;
             // What can't be designed any more isn't continued.
-            let Ok((designed, _)) = self.design(timeline, &timeline.state_at(seq), query) else { continue };
+            let state = timeline.state_at(seq);
+            let Ok((designed, _)) = self.design(timeline, &state, query) else { continue };
             if designed.iter().any(|measurement| open.contains(&measurement.plan.effect)) {
-                return Ok(Some(AskedAt { seq, ..now.clone() }));
+                return Ok(Some(state.asked_at(&now.branch)));
             }
         }
         Ok(None)

@@ -1,8 +1,8 @@
 //! Finds the measurements of the screen that were begun at earlier points of a session.
 
-use crate::domain::Seq;
+use crate::domain::{AskedAt, Seq};
 use crate::driver::measure::{newest_logs, read_log};
-use crate::timeline::effect::{AskedAt, EffectLog, EffectPlan, EffectRecord};
+use crate::timeline::effect::{EffectLog, EffectPlan, EffectRecord};
 use crate::ui::effect::EffectQuery;
 use std::collections::BTreeMap;
 use std::path::Path;

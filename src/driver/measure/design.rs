@@ -3,14 +3,14 @@
 use super::frozen::FrozenMethod;
 use super::starting_point::{PoolChange, StartingPoint};
 use crate::catalog::find_environment;
-use crate::domain::{LessonId, LessonText, MeasuredEffect, RunSpec, Setting, WordCounts, hex};
+use crate::domain::{EffectStart, LessonId, LessonText, MeasuredEffect, RunSpec, Setting, WordCounts, hex};
 use crate::driver::guarded_world::GuardedWorld;
 use crate::driver::{OpenWorld, RunConfig};
 use crate::env::Environment;
 use crate::provider::Provider;
 use crate::timeline::effect::{
-    COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope,
-    EffectStart, Keep, MeasuredLesson, Outcome, PlannedTask, Shard,
+    COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope, Keep,
+    MeasuredLesson, Outcome, PlannedTask, Shard,
 };
 use crate::timeline::lesson_health::DUPLICATE_COSINE;
 use sha2::{Digest as _, Sha256};

@@ -1,7 +1,8 @@
 //! Joins the logs of shards to the log that one process would have written.
 
 use crate::timeline::effect::{
-    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, EpisodeSlot, NextRecord, Shard,
+    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, EpisodeSlot, ExtraCalls, NextRecord,
+    Shard,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +81,8 @@ impl Collected {
                     // Which line says that a pair is kept depends on the order in which the arms were played.
                     let episode = EffectEpisode { kept: false, ..(**episode).clone() };
                     let known = self.episodes.entry(key).or_insert_with(|| episode.clone());
-                    if *known != episode {
+                    // How often a server failed makes no other result.
+                    if *known != (EffectEpisode { extra: known.extra, ..episode.clone() }) {
                         return Err(MergeError::Contradiction {
                             name: name.to_owned(),
                             pair: episode.pair,
@@ -122,6 +124,7 @@ impl Collected {
                             reason: "its shard never ran".to_owned(),
                             absent: true,
                             timed_out: false,
+                            extra: ExtraCalls::default(),
                         }),
                         (None, None) => match self.discarded_pair(slot.pair) {
                             // A shard stops a pair at its first arm that fails, also at one that one process no longer needs.

@@ -20,6 +20,7 @@ use crate::engine::{
     Cause, Effect, Engine, Envelope, Event, Failure, Input, PauseReason, Reply, episode_end,
 };
 use crate::provider::{Provider, Request, SamplingOverrides};
+use crate::timeline::effect::ExtraCalls;
 use sha2::{Digest as _, Sha256};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -80,6 +81,8 @@ pub(super) struct EpisodePlayer<'a> {
     wanted: watch::Receiver<Wanted>,
     patience: Patience,
     report_outage: &'a ReportOutage<'a>,
+    /// Calls that belong to no episode that was played to its end.
+    extra: Cell<ExtraCalls>,
 }
 
 /// An episode in progress.
@@ -113,7 +116,17 @@ impl<'a> EpisodePlayer<'a> {
         report_outage: &'a ReportOutage<'a>,
     ) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { worlds: SnapshotCache::default(), runtime, wanted, patience, report_outage })
+        let (worlds, extra) = (SnapshotCache::default(), Cell::default());
+        Ok(Self { worlds, runtime, wanted, patience, report_outage, extra })
+    }
+
+    /// Returns the calls that belong to no episode that was played to its end, since this was last asked.
+    pub(super) fn take_extra(&self) -> ExtraCalls {
+        self.extra.take()
+    }
+
+    fn add_extra(&self, calls: ExtraCalls) {
+        self.extra.set(self.extra.get().plus(calls));
     }
 
     /// Plays an episode from its starting point to its end.
@@ -138,12 +151,27 @@ impl<'a> EpisodePlayer<'a> {
         self.restore_world(&game)?;
         let at_start = Baseline::of(&game.engine);
         game.commit(events);
+        match self.play_to_end(&mut game) {
+            Ok(summary) => Ok(game.finish(summary, at_start)),
+            Err(error) => {
+                let now = Baseline::of(&game.engine);
+                self.add_extra(ExtraCalls {
+                    calls: u64::from(now.calls.saturating_sub(at_start.calls)),
+                    tokens: now.tokens.saturating_sub(at_start.tokens),
+                    cost_nano: now.cost_nano.saturating_sub(at_start.cost_nano),
+                });
+                Err(error)
+            }
+        }
+    }
+
+    fn play_to_end(&mut self, game: &mut Game<'_>) -> Result<EpisodeSummary, PlayError> {
         loop {
             if *self.wanted.borrow() == Wanted::Stopped {
                 return Err(PlayError::Stopped);
             }
             if let Some(summary) = game.ended.take() {
-                return Ok(game.finish(summary, at_start));
+                return Ok(summary);
             }
             if let Some(end) = game.agent_failure()? {
                 game.commit(vec![(Cause::Policy, end)]);
@@ -161,7 +189,7 @@ impl<'a> EpisodePlayer<'a> {
             let Some(effect) = game.engine.state.calls.values().next().cloned() else {
                 return Err(PlayError::Broken("the episode can't continue without a person".to_owned()));
             };
-            let reply = self.reply_to(&game, effect)?;
+            let reply = self.reply_to(game, effect)?;
             // A reply to a call in flight is never rejected.
             let events = game.engine.decide(&Input::Reply(reply)).unwrap_or_default();
             game.commit(events);
@@ -300,7 +328,8 @@ impl<'a> EpisodePlayer<'a> {
         reply.ok_or(PlayError::Stopped)
     }
 
-    /// Returns whether a server that doesn't answer a call answers a short one, so that it isn't away altogether. It counts in no episode.
+    /// Returns whether a server that doesn't answer a call answers a short one, so that it isn't away altogether. It counts in no episode, but
+    /// in the budget.
     ///
     /// # Errors
     /// Returns [`PlayError::Stopped`] if a person stops the measurement meanwhile.
@@ -320,11 +349,20 @@ impl<'a> EpisodePlayer<'a> {
             accept_truncated: true,
             ..Request::default()
         };
-        Ok(match self.call(provider, request, 0)? {
-            Reply::Model { .. } => true,
-            Reply::Failed { failure, .. } => failure.kind.is_some_and(is_answer),
-            _ => false,
-        })
+        // A call without an answer counts nowhere, like one of an episode that is sent again.
+        let answered = match self.call(provider, request, 0)? {
+            Reply::Model { usage, .. } => Some(ExtraCalls {
+                calls: 1,
+                tokens: usage.prompt_tokens.saturating_add(usage.reply_tokens),
+                cost_nano: usage.cost_nano,
+            }),
+            Reply::Failed { failure, .. } if failure.kind.is_some_and(is_answer) => {
+                Some(ExtraCalls { calls: 1, ..ExtraCalls::default() })
+            }
+            _ => None,
+        };
+        self.add_extra(answered.unwrap_or_default());
+        Ok(answered.is_some())
     }
 
     /// Waits until a failed call is sent again.
@@ -412,6 +450,13 @@ impl Game<'_> {
             events: self.events,
             summary,
         }
+    }
+}
+
+impl PlayedEpisode {
+    /// Returns what its calls took.
+    pub(super) fn calls_made(&self) -> ExtraCalls {
+        ExtraCalls { calls: u64::from(self.calls), tokens: self.tokens, cost_nano: self.cost_nano }
     }
 }
 

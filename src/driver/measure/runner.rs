@@ -9,8 +9,8 @@ use super::starting_point::EpisodeSetup;
 use crate::engine::Envelope;
 use crate::journal::JournalError;
 use crate::timeline::effect::{
-    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, EpisodeSlot, Keep, NextRecord,
-    StopReason,
+    EffectDiscarded, EffectEpisode, EffectLog, EffectPlan, EffectRecord, EpisodeSlot, ExtraCalls, Keep,
+    NextRecord, StopReason,
 };
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -71,7 +71,7 @@ type Played = Result<PlayedEpisode, PlayError>;
 
 /// What the threads that play episodes tell.
 enum WorkerMessage {
-    Played(EpisodeSlot, Box<Played>),
+    Played(EpisodeSlot, Box<Played>, ExtraCalls),
     Outage(Option<ServerOutage>),
 }
 
@@ -248,8 +248,8 @@ impl Runner<'_> {
     /// Waits for an episode and records it.
     fn receive(&mut self, played: &mpsc::Receiver<WorkerMessage>) -> Result<(), MeasureError> {
         // The workers answer every slot.
-        let (slot, result) = match played.recv() {
-            Ok(WorkerMessage::Played(slot, result)) => (slot, *result),
+        let (slot, result, extra) = match played.recv() {
+            Ok(WorkerMessage::Played(slot, result, extra)) => (slot, *result, extra),
             Ok(WorkerMessage::Outage(outage)) => {
                 (self.on_update)(&self.log, MeasureUpdate::Outage(outage.as_ref()));
                 return Ok(());
@@ -259,7 +259,7 @@ impl Runner<'_> {
         self.in_progress.retain(|other| *other != slot);
         let timed_out = matches!(result, Err(PlayError::TimedOut(_)));
         match result {
-            Ok(episode) => self.record_episode(slot, episode),
+            Ok(episode) => self.record_episode(slot, episode, extra),
             Err(PlayError::Stopped) => Ok(()),
             Err(PlayError::Broken(reason) | PlayError::Refused(reason) | PlayError::TimedOut(reason)) => {
                 self.events.retain(|other, _| other.pair != slot.pair);
@@ -270,12 +270,18 @@ impl Runner<'_> {
                     reason,
                     absent: false,
                     timed_out,
+                    extra,
                 }))
             }
         }
     }
 
-    fn record_episode(&mut self, slot: EpisodeSlot, episode: PlayedEpisode) -> Result<(), MeasureError> {
+    fn record_episode(
+        &mut self,
+        slot: EpisodeSlot,
+        episode: PlayedEpisode,
+        extra: ExtraCalls,
+    ) -> Result<(), MeasureError> {
         let plan = self.log.plan();
         let mut record = EffectEpisode {
             effect: plan.effect.clone(),
@@ -290,6 +296,7 @@ impl Runner<'_> {
             tokens: episode.tokens,
             calls: episode.calls,
             cost_nano: episode.cost_nano,
+            extra,
             reason: episode.reason,
             trace: episode.trace,
             kept: false,
@@ -300,15 +307,15 @@ impl Runner<'_> {
             self.events.insert(slot, episode.events);
         }
         if is_last {
-            record.kept = self.keep_pair(pair, &record)?;
+            record.kept = self.keep_pair(pair, &mut record)?;
             self.events.retain(|other, _| other.pair != pair);
         }
         self.write(&EffectRecord::Episode(Box::new(record)))
     }
 
     /// Writes the journals of a pair if it is to be kept. `last` is its episode that isn't in the log yet. Returns whether
-    /// they are there.
-    fn keep_pair(&mut self, pair: u32, last: &EffectEpisode) -> Result<bool, MeasureError> {
+    /// they are there; calls that this takes are added to those of `last`.
+    fn keep_pair(&mut self, pair: u32, last: &mut EffectEpisode) -> Result<bool, MeasureError> {
         let Some(folder) = self.file.as_ref().map(|file| file.folder().to_owned()) else { return Ok(false) };
         let mut with_last = self.log.clone();
         with_last.apply(EffectRecord::Episode(Box::new(last.clone())));
@@ -321,7 +328,7 @@ impl Runner<'_> {
             let events = self.events.remove(&slot).or_else(|| {
                 // The program was killed after this episode was recorded.
                 let trace = recorded.episode(&slot.arm, slot.repeat).map(|episode| episode.trace.as_str());
-                self.play_again(&slot, trace)
+                self.play_again(&slot, trace, &mut last.extra)
             });
             let Some(events) = events else { return Ok(false) };
             write_journal(&folder, &name, &self.measurement.start, run, &events)?;
@@ -334,10 +341,18 @@ impl Runner<'_> {
     }
 
     /// Plays an episode that is in the log again, only for its journal. `None` if that fails, or if it goes another way than `trace`,
-    /// that of the recorded one: a server that answers the same request differently.
-    fn play_again(&self, slot: &EpisodeSlot, trace: Option<&str>) -> Option<Vec<Envelope>> {
+    /// that of the recorded one: a server that answers the same request differently. Its calls are added to `extra`.
+    fn play_again(
+        &self,
+        slot: &EpisodeSlot,
+        trace: Option<&str>,
+        extra: &mut ExtraCalls,
+    ) -> Option<Vec<Envelope>> {
         let mut player = EpisodePlayer::new(self.wanted.clone(), self.patience(), &|_| {}).ok()?;
-        let episode = play_slot(self.measurement, &mut player, slot).ok()?;
+        let played = play_slot(self.measurement, &mut player, slot);
+        let counted = played.as_ref().map(PlayedEpisode::calls_made).unwrap_or_default();
+        *extra = extra.plus(player.take_extra()).plus(counted);
+        let episode = played.ok()?;
         (trace == Some(episode.trace.as_str())).then_some(episode.events)
     }
 
@@ -374,7 +389,8 @@ fn work(
             Ok(player) => play_with_retries(measurement, patience, player, &slot),
             Err(error) => Err(PlayError::Broken(error.to_string())),
         };
-        if results.send(WorkerMessage::Played(slot, Box::new(played))).is_err() {
+        let extra = player.as_ref().map(EpisodePlayer::take_extra).unwrap_or_default();
+        if results.send(WorkerMessage::Played(slot, Box::new(played), extra)).is_err() {
             break;
         }
     }

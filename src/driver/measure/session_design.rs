@@ -9,16 +9,16 @@ use super::moment::{MomentError, moment_as_of};
 use super::starting_point::{FreshStart, StartingPoint};
 use crate::catalog::find_environment;
 use crate::domain::{
-    CALIBRATION_SETTING, EXPLORATION_SETTING, Lesson, LessonId, LessonStatus, LessonText, ModelRole,
-    PLACE_PREFIX, RoleSource, RunSpec, Scope, Seq, Task,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, EffectStart, Lesson, LessonId, LessonStatus, LessonText,
+    ModelRole, PLACE_PREFIX, RoleSource, RunSpec, Scope, Seq, Task,
 };
 use crate::driver::{DriverError, EpisodeReplay, ReplayError, RunFactory, worlds};
 use crate::engine::State;
 use crate::env::{TaskError, TaskOptions};
 use crate::timeline::Timeline;
 use crate::timeline::effect::{
-    ALPHA, Column, EffectBudget, EffectScope, EffectStart, MeasuredLesson, Outcome, PlannedTask, Shard,
-    column_alpha, placebo_text, shuffled_text,
+    ALPHA, Column, EffectBudget, EffectScope, MeasuredLesson, Outcome, PlannedTask, Shard, column_alpha,
+    placebo_text, shuffled_text,
 };
 use std::collections::HashSet;
 use std::sync::Arc;

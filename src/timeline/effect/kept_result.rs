@@ -48,6 +48,12 @@ fn measured_effect(
         version: lesson.version,
         scope: scope.to_owned(),
         column: plan.column.map(|column| column.to_string()),
+        start: Some(plan.start.clone()),
+        task: match (plan.scope, plan.tasks.as_slice()) {
+            (EffectScope::Moment, [planned, ..]) => Some(planned.task.id.clone()),
+            _ => None,
+        },
+        asked: plan.asked.clone(),
         arms: (judged.contrast.first.clone(), judged.contrast.second.clone()),
         outcome: plan.outcome.name().to_owned(),
         pairs: judged.pairs,

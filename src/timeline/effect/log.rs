@@ -11,7 +11,8 @@ pub use contrast::{ContrastLog, CountedPair};
 pub use schedule::{EpisodeSlot, NextRecord};
 
 use super::record::{
-    Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope, StopReason,
+    Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope,
+    ExtraCalls, StopReason,
 };
 use super::{Verdict, block_order, too_many_discarded};
 use contrast::PairRule;
@@ -44,7 +45,7 @@ pub struct EffectLog {
     may_be_marked: Vec<bool>,
 }
 
-/// Sums over all recorded episodes, counted in pairs or not.
+/// Sums over all recorded episodes, counted in pairs or not; calls, tokens and cost with the extra ones ([`ExtraCalls`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     pub episodes: u64,
@@ -53,6 +54,14 @@ pub struct Totals {
     pub steps: u64,
     /// In billionths of the currency unit.
     pub cost_nano: u64,
+}
+
+impl Totals {
+    fn add_extra(&mut self, extra: ExtraCalls) {
+        self.calls += extra.calls;
+        self.tokens = self.tokens.saturating_add(extra.tokens);
+        self.cost_nano = self.cost_nano.saturating_add(extra.cost_nano);
+    }
 }
 
 /// What is recorded of a pair.
@@ -83,7 +92,7 @@ impl PairLog {
 impl EffectLog {
     /// Starts a measurement without episodes.
     pub fn new(plan: EffectPlan) -> Self {
-        let contrasts: Vec<ContrastLog> = plan
+        let mut contrasts: Vec<ContrastLog> = plan
             .contrasts
             .iter()
             .enumerate()
@@ -91,6 +100,8 @@ impl EffectLog {
                 ContrastLog::new(contrast.clone(), plan.contrast_alpha(index), plan.margin)
             })
             .collect();
+        let exploratory = plan.exploratory_contrast();
+        contrasts.extend(exploratory.map(|contrast| ContrastLog::new(contrast, plan.alpha, plan.margin)));
         Self {
             task_order: task_order(&plan),
             judged: vec![None; contrasts.len()],
@@ -133,12 +144,14 @@ impl EffectLog {
                 self.totals.calls += u64::from(episode.calls);
                 self.totals.steps += u64::from(episode.steps);
                 self.totals.cost_nano = self.totals.cost_nano.saturating_add(episode.cost_nano);
+                self.totals.add_extra(episode.extra);
                 pair.episodes.push(*episode);
                 self.count_pairs();
             }
             EffectRecord::Discarded(discarded) if discarded.effect == self.plan.effect => {
                 let pair = self.pairs.entry(discarded.pair).or_default();
                 if pair.failed.iter().all(|failed| failed.arm != discarded.arm) {
+                    self.totals.add_extra(discarded.extra);
                     pair.failed.push(discarded);
                 }
                 self.count_pairs();
@@ -255,7 +268,26 @@ impl EffectLog {
     /// if it helped, the others are tested, at [`EffectPlan::contrast_alpha`], which keeps the overall error rate at alpha (Maurer,
     /// Hothorn, Lehmacher 1995). Several lessons are tested each by itself.
     pub fn has_own_claim(&self, index: usize) -> bool {
-        index == 0 || self.plan.lessons.len() > 1 || self.contrasts[0].monitored_verdict() == Verdict::Helped
+        let is_secondary_claim =
+            !self.is_exploratory(index) && self.contrasts[0].monitored_verdict() == Verdict::Helped;
+        index == 0 || self.plan.lessons.len() > 1 || is_secondary_claim
+    }
+
+    /// Returns whether a contrast is none of the measurement's claims ([`EffectPlan::exploratory_contrast`]). It counts the pairs that the
+    /// primary contrast counts.
+    pub fn is_exploratory(&self, index: usize) -> bool {
+        index >= self.plan.contrasts.len()
+    }
+
+    /// Returns whether the two verdicts that a wording helped more than a lesson, and that the lesson helped, imply that the wording helped.
+    /// The implication is wrong only if one of the two is.
+    pub fn implies_wording_helped(&self) -> bool {
+        let has_helped = |first: &str, second: &str| {
+            let mut contrasts = self.plan.contrasts.iter();
+            let index = contrasts.position(|c| c.first == first && c.second == second);
+            index.is_some_and(|index| self.verdict(index) == Some(Verdict::Helped))
+        };
+        has_helped("with", "without") && has_helped("edited", "with")
     }
 
     /// Returns the verdict about a contrast; `None` if it gets none.
@@ -306,7 +338,7 @@ impl EffectLog {
         &self.plan
     }
 
-    /// Returns the contrasts, the primary one first.
+    /// Returns the contrasts, the primary one first and an exploratory one last.
     pub fn contrasts(&self) -> &[ContrastLog] {
         &self.contrasts
     }

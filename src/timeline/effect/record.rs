@@ -6,7 +6,7 @@ mod identity;
 pub use identity::COUNTING_TO_THE_MARK;
 
 use super::{Column, EpisodeResult, Outcome, PairCounts, Verdict};
-use crate::domain::{BranchId, LessonId, LessonText, Seq, Task};
+use crate::domain::{AskedAt, EffectStart, LessonId, LessonText, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -120,15 +120,6 @@ pub enum Keep {
     None,
 }
 
-/// A point of a session: a branch reads as its parent up to its first event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedAt {
-    pub session: String,
-    pub branch: BranchId,
-    /// The last event before.
-    pub seq: Seq,
-}
-
 /// A measured lesson.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredLesson {
@@ -156,18 +147,6 @@ pub enum EffectScope {
     Tasks,
     /// One round over all tasks; the claim is about exactly these tasks.
     These,
-}
-
-/// Where the episodes begin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "at", rename_all = "snake_case")]
-pub enum EffectStart {
-    /// At a step of an episode, before its prompt.
-    Moment { session: String, episode: u32, step: u32, seq: Seq },
-    /// At the start of an episode of a session.
-    Episode { session: String, episode: u32 },
-    /// At the start of each task.
-    Tasks,
 }
 
 /// When a measurement stops, besides at its number of pairs.
@@ -211,6 +190,17 @@ pub struct PlannedTask {
     pub learned: bool,
 }
 
+/// Calls that were made because of an episode and belong to no play of it that counts: those of tries that failed, those of a play that is
+/// repeated for its journal, and those that ask whether a server is there. Budgets count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtraCalls {
+    pub calls: u64,
+    pub tokens: u64,
+    /// In billionths of the currency unit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_nano: u64,
+}
+
 /// The result of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectEpisode {
@@ -237,6 +227,8 @@ pub struct EffectEpisode {
     /// Cost of the calls, in billionths of the currency unit; 0 without configured prices.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_nano: u64,
+    #[serde(default, skip_serializing_if = "ExtraCalls::is_none")]
+    pub extra: ExtraCalls,
     /// Why it ended.
     pub reason: String,
     /// A hash of what was done and observed; equal hashes mean that two episodes went the same way.
@@ -263,6 +255,8 @@ pub struct EffectDiscarded {
     /// Whether the server timed out or was busy at a call of the episode, while it answered others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
+    #[serde(default, skip_serializing_if = "ExtraCalls::is_none")]
+    pub extra: ExtraCalls,
 }
 
 /// What the pairs so far show about a contrast.
@@ -349,6 +343,23 @@ impl Keep {
             Self::Differing => differs,
             Self::All => true,
             Self::None => false,
+        }
+    }
+}
+
+impl ExtraCalls {
+    /// Returns whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the sum.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls + other.calls,
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost_nano: self.cost_nano.saturating_add(other.cost_nano),
         }
     }
 }

@@ -63,6 +63,9 @@ pub struct ContrastResult {
     pub fact: Option<DeterministicFact>,
     /// Whether it gets a verdict.
     pub has_claim: bool,
+    /// If it is none of the measurement's claims ([`EffectLog::is_exploratory`]): what follows from them about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exploratory: Option<Exploratory>,
     /// Whether the effect is surely there and surely smaller than the margin.
     pub is_small: bool,
     /// How many further pairs lead to a verdict at the rates so far.
@@ -83,6 +86,16 @@ pub struct ContrastResult {
     /// Several lessons: the mid-p value, adjusted by Holm and by Benjamini and Hochberg.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted: Option<(f64, f64)>,
+}
+
+/// What the claims' verdicts say about a contrast that is none of the claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exploratory {
+    /// Nothing.
+    Unjudged,
+    /// Its first arm does better.
+    Helped,
 }
 
 /// Statistics for a number of pairs that was fixed in advance.
@@ -153,6 +166,8 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
     let contrast = &log.contrasts()[index];
     let (plan, judgement) = (log.plan(), contrast.judgement());
     let tasks = log.task_counts(index);
+    // More pairs don't help where too many are missing.
+    let has_no_pace = tasks.is_some() || log.has_too_many_discarded();
     // Copies are no sample, from which something could be concluded.
     let counts = if tasks.is_some() { PairCounts::default() } else { contrast.counts() };
     let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap && tasks.is_none()).filter_map(|outcome| {
@@ -171,8 +186,11 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
         alpha: judgement.alpha,
         margin: judgement.margin,
         has_claim: log.verdict(index).is_some(),
+        exploratory: log
+            .is_exploratory(index)
+            .then(|| if log.implies_wording_helped() { Exploratory::Helped } else { Exploratory::Unjudged }),
         is_small: judgement.is_small_effect(),
-        further_pairs: if tasks.is_some() { None } else { contrast.further_pairs(MAX_FURTHER_PAIRS) },
+        further_pairs: if has_no_pace { None } else { contrast.further_pairs(MAX_FURTHER_PAIRS) },
         anytime_p: if tasks.is_some() { 1.0 } else { judgement.anytime_p },
         fixed: FixedResult {
             planned_pairs: log.last_pair(),

@@ -7,7 +7,7 @@ use crate::domain::{BranchId, Lesson, LessonText, ModelRole, RoleSource, RunSpec
 use crate::driver::measure::{EDITED, EpisodePlace, WITH, WITHOUT};
 use crate::engine::{Command, LessonCommand};
 use crate::text::{one_line, width};
-use crate::timeline::effect::{AskedAt, Contrast, ContrastResult, EffectBudget};
+use crate::timeline::effect::{Contrast, ContrastResult, EffectBudget};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::effect::{EffectColumn, EffectProgress, EffectQuery};
@@ -429,12 +429,7 @@ impl Component for EffectPanel {
             Action::TakeWording if !self.is_running() => return self.take_measured_wording(),
             Action::RenewEffect if !self.has_older_lessons() => {}
             Action::RenewEffect if !self.is_running() => {
-                let frame = context.frame;
-                self.query.asked = Some(AskedAt {
-                    session: frame.head.session.clone(),
-                    branch: frame.branch.clone(),
-                    seq: frame.head.head,
-                });
+                self.query.asked = Some(context.frame.head.asked_at(&context.frame.branch));
                 return self.plan_as_asked();
             }
             Action::ChangeEffectPlace
@@ -572,7 +567,8 @@ fn draw_input(typed: Typed, field: &TextField, context: &Context<'_>, screen: Re
     let (title, help) = match typed {
         Typed::Wording => (
             "Another wording, measured against the present one",
-            "It is played as an arm of its own, `edited`, and gets a verdict if the lesson itself helped. Empty: no other wording.",
+            "It is played as an arm of its own, `edited`. If the lesson itself helped, there is a verdict on whether this wording does better. \
+             What it does compared with no lesson has an interval and no verdict. Empty: no other wording.",
         ),
         Typed::Budget => (
             "Budget of each column",

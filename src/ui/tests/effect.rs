@@ -2,14 +2,15 @@
 
 use super::{TestScreen, screen_text};
 use crate::domain::{
-    AdviceCounts, Author, DeterministicFact, LessonId, LessonOp, LessonText, MeasuredEffect, Seq, Task,
+    AdviceCounts, AskedAt, Author, DeterministicFact, EffectStart, LessonId, LessonOp, LessonText,
+    MeasuredEffect, Seq, Task,
 };
 use crate::driver::Health;
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::effect::{
-    AskedAt, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectEpisode, EffectLog, EffectPlan,
-    EffectRecord, EffectResult, EffectScope, EffectStart, Keep, MeasuredLesson, NextRecord, Outcome,
+    Column, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectLog, EffectPlan,
+    EffectRecord, EffectResult, EffectScope, ExtraCalls, Keep, MeasuredLesson, NextRecord, Outcome,
     PlannedTask,
 };
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
@@ -92,6 +93,7 @@ fn column(plan: EffectPlan, episodes: usize, won: impl Fn(u32, &str) -> bool) ->
                 tokens: 100,
                 calls: 20,
                 cost_nano: 0,
+                extra: ExtraCalls::default(),
                 reason: "step limit".to_owned(),
                 trace: number.to_string(),
                 kept: slots[0].pair == 2,
@@ -179,6 +181,53 @@ fn pairs_can_be_added_and_taken_away() {
         assert!(!screen_text(&screen.draw()).contains("more pairs"));
         assert_eq!(screen.press(key), []);
         assert!(screen_text(&screen.draw()).contains("it is decided"), "{key}");
+    }
+}
+
+/// Returns the words on a screen without the frames of windows, so that a sentence of several rows is found.
+fn words_of(shown: &str) -> String {
+    shown.split_whitespace().filter(|word| !matches!(*word, "│" | "┃")).collect::<Vec<_>>().join(" ")
+}
+
+/// Regression: the panel asked for more pairs where too many had been discarded, and didn't name the key that plays them again.
+#[test]
+fn discarded_pairs_are_played_again_with_a_key() {
+    for (width, height) in [(120, 36), (80, 24)] {
+        let (mut screen, query) = opened(width, height);
+        let lacking = changed(progress(&query, EffectPhase::Idle, 0), |shown| {
+            for column in &mut shown.columns {
+                loop {
+                    let record = match column.log.next(&[], 1) {
+                        NextRecord::Write(record) => *record,
+                        NextRecord::Play(slots) => EffectRecord::Discarded(EffectDiscarded {
+                            effect: column.log.plan().effect.clone(),
+                            pair: slots[0].pair,
+                            arm: slots[0].arm.clone(),
+                            reason: "no such model".to_owned(),
+                            absent: false,
+                            timed_out: false,
+                            extra: ExtraCalls::default(),
+                        }),
+                        NextRecord::Wait | NextRecord::Done => break,
+                    };
+                    column.log.apply(record);
+                }
+                column.result = EffectResult::without_bootstrap(&column.log);
+            }
+        });
+        screen.send(lacking);
+        let shown = screen_text(&screen.draw());
+        let words = words_of(&shown);
+        for text in [
+            "too many pairs weren't played here and elsewhere: Enter plays them again",
+            "Enter continues, and plays the discarded pairs again",
+        ] {
+            assert!(words.contains(text), "{text} at {width}x{height}: {shown}");
+        }
+        for absent in ["more pairs are needed", "Enter starts", "no play was won"] {
+            assert!(!words.contains(absent), "{absent}: {shown}");
+        }
+        assert_eq!(screen.press("Enter"), [Request::RunEffect(query.clone())]);
     }
 }
 
@@ -331,6 +380,9 @@ fn finished(query: &EffectQuery) -> (Answer, MeasuredEffect) {
         version: 1,
         scope: "tasks".to_owned(),
         column: Some("elsewhere".to_owned()),
+        start: Some(EffectStart::Tasks),
+        task: None,
+        asked: None,
         arms: ("with".to_owned(), "without".to_owned()),
         outcome: "success".to_owned(),
         pairs: 120,
@@ -502,20 +554,18 @@ fn a_failed_measurement_says_why_and_can_be_continued() {
 }
 
 /// Returns the columns of a measurement with another wording, which wins the pairs that `won` names.
-fn with_wording(query: &EffectQuery, won: impl Fn(u32, &str) -> bool + Copy) -> UiMessage {
+fn with_wording(query: &EffectQuery, episodes: usize, won: impl Fn(u32, &str) -> bool + Copy) -> UiMessage {
     let column = |name| {
         let mut plan = plan(query, name, 200);
         plan.contrasts.push(Contrast::new("edited", "with"));
-        column(plan, 24, won)
+        column(plan, episodes, won)
     };
     let columns = vec![column(Column::Here), column(Column::Elsewhere)];
     changed(progress(query, EffectPhase::Idle, 0), |progress| progress.columns = columns)
 }
 
-#[test]
-fn a_wording_that_did_better_is_taken_with_a_key() {
-    let (mut screen, query) = opened(120, 36);
-    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+/// Types another wording in the panel, and returns what is asked for.
+fn ask_for_another_wording(screen: &mut TestScreen) -> EffectQuery {
     screen.press("w");
     for _ in 0..120 {
         screen.press("Backspace");
@@ -523,18 +573,48 @@ fn a_wording_that_did_better_is_taken_with_a_key() {
     screen.send(UiMessage::Paste("Look twice.".to_owned()));
     let requests = screen.press("Enter");
     let [Request::PlanEffect(asked)] = &requests[..] else { panic!("{requests:?}") };
+    asked.clone()
+}
+
+#[test]
+fn a_wording_that_did_better_is_taken_with_a_key() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    let asked = ask_for_another_wording(&mut screen);
     let text = asked.edited.clone().unwrap();
-    screen.send(with_wording(asked, |_, arm| arm == "with"));
+    screen.send(with_wording(&asked, 24, |_, arm| arm == "with"));
     let shown = screen_text(&screen.draw());
     assert!(shown.contains("with") && !shown.contains("take this wording"), "it did worse: {shown}");
     assert_eq!(screen.press("t"), [], "{:?}", screen.model.notice);
-    screen.send(with_wording(asked, |_, arm| arm == "edited"));
+    screen.send(with_wording(&asked, 24, |_, arm| arm == "edited"));
     let shown = screen_text(&screen.draw());
     assert!(shown.contains("t take this wording"), "{shown}");
     let edit = LessonCommand::Edit { id: query.lesson.clone(), text };
     assert_eq!(screen.press("t"), [Request::Send(Command::Lesson(edit))]);
     assert!(screen.compositor.overlays().is_empty());
     assert!(screen.model.notice.as_ref().unwrap().text.contains("has the measured wording"));
+}
+
+/// Regression: another wording ended without a word on whether it helps at all.
+#[test]
+fn another_wording_without_a_verdict_says_how_it_gets_one() {
+    for (width, height) in [(200, 60), (120, 50)] {
+        let (mut screen, query) = opened(width, height);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+        let asked = ask_for_another_wording(&mut screen);
+        for (winner, how) in [
+            ("edited", "give it to the lesson with t, then measure the lesson with %"),
+            ("nobody", "teach it as a lesson of its own with a, then measure that with %"),
+        ] {
+            // To the end: the lesson itself does nothing.
+            screen.send(with_wording(&asked, 1_000, |_, arm| arm == winner));
+            let shown = screen_text(&screen.draw());
+            let words = words_of(&shown);
+            for text in ["edited - without", "exploratory, no verdict", "for a verdict on whether", how] {
+                assert!(words.contains(text), "{text} at {width}x{height}: {shown}");
+            }
+        }
+    }
 }
 
 /// On stage, the panel shows its sentence, the wins and the pairs, and nothing that is for the person who measures.
@@ -626,7 +706,7 @@ fn a_measurement_with_older_lessons_says_so_and_can_be_made_anew() {
         let (mut screen, query) = opened(width, height);
         assert_eq!(query.asked, None);
         let frame = screen.frame_data();
-        let asked = |seq| AskedAt { session: frame.head.session.clone(), branch: frame.branch.clone(), seq };
+        let asked = |seq| AskedAt { seq, ..frame.head.asked_at(&frame.branch) };
         let begun = asked(Seq(frame.head.head.0 - 1));
         // The answer says which moment it is about, and the panel keeps to it.
         screen.send(changed(progress(&query, EffectPhase::Idle, 9), |shown| {

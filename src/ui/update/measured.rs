@@ -53,7 +53,9 @@ fn announce_end(model: &mut Model, context: &Context<'_>, ended: &EffectProgress
     }
     let number = context.frame.head.pool.get(&ended.query.lesson).map_or(0, |lesson| lesson.number);
     let verdict = match (ended.panel(), ended.columns.as_slice()) {
-        (Some(panel), [here, elsewhere]) => describe_columns(panel, &here.result, &elsewhere.result),
+        (Some(panel), [here, elsewhere]) => {
+            describe_columns(panel, &here.result, &elsewhere.result, "continuing plays them again")
+        }
         (_, [only, ..]) => match &only.result.fact {
             Some(fact) => describe_fact(fact),
             None => only.result.verdict().to_string(),

@@ -1,11 +1,11 @@
 //! The fold and the schedule of measurements with made-up episodes.
 
 use super::{EffectLog, NextRecord};
-use crate::domain::{AdviceCounts, LessonId, LessonText, Task};
+use crate::domain::{AdviceCounts, AskedAt, BranchId, EffectStart, LessonId, LessonText, Seq, Task};
 use crate::timeline::effect::{
     COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan,
-    EffectRecord, EffectResult, EffectScope, EffectStart, EpisodeSlot, Keep, MeasuredLesson, Outcome,
-    PlannedTask, SplitMix64, StopReason, Verdict, kept_results,
+    EffectRecord, EffectResult, EffectScope, EpisodeSlot, Exploratory, ExtraCalls, Keep, MeasuredLesson,
+    Outcome, PlannedTask, SplitMix64, StopReason, Verdict, kept_results,
 };
 use std::collections::BTreeMap;
 
@@ -71,6 +71,7 @@ fn episode(slot: &EpisodeSlot, won: bool) -> EffectRecord {
         tokens: 100,
         calls: 10,
         cost_nano: 0,
+        extra: ExtraCalls::default(),
         reason: String::new(),
         trace: format!("{}-{}", slot.pair, slot.arm),
         kept: false,
@@ -92,6 +93,7 @@ fn run(mut log: EffectLog, wins: impl Fn(&EpisodeSlot) -> Option<bool>) -> (Effe
                     reason: "the server is down".to_owned(),
                     absent: false,
                     timed_out: false,
+                    extra: ExtraCalls::default(),
                 }),
             },
             NextRecord::Write(record) => *record,
@@ -148,6 +150,26 @@ fn pairs_are_counted_by_their_steps() {
     let (log, _) = run(EffectLog::new(plan(60, TWO_ARMS)), |slot| Some(slot.arm == "without"));
     let kept = kept_results(log.plan(), &EffectResult::from_log(&log), "2026-11-20");
     assert_eq!(kept[0].1.advice, Some(AdviceCounts { toxic: 8, ..AdviceCounts::default() }));
+}
+
+/// What is kept with a lesson says where its episodes began, at which task, and when it was asked for.
+#[test]
+fn a_kept_result_says_where_it_began() {
+    let kept_of = |plan: EffectPlan| {
+        let (log, _) = run(EffectLog::new(plan), |slot| Some(slot.arm == "with"));
+        kept_results(log.plan(), &EffectResult::from_log(&log), "2026-11-20").remove(0).1
+    };
+    let start = EffectStart::Moment { session: "s".to_owned(), episode: 2, step: 10, seq: Seq(45) };
+    let here = EffectPlan { scope: EffectScope::Moment, start, ..plan(60, TWO_ARMS) };
+    let expected = "from step 10 of episode 2 (normal/put/1)";
+    assert_eq!(kept_of(here).describe_start().as_deref(), Some(expected));
+    let branch = BranchId::trunk();
+    let asked = AskedAt { session: "s".to_owned(), branch, seq: Seq(45), episode: Some(2), step: Some(10) };
+    let elsewhere = EffectPlan { asked: Some(asked.clone()), ..plan(60, TWO_ARMS) };
+    let kept = kept_of(elsewhere);
+    assert_eq!((kept.task.as_ref(), kept.asked.as_ref()), (None, Some(&asked)));
+    let expected = "from the start of each task, asked for at step 10 of episode 2";
+    assert_eq!(kept.describe_start().as_deref(), Some(expected));
 }
 
 #[test]
@@ -383,6 +405,7 @@ fn any_order_of_completion_gives_the_same_numbers() {
                             reason: "the server is down".to_owned(),
                             absent: false,
                             timed_out: false,
+                            extra: ExtraCalls::default(),
                         }),
                     });
                 }
@@ -501,6 +524,53 @@ fn two_secondary_contrasts_share_the_level() {
     assert_eq!(log.contrasts()[0].pairs().len(), 8);
     assert_eq!((log.contrasts()[1].pairs().len(), log.verdict(1)), (9, Some(Verdict::Helped)));
     assert_eq!((log.contrasts()[2].pairs().len(), log.verdict(2)), (9, Some(Verdict::Harmful)));
+}
+
+/// Another wording is compared with no lesson, too, but that is no claim: it takes no level from the claims and no further episode.
+#[test]
+fn another_wording_is_compared_with_none_outside_of_the_claims() {
+    let arms: &[(&str, &str)] = &[("with", "without"), ("with", "placebo"), ("edited", "with")];
+    let plan = EffectPlan { counting: COUNTING_TO_THE_MARK, ..plan(60, arms) };
+    // The lesson does nothing, and its new wording wins: the claim is that no effect was seen.
+    let outcome = |slot: &EpisodeSlot| Some(slot.arm == "edited");
+    let (log, records) = run(EffectLog::new(plan.clone()), outcome);
+    assert_eq!((log.stopped(), log.verdict(0)), (Some(StopReason::Decided), Some(Verdict::NoEffectSeen)));
+    let result = EffectResult::without_bootstrap(&log);
+    let shown = result.contrasts.last().unwrap();
+    assert_eq!((result.contrasts.len(), shown.judged.contrast.to_string().as_str()), (4, "edited - without"));
+    assert_eq!(
+        (shown.judged.pairs, shown.judged.counts.first_only),
+        (51, 51),
+        "the pairs of the primary contrast"
+    );
+    assert!(shown.judged.low > 0.0 && shown.exploratory == Some(Exploratory::Unjudged) && !shown.has_claim);
+    assert_eq!((shown.judged.verdict, [shown.alpha]), (Verdict::Undecided, [plan.alpha]));
+    let levels = [0, 1, 2].map(|index| log.contrasts()[index].judgement().alpha);
+    assert_eq!(levels, [0.05, 0.025, 0.025], "the claims share as without it");
+    let episodes = |log: &EffectLog| log.totals().episodes;
+    assert_eq!(episodes(&log), 51 * 4, "no episode is played for it");
+    assert!(kept_results(&plan, &result, "2026-11-20").iter().all(|(_, kept)| kept.arms.0 == "with"));
+    // Its numbers are the fold of the log, wherever it was killed.
+    for killed_after in (0..records.len()).step_by(17) {
+        let begun = std::iter::once(EffectRecord::Planned(Box::new(plan.clone())));
+        let log = EffectLog::fold(begun.chain(records[..killed_after].iter().cloned())).unwrap();
+        assert_eq!(run(log, outcome).1, records[killed_after..], "after {killed_after} records");
+    }
+    // If the lesson helped, and the new wording helped more than it, the new wording helped.
+    let by_pair = |slot: &EpisodeSlot| match slot.arm.as_str() {
+        "edited" => Some(true),
+        "with" => Some(slot.pair <= 8),
+        _ => Some(false),
+    };
+    let (log, _) = run(EffectLog::new(plan.clone()), by_pair);
+    assert_eq!((log.verdict(0), log.verdict(2)), (Some(Verdict::Helped), Some(Verdict::Helped)));
+    let result = EffectResult::without_bootstrap(&log);
+    let shown = result.contrasts.last().unwrap();
+    assert!(
+        shown.exploratory == Some(Exploratory::Helped) && shown.judged.pairs == 8 && log.verdict(3).is_none()
+    );
+    // Without that wording there is no such contrast.
+    assert_eq!(EffectLog::new(self::plan(60, THREE_ARMS)).contrasts().len(), 2);
 }
 
 /// A measurement of several lessons, each left out in turn.

@@ -1,6 +1,6 @@
 //! Which plans are the same measurement, and what a continued one is.
 
-use super::{EffectBudget, EffectPlan, Keep};
+use super::{Contrast, EffectBudget, EffectPlan, Keep};
 
 /// Counting by which two secondary contrasts share the level, and one of several lessons goes on after its verdict while it may still
 /// be marked. Plans without several claims don't say so.
@@ -30,6 +30,15 @@ impl EffectPlan {
     pub fn is_same_measurement(&self, other: &Self) -> bool {
         let is_prefix = self.tasks.iter().zip(&other.tasks).all(|(own, theirs)| own == theirs);
         is_prefix && self.identified() == other.identified()
+    }
+
+    /// Returns the contrast of another wording with the pool without the lesson. It is no claim of the measurement: it takes no level from
+    /// the claims, and no episode is played for it. `None` if an arm of it is missing, or if it is a claim.
+    pub fn exploratory_contrast(&self) -> Option<Contrast> {
+        let contrast = Contrast::new("edited", "without");
+        let arms = self.arms();
+        let is_played = arms.contains(&contrast.first.as_str()) && arms.contains(&contrast.second.as_str());
+        (is_played && !self.contrasts.contains(&contrast)).then_some(contrast)
     }
 
     /// Returns the level of all claims about a contrast together. Secondary contrasts have claims only if the primary one has

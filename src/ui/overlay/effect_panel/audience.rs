@@ -3,7 +3,7 @@
 
 use super::rows::{
     arms_in_order, legend, mark_rows, pair_text, panel_role, percent_of, phase_text, preparing_text,
-    side_by_side_lines,
+    retry_text, side_by_side_lines,
 };
 use super::{EffectPanel, describe_text};
 use crate::domain::{ModelRole, pluralize};
@@ -42,7 +42,7 @@ pub(super) fn audience_lines(
     let is_started = progress.columns.iter().any(|column| column.log.settled_pairs() > 0);
     if is_started && let (Some(verdict), [here, elsewhere]) = (progress.panel(), progress.columns.as_slice())
     {
-        let sentence = describe_columns(verdict, &here.result, &elsewhere.result);
+        let sentence = describe_columns(verdict, &here.result, &elsewhere.result, &retry_text(context));
         lines.extend(paragraph((Role::Muted, ""), panel_role(verdict), &sentence, columns));
     }
     if !progress.is_finished() {

@@ -4,7 +4,7 @@ use super::EffectPanel;
 use crate::domain::{ModelRole, pluralize};
 use crate::report::effect::{
     describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
-    describe_stop, describe_verdict, percent, remarks,
+    describe_stop, describe_verdict, percent, remarks, wording_remark,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, StopReason, Verdict};
@@ -41,7 +41,7 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if let (Some(panel), [here, elsewhere]) = (progress.panel(), progress.columns.as_slice())
         && progress.columns.iter().any(|column| column.log.settled_pairs() > 0)
     {
-        let sentence = describe_columns(panel, &here.result, &elsewhere.result);
+        let sentence = describe_columns(panel, &here.result, &elsewhere.result, &retry_text(context));
         lines.extend(paragraph((Role::Muted, ""), panel_role(panel), &sentence, columns));
     }
     let is_side_by_side = columns >= SIDE_BY_SIDE && progress.columns.len() == 2;
@@ -82,6 +82,13 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         let text = format!("only one column: {reason}");
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, &text, columns));
     }
+    let unjudged =
+        |what: &str| progress.columns.iter().find_map(|column| wording_remark(&column.result, what));
+    if !panel.is_running()
+        && let Some(remark) = unjudged(&wording_verdict_text(panel, context))
+    {
+        lines.extend(paragraph((Role::Muted, ""), Role::Text, &remark, columns));
+    }
     if let Some(edited) = &progress.query.edited {
         let text = edited.solution.as_ref().map_or_else(
             || edited.text.clone(),
@@ -111,6 +118,17 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         lines.extend(legend(context, columns));
     }
     lines
+}
+
+/// Says how another wording gets a verdict: as a lesson of its own.
+fn wording_verdict_text(panel: &EffectPanel, context: &Context<'_>) -> String {
+    let measure = context.keymap.key_label(Action::MeasureEffect).unwrap_or_default();
+    if panel.is_edited_better() {
+        let take = context.keymap.key_label_in(Mode::Effect, Action::TakeWording).unwrap_or_default();
+        return format!("give it to the lesson with {take}, then measure the lesson with {measure}");
+    }
+    let teach = context.keymap.key_label(Action::AddLesson).unwrap_or_default();
+    format!("teach it as a lesson of its own with {teach}, then measure that with {measure}")
 }
 
 /// Returns what is shown before the plan is known.
@@ -164,7 +182,10 @@ pub(super) fn side_by_side_lines(both: &[Vec<Line>], start: u16) -> Vec<Line> {
 pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
     let Some(progress) = panel.shown.as_ref().map(|shown| &shown.0) else { return String::new() };
-    let started = progress.columns.iter().any(|column| column.log.totals().episodes > 0);
+    // If all that was played was discarded, there is no episode.
+    let has_begun =
+        |column: &EffectColumn| column.log.totals().episodes > 0 || column.log.settled_pairs() > 0;
+    let started = progress.columns.iter().any(has_begun);
     match (panel.is_running(), started) {
         (true, _) => {
             let left = panel.time_left(context.now).map_or_else(String::new, |left| {
@@ -187,8 +208,17 @@ pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
         }
         (false, false) => format!("{} starts", key(Action::Open)),
         (false, true) if progress.is_finished() => "finished; the result stays with the lesson".to_owned(),
+        (false, true) if progress.columns.iter().any(|column| column.log.can_retry()) => {
+            format!("{} continues, and plays the discarded pairs again", key(Action::Open))
+        }
         (false, true) => format!("{} continues", key(Action::Open)),
     }
+}
+
+/// Says which key plays discarded pairs again.
+pub(super) fn retry_text(context: &Context<'_>) -> String {
+    let key = context.keymap.key_label_in(Mode::Effect, Action::Open).unwrap_or_default();
+    format!("{key} plays them again")
 }
 
 pub(super) fn legend(context: &Context<'_>, columns: u16) -> Vec<Line> {
@@ -292,7 +322,11 @@ fn contrast_lines(contrast: &ContrastResult, is_primary: bool, columns: u16) -> 
     let lead = format!("{} ", contrast.judged.contrast);
     let text = describe_contrast(contrast);
     if !is_primary && !contrast.has_claim {
-        return paragraph((Role::Muted, &lead), Role::Muted, &text, columns);
+        let mut lines = paragraph((Role::Muted, &lead), Role::Muted, &text, columns);
+        if contrast.exploratory.is_some() {
+            lines.extend(paragraph((Role::Muted, "  "), Role::Muted, &describe_verdict(contrast), columns));
+        }
+        return lines;
     }
     let role = if is_primary { Role::Title } else { Role::Text };
     let mut lines = paragraph((Role::Muted, &lead), role, &text, columns);
