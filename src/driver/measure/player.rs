@@ -453,13 +453,6 @@ impl Game<'_> {
     }
 }
 
-impl PlayedEpisode {
-    /// Returns what its calls took.
-    pub(super) fn calls_made(&self) -> ExtraCalls {
-        ExtraCalls { calls: u64::from(self.calls), tokens: self.tokens, cost_nano: self.cost_nano }
-    }
-}
-
 impl Baseline {
     fn of(engine: &Engine) -> Self {
         engine.state.open_episode().map_or(Self::default(), |open| Self {

@@ -307,15 +307,15 @@ impl Runner<'_> {
             self.events.insert(slot, episode.events);
         }
         if is_last {
-            record.kept = self.keep_pair(pair, &mut record)?;
+            record.kept = self.keep_pair(pair, &record)?;
             self.events.retain(|other, _| other.pair != pair);
         }
         self.write(&EffectRecord::Episode(Box::new(record)))
     }
 
     /// Writes the journals of a pair if it is to be kept. `last` is its episode that isn't in the log yet. Returns whether
-    /// they are there; calls that this takes are added to those of `last`.
-    fn keep_pair(&mut self, pair: u32, last: &mut EffectEpisode) -> Result<bool, MeasureError> {
+    /// they are there.
+    fn keep_pair(&mut self, pair: u32, last: &EffectEpisode) -> Result<bool, MeasureError> {
         let Some(folder) = self.file.as_ref().map(|file| file.folder().to_owned()) else { return Ok(false) };
         let mut with_last = self.log.clone();
         with_last.apply(EffectRecord::Episode(Box::new(last.clone())));
@@ -328,7 +328,7 @@ impl Runner<'_> {
             let events = self.events.remove(&slot).or_else(|| {
                 // The program was killed after this episode was recorded.
                 let trace = recorded.episode(&slot.arm, slot.repeat).map(|episode| episode.trace.as_str());
-                self.play_again(&slot, trace, &mut last.extra)
+                self.play_again(&slot, trace)
             });
             let Some(events) = events else { return Ok(false) };
             write_journal(&folder, &name, &self.measurement.start, run, &events)?;
@@ -341,18 +341,11 @@ impl Runner<'_> {
     }
 
     /// Plays an episode that is in the log again, only for its journal. `None` if that fails, or if it goes another way than `trace`,
-    /// that of the recorded one: a server that answers the same request differently. Its calls are added to `extra`.
-    fn play_again(
-        &self,
-        slot: &EpisodeSlot,
-        trace: Option<&str>,
-        extra: &mut ExtraCalls,
-    ) -> Option<Vec<Envelope>> {
+    /// that of the recorded one: a server that answers the same request differently. Its calls count nowhere, so that the log has the same
+    /// bytes as that of a measurement that wasn't killed.
+    fn play_again(&self, slot: &EpisodeSlot, trace: Option<&str>) -> Option<Vec<Envelope>> {
         let mut player = EpisodePlayer::new(self.wanted.clone(), self.patience(), &|_| {}).ok()?;
-        let played = play_slot(self.measurement, &mut player, slot);
-        let counted = played.as_ref().map(PlayedEpisode::calls_made).unwrap_or_default();
-        *extra = extra.plus(player.take_extra()).plus(counted);
-        let episode = played.ok()?;
+        let episode = play_slot(self.measurement, &mut player, slot).ok()?;
         (trace == Some(episode.trace.as_str())).then_some(episode.events)
     }
 

@@ -190,8 +190,8 @@ pub struct PlannedTask {
     pub learned: bool,
 }
 
-/// Calls that were made because of an episode and belong to no play of it that counts: those of tries that failed, those of a play that is
-/// repeated for its journal, and those that ask whether a server is there. Budgets count them.
+/// Calls that were made because of an episode and belong to no play of it that counts: those of tries that failed, and
+/// those that ask whether a server is there. Budgets count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraCalls {
     pub calls: u64,

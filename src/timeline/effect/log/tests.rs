@@ -545,7 +545,7 @@ fn another_wording_is_compared_with_none_outside_of_the_claims() {
     );
     assert!(shown.judged.low > 0.0 && shown.exploratory == Some(Exploratory::Unjudged) && !shown.has_claim);
     assert_eq!((shown.judged.verdict, [shown.alpha]), (Verdict::Undecided, [plan.alpha]));
-    let levels = [0, 1, 2].map(|index| log.contrasts()[index].judgement().alpha);
+    let levels: Vec<f64> = log.contrasts()[..3].iter().map(|contrast| contrast.judgement().alpha).collect();
     assert_eq!(levels, [0.05, 0.025, 0.025], "the claims share as without it");
     let episodes = |log: &EffectLog| log.totals().episodes;
     assert_eq!(episodes(&log), 51 * 4, "no episode is played for it");
