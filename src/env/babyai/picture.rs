@@ -1,7 +1,8 @@
 //! A grid environment: what the agent has seen, what it sees now, and on demand the ground truth.
 //!
-//! A cell is as large as fits: four columns and two rows with a shape made of half blocks; two columns with a sign; or
-//! only that sign. All but the last have the first letter of a colour. Text beside the grid lists the visible objects.
+//! A cell is as large as fits: six columns and three rows, or five and two, with a shape; two columns with a sign; or only that
+//! sign. All but the last have the letter of a colour. Text beside the grid lists the visible objects and says what the shapes
+//! and letters mean.
 
 mod cells;
 #[cfg(test)]
@@ -12,7 +13,7 @@ use super::view::VIEW_SIDE;
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
 use crate::env::picture::list_values;
 use crate::text::{truncate, wrap_at_most};
-use cells::{CellSize, Signs, colour_role, joined_row, large_shapes};
+use cells::{COLOURS, CellSize, KINDS, colour_role, joined_row};
 use serde_json::Value;
 
 /// Minimum width of the text beside the grid.
@@ -109,12 +110,13 @@ impl<'a> Grid<'a> {
         }
         let fits_beside = |size: CellSize| self.width * size.columns + 2 + SIDE_TEXT_COLUMNS <= columns;
         let size = self.cell_size(columns, rows, fits_beside);
-        let texts = self.side_text(size);
         // Put the text beside the grid if it fits, else above and below it.
         if fits_beside(size) {
             let grid_columns = self.width * size.columns;
             let mut cells = self.cell_rows(size, columns, rows);
-            let texts = self.wrap_texts(&texts, columns - grid_columns - 2, rows);
+            let text_columns = columns - grid_columns - 2;
+            let mut texts = self.wrap_texts(&[self.agent_line()], text_columns, rows);
+            texts.extend(self.text_rows(size, text_columns, rows - texts.len()));
             let below = texts.len().saturating_sub(cells.len());
             cells.extend(std::iter::repeat_n(vec![(PictureRole::Text, " ".repeat(grid_columns))], below));
             for (row, text) in cells.iter_mut().zip(texts) {
@@ -124,20 +126,36 @@ impl<'a> Grid<'a> {
             return cells;
         }
         let above = usize::from(rows > 3);
-        let mut all = self.wrap_texts(&texts[..above], columns, above);
+        let mut all = self.wrap_texts(&[self.agent_line()], columns, above);
         all.extend(self.cell_rows(size, columns, (rows - above).min(self.height * size.rows)));
-        all.extend(self.wrap_texts(&texts[above..], columns, rows - all.len()));
+        all.extend(self.text_rows(size, columns, rows - all.len()));
         all
+    }
+
+    /// Returns the mission, the visible objects and, as far as there is room, the legend.
+    fn text_rows(&self, size: CellSize, columns: usize, max_rows: usize) -> Vec<PictureRow> {
+        let mut rows = self.wrap_texts(&self.side_text(), columns, max_rows);
+        // A row of shapes without room for it takes the less important rest with it.
+        for (place, block) in self.legend(size, columns).into_iter().enumerate() {
+            let gap = usize::from(place == 0);
+            if rows.len() + gap + block.len() > max_rows {
+                break;
+            }
+            rows.extend(std::iter::repeat_n(PictureRow::new(), gap));
+            rows.extend(block);
+        }
+        rows
     }
 
     /// Returns the largest cells with which the whole grid and the text fit, or else smaller ones.
     fn cell_size(&self, columns: usize, rows: usize, fits_beside: impl Fn(CellSize) -> bool) -> CellSize {
-        let large_rows = self.height * CellSize::LARGE.rows;
-        let is_large_beside = fits_beside(CellSize::LARGE) && large_rows <= rows;
-        let is_large_above =
-            self.width * CellSize::LARGE.columns <= columns && large_rows + TEXT_ROWS <= rows;
-        if is_large_beside || is_large_above {
-            return CellSize::LARGE;
+        let fits = |size: &CellSize| {
+            let (grid_columns, grid_rows) = (self.width * size.columns, self.height * size.rows);
+            fits_beside(*size) && grid_rows <= rows
+                || grid_columns <= columns && grid_rows + TEXT_ROWS <= rows
+        };
+        if let Some(size) = [CellSize::HUGE, CellSize::LARGE].into_iter().find(fits) {
+            return size;
         }
         let needs_narrow_cells =
             !fits_beside(CellSize::WIDE) && fits_beside(CellSize::NARROW) && rows < self.height + 3;
@@ -167,6 +185,10 @@ impl<'a> Grid<'a> {
         rows
     }
 
+    fn agent_line(&self) -> (PictureRole, String) {
+        (PictureRole::Agent, self.agent_text())
+    }
+
     /// Returns where the agent is and what it holds.
     fn agent_text(&self) -> String {
         let direction = ["right", "down", "left", "up"][usize::from(self.agent.direction & 3)];
@@ -177,9 +199,9 @@ impl<'a> Grid<'a> {
         )
     }
 
-    /// Returns the text, one entry per row: the agent's position, the mission, the visible objects, and the legend.
-    fn side_text(&self, size: CellSize) -> Vec<(PictureRole, String)> {
-        let mut texts = vec![(PictureRole::Text, self.agent_text())];
+    /// Returns the mission and the visible objects, one entry per row.
+    fn side_text(&self) -> Vec<(PictureRole, String)> {
+        let mut texts = Vec::new();
         for (clause, done) in &self.mission {
             let mark = if *done { self.glyphs.tick } else { self.glyphs.separator };
             texts.push((
@@ -210,33 +232,7 @@ impl<'a> Grid<'a> {
         }
         objects.sort_by_key(|(distance, ..)| *distance);
         texts.extend(objects.into_iter().map(|(_, role, text)| (role, text)));
-        texts.push((PictureRole::Muted, String::new()));
-        texts.extend(self.legend(size).into_iter().map(|line| (PictureRole::Muted, line)));
         texts
-    }
-
-    /// Returns what the shapes mean.
-    fn legend(&self, size: CellSize) -> Vec<String> {
-        let signs = self.signs();
-        let mut lines = if size == CellSize::LARGE {
-            let [ball, box_shape, key, open, closed, locked] = large_shapes(self.is_ascii);
-            vec![
-                format!("{}      {}     {}", ball[0], box_shape[0], key[0]),
-                format!("{} ball {} box {} key", ball[1], box_shape[1], key[1]),
-                format!("{} open  {} closed", open[1], closed[1]),
-                format!("{} locked door", locked[1]),
-            ]
-        } else {
-            let Signs { ball, box_sign, key, open, closed, locked, .. } = signs;
-            vec![
-                format!("{ball} ball  {box_sign} box  {key} key"),
-                format!("door: {open} open {closed} closed {locked} locked"),
-            ]
-        };
-        if !self.shows_truth {
-            lines.push(format!("{} not seen  {} visible", signs.unseen, signs.visible));
-        }
-        lines
     }
 
     /// Returns how far ahead and to the right of the agent a cell lies.
@@ -260,15 +256,8 @@ impl<'a> Grid<'a> {
         let (left, top) = (first(self.agent.x, columns, self.width), first(self.agent.y, rows, self.height));
         let cells = |y: usize| (left..self.width).take(columns).map(move |x| (x, y));
         let ys = (top..self.height).take(rows);
-        if size == CellSize::LARGE {
-            let half = |y: usize, half: usize| cells(y).flat_map(move |(x, y)| self.large_cell(x, y)[half]);
-            return ys.flat_map(|y| [joined_row(half(y, 0)), joined_row(half(y, 1))]).collect();
-        }
-        let characters = |(x, y): (usize, usize)| {
-            let (role, characters) = self.small_cell(x, y);
-            characters.into_iter().take(size.columns).map(move |one| (role, one))
-        };
-        ys.map(|y| joined_row(cells(y).flat_map(characters))).collect()
+        let row = |y: usize, row: usize| joined_row(cells(y).flat_map(|cell| self.cell_row(cell, size, row)));
+        ys.flat_map(|y| (0..size.rows).map(move |part| (y, part))).map(|(y, part)| row(y, part)).collect()
     }
 
     /// Returns whether the agent is in a cell.
@@ -279,23 +268,8 @@ impl<'a> Grid<'a> {
 
 /// Returns the name of an object such as `red ball`, or `None` for walls and empty cells.
 fn object_name(kind: u8, colour: u8) -> Option<String> {
-    let kind = match kind {
-        b'o' => "ball",
-        b'b' => "box",
-        b'k' => "key",
-        b'/' => "open door",
-        b'|' => "closed door",
-        b'!' => "locked door",
-        _ => return None,
-    };
-    let colour = match colour {
-        b'r' => "red",
-        b'g' => "green",
-        b'b' => "blue",
-        b'p' => "purple",
-        b'y' => "yellow",
-        _ => "grey",
-    };
+    let kind = KINDS.iter().find(|(letter, _)| *letter == kind)?.1;
+    let colour = COLOURS.iter().find(|(letter, _)| *letter == colour).map_or("grey", |(_, name)| name);
     Some(format!("{colour} {kind}"))
 }
 

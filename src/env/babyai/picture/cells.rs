@@ -1,5 +1,5 @@
-//! The cells of a grid: signs of one character, and shapes made of half blocks. Shapes and letters tell objects apart
-//! without their colours.
+//! The cells of a grid: signs of one character, and shapes of half blocks and lines. Shapes and letters tell objects apart
+//! without their colours. All characters are of the set that every monospaced font has (WGL4).
 
 use super::Grid;
 use crate::domain::{PictureRole, PictureRow};
@@ -16,178 +16,230 @@ impl CellSize {
     pub(super) const NARROW: Self = Self { columns: 1, rows: 1 };
     /// A sign and the letter of its colour.
     pub(super) const WIDE: Self = Self { columns: 2, rows: 1 };
-    /// A shape and the letter of its colour.
-    pub(super) const LARGE: Self = Self { columns: 4, rows: 2 };
+    /// A shape with the letter of its colour in it (doors) or beside it.
+    pub(super) const LARGE: Self = Self { columns: 5, rows: 2 };
+    /// A shape with the letter of its colour inside.
+    pub(super) const HUGE: Self = Self { columns: 6, rows: 3 };
 }
 
-/// The signs of small cells.
-pub(super) struct Signs {
-    pub(super) ball: char,
-    pub(super) box_sign: char,
-    pub(super) key: char,
-    pub(super) open: char,
-    pub(super) closed: char,
-    pub(super) locked: char,
-    /// A cell that the agent hasn't seen.
-    pub(super) unseen: char,
-    /// An empty cell that the agent sees.
-    pub(super) visible: char,
-    wall: char,
+/// How something is drawn in cells of each size. In rows of shapes, [`LETTER`] stands for the letter of a colour and [`SIGN`] for
+/// the sign of what the agent carries.
+struct Shape {
+    sign: char,
+    large: [&'static str; 2],
+    huge: [&'static str; 3],
+}
+
+const LETTER: char = '@';
+const SIGN: char = '&';
+
+impl Shape {
+    const fn new(sign: char, large: [&'static str; 2], huge: [&'static str; 3]) -> Self {
+        Self { sign, large, huge }
+    }
+
+    /// Returns a row of the shape; it has as many characters as the cell has columns.
+    fn row(&self, size: CellSize, row: usize) -> String {
+        match size {
+            CellSize::HUGE => self.huge[row].to_owned(),
+            CellSize::LARGE => self.large[row].to_owned(),
+            CellSize::WIDE => String::from_iter([self.sign, LETTER]),
+            _ => self.sign.to_string(),
+        }
+    }
+}
+
+/// What the cells are drawn with.
+struct Drawings {
+    /// In the order of [`KINDS`].
+    things: [Shape; 6],
     /// The agent facing right, down, left and up.
-    agent: [char; 4],
+    agent: [Shape; 4],
+    /// A cell that the agent hasn't seen.
+    unseen: char,
+    /// An empty cell that the agent sees.
+    visible: char,
+    wall: char,
 }
 
-const UNICODE_SIGNS: Signs = Signs {
-    ball: '●',
-    box_sign: '■',
-    key: 'K',
-    open: '▯',
-    closed: '▮',
-    locked: '◆',
+/// The kinds of objects: the letter in a cell, and the name.
+pub(super) const KINDS: [(u8, &str); 6] = [
+    (b'o', "ball"),
+    (b'b', "box"),
+    (b'k', "key"),
+    (b'/', "open door"),
+    (b'|', "closed door"),
+    (b'!', "locked door"),
+];
+
+static UNICODE: Drawings = Drawings {
+    things: [
+        Shape::new('●', ["▄██▄@", "▀██▀ "], ["▄███▄ ", "██@██ ", "▀███▀ "]),
+        Shape::new('■', ["█▀▀█@", "█▄▄█ "], ["█▀▀▀█ ", "█ @ █ ", "█▄▄▄█ "]),
+        Shape::new('K', ["●▄▄▄@", "  ▀ ▀"], ["▄▄▄   ", "█@█▄▄▄", "▀▀▀ ▀ "]),
+        Shape::new('║', ["█ @ █", "█   █"], ["█    █", "█ @  █", "█    █"]),
+        Shape::new('█', ["██@██", "█████"], ["██████", "██@ ██", "██████"]),
+        Shape::new('╬', ["╬═@═╬", "╬═══╬"], ["╔╦══╦╗", "╠╬@═╬╣", "╚╩══╩╝"]),
+    ],
+    agent: [
+        Shape::new('►', ["██▄▄@", "██▀▀&"], ["█▄▄ &@", "█████ ", "█▀▀   "]),
+        Shape::new('▼', ["▀███▀", "  ▀&@"], ["▀████▀", " ▀██▀ ", "  ▀▀&@"]),
+        Shape::new('◄', ["@▄▄██", "&▀▀██"], ["&@ ▄▄█", " █████", "   ▀▀█"]),
+        Shape::new('▲', ["  ▄&@", "▄███▄"], ["  ▄▄&@", " ▄██▄ ", "▄████▄"]),
+    ],
     unseen: '░',
     visible: '·',
     wall: '▒',
-    agent: ['▶', '▼', '◀', '▲'],
 };
 
-const ASCII_SIGNS: Signs = Signs {
-    ball: 'O',
-    box_sign: 'B',
-    key: 'K',
-    open: '/',
-    closed: '+',
-    locked: 'X',
+static ASCII: Drawings = Drawings {
+    things: [
+        Shape::new('O', ["/--\\@", "\\--/ "], [".---. ", "( @ ) ", "'---' "]),
+        Shape::new('B', ["+--+@", "+--+ "], ["+---+ ", "| @ | ", "+---+ "]),
+        Shape::new('K', ["O---@", "  ' '"], [".-.   ", "|@|---", "'-' ' "]),
+        Shape::new('/', ["| @ |", "|   |"], ["|    |", "| @  |", "|    |"]),
+        Shape::new('+', ["|=@=|", "|===|"], ["+====+", "|=@==|", "+====+"]),
+        Shape::new('X', ["|X@X|", "|XXX|"], ["+XXXX+", "|X@XX|", "+XXXX+"]),
+    ],
+    agent: [
+        Shape::new('>', ["\\\\  @", "//  &"], ["|\\  &@", "|  >  ", "|/    "]),
+        Shape::new('v', ["\\  /@", " \\/ &"], ["\\---/ ", " \\ /  ", "  v &@"]),
+        Shape::new('<', [" // @", " \\\\ &"], ["&@  /|", "  <  |", "    \\|"]),
+        Shape::new('^', [" /\\ @", "/  \\&"], ["  ^ &@", " / \\  ", "/---\\ "]),
+    ],
     unseen: ':',
     visible: '-',
     wall: '#',
-    agent: ['>', 'v', '<', '^'],
 };
-
-/// A shape of a large cell: the upper and the lower three characters.
-type Shape = [&'static str; 2];
-
-/// Returns the shapes of ball, box, key, and open, closed and locked door.
-pub(super) fn large_shapes(is_ascii: bool) -> [Shape; 6] {
-    if is_ascii {
-        [["/-\\", "\\-/"], ["+-+", "+-+"], ["O--", " \'\'"], ["| |", "| |"], ["|#|", "|#|"], ["|#|", "|X|"]]
-    } else {
-        [["▄▄▄", "▀▀▀"], ["█▀█", "█▄█"], ["█▄▄", "▀ ▀"], ["▐ ▌", "▐ ▌"], ["▐█▌", "▐█▌"], ["▐█▌", "▐◆▌"]]
-    }
-}
-
-/// Returns the shapes of the agent facing right, down, left and up.
-fn agent_shapes(is_ascii: bool) -> [Shape; 4] {
-    if is_ascii {
-        [["|\\ ", "|/ "], ["\\-/", " v "], [" /|", " \\|"], [" ^ ", "/-\\"]]
-    } else {
-        [["█▄ ", "█▀ "], ["███", " ▀ "], [" ▄█", " ▀█"], [" ▄ ", "███"]]
-    }
-}
 
 /// One character of a cell.
 type CellCharacter = (PictureRole, char);
 
 impl Grid<'_> {
-    /// Returns the signs to draw with.
-    pub(super) fn signs(&self) -> &'static Signs {
-        if self.is_ascii { &ASCII_SIGNS } else { &UNICODE_SIGNS }
+    fn drawings(&self) -> &'static Drawings {
+        if self.is_ascii { &ASCII } else { &UNICODE }
     }
 
-    /// Returns the role of a small cell and its two characters.
-    pub(super) fn small_cell(&self, x: usize, y: usize) -> (PictureRole, [char; 2]) {
-        let signs = self.signs();
+    /// Returns a row of a cell.
+    pub(super) fn cell_row(&self, (x, y): (usize, usize), size: CellSize, row: usize) -> Vec<CellCharacter> {
+        let drawings = self.drawings();
         if self.is_agent_at(x, y) {
-            return (PictureRole::Agent, [signs.agent[usize::from(self.agent.direction & 3)], ' ']);
+            let shape = &drawings.agent[usize::from(self.agent.direction & 3)];
+            let carried = self.carried().and_then(|(kind, colour)| Some((self.thing(kind)?.sign, colour)));
+            let carried = carried.filter(|_| size.rows > 1);
+            let character = |character: char| match (character, carried) {
+                (LETTER, Some((_, colour))) => (colour_role(colour), colour_letter(colour)),
+                (SIGN, Some((sign, colour))) => (colour_role(colour), sign),
+                (LETTER | SIGN, None) => (PictureRole::Agent, ' '),
+                (part, _) => (PictureRole::Agent, part),
+            };
+            return shape.row(size, row).chars().map(character).collect();
         }
         let [kind, colour] = self.cell(x, y);
-        let sign = match kind {
-            b'o' => signs.ball,
-            b'b' => signs.box_sign,
-            b'k' => signs.key,
-            b'/' => signs.open,
-            b'|' => signs.closed,
-            b'!' => signs.locked,
-            _ => {
-                let (role, character) = self.ground(x, y, kind);
-                let second = if character == signs.visible { ' ' } else { character };
-                return (role, [character, second]);
-            }
-        };
-        (colour_role(colour), [sign, colour_letter(colour)])
-    }
-
-    /// Returns the two rows of a large cell.
-    pub(super) fn large_cell(&self, x: usize, y: usize) -> [[CellCharacter; 4]; 2] {
-        if self.is_agent_at(x, y) {
-            let shape = agent_shapes(self.is_ascii)[usize::from(self.agent.direction & 3)];
-            let mut rows = large_rows(PictureRole::Agent, shape, ' ');
-            if let Some((colour, sign)) = self.carried_sign() {
-                rows[0][3] = (colour_role(colour), colour_letter(colour));
-                rows[1][3] = (colour_role(colour), sign);
-            }
-            return rows;
+        if let Some(shape) = self.thing(kind) {
+            let letter = |part: char| if part == LETTER { colour_letter(colour) } else { part };
+            return shape.row(size, row).chars().map(|part| (colour_role(colour), letter(part))).collect();
         }
-        let [kind, colour] = self.cell(x, y);
-        let [ball, box_shape, key, open, closed, locked] = large_shapes(self.is_ascii);
-        let shape = match kind {
-            b'o' => ball,
-            b'b' => box_shape,
-            b'k' => key,
-            b'/' => open,
-            b'|' => closed,
-            b'!' => locked,
-            _ => {
-                let (role, character) = self.ground(x, y, kind);
-                if character != self.signs().visible {
-                    return [[(role, character); 4]; 2];
-                }
-                let blank = [(role, ' '); 4];
-                return [[blank[0], (role, character), blank[2], blank[3]], blank];
-            }
-        };
-        large_rows(colour_role(colour), shape, colour_letter(colour))
-    }
-
-    /// Returns what a cell without an object is filled with.
-    fn ground(&self, x: usize, y: usize, kind: u8) -> CellCharacter {
-        let signs = self.signs();
-        match (kind, self.is_visible(x, y)) {
-            (b'#', true) => (PictureRole::Text, signs.wall),
-            (b'#', false) => (PictureRole::Muted, signs.wall),
-            (b'.', true) => (PictureRole::Text, signs.visible),
+        let (role, character) = match (kind, self.is_visible(x, y)) {
+            (b'#', true) => (PictureRole::Text, drawings.wall),
+            (b'#', false) => (PictureRole::Muted, drawings.wall),
+            (b'.', true) => (PictureRole::Text, drawings.visible),
             (b'.', false) => (PictureRole::Muted, ' '),
-            _ => (PictureRole::Frame, signs.unseen),
-        }
-    }
-
-    /// Returns the colour and the sign of the object that the agent carries.
-    fn carried_sign(&self) -> Option<(u8, char)> {
-        let signs = self.signs();
-        let (colour, kind) = self.holding?.split_once(' ')?;
-        let sign = match kind {
-            "ball" => signs.ball,
-            "box" => signs.box_sign,
-            "key" => signs.key,
-            _ => return None,
+            _ => (PictureRole::Frame, drawings.unseen),
         };
-        // Green has the letter `g`, so grey has its third one.
-        let colour = if colour == "grey" { b'e' } else { colour.bytes().next()? };
-        Some((colour, sign))
+        let mut characters = vec![(role, character); size.columns];
+        if character == drawings.visible {
+            // One dot in the middle.
+            characters = vec![(role, ' '); size.columns];
+            if row == (size.rows - 1) / 2 {
+                characters[(size.columns - 1) / 2].1 = character;
+            }
+        }
+        characters
+    }
+
+    /// Returns how an object of a kind is drawn.
+    fn thing(&self, kind: u8) -> Option<&'static Shape> {
+        let place = KINDS.iter().position(|(letter, _)| *letter == kind)?;
+        Some(&self.drawings().things[place])
+    }
+
+    /// Returns the kind and the colour of the object that the agent carries.
+    fn carried(&self) -> Option<(u8, u8)> {
+        let (colour, kind) = self.holding?.split_once(' ')?;
+        let kind = KINDS.iter().find(|(_, name)| *name == kind)?.0;
+        Some((kind, COLOURS.iter().find(|(_, name)| *name == colour)?.0))
+    }
+
+    /// Returns what the shapes, letters and fillings mean, as far as the grid has them, in rows of at most `columns` columns. Rows
+    /// of one shape belong together.
+    pub(super) fn legend(&self, size: CellSize, columns: usize) -> Vec<Vec<PictureRow>> {
+        let cells = || (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
+        let mut things: Vec<(u8, u8)> = cells().map(|(x, y)| self.cell(x, y).into()).collect();
+        things.retain(|(kind, _)| self.thing(*kind).is_some());
+        things.extend(self.carried());
+        let kinds = KINDS.iter().filter(|(kind, _)| things.iter().any(|thing| thing.0 == *kind));
+        let shapes = kinds.filter_map(|(kind, name)| {
+            let shape = self.thing(*kind)?;
+            let size = if size.rows == 1 { CellSize::NARROW } else { size };
+            let mut rows: Vec<PictureRow> = (0..size.rows)
+                .map(|row| vec![(PictureRole::Muted, shape.row(size, row).replace(LETTER, " "))])
+                .collect();
+            // Beside a shape, the name is in its middle or lower row.
+            let named = size.rows / 2;
+            for (row, pieces) in rows.iter_mut().enumerate() {
+                let name = if row == named { format!(" {name}") } else { " ".repeat(name.len() + 1) };
+                pieces.push((PictureRole::Muted, name));
+            }
+            Some(rows)
+        });
+        let shapes: Vec<Vec<PictureRow>> = shapes.collect();
+        let is_used = |colour: u8| things.iter().any(|thing| thing.1 == colour);
+        let colours = COLOURS.iter().filter(|(letter, _)| size != CellSize::NARROW && is_used(*letter));
+        let colours =
+            colours.map(|(letter, name)| (colour_role(*letter), format!("{} {name}", char::from(*letter))));
+        let has = |is_wanted: &dyn Fn(u8, bool) -> bool| {
+            cells().any(|(x, y)| is_wanted(self.cell(x, y)[0], self.is_visible(x, y)))
+        };
+        let drawings = self.drawings();
+        let fillings = [
+            (drawings.unseen, "not seen", !self.shows_truth && has(&|kind, _| kind == b' ')),
+            (drawings.visible, "in view", has(&|kind, is_visible| kind == b'.' && is_visible)),
+        ];
+        let fillings = fillings.into_iter().filter(|(.., is_used)| *is_used);
+        let fillings = fillings.map(|(sign, name, _)| (PictureRole::Muted, format!("{sign} {name}")));
+        let one_row = |piece: (PictureRole, String)| vec![vec![piece]];
+        let texts = colours.map(one_row).chain(fillings.map(one_row));
+        if size.rows == 1 {
+            return flow(shapes.into_iter().chain(texts), columns);
+        }
+        let mut legend = flow(shapes.into_iter(), columns);
+        legend.extend(flow(texts, columns));
+        legend
     }
 }
 
-/// Returns a shape with a letter at its upper right.
-fn large_rows(role: PictureRole, shape: Shape, letter: char) -> [[CellCharacter; 4]; 2] {
-    let mut rows = shape.map(|text| {
-        let mut row = [(role, ' '); 4];
-        for (cell, character) in row.iter_mut().zip(text.chars()) {
-            cell.1 = character;
+/// Sets items of the same height side by side, two columns apart, in as many blocks of that height as they need.
+fn flow(items: impl Iterator<Item = Vec<PictureRow>>, columns: usize) -> Vec<Vec<PictureRow>> {
+    let width = |row: &PictureRow| row.iter().map(|(_, text)| text.chars().count()).sum::<usize>();
+    let mut blocks: Vec<Vec<PictureRow>> = Vec::new();
+    for item in items {
+        match blocks.last_mut().filter(|block| width(&block[0]) + 2 + width(&item[0]) <= columns) {
+            Some(block) => {
+                for (row, pieces) in block.iter_mut().zip(item) {
+                    row.push((PictureRole::Muted, "  ".to_owned()));
+                    row.extend(pieces);
+                }
+            }
+            None => blocks.push(item),
         }
-        row
-    });
-    rows[0][3].1 = letter;
-    rows
+    }
+    blocks
 }
+
+/// The colours of objects: the letter in a cell, and the name.
+pub(super) const COLOURS: [(u8, &str); 6] =
+    [(b'r', "red"), (b'g', "green"), (b'b', "blue"), (b'p', "purple"), (b'y', "yellow"), (b'e', "grey")];
 
 /// Returns the letter of a colour. A malformed row may contain any byte; only these are one cell wide.
 fn colour_letter(colour: u8) -> char {

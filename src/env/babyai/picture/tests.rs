@@ -24,27 +24,70 @@ fn grid(columns: usize, rows: usize, is_ascii: bool, cell_columns: usize) -> Vec
 }
 
 #[test]
-fn cells_are_large_where_the_grid_fits() {
+fn cells_are_as_large_as_the_grid_fits() {
     assert_eq!(
-        grid(42, 6, false, 4),
+        grid(50, 9, false, 6),
         [
-            "▒▒▒▒ ·   ·  ▒▒▒▒",
-            "▒▒▒▒        ▒▒▒▒",
-            "▒▒▒▒█▄ e▄▄▄r▐█▌y",
-            "▒▒▒▒█▀ K▀▀▀ ▐◆▌ ",
-            "▒▒▒▒ ·  █▀█g░░░░",
-            "▒▒▒▒    █▄█ ░░░░",
+            "▒▒▒▒▒▒            ▒▒▒▒▒▒",
+            "▒▒▒▒▒▒  ·     ·   ▒▒▒▒▒▒",
+            "▒▒▒▒▒▒            ▒▒▒▒▒▒",
+            "▒▒▒▒▒▒█▄▄ Ke▄███▄ ╔╦══╦╗",
+            "▒▒▒▒▒▒█████ ██r██ ╠╬y═╬╣",
+            "▒▒▒▒▒▒█▀▀   ▀███▀ ╚╩══╩╝",
+            "▒▒▒▒▒▒      █▀▀▀█ ░░░░░░",
+            "▒▒▒▒▒▒  ·   █ g █ ░░░░░░",
+            "▒▒▒▒▒▒      █▄▄▄█ ░░░░░░",
         ]
     );
-    assert_eq!(grid(42, 3, false, 2), ["▒▒· · ▒▒", "▒▒▶ ●r◆y", "▒▒· ■g░░"]);
-    assert!(grid(42, 6, true, 4).concat().is_ascii());
+    assert_eq!(
+        grid(46, 6, false, 5),
+        [
+            "▒▒▒▒▒  ·    ·  ▒▒▒▒▒",
+            "▒▒▒▒▒          ▒▒▒▒▒",
+            "▒▒▒▒▒██▄▄e▄██▄r╬═y═╬",
+            "▒▒▒▒▒██▀▀K▀██▀ ╬═══╬",
+            "▒▒▒▒▒  ·  █▀▀█g░░░░░",
+            "▒▒▒▒▒     █▄▄█ ░░░░░",
+        ]
+    );
+    assert_eq!(grid(42, 3, false, 2), ["▒▒· · ▒▒", "▒▒► ●r╬y", "▒▒· ■g░░"]);
+    for (columns, rows, cell_columns) in [(50, 9, 6), (46, 6, 5), (42, 3, 2)] {
+        assert!(grid(columns, rows, true, cell_columns).concat().is_ascii());
+    }
+}
+
+/// Every shape has the rows and columns of its cell, and no two are alike, also without colours.
+#[test]
+fn shapes_differ_and_fill_their_cells() {
+    for is_ascii in [false, true] {
+        for size in [CellSize::WIDE, CellSize::LARGE, CellSize::HUGE] {
+            let mut seen = Vec::new();
+            for (place, cell) in
+                ["/r", "|r", "!r", "or", "br", "kr", ". ", ". ", ". ", ". "].iter().enumerate()
+            {
+                let direction = place.saturating_sub(6);
+                let shown =
+                    json!({"size": [2, 1], "agent": [1, 0, direction], "rows": {"0": format!("{cell}. ")}});
+                let request =
+                    PictureRequest { shown: &shown, truth: None, goal: "", columns: 1, rows: 1, is_ascii };
+                let grid = Grid::parse(&request).unwrap();
+                let x = usize::from(place >= 6);
+                let rows: Vec<String> = (0..size.rows)
+                    .map(|row| grid.cell_row((x, 0), size, row).into_iter().map(|(_, part)| part).collect())
+                    .collect();
+                assert!(rows.iter().all(|row| row.chars().count() == size.columns), "{rows:?}");
+                assert!(!seen.contains(&rows), "{rows:?}");
+                seen.push(rows);
+            }
+        }
+    }
 }
 
 #[test]
 fn the_carried_object_has_its_colour_beside_the_agent() {
     let shown = room();
     let request =
-        PictureRequest { shown: &shown, truth: None, goal: "", columns: 42, rows: 6, is_ascii: false };
+        PictureRequest { shown: &shown, truth: None, goal: "", columns: 46, rows: 6, is_ascii: false };
     let rows = draw_picture(&request).rows;
     for (row, text) in [(2, "e"), (3, "K")] {
         assert!(
@@ -52,6 +95,31 @@ fn the_carried_object_has_its_colour_beside_the_agent() {
             "{:?}",
             rows[row]
         );
+    }
+}
+
+/// The legend had doors where there were none, and didn't say what the letters mean: without colours, `e` was a riddle.
+#[test]
+fn the_legend_has_what_the_grid_has() {
+    let legend = |cells: &str, columns, rows| {
+        let shown = json!({
+            "size": [4, 3], "agent": [1, 1, 0], "view": [127, 127, 127, 127, 127, 127, 127],
+            "rows": {"0": "# . . # ", "1": format!("# . {cells}# "), "2": "# . . # "},
+        });
+        let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii: false };
+        let rows = draw_picture(&request).rows;
+        let texts = rows.iter().map(|row| row.iter().map(|(_, text)| text.as_str()).collect::<String>());
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    for (columns, rows) in [(42, 6), (60, 12), (120, 20)] {
+        let ball = legend("oe", columns, rows);
+        assert!(ball.contains("ball") && ball.contains("e grey") && ball.contains("· in view"), "{ball}");
+        for absent in ["key", "door", "box", "red", "not seen"] {
+            assert!(!ball.contains(absent), "{absent}: {ball}");
+        }
+        let door = legend("!p", columns, rows);
+        assert!(door.contains("locked door") && door.contains("p purple"), "{door}");
+        assert!(!door.contains("ball"), "{door}");
     }
 }
 
