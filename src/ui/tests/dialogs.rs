@@ -718,7 +718,11 @@ fn wrapped_rows_of_the_editor_begin_with_a_word() {
     let head = "x".repeat(47);
     type_text(&mut stage, &format!("{head} before it moves."));
     let shown = super::screen_text(&stage.draw());
-    let at = |text: &str| shown.lines().find_map(|l| l.find(text)).unwrap_or_else(|| panic!("{shown}"));
+    let columns_before =
+        |line: &str, text: &str| line.split_once(text).map(|(before, _)| before.chars().count());
+    let at = |text: &str| {
+        shown.lines().find_map(|line| columns_before(line, text)).unwrap_or_else(|| panic!("{shown}"))
+    };
     assert_eq!(at("before"), at("xxx"), "{shown}");
     assert!(row(&mut stage, "before").is_some());
 }

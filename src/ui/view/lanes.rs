@@ -192,7 +192,8 @@ fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     }
     let right = area.right().saturating_sub(1);
     if picked {
-        canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, canvas.style(Role::TitleFocus));
+        let style = without_underline(canvas.style(Role::TitleFocus));
+        canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, style);
     }
     canvas.put(area.x + 1, area.y, 1, row.mark.1, canvas.style(row.mark.0));
     let lead_role = if picked { Role::TitleFocus } else { Role::Muted };

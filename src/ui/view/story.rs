@@ -56,7 +56,8 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
         x += canvas.put(x, area.y, right.saturating_sub(x), text, canvas.style(paint(*role)));
     }
     if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
-        canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, canvas.style(Role::TitleFocus));
+        let style = without_underline(canvas.style(Role::TitleFocus));
+        canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, style);
     }
 }
 

@@ -56,7 +56,7 @@ impl LessonEditor {
     }
 
     fn label_role(&self, field: EditorField) -> Role {
-        if self.focus == field { Role::TitleFocus } else { Role::Title }
+        if self.focus == field { Role::Key } else { Role::Title }
     }
 
     fn draw_text(
@@ -69,6 +69,11 @@ impl LessonEditor {
     ) {
         if area.height == 0 {
             return;
+        }
+        if self.focus == field {
+            // In the margin of the window, so that no text moves with the focus.
+            let mark = canvas.glyphs.proposal;
+            canvas.put(area.x.saturating_sub(1), area.y, 1, mark, canvas.style(Role::Proposal));
         }
         put_line(&[(self.label_role(field), label.to_owned())], Rect { height: 1, ..area }, canvas);
         let lead = LABEL_COLUMNS.min(area.width);
