@@ -139,7 +139,7 @@ fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         };
         let has_crashed = || chooser.model.sessions.iter().any(|session| session.status == "crashed");
         let role = match section {
-            _ if section == chooser.section => Role::Selection,
+            _ if section == chooser.section => Role::SelectedPart,
             Section::Sessions if has_crashed() => Role::Warning,
             _ => Role::Muted,
         };

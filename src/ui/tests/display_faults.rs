@@ -8,8 +8,10 @@ use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::keymap::Action;
 use crate::ui::model::Severity;
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::theme::{Role, Theme};
 use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::style::Modifier;
 
 /// Unless all lessons of a lane fit in full, every one was cut to a single row.
 #[test]
@@ -420,4 +422,41 @@ fn a_lesson_that_was_just_taught_is_not_said_to_be_in_prompts() {
     stage.press("i");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("in prompts  none yet") && shown.contains("on: goes into prompts"), "{shown}");
+}
+
+/// The selection coloured only the words of a row, which a light theme hardly showed.
+#[test]
+fn a_selected_row_is_marked_up_to_its_right_edge() {
+    for name in ["default", "dark", "light", "mono"] {
+        let mut stage = TestScreen::new(sample_session(), 120, 36);
+        stage.theme = Theme::parse(name, Theme::shipped_source(name).unwrap(), &|_| None).0;
+        let selection = stage.theme.style(Role::Selection);
+        stage.press(":");
+        stage.press("Down");
+        let buffer = stage.draw();
+        let is_selected = |x: u16, y: u16| match selection.bg {
+            Some(colour) => buffer[(x, y)].bg == colour,
+            None => buffer[(x, y)].modifier.contains(Modifier::REVERSED),
+        };
+        let rows: Vec<Vec<u16>> =
+            (1..35).map(|y| (0..120).filter(|x| is_selected(*x, y)).collect()).collect();
+        let widest = rows.iter().max_by_key(|row| row.len()).unwrap();
+        assert_eq!(widest.len(), 88, "{name}: {rows:?}");
+        assert_eq!(rows.iter().filter(|row| row.len() > 1).count(), 1, "{name}: {rows:?}");
+    }
+}
+
+/// Without colours, the label of the text that is typed was underlined, as a link is.
+#[test]
+fn the_lesson_box_marks_its_text_without_underlining_it() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.theme = Theme::parse("mono", Theme::shipped_source("mono").unwrap(), &|_| None).0;
+    stage.press("a");
+    let buffer = stage.draw();
+    let text = screen_text(&buffer);
+    let row = text.lines().position(|line| line.contains("▸Lesson") || line.contains("▸Mistake"));
+    let y = row.unwrap_or_else(|| panic!("{text}")) as u16;
+    for x in 20..100 {
+        assert!(!buffer[(x, y)].modifier.contains(Modifier::UNDERLINED), "{text}");
+    }
 }

@@ -42,8 +42,10 @@ roles! {
     FramePast = "frame.past",
     /// Frames of overlays.
     FrameOverlay = "frame.overlay",
-    /// The selected row.
+    /// The selected row, as a whole.
     Selection = "selection",
+    /// A selected part of a row, such as the title of a page or a value between arrows.
+    SelectedPart = "selection.part",
     /// A key that can be pressed.
     Key = "key",
     /// An observation.

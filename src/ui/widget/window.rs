@@ -9,6 +9,7 @@ use crate::ui::theme::Role;
 use crate::ui::widget::list_index::row_delta;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Widget as _};
 use std::cell::Cell;
 
@@ -401,13 +402,32 @@ fn frame_column(area: Rect, canvas: &Canvas<'_>) -> u16 {
     (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1))
 }
 
-/// Draws the pieces of a row.
+/// Draws the pieces of a row. A row with a piece of the role `Selection` is selected as a whole, up to the right edge.
 pub(crate) fn put_line(line: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
+    let is_selected = line.iter().any(|(role, _)| *role == Role::Selection);
+    let selection = is_selected.then(|| canvas.style(Role::Selection));
     let mut x = area.x;
     for (role, text) in line {
         let style = canvas.style(*role);
+        let style = selection.map_or(style, |selection| selected_style(style, selection));
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
     }
+    if let Some(selection) = selection {
+        let rest = area.right().saturating_sub(x);
+        canvas.put(x, area.y, rest, &" ".repeat(usize::from(rest)), selection);
+    }
+}
+
+/// Returns the style of a piece in a selected row. On a background of its own, the selection keeps the colours of the texts;
+/// reversed, it would make blocks of them, so that all have the same style, and what was reversed before is not.
+fn selected_style(piece: Style, selection: Style) -> Style {
+    if !selection.add_modifier.contains(Modifier::REVERSED) {
+        return Style { bg: piece.bg.or(selection.bg), ..piece };
+    }
+    if piece.add_modifier.contains(Modifier::REVERSED) && piece != selection {
+        return piece.remove_modifier(Modifier::REVERSED);
+    }
+    selection
 }
 
 /// Draws as many rows as fit.

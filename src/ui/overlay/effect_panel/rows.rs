@@ -240,7 +240,7 @@ fn column_lines(
     let (plan, result) = (column.plan(), &column.result);
     let name = plan.column.map_or_else(|| "tasks".to_owned(), |column| column.to_string()).to_uppercase();
     let lead = format!("{name}  ");
-    let role = if index == panel.column && panel.pair.is_some() { Role::Selection } else { Role::Title };
+    let role = if index == panel.column && panel.pair.is_some() { Role::SelectedPart } else { Role::Title };
     let mut lines = paragraph((role, &lead), Role::Muted, &describe_start(plan), columns);
     let settled = column.log.settled_pairs();
     if settled == 0 {
@@ -406,7 +406,7 @@ pub(super) fn mark_rows(
         let mut row: Line = Vec::new();
         for number in numbers {
             let (text, role) = pair_mark(context, log, *number);
-            let role = if selected == Some(*number) { Role::Selection } else { role };
+            let role = if selected == Some(*number) { Role::SelectedPart } else { role };
             match row.last_mut() {
                 Some((last, texts)) if *last == role && gap.is_empty() => texts.push_str(text),
                 _ => row.push((role, format!("{text}{gap}"))),

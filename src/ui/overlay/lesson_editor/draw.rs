@@ -91,7 +91,7 @@ impl LessonEditor {
         let pieces = values.into_iter().flat_map(|(field, label, value)| {
             let label = (self.label_role(field), format!("{label} "));
             let value = if self.focus == field {
-                (Role::Selection, format!("< {value} >"))
+                (Role::SelectedPart, format!("< {value} >"))
             } else {
                 (Role::Text, value.to_owned())
             };

@@ -161,7 +161,7 @@ fn value_lines(setting: &SettingRow, values: &[String], area: Rect, used: usize,
     let mut end_of_present = 0;
     for value in values {
         let is_present = *value == setting.value;
-        let (lead, role) = if is_present { (mark, Role::Selection) } else { (" ", Role::Text) };
+        let (lead, role) = if is_present { (mark, Role::SelectedPart) } else { (" ", Role::Text) };
         let shown = SettingRow { value: value.clone(), ..setting.clone() };
         lines.push(vec![
             (Role::Proposal, format!("{lead} ")),
