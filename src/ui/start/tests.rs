@@ -210,9 +210,24 @@ fn a_finished_session_is_opened_not_resumed() {
     assert!(!shown.contains("resume"), "{shown}");
 }
 
+/// Regression: at 60 columns the last hint was cut to "type to sea…".
+#[test]
+fn a_hint_that_does_not_fit_is_left_out() {
+    let mut chooser = chooser_of(model());
+    for section in [Section::Tasks, Section::Method, Section::Sessions] {
+        chooser.section = section;
+        for w in 10..=120 {
+            let shown = render(&chooser, w, 16);
+            let hints = shown.lines().last().unwrap();
+            assert!(!hints.contains('…'), "{w}: {hints}");
+            assert!(w < 62 || section != Section::Tasks || hints.ends_with("type to search"), "{w}: {hints}");
+        }
+    }
+}
+
 #[test]
 fn pictures_of_the_tasks() {
-    for (w, h) in [(80, 24), (60, 16)] {
+    for (w, h) in [(60, 16), (80, 24), (120, 36), (200, 60)] {
         insta::assert_snapshot!(format!("start_{w}x{h}"), render(&chooser_of(model()), w, h));
     }
 }

@@ -236,12 +236,21 @@ fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut
     if let Some((keys, label)) = sideways {
         hints.insert(1.min(hints.len()), (keys, label.to_owned()));
     }
-    let mut line = Vec::new();
+    // A hint that doesn't fit is left out, never cut.
+    let (mut line, mut free) = (Line::new(), usize::from(area.width));
+    let mut push = |pieces: Line| {
+        let gap = if line.is_empty() { " " } else { "  " };
+        let columns: usize = pieces.iter().map(|(_, text)| width(text)).sum();
+        if let Some(rest) = free.checked_sub(columns + gap.len()) {
+            line.push((Role::Muted, gap.to_owned()));
+            line.extend(pieces);
+            free = rest;
+        }
+    };
     for (key, label) in hints {
-        line.push((Role::Key, format!(" {key}")));
-        line.push((Role::Muted, format!(" {label} ")));
+        push(vec![(Role::Key, key), (Role::Muted, format!(" {label}"))]);
     }
-    line.push((Role::Muted, format!(" {more}")));
+    push(vec![(Role::Muted, more.to_owned())]);
     put_line(&line, area, canvas);
 }
 
