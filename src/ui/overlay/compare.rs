@@ -362,7 +362,7 @@ impl Component for CompareDialog {
             Stage::Failed(why) => {
                 let why = context.advice(why);
                 let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, &why, columns);
-                let high = lines(Window::inner_columns(196, screen)).len() as u16;
+                let high = lines(Window::inner_columns(WINDOW_COLUMNS, screen)).len() as u16;
                 let inside = compare_window("Compare", high, mode).draw(context, screen, canvas);
                 Scroll::default().draw(&lines(inside.width), inside, canvas);
             }
@@ -402,6 +402,10 @@ impl ComparisonView {
             0
         };
         let below = rows::preview_rows(body.height, u16::try_from(wanted).unwrap_or(u16::MAX));
+        // The preview begins right below a short list, and has the rows that it leaves.
+        let list_rows = self.rows.line_count(found, shape);
+        let spare = usize::from(body.height).saturating_sub(list_rows) as u16;
+        let below = if below > 0 { below.max(spare) } else { 0 };
         let list = Rect { height: body.height - below, ..body };
         self.rows.draw(found, self.selected, shape, (context.glyphs, &self.scroll), list, canvas);
         if below == 0 {
@@ -435,8 +439,11 @@ fn describe_equal_steps(found: &Comparison) -> &'static str {
     }
 }
 
+/// The columns of two sides, each as wide as is comfortable to read.
+const WINDOW_COLUMNS: u16 = 148;
+
 fn compare_window(title: &str, rows: u16, mode: Mode) -> Window<'_> {
-    Window { title, position: WindowPosition::Middle, rows, columns: 196, mode }
+    Window { title, position: WindowPosition::Middle, rows, columns: WINDOW_COLUMNS, mode }
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ impl Component for EpisodeList {
             title: &title,
             position: WindowPosition::Middle,
             rows,
-            columns: 150,
+            columns: 120,
             mode: Mode::EpisodeList,
         };
         let inside = window.draw(context, screen, canvas);

@@ -19,6 +19,10 @@ use ratatui::layout::Rect;
 
 /// From this width on, what is known about the selected row stands at the right of the page.
 const MIN_COLUMNS_BESIDE: u16 = 96;
+/// The most columns of a page of tasks or settings: in a wider one, the two ends of a row are too far apart to be read as one.
+const MAX_PAGE_COLUMNS: u16 = 96;
+/// The most columns of the text about the selected row.
+const MAX_TEXT_COLUMNS: u16 = 100;
 /// From this height on, it stands below the page if there is no room at the right.
 const MIN_ROWS_BELOW: u16 = 20;
 
@@ -52,11 +56,16 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         put_lines(&lines, free.take_bottom(room), canvas);
     }
     let page = if screen.width >= MIN_COLUMNS_BESIDE {
-        let beside = free.take_right(screen.width * 2 / 5);
+        let spare = match chooser.section {
+            // A session's goal and results need the room.
+            Section::Sessions => 0,
+            _ => screen.width.saturating_sub(MAX_PAGE_COLUMNS),
+        };
+        let beside = free.take_right((screen.width * 2 / 5).max(spare));
         draw_rule(beside, canvas);
         preview::draw(
             chooser,
-            Rect { x: beside.x + 2, width: beside.width.saturating_sub(3), ..beside },
+            Rect { x: beside.x + 2, width: beside.width.saturating_sub(3).min(MAX_TEXT_COLUMNS), ..beside },
             options.stage_mode,
             canvas,
         );

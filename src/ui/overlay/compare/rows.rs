@@ -167,6 +167,12 @@ impl AlignedRows {
         self.cached_lines.borrow().as_ref()?.1.get(line).map(|l| l.0 as usize)
     }
 
+    /// Returns the number of lines in a layout.
+    pub(super) fn line_count(&self, comparison: &Comparison, layout: SideLayout) -> usize {
+        self.build_lines(comparison, layout.two_columns);
+        self.cached_lines.borrow().as_ref().map_or(0, |(_, lines)| lines.len())
+    }
+
     fn build_lines(&self, comparison: &Comparison, two: bool) {
         let mut cache = self.cached_lines.borrow_mut();
         if cache.as_ref().is_some_and(|m| m.0 == two) {
