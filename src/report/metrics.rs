@@ -22,7 +22,7 @@ mod tests;
 
 pub use advice::{AdviceComparison, AdvicePair, LeftOut, LeftOutReason, compare_advice};
 pub use aggregate::{Aggregate, Improvement, improvement};
-pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
+pub use attempts::{RewardRange, TaskAttempts, collect_attempts, difficulty, reward_ranges, short_type};
 pub use collect::{ConstitutionSize, MetricsCollector, SessionMetrics};
 pub use constitution::ConstitutionStats;
 pub use interval::{Interval, wilson};
@@ -79,6 +79,8 @@ pub struct Metrics {
     pub by_round: BTreeMap<u32, usize>,
     /// Number of solved tasks by the attempt that solved them, counted from 1 over all attempts at the task.
     pub by_attempt: BTreeMap<u32, usize>,
+    /// How the rewards of the attempts are spread.
+    pub rewards: Vec<RewardRange>,
     /// IQM, mean, median and optimality gap of the scores.
     pub aggregate: Option<Aggregate>,
     /// Length, recall and precision of the reflections.
@@ -176,6 +178,7 @@ impl Metrics {
             by_trial: TrialTotals::from_attempts(&unassisted),
             by_round,
             by_attempt,
+            rewards: reward_ranges(&unassisted),
             aggregate: Aggregate::from_attempts(&unassisted),
             reflections: ReflectionStats::from_sessions(&sessions),
             constitution: ConstitutionStats::from_sessions(&sessions),

@@ -3,6 +3,7 @@
 use super::SessionMetrics;
 use crate::catalog::find_environment;
 use crate::domain::{EpisodeSummary, Purpose, Task};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -42,6 +43,54 @@ impl TaskAttempts {
         let last = self.episodes.last().map_or(0.0, |e| e.progress);
         if self.is_solved() { 1.0 } else { last.clamp(0.0, 1.0) }
     }
+}
+
+/// How many of the attempts at tasks of a type ended with a reward in a range; the highest range has its end, too.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RewardRange {
+    /// `all`, or the name of the type.
+    #[serde(rename = "type")]
+    pub task_type: String,
+    pub from: f64,
+    pub to: f64,
+    pub attempts: usize,
+    /// The share of the attempts at tasks of the type.
+    pub share: f64,
+}
+
+/// The number of ranges of [`reward_ranges`], from 0 to 1.
+const REWARD_RANGES: usize = 10;
+
+/// Returns how the rewards of attempts are spread: of all, then of each type if there are several, without empty ranges. The reward of
+/// an attempt is its progress rate at the end, and 1 if the goal was reached.
+pub fn reward_ranges(attempts: &[TaskAttempts]) -> Vec<RewardRange> {
+    let mut by_type: BTreeMap<&str, [usize; REWARD_RANGES]> = BTreeMap::new();
+    for task in attempts {
+        let counts = by_type.entry(&task.task_type).or_default();
+        for episode in &task.episodes {
+            let reward = if episode.won { 1.0 } else { episode.progress.clamp(0.0, 1.0) };
+            // A tenth is seldom a sum of binary fractions: 0.3 belongs to the range that it begins.
+            let range = (reward * REWARD_RANGES as f64 + 1e-9) as usize;
+            counts[range.min(REWARD_RANGES - 1)] += 1;
+        }
+    }
+    let mut all = [0; REWARD_RANGES];
+    for counts in by_type.values() {
+        all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    let types = by_type.iter().filter(|_| by_type.len() > 1).map(|(name, counts)| (*name, counts));
+    let ranges = [("all", &all)].into_iter().chain(types).flat_map(|(task_type, counts)| {
+        let total: usize = counts.iter().sum();
+        let range = move |(index, attempts): (usize, &usize)| RewardRange {
+            task_type: task_type.to_owned(),
+            from: index as f64 / REWARD_RANGES as f64,
+            to: (index + 1) as f64 / REWARD_RANGES as f64,
+            attempts: *attempts,
+            share: *attempts as f64 / total as f64,
+        };
+        counts.iter().enumerate().filter(|(_, attempts)| **attempts > 0).map(range).collect::<Vec<_>>()
+    });
+    ranges.collect()
 }
 
 /// Collects the attempts of a session at its test tasks, in the order in which they began, without those at which the environment

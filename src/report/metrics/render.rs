@@ -3,8 +3,8 @@
 mod comparison;
 
 use super::{
-    ConstitutionStats, Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RowComparison,
-    TrialTotals, compare_with_papers, improvement,
+    ConstitutionStats, Improvement, Interval, Metrics, PaperComparison, Rates, RevisionCounts, RewardRange,
+    RowComparison, TrialTotals, compare_with_papers, improvement,
 };
 use crate::catalog::find_environment;
 use crate::domain::pluralize;
@@ -48,6 +48,7 @@ pub fn render_metrics(all: &[Metrics], format: Format, paper: bool) -> String {
         if metrics.by_trial.len() > 1 {
             write_table(&mut out, format, &trials_table(metrics));
             write_table(&mut out, format, &first_success_table(metrics));
+            write_table(&mut out, format, &rewards_table(metrics));
         }
         if !metrics.by_round.is_empty() && metrics.reflections.is_some() {
             write_table(&mut out, format, &rounds_table(metrics));
@@ -278,6 +279,22 @@ fn first_success_table(metrics: &Metrics) -> Table {
     };
     let rows = metrics.by_attempt.iter().map(row).collect();
     Table { head: vec!["first success in attempt", "tasks", "share of all %", "histogram"], rows }
+}
+
+/// The histograms of the attempts' rewards: of all, and of each type of tasks (DORA's figures 10 and 11).
+fn rewards_table(metrics: &Metrics) -> Table {
+    let row = |range: &RewardRange| {
+        let bar = (range.share * MAX_BAR as f64).round().max(1.0) as usize;
+        vec![
+            range.task_type.clone(),
+            format!("{:.1} to {:.1}", range.from, range.to),
+            range.attempts.to_string(),
+            format!("{:.1}", 100.0 * range.share),
+            "█".repeat(bar),
+        ]
+    };
+    let rows = metrics.rewards.iter().map(row).collect();
+    Table { head: vec!["rewards of attempts", "reward", "attempts", "share of these %", "histogram"], rows }
 }
 
 /// The length of the longest bar of a histogram.

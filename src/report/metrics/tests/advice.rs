@@ -183,6 +183,49 @@ fn first_successes_are_counted_by_attempt() {
     assert!(table[3].ends_with(&format!("  {}", "█".repeat(7))), "{text}");
 }
 
+/// DORA's figures 10 and 11, the histograms of rewards: of all attempts, and of each type of tasks.
+#[test]
+fn rewards_of_attempts_are_counted_in_ranges() {
+    let attempt = |number: u32, task: &Task, trial: u32, progress: f64| EpisodeSummary {
+        progress,
+        ..with_moves(number, task, trial, progress >= 1.0, 5)
+    };
+    let (put, heat) = (task("a", "put"), task("b", "heat"));
+    let run = session(
+        "s",
+        vec![
+            attempt(1, &put, 1, 0.3),
+            attempt(2, &put, 2, 1.0),
+            attempt(3, &heat, 1, 0.0),
+            attempt(4, &heat, 2, 0.95),
+        ],
+    );
+    let metrics = single_group(vec![run]);
+    let ranges: Vec<_> =
+        metrics.rewards.iter().map(|r| (r.task_type.as_str(), (10.0 * r.from).round(), r.attempts)).collect();
+    assert_eq!(
+        ranges,
+        [
+            ("all", 0.0, 1),
+            ("all", 3.0, 1),
+            ("all", 9.0, 2),
+            ("heat", 0.0, 1),
+            ("heat", 9.0, 1),
+            ("put", 3.0, 1),
+            ("put", 9.0, 1),
+        ]
+    );
+    let text = render_metrics(std::slice::from_ref(&metrics), Format::Text, false);
+    let row = text.lines().find(|line| line.trim_start().starts_with("all") && line.contains("0.9 to 1.0"));
+    assert!(row.is_some_and(|row| row.contains("50.0") && row.ends_with(&"█".repeat(10))), "{text}");
+    let json: Value = serde_json::from_str(&render_metrics(&[metrics], Format::Json, false)).unwrap();
+    let range = &json["configurations"][0]["rewards"][2];
+    assert_eq!(
+        (&range["type"], &range["attempts"], &range["share"]),
+        (&json!("all"), &json!(2), &json!(0.5))
+    );
+}
+
 /// DORA, figures 7 and 8: runs that differ in a setting alone, numbers in their order.
 #[test]
 fn success_is_listed_by_the_setting_that_differs() {
