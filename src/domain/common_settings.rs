@@ -249,10 +249,11 @@ pub const KEEP_SUCCESSES: TypedSetting<bool> = TypedSetting::switch(
 )
 .if_missing(false);
 
-/// How many plans a prompt shows. A setting of the methods whose mentor writes plans; read by the prompt templates.
+/// How many plans or pieces of advice a prompt shows. A setting of the methods whose mentor writes them after an attempt; read by
+/// the prompt templates.
 pub const MEMORY: TypedSetting<u64> = TypedSetting::number(
     "memory",
-    "how many of the newest plans of the task are shown",
+    "how many of the newest plans about the task, or pieces of advice, the actor is shown",
     3,
     (0, MAX_NUMBER),
     Code,
