@@ -105,6 +105,17 @@ pub fn lesson_note(state: &State, lesson: &Lesson) -> Option<String> {
     (method.lesson_note)(state, lesson)
 }
 
+/// Returns what the title of a lane says of a run's method; see [`MethodEntry::lane_labels`].
+pub fn lane_labels(state: &State, lane: &Lane) -> Vec<String> {
+    let method = state.run.as_ref().and_then(|run| find_method(&run.method));
+    method.map_or_else(Vec::new, |method| (method.lane_labels)(state, lane))
+}
+
+/// Returns what a reader of a run must know first; see [`MethodEntry::run_notes`].
+pub fn run_notes(run: &RunSpec) -> Vec<(&'static str, String)> {
+    find_method(&run.method).map_or_else(Vec::new, |method| (method.run_notes)(run))
+}
+
 /// Returns whether a method ever asks the actor.
 pub fn asks_actor(name: &str) -> bool {
     action_source(name) == ActionSource::Actor

@@ -88,6 +88,10 @@ pub struct MethodEntry {
     pub job_position: fn(&State, &Job) -> Option<String>,
     /// Returns what the method knows about a lesson beyond its text, in a few words, such as the reward of its evaluation.
     pub lesson_note: fn(&State, &Lesson) -> Option<String>,
+    /// Returns what the title of a lane says of the method at this moment, longest form first; empty if it has nothing to say.
+    pub lane_labels: fn(&State, &Lane) -> Vec<String>,
+    /// Returns what a reader of a run must know first, such as how long it may become: each a name and a phrase.
+    pub run_notes: fn(&RunSpec) -> Vec<(&'static str, String)>,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
     /// Settings with which `run --dry-run` plays its prepared attempts, so that a long run is short. They must change no
@@ -134,6 +138,8 @@ impl MethodEntry {
             search_histories: |_| Vec::new(),
             job_position: |_, _| None,
             lesson_note: |_, _| None,
+            lane_labels: |_, _| Vec::new(),
+            run_notes: |_| Vec::new(),
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],
         }

@@ -87,6 +87,9 @@ pub(super) fn dry_run(config: &Config, plan: &Plan, json: bool, out: &mut Output
          built-in rules), the mentor's replies (placeholders), and the outcome of each attempt with its last reward and \
          progress, as each question needs it.",
     );
+    for (name, text) in catalog::run_notes(&plan.spec) {
+        out.print_note(&format!("{name}: {text}"));
+    }
     if !has_model && !catalog::has_no_mentor(&plan.spec.method) {
         out.print_note(&format!(
             "No question is sent: the mentor ({}) is not a model. --mentor openai:MODEL shows the questions, with any name \

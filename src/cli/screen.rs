@@ -17,6 +17,7 @@ use super::setup::{
 };
 use super::shipped_demos::{self, Guide, ShippedDemo};
 use super::{args, bounded, headless, seen_hints};
+use crate::catalog::run_notes;
 use crate::domain::{RoleSource, Seq};
 use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
 use crate::engine::{Command, State};
@@ -57,13 +58,15 @@ pub(super) fn start_run(
     run_config.replay_start.clone_from(&plan.run_config.replay_start);
     run_config.breakpoints = breaks;
     let guard = headless::guard_session_signals()?;
+    let notes: Vec<String> =
+        run_notes(&plan.spec).into_iter().map(|(name, text)| format!("{name}: {text}")).collect();
     let (handle, thread, session) =
         Driver::start(&root, session_meta(&plan.spec, 0), plan.spec, plan.lessons, run_config)?;
     headless::close_on_signal(&guard, &handle);
     handle.send(Command::Step);
     let rerun =
         plan.run_config.replay_start.as_ref().map(|c| format!("rerun of {} from its start", c.source));
-    let notices: Vec<String> = rerun.into_iter().chain(plan.warnings).collect();
+    let notices: Vec<String> = rerun.into_iter().chain(plan.warnings).chain(notes).collect();
     if !notices.is_empty() {
         handle.store.signal(Signal::Notice(notices.join("; ")));
     }

@@ -18,7 +18,10 @@ mod reward;
 mod search;
 mod text_steering;
 
-pub(crate) use history::{describe_evaluation, histories as search_histories, job_position};
+pub(crate) use history::{
+    budget_labels, describe_evaluation, histories as search_histories, job_position, prompter_labels,
+    run_notes,
+};
 pub(crate) use instruct::compute_instruction;
 pub use text_steering::read_advice;
 

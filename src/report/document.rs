@@ -10,7 +10,7 @@ mod section;
 
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
-use crate::catalog::{run_roles, search_histories};
+use crate::catalog::{run_notes, run_roles, search_histories};
 use crate::domain::{Lesson, LessonEdit, MeasuredEffect, RoleSource, SearchHistory, pluralize};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
@@ -78,6 +78,7 @@ impl<'a> Document<'a> {
                 ("trials", words(spec.trials.to_string())),
                 ("step limit", words(spec.limits.steps.to_string())),
             ]);
+            facts.extend(run_notes(spec).into_iter().map(|(name, text)| vec![(name, words(text))]));
         }
         facts.extend(record.started_at.map(|at| vec![("started", words(format!("{at:.0}")))]));
         let usage = &record.final_state.usage;

@@ -9,6 +9,7 @@ use crate::domain::{
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -22,6 +23,9 @@ struct Document<'a> {
     #[serde(rename = "began")]
     started_at: Option<String>,
     run: Option<&'a RunSpec>,
+    /// What a reader must know of the run, such as what stands in for a part of its method.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    run_notes: BTreeMap<&'static str, String>,
     settings_changed: Vec<SettingChange<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<Cow<'a, Lesson>>,
@@ -137,6 +141,7 @@ pub fn render_json(record: &SessionRecord) -> String {
         branch_name: record.branch.as_ref().and_then(|b| b.name.as_deref()),
         started_at: record.started_at.map(|t| t.to_string()),
         run: record.spec.as_deref(),
+        run_notes: record.spec.as_deref().map(crate::catalog::run_notes).into_iter().flatten().collect(),
         settings_changed: record
             .changed_settings
             .iter()

@@ -531,6 +531,27 @@ fn only_roles_that_a_run_has_are_facts() {
     );
 }
 
+/// Regression: no export, and no first line of a transcript, said that the instructions aren't made by the paper's soft prompt.
+#[test]
+fn pages_and_transcripts_name_what_makes_the_instructions() {
+    const NAME: &str = "text steering, not the paper's soft prompt";
+    let events = events_of(&SESSION.replace(r#""method":"omnireflect""#, r#""method":"dora""#));
+    let transcript = render_transcript(&events);
+    let first: Vec<&str> = transcript.lines().take(3).collect();
+    assert_eq!(first[1], format!("instructions: {NAME}"), "{transcript}");
+    assert!(first[2].starts_with("search: at most 46 evaluations of 1 task, "), "{transcript}");
+    let record = record_of(&events);
+    assert!(render_markdown(&record).contains(&format!("- instructions: {NAME}\n- search: at most 46")));
+    let page = html_page(&record, StepRef::default(), &files());
+    let heading = page.split("<section").next().unwrap();
+    assert!(
+        heading.contains("text steering, not the paper") && heading.contains("138 episodes"),
+        "{heading}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
+    assert_eq!(json["run_notes"]["instructions"], NAME);
+}
+
 /// Regression: journals of old versions can contain counts near `u64::MAX`; every command that reported such a session
 /// panicked.
 #[test]

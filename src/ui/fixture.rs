@@ -12,7 +12,9 @@ use crate::domain::{
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
-pub use method_sessions::{dora, dora_searches, fcrf, planning_only, rci, reflexion, summary, sweet_sour};
+pub use method_sessions::{
+    dora, dora_long, dora_searches, fcrf, planning_only, rci, reflexion, summary, sweet_sour,
+};
 use ratatui::buffer::Buffer;
 pub use sample_session::sample_session;
 use sample_session::{INTRO, PLACES, shown_at, task};

@@ -212,9 +212,12 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let least = MIN_LANE_ROWS.min(area.height / count);
     let mut rows = vec![least; lanes.len()];
     let mut spare = area.height - least * count;
-    for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.least > MIN_LANE_ROWS) {
-        // The others share at least half of what is left.
-        let granted = lane.least.saturating_sub(*rows).min(spare / 2);
+    let kept: u16 = lanes.iter().fold(0, |sum, lane| sum.saturating_add(lane.least.max(MIN_LANE_ROWS)));
+    let is_for_all = kept <= area.height && lanes.iter().all(|lane| lane.least > MIN_LANE_ROWS);
+    for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.least > MIN_LANE_ROWS).rev() {
+        // The others share at least half of what is left, unless there is enough for each.
+        let most = if is_for_all { spare } else { spare / 2 };
+        let granted = lane.least.saturating_sub(*rows).min(most);
         *rows += granted;
         spare -= granted;
     }

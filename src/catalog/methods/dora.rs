@@ -77,6 +77,12 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     search_histories: dora::search_histories,
     job_position: dora::job_position,
     lesson_note: dora::describe_evaluation,
+    lane_labels: |state, lane| match (lane.kinds, &state.run) {
+        ([ReflectionKind::Instruction], Some(run)) => dora::prompter_labels(run),
+        ([ReflectionKind::Progress], _) => dora::budget_labels(state),
+        _ => Vec::new(),
+    },
+    run_notes: dora::run_notes,
     carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
     // One evaluation.
     dry_run_settings: &[

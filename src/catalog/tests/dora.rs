@@ -111,6 +111,37 @@ fn advice_has_the_reward_of_its_evaluation() {
     assert_eq!(notes(&early), [Some("evaluation 1, no reward yet".to_owned())]);
 }
 
+/// Whoever reads a run learns first that its instructions aren't made as in the paper, and how long it may become.
+#[test]
+fn a_run_begins_with_what_makes_its_instructions_and_how_long_it_may_become() {
+    let notes = |actor: &str, mentor: &str, settings: &[(&str, Value)]| {
+        let mut run = run(&[("a", PUT), ("b", PUT), ("c", HEAT)], settings);
+        (run.actor, run.mentor, run.limits.steps) = (actor.to_owned(), mentor.to_owned(), 50);
+        crate::catalog::run_notes(&run)
+    };
+    assert_eq!(
+        notes("rules", "symbolic", &[]),
+        [
+            ("instructions", "text steering, not the paper's soft prompt".to_owned()),
+            (
+                "search",
+                "at most 46 evaluations of 3 tasks of 2 types, with up to 3 attempts each: 414 episodes; no tokens, because \
+                 neither actor nor mentor is a model"
+                    .to_owned()
+            ),
+        ]
+    );
+    let local =
+        [("prompter", json!("local")), ("prompter.model", json!("/models/vicuna")), ("instances", json!(1))];
+    let notes = notes("openai:small", "openai:small", &local);
+    assert_eq!(notes[0].1, "local model vicuna");
+    // One task of each type: 276 episodes, each of 50 steps and a reflection.
+    assert!(
+        notes[1].1.contains("276 episodes; 14076 model calls, some 14 million tokens at 1000 each"),
+        "{notes:?}"
+    );
+}
+
 #[test]
 fn an_instruction_is_evaluated_on_all_tasks_of_a_type_with_up_to_three_attempts() {
     let settings = [("n_init", json!(2)), ("rounds", json!(0))];

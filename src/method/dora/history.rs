@@ -2,10 +2,19 @@
 
 use super::jobs::{INSTRUCT, NEXT_POINTS};
 use super::search::{Expected, OBJECTIVE, Search, groups, searched_type};
-use super::settings::{ATTEMPTS, PROMPTER, Prompter, ROUNDS};
-use crate::domain::{Job, Lesson, ReflectionKind, SearchHistory, Task};
+use super::settings::{ATTEMPTS, MODEL_SETTING, PROMPTER, Prompter, ROUNDS};
+use super::text_steering;
+use crate::domain::{
+    Job, Lesson, ModelRole, ReflectionKind, RoleSource, RunSpec, SearchHistory, Task, pluralize,
+};
 use crate::engine::State;
 use crate::prompt::text_hash;
+use std::path::Path;
+use std::sync::Arc;
+
+/// About how many tokens a call of a model has, prompt and reply together: a step in a text world, with
+/// two examples in its prompt, has as many.
+const TOKENS_PER_CALL: u64 = 1000;
 
 /// Returns what the searches of a run have evaluated, one for each type of tasks, in their order; none before the first reward.
 pub(crate) fn histories(state: &State) -> Vec<SearchHistory> {
@@ -96,12 +105,95 @@ fn describe_rest(state: &State, lesson: &Lesson) -> Option<String> {
         return None;
     }
     let search = Search::read(state)?;
+    let left = left_evaluations(state, &search);
+    let next = expected_improvement(&search)
+        .map_or_else(String::new, |ei| format!("; v{}: EI {ei:.3}", search.done.len() + 1));
+    Some(format!("{left}{next}"))
+}
+
+/// Describes how many evaluations a search may still make: `33 left`; once the run is over, how many it didn't need.
+fn left_evaluations(state: &State, search: &Search) -> String {
     let left = Search::planned_evaluations(state).saturating_sub(search.done.len() as u64);
+    if state.run_over && left > 0 { format!("{left} unused") } else { format!("{left} left") }
+}
+
+/// Returns the expected improvement of the vector that is evaluated, or comes next, in standardised rewards.
+fn expected_improvement(search: &Search) -> Option<f64> {
     let next = search.now.as_ref().map(|now| &now.candidate).or(search.queue.first());
-    let next = next
-        .and_then(|candidate| candidate.expected)
-        .map_or_else(String::new, |expected| format!("; v{}: EI {:.3}", search.done.len() + 1, expected.ei));
-    Some(format!("{left} left{next}"))
+    Some(next?.expected?.ei)
+}
+
+/// Returns the best reward so far, what is left of the budget and the expected improvement, longest form first:
+/// `best 0.412, 33 left, EI 0.214`. Once the run is over, the improvement is that of the last vector.
+pub(crate) fn budget_labels(state: &State) -> Vec<String> {
+    let Some(search) = Search::read(state) else { return Vec::new() };
+    let left = left_evaluations(state, &search);
+    let last = search.done.last().and_then(|evaluated| evaluated.expected).filter(|_| state.run_over);
+    let ei = match (expected_improvement(&search), last) {
+        (Some(ei), _) => format!("EI {ei:.3}"),
+        (None, Some(last)) => format!("last EI {:.3}", last.ei),
+        (None, None) => "no EI".to_owned(),
+    };
+    let short = format!("{left}, {ei}");
+    let best = search.best().map(|(_, best)| format!("best {:.3}, {short}", best.reward));
+    best.into_iter().chain([short, left]).collect()
+}
+
+/// Names what makes an instruction of a vector, longest form first. Text steering is never called the paper's.
+pub(crate) fn prompter_labels(run: &RunSpec) -> Vec<String> {
+    match run.settings.get(PROMPTER) {
+        Prompter::Text => [
+            text_steering::NAME,
+            "text steering, no soft prompt",
+            "not the paper's soft prompt",
+            "text steering",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        Prompter::Local => {
+            let folder = run.settings.value(MODEL_SETTING).and_then(|folder| folder.as_str());
+            let name = folder.and_then(|folder| Path::new(folder).file_name()?.to_str());
+            let named = name.map(|name| format!("local model {name}"));
+            named.into_iter().chain(["local model".to_owned()]).collect()
+        }
+    }
+}
+
+/// Returns what the first lines of a run and its exports say: what makes the instructions, and how long the search may become.
+pub(crate) fn run_notes(run: &RunSpec) -> Vec<(&'static str, String)> {
+    let prompter = prompter_labels(run).into_iter().next().unwrap_or_default();
+    vec![("instructions", prompter), ("search", describe_effort(run))]
+}
+
+/// Describes how many episodes a search has at most, and about how many tokens.
+fn describe_effort(run: &RunSpec) -> String {
+    let state = State { run: Some(Arc::new(run.clone())), ..State::default() };
+    let groups = groups(&state);
+    let tasks = groups.iter().map(|tasks| tasks.len() as u64).sum::<u64>();
+    let (evaluations, attempts) = (Search::planned_evaluations(&state), state.setting(ATTEMPTS));
+    let episodes = evaluations.saturating_mul(tasks).saturating_mul(attempts);
+    let is_model = |role| matches!(run.role_source(role), RoleSource::Model(_));
+    let actor_calls = if is_model(ModelRole::Actor) { u64::from(run.limits.steps) } else { 0 };
+    let calls = episodes.saturating_mul(actor_calls + u64::from(is_model(ModelRole::Mentor)));
+    let tokens = match calls {
+        0 => "no tokens, because neither actor nor mentor is a model".to_owned(),
+        calls => {
+            let thousands = calls.saturating_mul(TOKENS_PER_CALL) / 1000;
+            let tokens = match thousands {
+                0..10_000 => format!("{thousands} thousand"),
+                _ => format!("{} million", thousands / 1000),
+            };
+            format!("{}, some {tokens} tokens at {TOKENS_PER_CALL} each", pluralize(calls, "model call"))
+        }
+    };
+    let types = if groups.len() > 1 { format!(" of {} types", groups.len()) } else { String::new() };
+    format!(
+        "at most {} of {}{types}, with up to {} each: {}; {tokens}",
+        pluralize(evaluations, "evaluation"),
+        pluralize(tasks, "task"),
+        pluralize(attempts, "attempt"),
+        pluralize(episodes, "episode"),
+    )
 }
 
 /// Returns the length of a vector.

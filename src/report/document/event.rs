@@ -3,7 +3,7 @@
 use super::block::{Block, EDITED_BY_PERSON, Line, quote, words};
 use super::samples::finished_samples;
 use super::section::{cancelled_call, executed, findings, first_shown, observed, thought_fate, undecided};
-use crate::catalog::run_roles;
+use crate::catalog::{run_notes, run_roles};
 use crate::domain::{Author, EpisodeSummary, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
 use crate::engine::{Episode, Event, PauseReason, State};
 use std::borrow::Cow;
@@ -16,7 +16,10 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
     }
     let notice = |text: String| vec![Block::Notice(vec![quote(text)])];
     match event {
-        Event::RunStarted { spec, .. } => vec![Block::Run(run_line(spec))],
+        Event::RunStarted { spec, .. } => {
+            let notes = run_notes(spec).into_iter().map(|(name, text)| vec![quote(format!("{name}: {text}"))]);
+            [run_line(spec)].into_iter().chain(notes).map(Block::Run).collect()
+        }
         Event::PoolLoaded { source, lesson_count } => {
             let count = pluralize(u64::from(*lesson_count), "lesson");
             vec![Block::Run(vec![words(format!("{count} loaded from ")), quote(source)])]

@@ -42,6 +42,17 @@ proptest! {
         }
     }
 
+    /// Lanes that all keep some rows have them as soon as there are enough for each.
+    #[test]
+    fn lanes_that_all_keep_rows_have_them(least in prop::collection::vec(4u16..9, 1..4), more in 0u16..40, wanted in 0u16..400) {
+        let mut plan = ScreenLayout::default();
+        let lanes: Vec<LaneRows> = least.iter().map(|least| LaneRows { wanted, least: *least }).collect();
+        let height = least.iter().sum::<u16>() + more;
+        stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
+        let rows = |area: &PaneArea| area.title.map_or(0, |title| title.height) + area.body.height;
+        prop_assert!(plan.areas.iter().zip(&least).all(|(area, least)| rows(area) >= *least));
+    }
+
     /// Each column of a step leads back to it, and a step has at least one.
     #[test]
     fn columns_and_steps_agree(room in 1u32..400, more in 0u16..400, first_step in 1u32..5000, offset in 0u32..400) {

@@ -1,7 +1,7 @@
 //! The searches of a method that tunes its advice: the lane with their rewards and its curve, and the picture.
 
 use super::{SIZES, TestScreen, screen_text};
-use crate::ui::fixture::dora_searches;
+use crate::ui::fixture::{dora_long, dora_searches};
 use crate::ui::glyphs::ASCII;
 
 /// The lane with the rewards is the third one.
@@ -36,6 +36,39 @@ fn the_first_line_of_the_newest_record_is_shown_at_every_size() {
     for (w, h) in [(60, 16), (80, 24), (104, 20), (104, 30), (120, 36), (160, 20), (160, 40), (200, 60)] {
         let shown = screen_text(&screen(w, h).draw());
         assert!(shown.contains("Reward 0.590, best 0.6"), "{w}x{h}\n{shown}");
+    }
+}
+
+/// Regression: with more advice than rows, the lanes showed no reward of any advice, no expected improvement, and not how many
+/// evaluations were left.
+#[test]
+fn long_lanes_keep_what_the_search_is_about() {
+    for (w, h) in [(120, 36), (200, 60)] {
+        let mut screen = TestScreen::new(dora_long(), w, h);
+        let shown = screen_text(&screen.draw());
+        if w == 120 {
+            insta::assert_snapshot!("long_search_120x36", shown);
+        }
+        let curve = ["0.61", "33 left, EI 0.187", "Reward 0.590, best 0.6"];
+        let newest = ["evaluation 13, reward 0.59", "effective 17, ineffective 2, toxic 1"];
+        let prompter = if w < 160 {
+            "text steering, no soft prompt"
+        } else {
+            "text steering, not the paper's soft prompt"
+        };
+        for words in curve.iter().chain(&newest).chain(&[prompter]) {
+            assert!(shown.contains(words), "{words} {w}x{h}\n{shown}");
+        }
+        // Another one is selected: the newest stays, and a mark says that there are others between.
+        screen.press("4");
+        for _ in 0..22 {
+            screen.press("Down");
+        }
+        let shown = screen_text(&screen.draw());
+        let selected = ["evaluation 6, reward 0.48", "effect not measured", "\u{2191}"];
+        for words in curve.iter().chain(&newest).chain(&selected) {
+            assert!(shown.contains(words), "{words} {w}x{h}\n{shown}");
+        }
     }
 }
 

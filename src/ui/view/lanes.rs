@@ -8,7 +8,7 @@ mod plan;
 mod trial_status;
 
 use super::pane_frame;
-use crate::catalog::{Lane, LaneFormat, search_histories};
+use crate::catalog::{Lane, LaneFormat, lane_labels, lesson_note, search_histories};
 use crate::domain::{Lesson, SameAdvice, SearchHistory};
 use crate::engine::State;
 use crate::text::{width, wrap};
@@ -40,6 +40,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     } else {
         Vec::new()
     };
+    let labels = if status.is_empty() { lane_labels(context.displayed_state(), lane) } else { Vec::new() };
     let roomy = body.height >= 3;
     let mut above = None;
     if let Some(title) = area.title {
@@ -48,7 +49,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
         // the first part goes into the title and the rest into the row. Otherwise as much as fits.
         let fits = |w: &&str| width(w) + 2 <= usize::from(room);
         let whole = status.first().map(String::as_str).filter(fits);
-        let mut right = whole.or_else(|| status.iter().map(String::as_str).find(fits));
+        let mut right = whole.or_else(|| status.iter().chain(&labels).map(String::as_str).find(fits));
         if let Some(all) = status.first().filter(|_| roomy && status.len() > 1 && whole.is_none()) {
             let in_row = width(all) + 8 <= usize::from(body.width);
             (right, above) = match all.split_once(&format!(" {} ", context.glyphs.separator)) {
@@ -141,8 +142,11 @@ fn digits(state: &State) -> usize {
     state.pool.len().max(10).ilog10() as usize + 1
 }
 
+/// The rows of a lesson of which the method knows something: its text, and what is known.
+const NOTED_ROWS: u16 = 3;
+
 /// Returns for each lane the rows that its lessons could use: two for each text, since most need as many. Of records the newest
-/// ones matter, and their curve.
+/// ones matter, and their curve; of lessons with a note the newest and the selected one.
 pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<LaneRows> {
     let state = context.displayed_state();
     let texts = |lesson: &Lesson| if lesson.text().solution.is_some() { 2 } else { 1 };
@@ -153,18 +157,26 @@ pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<LaneRows> {
             // Long lanes of advice leave it two records, the curve, and the title.
             return LaneRows { wanted, least: 2 + curve::WANTED_ROWS + 1 };
         }
+        let newest = if lane.format == LaneFormat::Plain { lane.lessons(state).next_back() } else { None };
+        if newest.is_some_and(|newest| lesson_note(state, newest).is_some()) {
+            let kept = NOTED_ROWS * if lane.lessons(state).nth(1).is_some() { 2 } else { 1 };
+            return LaneRows { wanted: wanted.saturating_add(2), least: kept + 1 };
+        }
         LaneRows::wanting(wanted)
     };
     context.lanes().iter().map(rows).collect()
 }
 
-/// Draws marks at the right edge if there are lessons above or below the visible rows.
+/// Draws marks at the right edge if there are lessons above or below the visible rows, or between the newest one and the others.
 fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut Canvas<'_>) {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
     let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Muted));
     let [above, below] = canvas.glyphs.scroll_arrows;
+    let second = rows.iter().position(|row| row.lesson != first.lesson);
     if all.first() != Some(&first.lesson) {
         canvas.put(x, area.y, 1, above, style);
+    } else if let Some(place) = second.filter(|place| all.get(1) != Some(&rows[*place].lesson)) {
+        canvas.put(x, area.y + place as u16, 1, above, style);
     }
     if all.last() != Some(&last.lesson) {
         canvas.put(x, area.y + rows.len() as u16 - 1, 1, below, style);
@@ -255,44 +267,62 @@ fn draw_titles(
     area.width.saturating_sub(used as u16 + 12)
 }
 
-/// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit.
+/// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit. A newest one of which the method
+/// knows something is above them, even if others are between.
 fn visible_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<LaneRow> {
     let height = usize::from(area.height);
     let lessons: Vec<&Lesson> = lane.newest_first(context.displayed_state());
     let digits = digits(context.displayed_state());
     let rows =
         |lesson: &Lesson, most| lesson::lesson_rows(lesson, context, lane.format, area.width, digits, most);
+    // What a title says of a record needs no row.
+    let kept = |lesson: &Lesson| match lane.format {
+        LaneFormat::Record => 1,
+        _ => lesson::noted_lines(lesson, context, area.width, digits),
+    };
     // The text of a lesson is bounded; a plan has as many rows as fit.
     let longest = if lane.format == LaneFormat::Actions { height.max(1) } else { MAX_TEXT_LINES };
-    let most = lines_per_lesson(&lessons, picked, height, longest, |l, most| rows(l, most).len());
+    let most = lines_per_lesson(&lessons, picked, (height, longest), kept, |l, most| rows(l, most).len());
     let lesson_rows = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
-    let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
-    let mut used = lessons.get(first).map_or(0, |l| lesson_rows(l).len());
-    while first > 0 && used < height {
-        used += lessons.get(first - 1).map_or(0, |l| lesson_rows(l).len());
-        if used > height {
-            break;
+    let place = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
+    let picked_rows = lessons.get(place).map_or(0, |l| lesson_rows(l).len());
+    let first_visible = |height: usize| {
+        let (mut first, mut used) = (place, picked_rows);
+        while first > 0 && used < height {
+            used += lessons.get(first - 1).map_or(0, |l| lesson_rows(l).len());
+            if used > height {
+                break;
+            }
+            first -= 1;
         }
-        first -= 1;
+        first
+    };
+    let mut first = first_visible(height);
+    let mut visible = Vec::new();
+    if let Some(newest) = lessons.first().filter(|newest| first > 0 && kept(newest) > 1) {
+        let rows = lesson_rows(newest);
+        if rows.len() + picked_rows <= height {
+            first = first_visible(height - rows.len());
+            visible = rows;
+        }
     }
-    let mut rows = Vec::new();
     for lesson in lessons.iter().skip(first) {
-        if rows.len() >= height {
+        if visible.len() >= height {
             break;
         }
-        rows.extend(lesson_rows(lesson));
+        visible.extend(lesson_rows(lesson));
     }
-    rows.truncate(height);
-    rows
+    visible.truncate(height);
+    visible
 }
 
-/// Returns how many text lines each lesson gets: one, plus spare rows, which go first to the selected lesson and then
-/// from the top, to each as many as its text needs.
+/// Returns how many text lines each lesson gets: one, the selected and the newest one as many as `kept` says, plus spare rows,
+/// which go first to the selected lesson and then from the top, to each as many as its text needs.
 fn lines_per_lesson(
     lessons: &[&Lesson],
     picked: Option<u32>,
-    height: usize,
-    longest: usize,
+    (height, longest): (usize, usize),
+    kept: impl Fn(&Lesson) -> usize,
     rows: impl Fn(&Lesson, usize) -> usize,
 ) -> HashMap<u32, usize> {
     // A long list isn't measured: lessons that don't fit with one row each leave no spare rows.
@@ -300,13 +330,23 @@ fn lines_per_lesson(
     let mut spare = height.saturating_sub(least);
     let mut most = HashMap::new();
     let is_picked = |l: &&&Lesson| Some(l.number) == picked;
+    let selected = lessons.iter().find(is_picked);
+    let newest = lessons.first().filter(|newest| !is_picked(newest));
+    let mut left = height;
+    for lesson in selected.into_iter().chain(newest) {
+        let lines = kept(lesson).min(left).max(1);
+        left = left.saturating_sub(rows(lesson, lines));
+        spare = spare.saturating_sub(lines - 1);
+        most.insert(lesson.number, lines);
+    }
     for lesson in lessons.iter().filter(is_picked).chain(lessons.iter().filter(|l| !is_picked(l))) {
         if spare == 0 {
             break;
         }
-        let granted = (rows(lesson, longest) - rows(lesson, 1)).min(spare);
+        let lines = most.get(&lesson.number).copied().unwrap_or(1);
+        let granted = rows(lesson, longest).saturating_sub(rows(lesson, lines)).min(spare);
         spare -= granted;
-        most.insert(lesson.number, 1 + granted);
+        most.insert(lesson.number, lines + granted);
     }
     most
 }

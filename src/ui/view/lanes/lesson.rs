@@ -43,11 +43,10 @@ pub(super) fn lesson_rows(
     let (long, short) = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
     let enters = !off && enters_prompt(lesson, context.displayed_state());
     let measured = measured_label(lesson, context);
+    let mut note = method_note(lesson, context, usize::from(columns).saturating_sub(indent + 3));
     // With a row to spare, the result has one of its own; else it takes the place of the source.
     let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
     let most = most - usize::from(measured_row.is_some());
-    let note = crate::catalog::lesson_note(context.displayed_state(), lesson).unwrap_or_default();
-    let mut note = note_rows(&note, usize::from(columns).saturating_sub(indent + 3));
     // The text keeps a row.
     note.truncate(most.saturating_sub(1).min(MAX_NOTE_ROWS));
     let most = most - note.len();
@@ -133,6 +132,29 @@ pub(super) fn lesson_rows(
         rows.extend(rest);
     }
     rows
+}
+
+/// Returns how many lines of [`lesson_rows`] show, besides one of the text, what the method knows of a lesson and what was measured;
+/// 1 if the method knows nothing.
+pub(super) fn noted_lines(lesson: &Lesson, context: &Context<'_>, columns: u16, digits: usize) -> usize {
+    // The number has a space before it and two after it.
+    let note = method_note(lesson, context, usize::from(columns).saturating_sub(digits + 6));
+    if note.is_empty() {
+        return 1;
+    }
+    1 + note.len().min(MAX_NOTE_ROWS) + usize::from(measured_label(lesson, context).is_some())
+}
+
+/// Returns what the method knows of a lesson, in rows. Whether advice was effective, ineffective or toxic, a measurement says.
+fn method_note(lesson: &Lesson, context: &Context<'_>, room: usize) -> Vec<String> {
+    let mut note = crate::catalog::lesson_note(context.displayed_state(), lesson).unwrap_or_default();
+    if lesson.kind == ReflectionKind::Advice
+        && !note.is_empty()
+        && MeasuredEffect::headline(context.measured_results(lesson), lesson.version()).is_none()
+    {
+        note.push_str("; effect not measured");
+    }
+    note_rows(&note, room)
 }
 
 /// What was measured of a lesson, at several lengths.
