@@ -22,7 +22,7 @@ pub use fit::{FitOptions, Fitted, KernelVariant, fit, log_prior};
 pub use gaussian_process::{GaussianProcess, Hyperparameters, Prediction, Standardised, TrainingData};
 pub use next_points::{
     FoundPoint, NextPoints, NextPointsInputs, SearchPlan, SearchProgress, SearchStage, SearchVariant,
-    maximise_improvement, next_points,
+    best_candidates, maximise_improvement, next_points,
 };
 pub use plane::project_to_plane;
 pub use projection::{Projection, ProjectionKind};

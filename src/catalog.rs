@@ -40,8 +40,8 @@ pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, publish
 pub use question_entry::{PreparedAttempts, QuestionEntry};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment, missing_environment, short_goal};
 pub use settings::{
-    SETTINGS, apply_environment_defaults, default_settings, default_trials, defaults,
-    environments_with_setting, find_setting, methods_with_setting, no_public_code_warning,
+    SETTINGS, apply_environment_defaults, as_code_warning, default_settings, default_trials, defaults,
+    environments_with_setting, find_setting, methods_with_setting,
 };
 pub use templates::{builtin_templates, parse_templates};
 pub use unused_mentor::UnusedMentor;

@@ -216,6 +216,7 @@ fn check_next_points(file: &File) -> Result<(), String> {
         fit: FitOptions::default(),
         search: SearchVariant::Ours,
         count: 10,
+        min_distance: 1e-6,
         seed: 1,
         version: 1,
     };

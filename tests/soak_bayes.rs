@@ -135,6 +135,7 @@ fn search_regret(problem: &Problem, batch: usize, seed: u64) -> f64 {
             fit: FitOptions::default(),
             search: SearchVariant::Ours,
             count: 10,
+            min_distance: 1e-6,
             seed: mix_seed(seed, &format!("after {}", points.len())),
             version: 1,
         };

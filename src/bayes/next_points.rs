@@ -4,13 +4,13 @@
 use super::ReportProgress;
 use super::acquisition::{Improvement, expected_improvement};
 use super::evolution::{self, EvolutionOptions};
-use super::fit::{FitOptions, KernelVariant, fit};
+use super::fit::{FitOptions, Fitted, KernelVariant, fit};
 use super::gaussian_process::{GaussianProcess, Hyperparameters, Standardised, TrainingData};
 use super::random::{RandomNumbers, mix_seed};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Points nearer than this in every coordinate are the same.
+/// Points nearer than this in every coordinate are the same, where the inputs say nothing else.
 const SAME_POINT: f64 = 1e-6;
 /// The number of random points at which [`NextPoints::blind`] looks.
 const BLIND_POINTS: usize = 64;
@@ -67,9 +67,16 @@ pub struct NextPointsInputs {
     pub search: SearchVariant,
     /// The largest number of points to return, and of starts.
     pub count: usize,
+    /// Points nearer than this in every coordinate are the same, so only one of them is returned, and none that is known.
+    #[serde(default = "same_point")]
+    pub min_distance: f64,
     pub seed: u64,
     /// Is increased when the same inputs lead to another result.
     pub version: u32,
+}
+
+fn same_point() -> f64 {
+    SAME_POINT
 }
 
 /// A point to try, with what the process expects of it.
@@ -141,70 +148,120 @@ impl fmt::Display for SearchProgress {
 /// # Errors
 /// Returns a message if the inputs contradict each other, or the error of `report`.
 pub fn next_points(inputs: &NextPointsInputs, report: &mut ReportProgress<'_>) -> Result<NextPoints, String> {
-    check(inputs)?;
     let plan = inputs.search.plan();
     let starts = best_points(&inputs.points, &inputs.rewards, inputs.count);
     let (fits, fit_generations) = inputs.fit.searches(inputs.kernel);
     let before = fits * fit_generations;
     let (searches, generations) = (starts.len() as u64, plan.generations as u64);
     let all = before + searches * generations;
-    let standardised = Standardised::new(&inputs.rewards);
-    let data = TrainingData { points: &inputs.points, values: &standardised.values, scores: &inputs.scores };
-    let fitted = fit(inputs.kernel, data, &inputs.fit, |done| {
-        let (search, generation) = place(done, fit_generations);
-        let (searches, generations) = (fits, fit_generations);
-        report(SearchProgress {
-            done,
-            all,
-            stage: SearchStage::Fit,
-            search,
-            searches,
-            generation,
-            generations,
-        })
-    })?;
-    let best = standardised.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let model = RewardModel::fit(inputs, all, report)?;
     let mut found: Vec<(Vec<f64>, Improvement)> = Vec::new();
     for (index, start) in starts.into_iter().enumerate() {
         let mut done = index as u64 * generations;
         let seed = mix_seed(inputs.seed, &format!("ei.{index}"));
-        let (point, improvement) =
-            maximise_improvement(&fitted.process, best, inputs.bounds, start, plan, seed, || {
+        let (point, improvement) = maximise_improvement(
+            &model.fitted.process,
+            model.best,
+            inputs.bounds,
+            start,
+            plan,
+            seed,
+            || {
                 done += 1;
                 let (search, generation) = place(done, generations);
                 let (done, stage) = (before + done, SearchStage::Improve);
                 report(SearchProgress { done, all, stage, search, searches, generation, generations })
-            })?;
+            },
+        )?;
         let known = inputs.points.iter().chain(found.iter().map(|(point, _)| point));
-        if !contains(known, &point) {
+        if !contains(known, &point, inputs.min_distance) {
             found.push((point, improvement));
         }
     }
     if found.is_empty() {
         let mut numbers = RandomNumbers::from_seed(mix_seed(inputs.seed, "ei.random"));
         let point = numbers.point(inputs.dimension, inputs.bounds);
-        let improvement = expected_improvement(fitted.process.predict(&point), best);
+        let improvement = model.improvement(&point);
         found.push((point, improvement));
     }
     // A stable sort: of equal points, the one from the better start is first.
     found.sort_by(|(_, a), (_, b)| b.rank().total_cmp(&a.rank()));
-    let points = found
-        .into_iter()
-        .map(|(v, improvement)| {
-            let prediction = fitted.process.predict(&v);
-            let mean = standardised.mean + standardised.scale * prediction.mean;
-            FoundPoint { v, improvement, mean, deviation: standardised.scale * prediction.variance.sqrt() }
-        })
-        .collect();
-    Ok(NextPoints {
-        y_mean: standardised.mean,
-        y_std: standardised.scale,
-        objective: fitted.objective,
-        best_f: best,
-        blind: blindness(&fitted.process, inputs.dimension, inputs.bounds),
-        hyper: fitted.hyper,
-        points,
-    })
+    Ok(model.describe(inputs, found))
+}
+
+/// Fits a process to all rewards and returns those of the candidates with the largest expected improvement, at most
+/// [`NextPointsInputs::count`], with their indices. Of equal ones the first is the best.
+///
+/// # Errors
+/// Returns a message if the inputs contradict each other, or the error of `report`.
+pub fn best_candidates(
+    inputs: &NextPointsInputs,
+    candidates: &[Vec<f64>],
+    report: &mut ReportProgress<'_>,
+) -> Result<(NextPoints, Vec<usize>), String> {
+    check_dimension(candidates, inputs.dimension)?;
+    let (fits, generations) = inputs.fit.searches(inputs.kernel);
+    let model = RewardModel::fit(inputs, fits * generations, report)?;
+    let mut ranked: Vec<(usize, Improvement)> =
+        candidates.iter().enumerate().map(|(index, point)| (index, model.improvement(point))).collect();
+    ranked.sort_by(|(_, a), (_, b)| b.rank().total_cmp(&a.rank()));
+    ranked.truncate(inputs.count);
+    let found = ranked.iter().map(|(index, improvement)| (candidates[*index].clone(), *improvement));
+    let next = model.describe(inputs, found.collect());
+    Ok((next, ranked.into_iter().map(|(index, _)| index).collect()))
+}
+
+/// A process that is fitted to the rewards of the inputs.
+struct RewardModel {
+    fitted: Fitted,
+    standardised: Standardised,
+    /// The best standardised reward.
+    best: f64,
+}
+
+impl RewardModel {
+    /// `all` is how many generations the whole job has.
+    fn fit(inputs: &NextPointsInputs, all: u64, report: &mut ReportProgress<'_>) -> Result<Self, String> {
+        check(inputs)?;
+        let (searches, generations) = inputs.fit.searches(inputs.kernel);
+        let standardised = Standardised::new(&inputs.rewards);
+        let data =
+            TrainingData { points: &inputs.points, values: &standardised.values, scores: &inputs.scores };
+        let fitted = fit(inputs.kernel, data, &inputs.fit, |done| {
+            let (search, generation) = place(done, generations);
+            let stage = SearchStage::Fit;
+            report(SearchProgress { done, all, stage, search, searches, generation, generations })
+        })?;
+        let best = standardised.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Ok(Self { fitted, standardised, best })
+    }
+
+    fn improvement(&self, point: &[f64]) -> Improvement {
+        expected_improvement(self.fitted.process.predict(point), self.best)
+    }
+
+    /// Returns the points with what the process expects of them.
+    fn describe(self, inputs: &NextPointsInputs, points: Vec<(Vec<f64>, Improvement)>) -> NextPoints {
+        let Self { fitted, standardised, best } = self;
+        let points = points
+            .into_iter()
+            .map(|(v, improvement)| {
+                let prediction = fitted.process.predict(&v);
+                let mean = standardised.mean + standardised.scale * prediction.mean;
+                let deviation = standardised.scale * prediction.variance.sqrt();
+                FoundPoint { v, improvement, mean, deviation }
+            })
+            .collect();
+        NextPoints {
+            y_mean: standardised.mean,
+            y_std: standardised.scale,
+            objective: fitted.objective,
+            best_f: best,
+            blind: blindness(&fitted.process, inputs.dimension, inputs.bounds),
+            hyper: fitted.hyper,
+            points,
+        }
+    }
 }
 
 /// Searches for the largest expected improvement in the box, beginning at `start`. Returns the point and its expected
@@ -242,9 +299,7 @@ fn place(done: u64, generations: u64) -> (u64, u64) {
 
 fn check(inputs: &NextPointsInputs) -> Result<(), String> {
     let [low, high] = inputs.bounds;
-    if inputs.points.iter().any(|point| point.len() != inputs.dimension) {
-        return Err(format!("a point doesn't have {} coordinates", inputs.dimension));
-    }
+    check_dimension(&inputs.points, inputs.dimension)?;
     if inputs.rewards.len() != inputs.points.len() {
         return Err(format!("{} points have {} rewards", inputs.points.len(), inputs.rewards.len()));
     }
@@ -254,6 +309,13 @@ fn check(inputs: &NextPointsInputs) -> Result<(), String> {
     Ok(())
 }
 
+fn check_dimension(points: &[Vec<f64>], dimension: usize) -> Result<(), String> {
+    match points.iter().find(|point| point.len() != dimension) {
+        Some(point) => Err(format!("a point has {} coordinates, not {dimension}", point.len())),
+        None => Ok(()),
+    }
+}
+
 /// The best points so far, the best first; of equal ones the oldest.
 fn best_points<'a>(points: &'a [Vec<f64>], rewards: &[f64], count: usize) -> Vec<&'a [f64]> {
     let mut order: Vec<usize> = (0..points.len()).collect();
@@ -261,8 +323,8 @@ fn best_points<'a>(points: &'a [Vec<f64>], rewards: &[f64], count: usize) -> Vec
     order.into_iter().take(count.max(1)).map(|index| points[index].as_slice()).collect()
 }
 
-fn contains<'a>(mut points: impl Iterator<Item = &'a Vec<f64>>, point: &[f64]) -> bool {
-    points.any(|other| other.iter().zip(point).all(|(a, b)| (a - b).abs() < SAME_POINT))
+fn contains<'a>(mut points: impl Iterator<Item = &'a Vec<f64>>, point: &[f64], min_distance: f64) -> bool {
+    points.any(|other| other.iter().zip(point).all(|(a, b)| (a - b).abs() < min_distance))
 }
 
 fn blindness(process: &GaussianProcess, dimension: usize, bounds: [f64; 2]) -> f64 {

@@ -45,6 +45,8 @@ pub struct MethodEntry {
     pub code_defaults: &'static [(&'static str, DefaultValue)],
     /// The sampling parameters in the public code, by the names of their settings (`actor.top_p`); used with `--as code`.
     pub code_sampling: &'static [(&'static str, DefaultValue)],
+    /// What `--as code` does otherwise than the public code nevertheless, as a clause; empty if nothing that matters.
+    pub code_remark: &'static str,
     /// Whether the paper states `top_p`, and with the value that endpoints have by default (OmniReflect's). Otherwise a run
     /// leaves it to the server.
     pub states_top_p: bool,
@@ -121,6 +123,7 @@ impl MethodEntry {
             jobs: &[],
             code_defaults: &[],
             code_sampling: &[],
+            code_remark: "",
             states_top_p: false,
             step_limits: (DEFAULT_STEPS, DEFAULT_STEPS),
             trials: 1,

@@ -92,16 +92,18 @@ pub fn apply_environment_defaults(env: &str, settings: &mut Settings) {
     }
 }
 
-/// Returns a warning for a run with `--as code` whose method has no values of a public code, which says what that changes
-/// nevertheless.
-pub fn no_public_code_warning(method: &str) -> Option<String> {
+/// Returns a warning for a run with `--as code`: what differs from the public code nevertheless or, if the method has no values of
+/// one, what it changes.
+pub fn as_code_warning(method: &str) -> Option<String> {
     let entry = find_method(method)?;
     let has_code = entry.step_limits.0 != entry.step_limits.1
         || !entry.code_defaults.is_empty()
         || !entry.code_sampling.is_empty()
         || entry.settings.iter().any(|spec| spec.code_default.is_some());
     if has_code {
-        return None;
+        let remark = entry.code_remark;
+        return (!remark.is_empty())
+            .then(|| format!("--as code isn't all of the public code of {method}: {remark}"));
     }
     let [paper, code] = [PaperOrCode::Paper, PaperOrCode::Code].map(|source| defaults(method, source).1);
     let changed: Vec<String> = code

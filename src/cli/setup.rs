@@ -136,7 +136,7 @@ pub(super) fn plan_run_with_calibration(
     }
     warnings.extend(row.into_iter().flat_map(|row| preset_warnings(row, &spec, initial_lessons)));
     if config.get(keys::AS) == PaperOrCode::Code {
-        warnings.extend(catalog::no_public_code_warning(&spec.method));
+        warnings.extend(catalog::as_code_warning(&spec.method));
     }
     warnings.extend(method_remark);
     warnings.extend(catalog::unused_mentor_reason(&spec));

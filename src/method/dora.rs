@@ -26,17 +26,16 @@ pub(crate) use instruct::compute_instruction;
 pub use text_steering::read_advice;
 
 use super::{mentor, schedule};
-use crate::bayes::NextPoints;
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, LessonStatus, LessonText, Question, Reflection, ReflectionItem,
     ReflectionKind, Scope, Task,
 };
 use crate::engine::{Computed, Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
-use jobs::{INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
+use jobs::{Choice, INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
 use reward::Reward;
 use search::{Candidate, Evaluation, OBJECTIVE, Search, active_instruction};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use settings::{ATTEMPTS, ROUNDS};
 use std::fmt::Write as _;
 
@@ -97,16 +96,20 @@ impl Method for Dora {
         let Some(search) = Search::read(state) else { return Vec::new() };
         match computed.job.name.as_str() {
             NEXT_POINTS => {
-                let found = computed.result.and_then(|result| NextPoints::deserialize(result).ok());
-                vec![search.with_chosen(state, found).store()]
+                let (found, mut intents) =
+                    read_result::<Choice>(state, computed, "one random vector is tried instead");
+                intents.push(search.with_chosen(state, found).store());
+                intents
             }
             INSTRUCT => {
-                let instructed = computed.result.and_then(|result| Instructed::deserialize(result).ok());
-                if search.now.is_some() {
+                let (instructed, mut intents) =
+                    read_result::<Instructed>(state, computed, "the last instruction stays in force");
+                intents.extend(if search.now.is_some() {
                     replace_instruction(state, search, instructed)
                 } else {
                     begin_evaluation(state, search, instructed)
-                }
+                });
+                intents
             }
             _ => Vec::new(),
         }
@@ -115,8 +118,26 @@ impl Method for Dora {
 
 impl Dora {
     fn between_episodes(&self, state: &State) -> Vec<Intent> {
-        let Some(search) = Search::read(state) else { return vec![Search::new(state, 0).store()] };
-        let Some(now) = &search.now else { return search.next_evaluation(state) };
+        let search = match Search::try_read(state) {
+            Ok(Some(search)) => search,
+            Ok(None) => return vec![Search::new(state, 0).store()],
+            Err(why) => return end_unreadable(state, &why),
+        };
+        let Some(now) = &search.now else {
+            return search.exhausted(state).map_or_else(
+                || search.next_evaluation(state),
+                |(search, count)| {
+                    let text = format!(
+                        "All {count} candidate texts are evaluated: the search ends in round {} of {}.",
+                        search.round,
+                        state.setting(ROUNDS)
+                    );
+                    let mut intents = add_objective(state, text);
+                    intents.push(search.store());
+                    intents
+                },
+            );
+        };
         if now.wants_sample {
             return vec![search.instruct(state, &now.candidate)];
         }
@@ -133,6 +154,39 @@ impl Dora {
         }
         count_attempt(state, search.clone(), ended)
     }
+}
+
+/// Reads the result of a job. Where it can't be read, the intents record why, and what happens `instead`.
+fn read_result<T: DeserializeOwned>(
+    state: &State,
+    computed: &Computed<'_>,
+    instead: &str,
+) -> (Option<T>, Vec<Intent>) {
+    match computed.result.map(T::deserialize) {
+        None => (None, Vec::new()),
+        Some(Ok(result)) => (Some(result), Vec::new()),
+        Some(Err(why)) => {
+            let text =
+                format!("The result of the job {} can't be read ({why}): {instead}.", computed.job.name);
+            (None, add_objective(state, text))
+        }
+    }
+}
+
+/// Ends a run whose memory can't be read, once the reason is recorded. The memory stays as it is.
+fn end_unreadable(state: &State, why: &str) -> Vec<Intent> {
+    let text = format!(
+        "The search in this session can't be read ({why}), so the run ends here; the session stays as it is for the version of the program that has written it."
+    );
+    if state.pool.all().any(|lesson| lesson.text().text == text) {
+        return vec![Intent::EndRun];
+    }
+    add_objective(state, text)
+}
+
+/// Adds a sentence to the lane of the objective.
+fn add_objective(state: &State, text: String) -> Vec<Intent> {
+    add_lesson(state, (ReflectionKind::Progress, Author::Symbolic), text, OBJECTIVE, String::new())
 }
 
 /// Returns the episode that has just ended, if it is an attempt that the search hasn't counted. A person may have started an
@@ -167,7 +221,7 @@ fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> Vec<I
 /// Adds the result of the last evaluation to the lane of the objective.
 fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent> {
     let Some(last) = search.done.last() else { return Vec::new() };
-    let (number, planned) = (search.done.len(), Search::planned_evaluations(state));
+    let (number, planned) = (search.done.len(), search.planned_evaluations(state));
     // A narrow lane shows the beginning.
     let mut text = format!("Reward {:.3}", reward.value);
     if let Some((index, best)) = search.best() {
@@ -201,7 +255,7 @@ fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent>
             100.0 * fit.blind
         );
     }
-    add_lesson(state, (ReflectionKind::Progress, Author::Symbolic), text, OBJECTIVE, String::new())
+    add_objective(state, text)
 }
 
 /// Puts an instruction in force and begins its evaluation. Without a result the last one stays in force.

@@ -8,6 +8,7 @@ use crate::cases::Rng;
 use retrospect::engine::{Envelope, Event};
 use retrospect::journal::read_branch;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +66,10 @@ fn a_killed_search_resumes_to_the_same_vectors_instructions_advice_and_rewards()
     let (uninterrupted, sequence) = (normalized_events(&path), search_sequence(&path));
     assert_eq!((sequence.fits.len(), sequence.instructions.len()), (2, 7), "{sequence:#?}");
     assert_eq!(sequence.evaluated.len(), 7);
+    // Regression: these seven evaluations were of two instructions.
+    let texts: BTreeSet<&str> =
+        sequence.evaluated.iter().map(|evaluated| evaluated["text"].as_str().unwrap()).collect();
+    assert_eq!(texts.len(), 7, "{:#?}", sequence.evaluated);
     assert!(!sequence.advice.is_empty(), "a lost attempt is followed by advice");
     // The rewards of an evaluation are printed before the fit that follows it.
     let is_reward = |line: &Value| line["type"] == "reflection" && line["kind"] == "progress";

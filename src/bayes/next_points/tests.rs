@@ -13,6 +13,7 @@ fn inputs(points: Vec<Vec<f64>>, rewards: Vec<f64>) -> NextPointsInputs {
         fit: FitOptions::default(),
         search: SearchVariant::Ours,
         count: 10,
+        min_distance: 1e-6,
         seed: 11,
         version: 1,
     }
@@ -68,6 +69,46 @@ fn the_same_inputs_lead_to_the_same_points_in_the_box_by_falling_improvement() {
     assert!(found.points.windows(2).all(|pair| pair[0].improvement.ei >= pair[1].improvement.ei));
     let text = serde_json::to_string(&found).unwrap();
     assert_eq!(serde_json::from_str::<NextPoints>(&text).unwrap(), found);
+}
+
+#[test]
+fn the_best_candidates_are_those_with_the_largest_improvement() {
+    let points = vec![vec![0.2, 0.1], vec![-0.6, 0.9], vec![0.9, -0.9]];
+    let asked = NextPointsInputs { count: 2, ..inputs(points, vec![0.5, 0.1, 0.3]) };
+    let candidates = vec![vec![-0.5, 0.8], vec![0.9, 0.9], vec![0.3, 0.0], vec![0.3, 0.0], vec![0.2, 0.1]];
+    let (next, best) = best_candidates(&asked, &candidates, &mut |_, _| Ok(())).unwrap();
+    let all = NextPointsInputs { count: 9, ..asked.clone() };
+    let (every, order) = best_candidates(&all, &candidates, &mut |_, _| Ok(())).unwrap();
+    assert_eq!((next.points.len(), &best[..]), (2, &order[..2]));
+    assert_eq!(order.len(), 5);
+    assert!(every.points.windows(2).all(|pair| pair[0].improvement.ei >= pair[1].improvement.ei));
+    // Of equal ones the first; what is known promises the least.
+    let place = |index| order.iter().position(|other| *other == index).unwrap();
+    assert_eq!((place(2) + 1, place(4)), (place(3), 4));
+    assert_eq!(every.points[0].v, candidates[order[0]]);
+    // The same process as without candidates.
+    assert_eq!(ask(&asked).unwrap().hyper, next.hyper);
+    let message = best_candidates(&asked, &[vec![0.1]], &mut |_, _| Ok(())).unwrap_err();
+    assert!(message.contains("1 coordinates, not 2"), "{message}");
+}
+
+/// Ten searches of one model end near each other; a larger distance keeps one of them.
+#[test]
+fn points_nearer_than_the_least_distance_are_the_same() {
+    let points: Vec<Vec<f64>> = (0..6).map(|index| vec![0.1 * f64::from(index), 0.0]).collect();
+    let rewards = points.iter().map(|point| hill(point)).collect();
+    let asked = inputs(points, rewards);
+    let found = |min_distance| ask(&NextPointsInputs { min_distance, ..asked.clone() }).unwrap().points;
+    let (all, apart) = (found(1e-6), found(0.05));
+    assert!(all.len() > apart.len(), "{} {}", all.len(), apart.len());
+    let is_near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 0.05);
+    for (index, point) in apart.iter().enumerate() {
+        assert!(apart[..index].iter().all(|other| !is_near(&other.v, &point.v)), "{apart:?}");
+    }
+    // Journals of older versions don't have it.
+    let mut older = serde_json::to_value(&asked).unwrap();
+    older.as_object_mut().unwrap().remove("min_distance");
+    assert_eq!(serde_json::from_value::<NextPointsInputs>(older).unwrap(), asked);
 }
 
 #[test]

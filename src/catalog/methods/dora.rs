@@ -51,6 +51,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("mentor.temperature", DefaultValue::Decimal(50)),
         ("mentor.top_p", DefaultValue::Switch(false)),
     ],
+    code_remark: "the searches for expected improvement begin at the best vectors, not all at the first one, and the first vectors are a Latin hypercube, not a scrambled Sobol sequence (docs/methods/dora.md)",
     // The paper says nothing about ALFWorld's limit: this is Reflexion's. The code ends an attempt at a web page after ten actions.
     step_limits: (50, 10),
     limits_origin: SettingOrigin::BuiltIn,

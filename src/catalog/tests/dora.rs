@@ -9,6 +9,7 @@ use crate::domain::{
 use crate::engine::{Cause, Command, Effect, Event, Input, LessonCommand, Reply, State};
 use crate::prompt::render;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const PUT: &str = "pick_and_place_simple";
 const HEAT: &str = "pick_heat_then_place_in_recep";
@@ -273,6 +274,132 @@ fn the_numbers_of_a_fit_are_settings_and_inputs_of_its_job() {
     assert!(number(&other, "noise") >= 0.25 - 1e-9 && number(&usual, "noise") < 0.25, "{usual} {other}");
 }
 
+/// Plays a search for texts made of these groups of sentences, with a fixed setting of the others. The first task is won in the
+/// attempts whose number is divisible by three.
+fn play_with_advice(groups: &Value, settings: &[(&str, Value)]) -> TestRun {
+    let mut spec = run(&[("a", PUT)], &[("attempts", json!(1))]);
+    for (name, value) in settings.iter().chain(&[("prompter.advice", groups.clone())]) {
+        spec.settings.set(name, value.clone(), SettingOrigin::Flag);
+    }
+    play(spec, |attempt| attempt % 3 == 0)
+}
+
+fn distinct_texts(done: &Value) -> usize {
+    let texts: BTreeSet<&str> =
+        done.as_array().unwrap().iter().map(|done| done["text"].as_str().unwrap()).collect();
+    texts.len()
+}
+
+/// Regression: a round evaluated known instructions while there were unknown ones, and all of its instructions again where none was
+/// new. Now 46 evaluations are of 46 instructions.
+#[test]
+fn no_instruction_is_evaluated_twice_while_another_is_unknown() {
+    let play = play_with_advice(&json!(null), &[("fit_generations", json!(20))]);
+    let done = &play.state().memory["done"];
+    assert_eq!((done.as_array().unwrap().len(), distinct_texts(done)), (46, 46));
+    let first = &jobs(&play, "dora.next_points")[0];
+    assert_eq!((&first["texts"]["sizes"], &first["count"]), (&json!([8, 8, 8]), &json!(4)));
+    assert_eq!(first["texts"]["known"], json!([0, 1, 2, 3].map(|index| &done[index]["chosen"])));
+}
+
+/// With few sentences the search ends when all texts are evaluated, and says so once; nothing is left then.
+#[test]
+fn a_search_ends_when_all_texts_are_evaluated_and_says_so() {
+    let groups = json!([["One.", "Two.", "Three."], ["Four.", "Five."]]);
+    // In one dimension, four first vectors choose two texts.
+    for dimension in [1, 10] {
+        let play = play_with_advice(&groups, &[("intrinsic_dim", json!(dimension))]);
+        let state = play.state();
+        assert!(state.run_over);
+        assert_eq!((distinct_texts(&state.memory["done"]), state.ended_episodes.len()), (6, 6));
+        let objective: Vec<_> = state.pool.active_of_kind(ReflectionKind::Progress).collect();
+        assert_eq!(objective.len(), 7);
+        assert!(objective[0].text().text.contains("evaluation 1 of at most 6"), "{:?}", objective[0].text());
+        let last = objective[6];
+        assert_eq!(last.text().text, "All 6 candidate texts are evaluated: the search ends in round 1 of 5.");
+        assert_eq!(lesson_note(state, last), Some("0 left".to_owned()));
+    }
+}
+
+/// A job that an older version has asked for searches the box; of what it finds, known texts are left out.
+#[test]
+fn the_vectors_of_an_older_job_choose_texts() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1))];
+    let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    drive(&mut play, 20, |state, job| {
+        (job.name == "dora.next_points").then(|| {
+            let mut older = job.clone();
+            older.inputs.as_object_mut().unwrap().remove("texts");
+            let mut found = crate::catalog::compute_job(&older, &JobContext::default()).unwrap();
+            assert!(found.get("texts").is_none());
+            let points = found["points"].as_array_mut().unwrap();
+            points.truncate(1);
+            points.push(points[0].clone());
+            points[0]["v"] = state.memory["queue"][0]["v"].clone();
+            points[0]["v"] = state.memory["done"][0]["v"].clone();
+            points[1]["v"] = json!([-0.9, 0.8, -0.7, 0.6, -0.5, 0.4, -0.3, 0.2, -0.1, 0.9]);
+            found
+        })
+    });
+    let done = play.state().memory["done"].as_array().unwrap();
+    assert!(play.state().run_over);
+    let chosen: BTreeSet<String> = done.iter().map(|done| done["chosen"].to_string()).collect();
+    assert_eq!(chosen.len(), done.len());
+    assert_eq!(done.last().unwrap()["v"][0], json!(-0.9));
+}
+
+/// Regression: a search whose memory couldn't be read began again, and overwrote it.
+#[test]
+fn a_memory_that_cannot_be_read_ends_the_run_with_the_reason_and_stays() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(0)), ("attempts", json!(1))];
+    let unreadable = [
+        (json!({"version": 2, "done": []}), "it has version 2, and 1 is known"),
+        (json!({"version": 1, "done": "none"}), "missing field `group`"),
+        (json!([1]), "it has no version"),
+    ];
+    for (memory, reason) in unreadable {
+        let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+        play.fold(vec![(Cause::Policy, Event::MemorySet { value: memory.clone() })]);
+        let mut environment = |_: Option<&str>| a_room();
+        play.play_script_in(&mut environment, &["look"; 5]);
+        let state = play.state();
+        assert!(state.run_over && state.ended_episodes.is_empty());
+        assert_eq!(state.memory, memory);
+        let objective: Vec<_> = state.pool.active_of_kind(ReflectionKind::Progress).collect();
+        assert_eq!(objective.len(), 1);
+        assert!(objective[0].text().text.contains(reason), "{:?}", objective[0].text());
+    }
+}
+
+/// Regression: a job's result that couldn't be read was passed over in silence.
+#[test]
+fn a_result_that_cannot_be_read_is_noted_with_the_reason() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1))];
+    for (name, noted) in [
+        ("dora.next_points", "one random vector is tried instead"),
+        ("dora.instruct", "the last instruction stays in force"),
+    ] {
+        let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+        play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+        let mut is_first = true;
+        drive(&mut play, 20, |_, job| {
+            (job.name == name && std::mem::take(&mut is_first)).then(|| json!({"text": 7}))
+        });
+        let state = play.state();
+        assert!(state.run_over);
+        let done = state.memory["done"].as_array().unwrap();
+        let assisted = done.iter().filter(|done| done.get("assisted").is_some()).count();
+        assert_eq!(assisted, usize::from(name == "dora.instruct"), "{done:?}");
+        assert_eq!(done.len() - assisted, distinct_texts(&json!(done)) - assisted, "{done:?}");
+        let objective = state.pool.active_of_kind(ReflectionKind::Progress);
+        let notes: Vec<_> = objective.filter(|note| note.text().text.contains(name)).collect();
+        assert_eq!(notes.len(), 1);
+        let text = &notes[0].text().text;
+        assert!(text.contains("can't be read (") && text.contains(noted), "{text}");
+    }
+}
+
 #[test]
 fn random_and_fixed_vectors_need_no_fit() {
     for (optimise, distinct) in [("random", 8), ("fixed", 2)] {
@@ -501,12 +628,13 @@ fn the_vector_of_an_assisted_evaluation_may_be_tried_again() {
             let mut found = crate::catalog::compute_job(job, &JobContext::default()).unwrap();
             // Both vectors once more.
             let point = found["points"][0].clone();
-            let points = [0, 1].map(|index| {
+            let done = |name: &str| [0, 1].map(|index: usize| state.memory["done"][index][name].clone());
+            let points = done("v").map(|v| {
                 let mut point = point.clone();
-                point["v"] = state.memory["done"][index]["v"].clone();
+                point["v"] = v;
                 point
             });
-            found["points"] = json!(points);
+            (found["points"], found["texts"]) = (json!(points), json!(done("chosen")));
             found
         })
     });

@@ -64,7 +64,7 @@ pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<Stri
 /// Returns the round for which a job chooses vectors, or the evaluation for which it makes an instruction.
 pub(crate) fn job_position(state: &State, job: &Job) -> Option<String> {
     let search = Search::read(state)?;
-    let (evaluation, planned) = (search.done.len() + 1, Search::planned_evaluations(state));
+    let (evaluation, planned) = (search.done.len() + 1, search.planned_evaluations(state));
     match job.name.as_str() {
         NEXT_POINTS => Some(format!("round {} of {}", search.round + 1, state.setting(ROUNDS))),
         INSTRUCT => Some(format!("evaluation {evaluation} of at most {planned}")),
@@ -113,7 +113,7 @@ fn describe_rest(state: &State, lesson: &Lesson) -> Option<String> {
 
 /// Describes how many evaluations a search may still make: `33 left`; once the run is over, how many it didn't need.
 fn left_evaluations(state: &State, search: &Search) -> String {
-    let left = Search::planned_evaluations(state).saturating_sub(search.done.len() as u64);
+    let left = search.planned_evaluations(state).saturating_sub(search.done.len() as u64);
     if state.run_over && left > 0 { format!("{left} unused") } else { format!("{left} left") }
 }
 
@@ -170,7 +170,7 @@ fn describe_effort(run: &RunSpec) -> String {
     let state = State { run: Some(Arc::new(run.clone())), ..State::default() };
     let groups = groups(&state);
     let tasks = groups.iter().map(|tasks| tasks.len() as u64).sum::<u64>();
-    let (evaluations, attempts) = (Search::planned_evaluations(&state), state.setting(ATTEMPTS));
+    let (evaluations, attempts) = (Search::default().planned_evaluations(&state), state.setting(ATTEMPTS));
     let episodes = evaluations.saturating_mul(tasks).saturating_mul(attempts);
     let is_model = |role| matches!(run.role_source(role), RoleSource::Model(_));
     let actor_calls = if is_model(ModelRole::Actor) { u64::from(run.limits.steps) } else { 0 };

@@ -1,7 +1,7 @@
 //! The jobs of DORA: choosing the next vectors, and turning a vector into an instruction.
 
-use super::text_steering;
-use crate::bayes::{self, NextPointsInputs};
+use super::text_steering::{self, Texts};
+use crate::bayes::{self, NextPoints, NextPointsInputs, mix_seed};
 use crate::domain::JobContext;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +10,26 @@ use serde_json::Value;
 pub const NEXT_POINTS: &str = "dora.next_points";
 /// Turns a vector into an instruction.
 pub const INSTRUCT: &str = "dora.instruct";
+
+/// What the next vectors are chosen from. The result depends on nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChoiceInputs {
+    #[serde(flatten)]
+    pub next: NextPointsInputs,
+    /// With text steering, the vectors of texts are chosen from. Jobs of older versions don't have it: they search the box.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<Texts>,
+}
+
+/// The next vectors, by falling expected improvement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    #[serde(flatten)]
+    pub next: NextPoints,
+    /// The text of each vector, as the indices of its sentences (text steering).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<Vec<usize>>,
+}
 
 /// What an instruction is made from. The result depends on nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +43,9 @@ pub struct InstructInputs {
     /// The seed of the sentences' directions.
     #[serde(default)]
     pub seed: u64,
+    /// The index of the sentence of each group, if they were chosen with the vector; otherwise the vector chooses them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chosen: Vec<usize>,
     /// Earlier pairs of instruction and advice, for a prompter that is a model.
     pub demos: Vec<[String; 2]>,
     /// A prompter that is a model.
@@ -94,11 +117,28 @@ pub struct ModelAnswer {
 /// # Errors
 /// Returns a message if the inputs can't be read or contradict each other, or if the job is cancelled.
 pub fn compute_next_points(inputs: &Value, context: &JobContext) -> Result<Value, String> {
-    let inputs = NextPointsInputs::deserialize(inputs).map_err(|error| error.to_string())?;
-    let found = bayes::next_points(&inputs, &mut |progress| {
+    let inputs = ChoiceInputs::deserialize(inputs).map_err(|error| error.to_string())?;
+    let mut report = |progress: bayes::SearchProgress| {
         context.report_stage(progress.done, progress.all, progress.to_string())
-    })?;
-    serde_json::to_value(found).map_err(|error| error.to_string())
+    };
+    let choice = match &inputs.texts {
+        None => Choice { next: bayes::next_points(&inputs.next, &mut report)?, texts: Vec::new() },
+        Some(texts) => best_texts(&inputs.next, texts, &mut report)?,
+    };
+    serde_json::to_value(choice).map_err(|error| error.to_string())
+}
+
+/// Chooses the unknown texts whose vectors have the largest expected improvement.
+fn best_texts(
+    inputs: &NextPointsInputs,
+    texts: &Texts,
+    report: &mut bayes::ReportProgress<'_>,
+) -> Result<Choice, String> {
+    let mut unknown = texts.unknown(mix_seed(inputs.seed, "texts"));
+    let candidates = texts.vectors(&unknown, inputs.dimension);
+    let (next, best) = bayes::best_candidates(inputs, &candidates, report)?;
+    let texts = best.into_iter().map(|index| std::mem::take(&mut unknown[index])).collect();
+    Ok(Choice { next, texts })
 }
 
 /// Computes [`INSTRUCT`] by text steering.
@@ -107,7 +147,11 @@ pub fn compute_next_points(inputs: &Value, context: &JobContext) -> Result<Value
 /// Returns a message if there are no sentences, or if the job is cancelled.
 pub fn choose_instruction(inputs: &InstructInputs, context: &JobContext) -> Result<Instructed, String> {
     context.report(0, 1)?;
-    let chosen = text_steering::choose(&inputs.v, &inputs.advice, inputs.seed);
+    let chosen = if inputs.chosen.is_empty() {
+        text_steering::choose(&inputs.v, &inputs.advice, inputs.seed)
+    } else {
+        inputs.chosen.clone()
+    };
     let text = text_steering::compose(&inputs.advice, &chosen);
     if text.is_empty() {
         return Err("there are no candidate sentences to choose from".to_owned());

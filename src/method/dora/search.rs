@@ -2,18 +2,20 @@
 
 use super::advice::{demonstration_pairs, last_advice};
 use super::ended_search::EndedSearch;
-use super::jobs::{INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs};
+use super::jobs::{
+    Choice, ChoiceInputs, INSTRUCT, InstructInputs, ModelInputs, NEXT_POINTS, ProjectionInputs,
+};
 use super::reward::{Outcome, Reward, RewardRules};
 use super::settings::{
     ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, FIT_GENERATIONS, FIT_STARTS, INSTANCES, INTRINSIC_DIM,
-    KERNEL, Kernel, LENGTHSCALE_RATE, LENGTHSCALE_SHAPE, MIN_NOISE, MODEL_SETTING, N_INIT, NOISE_RATE,
-    NOISE_SHAPE, OPTIMISE, OUTPUTSCALE_RATE, OUTPUTSCALE_SHAPE, Optimise, PROJECTION, PROMPTER,
+    KERNEL, Kernel, LENGTHSCALE_RATE, LENGTHSCALE_SHAPE, MIN_DISTANCE, MIN_NOISE, MODEL_SETTING, N_INIT,
+    NOISE_RATE, NOISE_SHAPE, OPTIMISE, OUTPUTSCALE_RATE, OUTPUTSCALE_SHAPE, Optimise, PROJECTION, PROMPTER,
     PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter, REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps,
     TEMPLATE_SETTING,
 };
-use super::text_steering;
+use super::text_steering::{self, Texts};
 use crate::bayes::{
-    FitOptions, Hyperparameters, KernelVariant, NextPoints, NextPointsInputs, RandomNumbers, SearchVariant,
+    FitOptions, Hyperparameters, KernelVariant, NextPointsInputs, RandomNumbers, SearchVariant,
     latin_hypercube, mix_seed, project_to_plane,
 };
 use crate::domain::{
@@ -46,6 +48,9 @@ pub(super) struct Search {
     pub(super) fits: Vec<FitNote>,
     /// The number of the last episode that was counted.
     pub(super) counted: u32,
+    /// Whether the record of the objective says that all texts are known, so that the search ended before its last round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_exhausted: bool,
     /// The searches for the types of tasks before this one, for pictures; nothing is decided by them. Sessions of older versions
     /// have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +63,9 @@ pub(super) struct Candidate {
     pub(super) v: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) expected: Option<Expected>,
+    /// The text whose vector it is, as the indices of its sentences; empty if the vector chooses its text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) chosen: Vec<usize>,
 }
 
 /// The predicted reward and its standard deviation, and the expected improvement in standardised rewards.
@@ -148,20 +156,46 @@ impl Search {
     /// Begins the search for a group of tasks with its first vectors.
     pub(super) fn new(state: &State, group: usize) -> Self {
         let counted = state.episode.as_ref().map_or(0, |episode| episode.number);
-        let (round, now) = (0, None);
-        let (queue, done, fits, ended) = (vec![], vec![], vec![], vec![]);
-        let mut search = Self { version: VERSION, group, round, queue, now, done, fits, counted, ended };
+        let mut search = Self {
+            version: VERSION,
+            group,
+            round: 0,
+            queue: Vec::new(),
+            now: None,
+            done: Vec::new(),
+            fits: Vec::new(),
+            counted,
+            is_exhausted: false,
+            ended: Vec::new(),
+        };
         let count = state.setting(N_INIT) as usize;
         search.queue = match state.setting(OPTIMISE) {
             Optimise::Random => search.random_candidates(state, count),
+            Optimise::Bayes if is_text_search(state) => search.first_texts(state),
             Optimise::Bayes | Optimise::Fixed => search.first_vectors(state),
         };
         search
     }
 
-    /// Reads the memory of a run; `None` if the search hasn't begun.
+    /// Reads the memory of a run; `None` if the search hasn't begun, or if its memory can't be read.
     pub(super) fn read(state: &State) -> Option<Self> {
-        Self::deserialize(&state.memory).ok().filter(|search| search.version == VERSION)
+        Self::try_read(state).ok().flatten()
+    }
+
+    /// Reads the memory of a run; `None` if the search hasn't begun.
+    ///
+    /// # Errors
+    /// Returns why the memory can't be read.
+    pub(super) fn try_read(state: &State) -> Result<Option<Self>, String> {
+        if state.memory.is_null() {
+            return Ok(None);
+        }
+        match state.memory.get("version").and_then(Value::as_u64) {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) => return Err(format!("it has version {version}, and {VERSION} is known")),
+            None => return Err("it has no version".to_owned()),
+        }
+        Self::deserialize(&state.memory).map(Some).map_err(|error| error.to_string())
     }
 
     /// Returns the intent that stores it.
@@ -177,14 +211,69 @@ impl Search {
         };
         let (count, dimension) = (state.setting(N_INIT) as usize, dimension(state));
         let points = latin_hypercube(count, dimension, bounds, self.seed(state, "dora.init"));
-        points.into_iter().map(|v| Candidate { v, expected: None }).collect()
+        points.into_iter().map(|v| Candidate { v, expected: None, chosen: Vec::new() }).collect()
+    }
+
+    /// Returns the texts that the first vectors choose; random ones in place of those that several choose.
+    fn first_texts(&self, state: &State) -> Vec<Candidate> {
+        let groups = text_steering::candidates(state);
+        let mut first: Vec<Vec<usize>> = Vec::new();
+        let vectors = self.first_vectors(state);
+        for chosen in vectors.iter().map(|first| text_steering::choose(&first.v, &groups, anchor_seed(state)))
+        {
+            if !first.contains(&chosen) {
+                first.push(chosen);
+            }
+        }
+        let others = self.texts(state).unknown(self.seed(state, "dora.random.0"));
+        let others: Vec<_> = others.into_iter().filter(|text| !first.contains(text)).collect();
+        first.extend(others);
+        first.truncate(vectors.len());
+        self.text_candidates(state, first)
     }
 
     fn random_candidates(&self, state: &State, count: usize) -> Vec<Candidate> {
         let seed = self.seed(state, &format!("dora.random.{}", self.done.len() + self.queue.len()));
+        if is_text_search(state) {
+            let mut texts = self.texts(state).unknown(seed);
+            texts.truncate(count);
+            return self.text_candidates(state, texts);
+        }
         let mut numbers = RandomNumbers::from_seed(seed);
-        let mut draw = || Candidate { v: numbers.point(dimension(state), BOX), expected: None };
-        (0..count).map(|_| draw()).collect()
+        let mut draw = || numbers.point(dimension(state), BOX);
+        (0..count).map(|_| Candidate { v: draw(), expected: None, chosen: Vec::new() }).collect()
+    }
+
+    /// Returns the texts of text steering, of which those are known whose reward the optimiser gets.
+    fn texts(&self, state: &State) -> Texts {
+        Texts {
+            sizes: text_steering::sizes(&text_steering::candidates(state)),
+            seed: anchor_seed(state),
+            known: self.usable().map(|evaluated| evaluated.chosen.clone()).collect(),
+        }
+    }
+
+    fn text_candidates(&self, state: &State, texts: Vec<Vec<usize>>) -> Vec<Candidate> {
+        let vectors = self.texts(state).vectors(&texts, dimension(state));
+        vectors.into_iter().zip(texts).map(|(v, chosen)| Candidate { v, expected: None, chosen }).collect()
+    }
+
+    /// Returns the evaluations whose reward the optimiser gets.
+    fn usable(&self) -> impl DoubleEndedIterator<Item = &Evaluated> {
+        self.done.iter().filter(|evaluated| !evaluated.assisted)
+    }
+
+    /// Returns whether text steering has no text left to evaluate.
+    fn are_all_texts_known(&self, state: &State) -> bool {
+        is_text_search(state) && self.texts(state).are_all_known()
+    }
+
+    /// Returns the search with the mark that all texts are known, and how many that are, if a search that ends before its last
+    /// round hasn't said so yet.
+    pub(super) fn exhausted(&self, state: &State) -> Option<(Self, usize)> {
+        let is_over = self.queue.is_empty() && u64::from(self.round) < state.setting(ROUNDS);
+        (is_over && !self.is_exhausted && self.are_all_texts_known(state))
+            .then(|| (Self { is_exhausted: true, ..self.clone() }, self.texts(state).count()))
     }
 
     /// Derives a seed for this group of tasks.
@@ -204,10 +293,15 @@ impl Search {
         (state.setting(BATCH) as usize).min(self.done.len().max(1))
     }
 
-    /// Returns how many evaluations a search makes at most.
-    pub(super) fn planned_evaluations(state: &State) -> u64 {
+    /// Returns how many evaluations the search makes at most: one for each text, if there are few.
+    pub(super) fn planned_evaluations(&self, state: &State) -> u64 {
         let rounds = 0..state.setting(ROUNDS);
-        rounds.fold(state.setting(N_INIT), |count, _| count + count.min(state.setting(BATCH)))
+        let planned = rounds.fold(state.setting(N_INIT), |count, _| count + count.min(state.setting(BATCH)));
+        if !is_text_search(state) {
+            return planned;
+        }
+        // Those that a person has changed are evaluated again.
+        planned.min(self.texts(state).count().max(self.done.len()) as u64)
     }
 
     /// Returns what was evaluated, for pictures.
@@ -222,7 +316,7 @@ impl Search {
         });
         SearchHistory {
             points: points.collect(),
-            planned: Self::planned_evaluations(state),
+            planned: self.planned_evaluations(state),
             dimension: dimension(state),
             shown_variance,
             task_type: searched_type(state, self.group).map(str::to_owned),
@@ -244,8 +338,8 @@ impl Search {
                 None => self.instruct(state, candidate),
             }];
         }
-        if u64::from(self.round) < state.setting(ROUNDS) {
-            let has_rewards = self.done.iter().any(|evaluated| !evaluated.assisted);
+        if u64::from(self.round) < state.setting(ROUNDS) && !self.are_all_texts_known(state) {
+            let has_rewards = self.usable().next().is_some();
             let queue = match state.setting(OPTIMISE) {
                 Optimise::Bayes if has_rewards => return vec![self.choose_vectors(state)],
                 Optimise::Bayes | Optimise::Random => self.random_candidates(state, self.next_count(state)),
@@ -280,8 +374,8 @@ impl Search {
         let evaluated =
             self.done.iter().rev().find(|evaluated| !evaluated.assisted && evaluated.text == hash)?;
         let mut search = self.clone();
-        search.queue.first_mut()?.v.clone_from(&evaluated.v);
-        search.queue.first_mut()?.expected = None;
+        *search.queue.first_mut()? =
+            Candidate { v: evaluated.v.clone(), expected: None, chosen: evaluated.chosen.clone() };
         Some(search.with_instruction(state, text.clone(), evaluated.chosen.clone(), false))
     }
 
@@ -330,7 +424,13 @@ impl Search {
 
     /// Has the next vectors chosen.
     fn choose_vectors(&self, state: &State) -> Intent {
-        let usable = || self.done.iter().filter(|evaluated| !evaluated.assisted);
+        let texts = is_text_search(state).then(|| self.texts(state));
+        let dimension = dimension(state);
+        let points = match &texts {
+            // An older version has evaluated other vectors that choose the same texts.
+            Some(texts) => texts.vectors(&texts.known, dimension),
+            None => self.usable().map(|evaluated| evaluated.v.clone()).collect(),
+        };
         let kernel = match state.setting(KERNEL) {
             Kernel::Paper => KernelVariant::Paper,
             Kernel::Scaled => KernelVariant::Scaled,
@@ -338,23 +438,25 @@ impl Search {
             Kernel::Coupled => KernelVariant::Coupled,
         };
         let has_scores = kernel == KernelVariant::Coupled;
-        let inputs = NextPointsInputs {
-            dimension: dimension(state),
+        let next = NextPointsInputs {
+            dimension,
             bounds: BOX,
-            points: usable().map(|evaluated| evaluated.v.clone()).collect(),
-            rewards: usable().map(|evaluated| evaluated.reward).collect(),
-            scores: usable().filter(|_| has_scores).map(|evaluated| evaluated.scores.clone()).collect(),
+            points,
+            rewards: self.usable().map(|evaluated| evaluated.reward).collect(),
+            scores: self.usable().filter(|_| has_scores).map(|evaluated| evaluated.scores.clone()).collect(),
             kernel,
             fit: fit_options(state),
             search: match state.setting(SEARCH) {
                 SearchSteps::Ours => SearchVariant::Ours,
                 SearchSteps::Code => SearchVariant::Code,
             },
-            count: state.setting(BATCH) as usize,
+            // The searches of the box begin at no more points than there are.
+            count: if texts.is_some() { self.next_count(state) } else { state.setting(BATCH) as usize },
+            min_distance: state.setting(MIN_DISTANCE) as f64 / 1e6,
             seed: self.seed(state, &format!("dora.ei.{}", self.round)),
             version: 1,
         };
-        compute(NEXT_POINTS, &inputs, Vec::new())
+        compute(NEXT_POINTS, &ChoiceInputs { next, texts }, Vec::new())
     }
 
     /// Has the instruction of a vector made.
@@ -366,6 +468,7 @@ impl Search {
             v: candidate.v.clone(),
             advice: Vec::new(),
             seed: 0,
+            chosen: candidate.chosen.clone(),
             demos,
             by_model: None,
             version: 1,
@@ -409,34 +512,35 @@ impl Search {
         drawn.into_iter().map(|index| pairs[index].clone()).collect()
     }
 
-    /// Takes in the vectors that a fit has chosen. With text steering, those with a text whose reward the optimiser knows already
-    /// are left out, unless all are.
-    pub(super) fn with_chosen(mut self, state: &State, found: Option<NextPoints>) -> Self {
+    /// Takes in the vectors that a fit has chosen; without a result, a random one.
+    pub(super) fn with_chosen(mut self, state: &State, found: Option<Choice>) -> Self {
         self.round += 1;
         let Some(found) = found else {
             self.queue = self.random_candidates(state, 1);
             return self;
         };
-        let (round, hyper) = (self.round, found.hyper);
-        self.fits.push(FitNote { round, hyper, objective: found.objective, blind: found.blind });
+        let Choice { next, mut texts } = found;
+        let (round, hyper) = (self.round, next.hyper);
+        self.fits.push(FitNote { round, hyper, objective: next.objective, blind: next.blind });
         let groups = match state.setting(PROMPTER) {
             Prompter::Text => text_steering::candidates(state),
             // What a model will write isn't known yet.
             Prompter::Local => Vec::new(),
         };
-        let usable = self.done.iter().filter(|evaluated| !evaluated.assisted);
-        let mut seen: Vec<Vec<usize>> = usable.map(|evaluated| evaluated.chosen.clone()).collect();
-        let (mut new, mut repeated) = (Vec::new(), Vec::new());
-        for point in found.points {
+        let mut seen: Vec<Vec<usize>> = self.usable().map(|evaluated| evaluated.chosen.clone()).collect();
+        self.queue = Vec::new();
+        for (index, point) in next.points.into_iter().enumerate() {
             let expected =
                 Expected { mean: point.mean, deviation: point.deviation, ei: point.improvement.ei };
-            let chosen = text_steering::choose(&point.v, &groups, anchor_seed(state));
-            let is_known = !chosen.is_empty() && seen.contains(&chosen);
-            let list = if is_known { &mut repeated } else { &mut new };
-            list.push(Candidate { v: point.v, expected: Some(expected) });
-            seen.push(chosen);
+            // The job of an older version knew no texts, so its vectors choose them, some of them the same.
+            let chosen = texts
+                .get_mut(index)
+                .map_or_else(|| text_steering::choose(&point.v, &groups, anchor_seed(state)), std::mem::take);
+            if chosen.is_empty() || !seen.contains(&chosen) {
+                seen.push(chosen.clone());
+                self.queue.push(Candidate { v: point.v, expected: Some(expected), chosen });
+            }
         }
-        self.queue = if new.is_empty() { repeated } else { new };
         self
     }
 
@@ -570,6 +674,11 @@ fn anchor_seed(state: &State) -> u64 {
 
 fn dimension(state: &State) -> usize {
     state.setting(INTRINSIC_DIM) as usize
+}
+
+/// Returns whether texts are searched for: the vectors of texts are then all that there is to choose from.
+fn is_text_search(state: &State) -> bool {
+    state.setting(PROMPTER) == Prompter::Text && state.setting(OPTIMISE) == Optimise::Bayes
 }
 
 fn fit_options(state: &State) -> FitOptions {

@@ -17,6 +17,7 @@ pub const LIST: &[SettingSpec] = &[
     DESIGN.spec,
     ROUNDS.spec,
     BATCH.spec,
+    MIN_DISTANCE.spec,
     KERNEL.spec,
     FIT_GENERATIONS.spec,
     FIT_STARTS.spec,
@@ -152,6 +153,15 @@ pub const ROUNDS: TypedSetting<u64> =
 pub const BATCH: TypedSetting<u64> =
     TypedSetting::number("batch", "the most vectors that are evaluated after a fit", 10, (1, 100), Code);
 
+/// In millionths, because a setting with decimals has two.
+pub const MIN_DISTANCE: TypedSetting<u64> = TypedSetting::number(
+    "min_distance",
+    "vectors that differ by less than this in each of their numbers, in millionths, are the same: of those that follow a fit only one is evaluated, and none that was evaluated before; text steering chooses among texts and doesn't read it",
+    1,
+    (1, 1_000_000),
+    BuiltIn,
+);
+
 setting_words! {
     /// The Gaussian process's kernel and what is fitted.
     pub enum Kernel {
@@ -245,7 +255,7 @@ setting_words! {
 
 pub const SEARCH: TypedSetting<SearchSteps> = SearchSteps::setting(
     "search",
-    "how expected improvement is maximised: small steps and 60 generations of 20, or the public code's large steps and 10 generations of 50",
+    "how CMA-ES maximises expected improvement: with step 0.3 and 60 generations of 20, or with the public code's step 0.8 and 10 generations of 50; text steering computes it for each text and doesn't read it",
     SearchSteps::Ours,
     BuiltIn,
 )
