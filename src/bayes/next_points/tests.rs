@@ -76,9 +76,9 @@ fn the_best_candidates_are_those_with_the_largest_improvement() {
     let points = vec![vec![0.2, 0.1], vec![-0.6, 0.9], vec![0.9, -0.9]];
     let asked = NextPointsInputs { count: 2, ..inputs(points, vec![0.5, 0.1, 0.3]) };
     let candidates = vec![vec![-0.5, 0.8], vec![0.9, 0.9], vec![0.3, 0.0], vec![0.3, 0.0], vec![0.2, 0.1]];
-    let (next, best) = best_candidates(&asked, &candidates, &mut |_, _| Ok(())).unwrap();
+    let (next, best) = best_candidates(&asked, &candidates, &mut |_| Ok(())).unwrap();
     let all = NextPointsInputs { count: 9, ..asked.clone() };
-    let (every, order) = best_candidates(&all, &candidates, &mut |_, _| Ok(())).unwrap();
+    let (every, order) = best_candidates(&all, &candidates, &mut |_| Ok(())).unwrap();
     assert_eq!((next.points.len(), &best[..]), (2, &order[..2]));
     assert_eq!(order.len(), 5);
     assert!(every.points.windows(2).all(|pair| pair[0].improvement.ei >= pair[1].improvement.ei));
@@ -88,7 +88,7 @@ fn the_best_candidates_are_those_with_the_largest_improvement() {
     assert_eq!(every.points[0].v, candidates[order[0]]);
     // The same process as without candidates.
     assert_eq!(ask(&asked).unwrap().hyper, next.hyper);
-    let message = best_candidates(&asked, &[vec![0.1]], &mut |_, _| Ok(())).unwrap_err();
+    let message = best_candidates(&asked, &[vec![0.1]], &mut |_| Ok(())).unwrap_err();
     assert!(message.contains("1 coordinates, not 2"), "{message}");
 }
 

@@ -170,7 +170,8 @@ fn describe_effort(run: &RunSpec) -> String {
     let state = State { run: Some(Arc::new(run.clone())), ..State::default() };
     let groups = groups(&state);
     let tasks = groups.iter().map(|tasks| tasks.len() as u64).sum::<u64>();
-    let (evaluations, attempts) = (Search::default().planned_evaluations(&state), state.setting(ATTEMPTS));
+    let (evaluations, attempts) =
+        (Search::new(&state, 0).planned_evaluations(&state), state.setting(ATTEMPTS));
     let episodes = evaluations.saturating_mul(tasks).saturating_mul(attempts);
     let is_model = |role| matches!(run.role_source(role), RoleSource::Model(_));
     let actor_calls = if is_model(ModelRole::Actor) { u64::from(run.limits.steps) } else { 0 };

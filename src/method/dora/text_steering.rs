@@ -88,7 +88,9 @@ fn directions(sizes: &[usize], dimension: usize, seed: u64) -> Vec<Vec<Vec<f64>>
     let mut direction = || {
         let mut direction: Vec<f64> = (0..dimension).map(|_| numbers.normal()).collect();
         let length = direction.iter().map(|value| value * value).sum::<f64>().sqrt();
-        direction.iter_mut().for_each(|value| *value /= length);
+        for value in &mut direction {
+            *value /= length;
+        }
         direction
     };
     sizes.iter().map(|size| (0..*size).map(|_| direction()).collect()).collect()
