@@ -319,6 +319,12 @@ impl State {
             .any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.role == role))
     }
 
+    /// Returns the step whose action the environment has failed to answer.
+    pub fn unanswered_step(&self) -> Option<&Step> {
+        self.failed_calls().find(|(effect, _)| matches!(effect, Effect::StepWorld { .. }))?;
+        self.open_episode()?.last_step()
+    }
+
     /// Returns the last attempt at a task before the open or last episode, if it wasn't won and is still kept. With the
     /// setting `contrast=first`, it is the first attempt instead.
     pub fn last_attempt(&self, task: &Task) -> Option<&Arc<Episode>> {

@@ -209,7 +209,21 @@ impl Engine {
         Ok(())
     }
 
+    /// Fails if the environment has failed: it runs no other action before the failed call is decided on.
+    fn check_environment(&self) -> Result<(), CommandError> {
+        if !self.state.failed_calls().any(|(effect, _)| effect.is_of_environment()) {
+            return Ok(());
+        }
+        let retry = "`retry` tries again";
+        let hint = self.state.unanswered_step().map_or_else(
+            || retry.to_owned(),
+            |step| format!("{retry}, `fork {} ACTION` runs another action instead", step.number),
+        );
+        Err(CommandError::new("the environment failed", hint))
+    }
+
     fn require_proposal(&self, verb: &str) -> Result<&Step, CommandError> {
+        self.check_environment()?;
         self.state.step_awaiting_decision().ok_or_else(|| {
             let hint = match self.state.autonomy {
                 Autonomy::Human => "you are playing: type your action (o, or `act ACTION`)",
@@ -260,6 +274,7 @@ impl Engine {
 
     /// Executes an action that a person typed in place of the actor; opens a step if none is open.
     fn take_person_action(&self, action: &str) -> Result<Vec<Event>, CommandError> {
+        self.check_environment()?;
         let state = &self.state;
         let Some(episode) = state.open_episode().filter(|e| e.first_observation.is_some()) else {
             return Err(CommandError::new("no episode is in progress", "start one first"));

@@ -257,6 +257,28 @@ fn a_persons_action_keeps_its_lines_where_a_whole_reply_is_the_action() {
     }
 }
 
+/// Regression: an action after the environment's failure was refused with "the environment hasn't answered yet: wait a
+/// moment", or for lack of a proposal.
+#[test]
+fn an_action_after_the_environments_failure_is_refused_with_what_works() {
+    let mut harness = with_proposal("crash");
+    harness.command(Command::Step).unwrap();
+    let (call, _) = harness.first_call().unwrap();
+    harness.reply(Reply::Failed { call, failure: sample_failure() });
+    let override_it = Command::Override {
+        action: "look".to_owned(),
+        shown_as: ShownAs::AgentAction,
+        thought_disposition: ThoughtDisposition::Kept,
+    };
+    for command in [Command::Act("look".to_owned()), override_it, Command::Reject("no".to_owned())] {
+        let error = harness.command(command).unwrap_err();
+        let said = (error.message.as_str(), error.hint.as_str());
+        let works = "`retry` tries again, `fork 1 ACTION` runs another action instead";
+        assert_eq!(said, ("the environment failed", works));
+    }
+    harness.command(Command::Retry).unwrap();
+}
+
 /// Regression: an environment's crash counted as a failure of the agent.
 #[test]
 fn a_task_given_up_after_a_failure_of_the_environment_is_no_attempt() {

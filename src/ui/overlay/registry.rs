@@ -181,6 +181,13 @@ fn open_for_action(
             ended.then(Box::<EndCard>::default).ok_or("the episode has not ended")?
         }
         Action::Override => {
+            if head.failed_calls().any(|(effect, _)| effect.is_of_environment()) {
+                let undo = match head.unanswered_step() {
+                    Some(_) => format!(", {} takes the action back", key(Action::Undo)),
+                    None => String::new(),
+                };
+                return Err(format!("the environment failed: {} tries again{undo}", key(Action::AskAgain)));
+            }
             let plays = head.autonomy == Autonomy::Human;
             let step = head.step_awaiting_decision();
             if head.has_failed_call(ModelRole::Actor) {

@@ -3,9 +3,10 @@
 use super::overlays::{admissible_answer, type_text};
 use super::{TestScreen, screen_text};
 use crate::domain::{
-    DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, ShownAs, ThoughtDisposition,
+    Autonomy, CallId, DecidedBy, EndReason, ExecutedAction, LessonOrigin, LessonText, ReflectionKind,
+    ShownAs, ThoughtDisposition,
 };
-use crate::engine::{Cause, Command, Event};
+use crate::engine::{Cause, Command, Event, Failure};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::types::Focus;
@@ -299,4 +300,77 @@ fn a_key_to_the_next_prompt_says_that_there_is_none() {
     stage.press("Tab");
     let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
     assert!(notice.contains("no other prompt"), "{notice}");
+}
+
+/// Returns a session whose environment has failed to answer the action of step 1.
+fn with_failed_environment(plays: bool) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    if plays {
+        fixture.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
+        fixture.write(Cause::Person, Event::StepOpened { step: 1 });
+    } else {
+        fixture.propose(None, Some("crash")).pause();
+        fixture.write(Cause::Person, Event::Approved { step: 1 });
+    }
+    let call = CallId(fixture.state.next_call);
+    let executed = ExecutedAction {
+        action: "crash".to_owned(),
+        sent: None,
+        rewrite_rule: None,
+        decided_by: if plays { DecidedBy::Person } else { DecidedBy::Actor },
+        shown_as: ShownAs::AgentAction,
+        thought_disposition: ThoughtDisposition::Kept,
+    };
+    let taken = Event::ActionTaken { step: 1, call: Some(call), executed, admissible_only: false };
+    fixture.write(Cause::Policy, taken);
+    let failure = Failure {
+        message: "the environment crashed: its process ended".to_owned(),
+        source: "world".to_owned(),
+        hint: "retry: the environment is reopened and the actions are replayed".to_owned(),
+        kind: None,
+        partial_text: String::new(),
+        usage: None,
+    };
+    fixture.write(Cause::World, Event::CallFailed { call, failure });
+    fixture.pause();
+    fixture
+}
+
+/// After the environment had died, `o` opened a box whose actions could not run, and no key named a way on from an action
+/// that always crashes it.
+#[test]
+fn a_failed_environment_offers_what_works() {
+    for plays in [false, true] {
+        let mut stage = TestScreen::new(with_failed_environment(plays), 120, 36);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("r retry   u take the action back   X end the episode"), "{shown}");
+        assert!(shown.contains("r retry  u take the action back  X end the episode"), "{shown}");
+        assert!(shown.contains(": output shows everything that its program has printed"), "{shown}");
+        assert!(!shown.contains("type an action") && !shown.contains("O model"), "{shown}");
+        assert_eq!(stage.press("o"), []);
+        let shown = screen_text(&stage.draw());
+        let message = "the environment failed: r tries again, u takes the action back";
+        assert!(shown.contains(message) && !shown.contains("Esc close"), "{shown}");
+        stage.press("u");
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("▸ another action") && shown.contains("crash"), "{shown}");
+        stage.press("Enter");
+        type_text(&mut stage, "look");
+        // The admissible actions haven't arrived, so the first one only warns.
+        stage.press("Enter");
+        let requests = stage.press("Enter");
+        let [.., Request::Fork(fork)] = requests.as_slice() else { panic!("{requests:?}") };
+        let state = stage.fixture.store.state_at(fork.at_seq);
+        assert!(state.last_step().is_none_or(|step| step.executed.is_none()), "{fork:?}");
+        match &fork.commands[..] {
+            [Command::Act(action)] if plays => assert_eq!(action, "look"),
+            [Command::Override { action, .. }] if !plays => assert_eq!(action, "look"),
+            other => panic!("{other:?}"),
+        }
+    }
+    // What was changed after the failure is undone first.
+    let mut fixture = with_failed_environment(true);
+    fixture.write(Cause::Person, Event::Remarked { step: 1, text: "it crashed".to_owned() });
+    assert_eq!(TestScreen::new(fixture, 120, 36).press("u"), [Request::Send(Command::Undo)]);
 }

@@ -2,7 +2,7 @@
 
 use super::availability::{is_driver_required, is_present_only, notify_read_only};
 use super::store_changes::dismiss_hint;
-use super::{copy, cursor, fork, lesson, playback, scroll, stepping};
+use super::{copy, cursor, fork, lesson, playback, scroll, stepping, undo};
 use crate::domain::{Autonomy, EndReason};
 use crate::engine::{Command, RunStatus};
 use crate::ui::chapters::shown_step;
@@ -116,6 +116,9 @@ fn run_present_action(
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
         Action::GiveUp => send(Command::GiveUp),
+        Action::Undo if undo::is_about_failed_action(model, context) => {
+            vec![Request::OpenForkDialog(ForkChange::Action)]
+        }
         Action::Undo => send(Command::Undo),
         Action::Redo => send(Command::Redo),
         Action::PlayAgain => play_again(model, context),

@@ -1,12 +1,13 @@
 //! Notices about undo and redo, and the undo history of branch names, notes and archiving, which are in no journal.
 
-use crate::domain::Seq;
+use crate::domain::{Seq, Step};
 use crate::engine::Command;
 use crate::timeline::ReadPast as _;
 use crate::ui::branches::{BranchEdit, BranchEditHistory, BranchEditRecord, BranchInfo};
 use crate::ui::frame_data::Context;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
+use crate::ui::types::Focus;
 
 /// The most events that are searched for an undo or redo.
 const MAX_EVENTS_SCANNED: u64 = 1_000;
@@ -24,6 +25,15 @@ pub(super) fn report_undo(model: &mut Model, context: &Context<'_>) {
     if let Some(text) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
         model.show_notice(text, Severity::Info, context.now);
     }
+}
+
+/// Returns whether an undo takes back the action that the environment has failed to answer: nothing was changed after it.
+pub(super) fn is_about_failed_action(model: &Model, context: &Context<'_>) -> bool {
+    let head = &context.frame.head;
+    let is_last_change = |step: &Step| head.newest_undoable().is_none_or(|change| change < step.last_seq);
+    model.focus != Focus::Lanes
+        && model.branch_edits.done.is_empty()
+        && head.unanswered_step().is_some_and(is_last_change)
 }
 
 /// Records branch edits, and replaces an undo or redo of such an edit by the branch edit that performs it. Returns all

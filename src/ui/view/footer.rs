@@ -255,13 +255,18 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         let of_actor = head.has_failed_call(ModelRole::Actor);
         let of_model = of_actor || head.has_failed_call(ModelRole::Mentor);
         let has_job = head.failed_calls().any(|(effect, _)| effect.job().is_some());
-        let other = if !of_actor && (of_model || has_job) {
-            single_key(Action::GiveUp, "continue without")
+        let of_environment = head.failed_calls().any(|(effect, _)| effect.is_of_environment());
+        pairs.push(single_key(Action::AskAgain, "retry"));
+        if of_environment {
+            let takes_back = head.unanswered_step().is_some();
+            pairs.extend(takes_back.then(|| single_key(Action::Undo, "take the action back")));
+            pairs.push(single_key(Action::EndEpisode, "end the episode"));
+        } else if !of_actor && (of_model || has_job) {
+            pairs.push(single_key(Action::GiveUp, "continue without"));
         } else {
-            single_key(Action::Override, "type an action")
-        };
-        pairs.extend([single_key(Action::AskAgain, "retry"), other]);
-        if !has_job {
+            pairs.push(single_key(Action::Override, "type an action"));
+        }
+        if !has_job && !of_environment {
             pairs.extend([single_key(Action::ChangeModel, "model"), single_key(Action::Prompt, "prompt")]);
         }
         pairs.extend([time, single_key(Action::NextPane, "panes")]);

@@ -424,6 +424,15 @@ fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &Stat
     if count == 0 || context.is_read_only() || context.halt_reason().is_some() {
         return;
     }
+    if state.failed_calls().any(|(effect, _)| effect.is_of_environment()) {
+        let output = Action::ProgramOutput;
+        let palette =
+            || context.keymap.key_label(Action::Palette).map(|key| format!("{key} {}", output.name()));
+        if let Some(key) = context.keymap.key_label(output).or_else(palette) {
+            let message = format!("{key} shows everything that its program has printed");
+            w.push_text((Role::Muted, ""), 2, Role::Muted, &message);
+        }
+    }
     let mut pairs = vec![(Action::AskAgain, if count > 1 { "retry all" } else { "retry" })];
     if state.has_failed_call(ModelRole::Actor) {
         pairs.push((Action::Override, "type an action"));
@@ -431,6 +440,9 @@ fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &Stat
         || state.failed_calls().any(|(effect, _)| effect.job().is_some())
     {
         pairs.push((Action::GiveUp, "continue without"));
+    }
+    if state.unanswered_step().is_some() {
+        pairs.push((Action::Undo, "take the action back"));
     }
     if state.open_episode().is_some() {
         pairs.push((Action::EndEpisode, "end the episode"));
