@@ -18,9 +18,16 @@ static MOVED: Pattern =
 static DOOR_ACTION: Pattern = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:open|close)\s+(?:the\s+)?(?:door\s+to\s+(?:the\s+)?(.+?)|(.+?)\s+door)\s*$").ok()
 });
+static MOVED_THING: Pattern = LazyLock::new(|| Regex::new(r"^You move the (.+) to the (.+)\.\s*$").ok());
 static FOCUS: Pattern = LazyLock::new(|| Regex::new(r"^You focus on the (.+)\.\s*$").ok());
 /// Where the doors of a room begin.
 const DOORS_HEADING: &str = "You also see:";
+/// What stands before the list of what a thing contains, or of what is on it.
+const LIST_STARTS: [&str; 2] = ["(containing ", " is: "];
+/// An empty list.
+const NOTHING: &str = "nothing";
+/// What stands before the name of a thing.
+const ARTICLES: [&str; 4] = ["a substance called ", "a ", "an ", "the "];
 /// What is in every room.
 const ALWAYS_THERE: [&str; 2] = ["the agent", "a substance called air"];
 
@@ -84,8 +91,57 @@ pub fn parse_inventory(text: &str) -> Vec<String> {
 /// Returns the name of a thing in a description, without its article, its state and what it contains.
 pub fn thing_name(description: &str) -> &str {
     let name = description.split([',', '(', '.']).next().unwrap_or_default().trim();
-    let articles = ["a substance called ", "a ", "an ", "the "];
-    articles.iter().find_map(|article| name.strip_prefix(article)).unwrap_or(name)
+    ARTICLES.iter().find_map(|article| name.strip_prefix(article)).unwrap_or(name)
+}
+
+/// Takes a thing out of a room. Returns its description; `None` if it wasn't in sight.
+fn take_thing(contents: &mut Vec<String>, thing: &str) -> Option<String> {
+    match contents.iter().position(|line| thing_name(line) == thing) {
+        Some(place) => Some(contents.remove(place)),
+        None => contents.iter_mut().find_map(|line| take_from_container(line, thing)),
+    }
+}
+
+/// Takes a thing out of the list of what a container contains. Returns its description; `None` if it isn't there.
+fn take_from_container(line: &mut String, thing: &str) -> Option<String> {
+    for before in LIST_STARTS.into_iter().chain([", "]) {
+        for article in ARTICLES.into_iter().chain([""]) {
+            let pattern = format!("{before}{article}{thing}");
+            let Some(at) = line.find(&pattern) else { continue };
+            let start = at + before.len();
+            let mut end = at + pattern.len();
+            // What it contains and how it is belong to it.
+            if line[end..].starts_with(" (") {
+                end += line[end..].find(')')? + 1;
+            } else if [", which is ", ", currently "].iter().any(|state| line[end..].starts_with(state)) {
+                end += 1 + line[end + 1..].find([',', ')', '.'])?;
+            }
+            if !line[end..].starts_with([',', ')', '.']) {
+                continue;
+            }
+            let description = line[start..end].to_owned();
+            if line[end..].starts_with(", ") {
+                line.replace_range(start..end + 2, "");
+            } else if before == ", " {
+                line.replace_range(at..end, "");
+            } else {
+                line.replace_range(start..end, NOTHING);
+            }
+            return Some(description);
+        }
+    }
+    None
+}
+
+/// Adds a thing to the list of what a container contains, if its description has one.
+fn put_into_container(line: &mut String, thing: &str) {
+    let starts = LIST_STARTS.iter().filter_map(|start| Some(line.find(start)? + start.len()));
+    let Some(start) = starts.min() else { return };
+    if line[start..].starts_with(NOTHING) {
+        line.replace_range(start..start + NOTHING.len(), thing);
+    } else {
+        line.insert_str(start, &format!("{thing}, "));
+    }
 }
 
 impl KnownRooms {
@@ -100,6 +156,8 @@ impl KnownRooms {
             }
         } else if let Some(name) = first_group(&MOVED, observation) {
             self.move_to(name, &mut changes);
+        } else if let Some(moved) = MOVED_THING.as_ref().and_then(|pattern| pattern.captures(observation)) {
+            self.move_thing(&moved[1], &moved[2], &mut changes);
         } else if let Some(focus) = first_group(&FOCUS, observation) {
             self.focus = Some(focus.to_owned());
             changes.push(RoomChange::Focused(focus.to_owned()));
@@ -118,6 +176,23 @@ impl KnownRooms {
         if self.location.as_deref() != Some(name) {
             self.location = Some(name.to_owned());
             changes.push(RoomChange::Moved(name.to_owned()));
+        }
+    }
+
+    /// Moves a thing from or to the room where the agent is, as far as its description tells.
+    fn move_thing(&mut self, thing: &str, target: &str, changes: &mut Vec<RoomChange>) {
+        let Some(here) = self.location.clone() else { return };
+        let Some(room) = self.rooms.get_mut(&here) else { return };
+        let before = room.contents.clone();
+        let description = take_thing(&mut room.contents, thing);
+        let moved = description.unwrap_or_else(|| thing.to_owned());
+        if target == here {
+            room.contents.push(moved);
+        } else if let Some(container) = room.contents.iter_mut().find(|line| thing_name(line) == target) {
+            put_into_container(container, moved.split([',', '(', '.']).next().unwrap_or_default().trim());
+        }
+        if room.contents != before {
+            changes.push(RoomChange::Described(here));
         }
     }
 
@@ -177,6 +252,68 @@ mod tests {
         for (description, name) in names {
             assert_eq!(thing_name(description), name);
         }
+    }
+
+    /// Regression: a thing that the agent had taken or put elsewhere was still where it had been seen.
+    #[test]
+    fn a_thing_that_was_moved_is_no_longer_where_it_was_seen() {
+        let kitchen = "This room is called the kitchen. In it, you see: \n\tthe agent\n\ta blue jay egg\n\
+                       \tan orange box (containing nothing)\n\ta counter. On the counter is: a bowl (containing a red apple, a banana), a lamp, which is off, a drawer.\n\
+                       You also see:\n\tA door to the hallway (that is open)";
+        let mut known = KnownRooms::default();
+        known.update("look around", kitchen);
+        let counter = "a counter. On the counter is: a bowl (containing a red apple, a banana), a lamp, which is off, a drawer.";
+        let steps: [(&str, &[&str]); 7] = [
+            ("You move the blue jay egg to the inventory.", &["an orange box (containing nothing)", counter]),
+            (
+                "You move the blue jay egg to the orange box.",
+                &["an orange box (containing blue jay egg)", counter],
+            ),
+            (
+                "You move the red apple to the orange box.",
+                &[
+                    "an orange box (containing a red apple, blue jay egg)",
+                    "a counter. On the counter is: a bowl (containing a banana), a lamp, which is off, a drawer.",
+                ],
+            ),
+            (
+                "You move the banana to the inventory.",
+                &[
+                    "an orange box (containing a red apple, blue jay egg)",
+                    "a counter. On the counter is: a bowl (containing nothing), a lamp, which is off, a drawer.",
+                ],
+            ),
+            (
+                "You move the lamp to the kitchen.",
+                &[
+                    "an orange box (containing a red apple, blue jay egg)",
+                    "a counter. On the counter is: a bowl (containing nothing), a drawer.",
+                    "a lamp, which is off",
+                ],
+            ),
+            (
+                "You move the bowl to the inventory.",
+                &[
+                    "an orange box (containing a red apple, blue jay egg)",
+                    "a counter. On the counter is: a drawer.",
+                    "a lamp, which is off",
+                ],
+            ),
+            (
+                "You move the drawer to the inventory.",
+                &[
+                    "an orange box (containing a red apple, blue jay egg)",
+                    "a counter. On the counter is: nothing.",
+                    "a lamp, which is off",
+                ],
+            ),
+        ];
+        for (observation, contents) in steps {
+            let changes = known.update("move it", observation);
+            assert_eq!(changes, [RoomChange::Described("kitchen".to_owned())], "{observation}");
+            assert_eq!(known.rooms["kitchen"].contents, contents, "{observation}");
+        }
+        assert_eq!(known.update("move it", "You move the shovel to the inventory."), []);
     }
 
     #[test]
