@@ -97,6 +97,10 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
     let glyphs = request.glyphs();
     let columns = request.columns.max(8);
     let mut rows = Vec::new();
+    // What a person asks for with the ground truth; the things of a room are many.
+    if let Some(goals) = request.truth.and_then(|truth| truth.get("goals")) {
+        add_goals(&mut rows, goals, columns, glyphs);
+    }
     if !request.goal.is_empty() {
         let goal = request.goal.strip_prefix(GOAL_START).unwrap_or(request.goal);
         rows.extend(labelled_rows(GOAL, PictureRole::Text, goal, columns));
@@ -116,9 +120,6 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
         None => rows.extend(labelled_rows(HERE, PictureRole::Muted, "not looked around yet", columns)),
     }
     add_other_rooms(&mut rows, location, &known, (columns, request.rows), glyphs);
-    if let Some(goals) = request.truth.and_then(|truth| truth.get("goals")) {
-        add_goals(&mut rows, goals, columns, glyphs);
-    }
     let seen = known.rooms.len();
     let all = seen + known.unseen().len();
     let carried = match known.carried.len() {
@@ -248,12 +249,11 @@ fn add_other_rooms(
     rows.extend(not_seen);
 }
 
-/// Adds the goals of the simulator, with a mark for those that are reached.
+/// Adds the goals of the simulator, with a mark for those that are reached, and an empty row after each list.
 fn add_goals(rows: &mut Vec<PictureRow>, goals: &Value, columns: usize, glyphs: &PictureGlyphs) {
     for (name, label) in [("in_order", "to do, in this order"), ("helpful", "what helps")] {
         let list = goals.get(name).and_then(Value::as_array).filter(|list| !list.is_empty());
         let Some(list) = list else { continue };
-        rows.push(Vec::new());
         rows.push(vec![(PictureRole::Muted, label.to_owned())]);
         for goal in list.iter().take(MAX_ROWS) {
             let is_reached = goal.get("reached").and_then(Value::as_bool).unwrap_or_default();
@@ -262,6 +262,7 @@ fn add_goals(rows: &mut Vec<PictureRow>, goals: &Value, columns: usize, glyphs: 
                 if is_reached { (glyphs.tick, PictureRole::Good) } else { (" ", PictureRole::Text) };
             rows.extend(labelled_rows(&format!("{mark} "), role, prefix(text, MAX_NAME_BYTES), columns));
         }
+        rows.push(Vec::new());
     }
 }
 
@@ -352,6 +353,17 @@ mod tests {
             "{drawn}"
         );
         assert!(drawn.contains("  move to kitchen"), "{drawn}");
+    }
+
+    /// Regression: the goals were below the things of the room, where most panes end.
+    #[test]
+    fn the_goals_come_before_everything_else() {
+        let goal = json!({ "goal": "focus on animal", "reached": false });
+        let truth = json!({ "goals": { "in_order": [goal], "helpful": [] } });
+        let shown = world();
+        let drawn = text(&draw_picture(&request(&shown, Some(&truth), 60)));
+        let start = "to do, in this order\n  focus on animal\n\ngoal      find an animal.";
+        assert!(drawn.starts_with(start), "{drawn}");
     }
 
     #[test]
