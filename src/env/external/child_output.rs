@@ -24,7 +24,9 @@ pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
 const MAX_WAITING_REPLIES: usize = 8;
 /// The maximum length of an excerpt in an error message.
 const EXCERPT_BYTES: usize = 2_000;
-const EXCERPT_LINES: usize = 20;
+const EXCERPT_LINES: usize = 2;
+/// How the lines of a Java or JavaScript stack begin. They follow the message, which says more.
+const STACK_FRAME: &str = "at ";
 
 /// The end of a stream, and at most as much before it.
 #[derive(Default)]
@@ -45,13 +47,14 @@ impl Tail {
         crate::text::clean(&text).into_owned()
     }
 
-    /// Returns the last lines that aren't empty, without control sequences, separated by ` | `.
+    /// Returns the last lines that are neither empty nor frames of a stack, without control sequences, separated by ` | `.
     fn excerpt(&self) -> String {
         let text = self.text();
         let mut length = 0;
         let mut lines: Vec<&str> = text
             .lines()
             .rev()
+            .filter(|line| !line.trim_start().starts_with(STACK_FRAME) || !line.starts_with([' ', '\t']))
             .map(|line| crate::text::prefix(line.trim(), EXCERPT_BYTES))
             .filter(|line| !line.is_empty())
             .take(EXCERPT_LINES)
