@@ -207,7 +207,7 @@ actions! {
     Close = "close", Hidden, "close the topmost overlay", ScreenOnly;
     Quit = "quit", Listed, "one level back; on the main screen: quit and print the resume command", Does(Verb::Quit);
     Accept = "accept", Hidden, "accept the text", Does(Verb::Accept);
-    AcceptTyped = "accept-typed", Hidden, "run the text as typed, whatever the list selects", Instead("`override ACTION` runs any text");
+    AcceptTyped = "accept-typed", Hidden, "run the text as typed, whatever the list selects; in a program, insert a new line", Instead("`override ACTION` runs any text");
     NewLine = "new-line", Hidden, "insert a new line", ScreenOnly;
     Editor = "editor", Hidden, "open the text in $EDITOR", ScreenOnly;
     NextField = "next-field", Hidden, "go to the next field, or complete the text", ScreenOnly;

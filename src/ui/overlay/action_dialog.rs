@@ -225,6 +225,7 @@ impl Component for ActionDialog {
         match action {
             Action::Close => return Response::close(),
             Action::Accept | Action::Open => return self.accept(),
+            Action::AcceptTyped if self.input.insert_line_break() => {}
             Action::AcceptTyped => {
                 self.input.choose_typed_text();
                 return self.accept();

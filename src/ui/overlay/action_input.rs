@@ -126,12 +126,20 @@ impl ActionInput {
     /// Handles a typed key. Returns whether the text changed.
     pub(super) fn on_key(&mut self, key: KeyEvent) -> bool {
         let breaks_line = key.code == KeyCode::Enter && key.modifiers.contains(KeyModifiers::ALT);
-        let changed = if self.keeps_lines && breaks_line {
-            self.picker.on_paste(&LINE_BREAK.to_string())
-        } else {
-            self.picker.on_key(key)
-        };
+        if breaks_line && self.insert_line_break() {
+            return true;
+        }
+        let changed = self.picker.on_key(key);
         self.after_edit(changed)
+    }
+
+    /// Inserts a line break, where an action may have several lines. Returns whether it may.
+    pub(super) fn insert_line_break(&mut self) -> bool {
+        if self.keeps_lines {
+            let changed = self.picker.on_paste(&LINE_BREAK.to_string());
+            self.after_edit(changed);
+        }
+        self.keeps_lines
     }
 
     /// Handles pasted text. Returns whether the text changed.
@@ -189,10 +197,14 @@ impl ActionInput {
         match &self.admissible {
             None => (Role::Muted, loading_message.to_owned()),
             Some(Err(why)) => (Role::Muted, format!("no list: {why}; type any action")),
-            Some(_) if all == 0 && self.keeps_lines => (
-                Role::Muted,
-                format!("type or paste the whole reply {dot} {LINE_BREAK} is a line break (Alt-Enter)"),
-            ),
+            Some(_) if all == 0 && self.keeps_lines => {
+                let key = context.keymap.key_label_in(Mode::OverrideInput, Action::AcceptTyped);
+                let keys = key.map_or_else(String::new, |key| format!("{key} or "));
+                let text = format!(
+                    "type or paste the whole reply {dot} {LINE_BREAK} is a line break ({keys}Alt-Enter)"
+                );
+                (Role::Muted, text)
+            }
             Some(Ok(())) if all == 0 => {
                 (Role::Muted, "this environment lists no actions; type any action".to_owned())
             }
@@ -262,11 +274,15 @@ mod tests {
         assert_eq!(input.picker.text(), "code↵def f(x):↵    return x");
         input.on_key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
         input.on_paste("y = 1");
+        // The key of the lesson editor, which ran what was typed so far.
+        assert!(input.insert_line_break());
+        input.on_paste("z = 2");
         input.choose_typed_text();
-        assert_eq!(input.accept().unwrap(), "code\ndef f(x):\n    return x\ny = 1");
+        assert_eq!(input.accept().unwrap(), "code\ndef f(x):\n    return x\ny = 1\nz = 2");
         input.keeps_lines = false;
+        assert!(!input.insert_line_break());
         input.on_paste("a\nb");
-        assert!(input.picker.text().ends_with("y = 1a b"));
+        assert!(input.picker.text().ends_with("z = 2a b"));
     }
 
     #[test]

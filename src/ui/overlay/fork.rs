@@ -242,6 +242,7 @@ impl Component for ForkDialog {
                 Action::Close if !value.clear_typed() => self.stage = Stage::Choosing,
                 Action::Close => {}
                 Action::Accept | Action::Open => return self.accept_value(),
+                Action::AcceptTyped if value.insert_line_break() => {}
                 Action::AcceptTyped => {
                     value.choose_typed_text();
                     return self.accept_value();

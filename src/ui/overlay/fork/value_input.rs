@@ -204,6 +204,11 @@ impl ValueInput {
         }
     }
 
+    /// Inserts a line break into an action that may have several lines. Returns whether it may.
+    pub(super) fn insert_line_break(&mut self) -> bool {
+        self.action_input.as_mut().is_some_and(ActionInput::insert_line_break)
+    }
+
     pub(super) fn on_action(&mut self, action: Action) {
         if let Some(line) = &mut self.action_input {
             return line.on_action(action);
