@@ -13,6 +13,8 @@ const MAX_ELEMENTS: usize = 100;
 const MAX_ELEMENT_BYTES: usize = 1024;
 /// Objects nested deeper than this are left out.
 const MAX_DEPTH: usize = 4;
+/// The columns of the longest goal that is left to the status row.
+const MAX_STATUS_GOAL: usize = 30;
 /// Maximum number of values in the one-line summary.
 const MAX_SUMMARY_VALUES: usize = 4;
 
@@ -33,7 +35,8 @@ struct ListedValue<'a> {
     text: Cow<'a, str>,
 }
 
-/// Returns a picture that lists the goal and everything known, by name. Fits any environment.
+/// Returns a picture that lists everything known, by name, and a goal that is too long for the status row. Fits any
+/// environment.
 pub fn list_values(request: &PictureRequest<'_>) -> Picture {
     let glyphs = request.glyphs();
     let mut values = Vec::new();
@@ -42,6 +45,9 @@ pub fn list_values(request: &PictureRequest<'_>) -> Picture {
         known @ Value::Object(_) => add_children(known, 0, glyphs.ellipsis, &mut values),
         other => add_value("value".into(), other, 0, glyphs.ellipsis, &mut values),
     }
+    // An environment that tells the goal with each answer doesn't need it twice.
+    values.retain(|value| value.depth > 0 || value.name != "goal" || value.text != request.goal);
+    join_scores(&mut values);
     let summaries: Vec<String> = values
         .iter()
         .filter(|value| value.depth == 0 && !value.text.is_empty())
@@ -52,9 +58,8 @@ pub fn list_values(request: &PictureRequest<'_>) -> Picture {
     let one_line = (1..=summaries.len()).rev().map(|count| summaries[..count].join(&separator)).collect();
     let is_cut = values.len() > MAX_VALUES;
     values.truncate(MAX_VALUES);
-    if !request.goal.is_empty() {
-        // An environment that tells the goal with each answer doesn't need it twice.
-        values.retain(|value| value.depth > 0 || value.name != "goal" || value.text != request.goal);
+    // A short one is in the status row as a whole.
+    if width(request.goal) > MAX_STATUS_GOAL {
         values.insert(0, ListedValue { depth: 0, name: "goal".into(), text: request.goal.into() });
     }
     let columns = request.columns.max(8);
@@ -76,9 +81,20 @@ pub fn list_values(request: &PictureRequest<'_>) -> Picture {
         rows.push(vec![(PictureRole::Muted, format!("{} more is known", glyphs.ellipsis))]);
     }
     if rows.is_empty() {
-        rows.push(vec![(PictureRole::Muted, "nothing is known yet".to_owned())]);
+        rows.extend(labelled_rows("", PictureRole::Muted, "nothing is known yet", columns));
     }
     Picture { summary: String::new(), one_line, shows_truth: request.truth.is_some(), rows }
+}
+
+/// Makes one row of a score and its maximum: `2 of 4`.
+fn join_scores(values: &mut Vec<ListedValue<'_>>) {
+    let place = |values: &[ListedValue<'_>], name: &str| {
+        values.iter().position(|value| value.depth == 0 && value.name == name && !value.text.is_empty())
+    };
+    if let (Some(score), Some(most)) = (place(values, "score"), place(values, "max_score")) {
+        values[score].text = format!("{} of {}", values[score].text, values[most].text).into();
+        values.remove(most);
+    }
 }
 
 /// Adds what an object or a list contains, until one value more than the maximum is listed.

@@ -42,10 +42,28 @@ fn known_values_are_listed_by_name() {
         ]
     );
     // What an environment tells of the goal isn't repeated, unless it is something else.
-    assert_eq!(listed(&json!({"goal": "reach 10"}), "reach 10", 40), ["goal  reach 10"]);
-    assert_eq!(listed(&json!({"goal": "now 4"}), "reach 10", 40), ["goal  reach 10", "goal  now 4"]);
+    let goal = "reach 10 with three additions or fewer";
+    assert_eq!(listed(&json!({"goal": goal}), goal, 60), [format!("goal  {goal}")]);
+    assert_eq!(listed(&json!({"goal": "now 4"}), "reach 10", 40), ["goal  now 4"]);
     assert_eq!(listed(&Value::Null, "", 40), ["nothing is known yet"]);
     assert_eq!(listed(&json!([1, "two"]), "", 40), ["value  1, two"]);
+}
+
+/// Regression: a goal that the status row shows was repeated, and a score and its maximum were two rows.
+#[test]
+fn a_score_is_one_row_and_a_short_goal_none() {
+    let shown = json!({"cell": 1, "goal": "reach cell 4", "max_score": 4, "moves": 2, "score": 2});
+    assert_eq!(listed(&shown, "reach cell 4", 40), ["cell   1", "moves  2", "score  2 of 4"]);
+    assert_eq!(listed(&json!({"max_score": 4}), "", 40), ["max_score  4"]);
+    let request = PictureRequest {
+        shown: &shown,
+        truth: None,
+        goal: "reach cell 4",
+        columns: 40,
+        rows: 0,
+        is_ascii: false,
+    };
+    assert_eq!(list_values(&request).one_line[0], "cell 1 · moves 2 · score 2 of 4");
 }
 
 #[test]
