@@ -351,7 +351,10 @@ fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
         None => (
             CheckStatus::Ok,
             format!("the same answers three times: {played}"),
-            "it doesn't claim to be deterministic, so its snapshots aren't used",
+            match report.snapshots {
+                CapabilityState::Absent => "it doesn't claim to be deterministic",
+                _ => "it doesn't claim to be deterministic, so its snapshots aren't used",
+            },
         ),
         Some(difference) => {
             let action = difference.action.as_ref().map(|action| format!(" ({})", one_line(action)));
@@ -447,5 +450,38 @@ mod tests {
         let [a, b] = ["1", "2"].map(|end| attempt(&[&format!("{long}{end}")]));
         let found = compare(&a, &b, "x").unwrap();
         assert_eq!((found.before.as_str(), found.after.as_str()), ("...1", "...2"));
+    }
+
+    /// Regression: a program without snapshots was told that its snapshots aren't used.
+    #[test]
+    fn only_snapshots_that_there_are_are_called_unused() {
+        for (snapshots, hint) in [
+            (CapabilityState::Absent, "it doesn't claim to be deterministic"),
+            (CapabilityState::Works, "it doesn't claim to be deterministic, so its snapshots aren't used"),
+        ] {
+            let report = EnvironmentReport {
+                name: "mine".to_owned(),
+                task: "1".to_owned(),
+                seed: 0,
+                steps: 10,
+                claims_deterministic: false,
+                deterministic: true,
+                difference: None,
+                open_ms: 1.0,
+                reset_ms: 1.0,
+                step_ms: 1.0,
+                list_ms: None,
+                actions: None,
+                lists_change_world: false,
+                tasks: Some(1),
+                snapshots,
+                snapshot_error: None,
+                hint: false,
+                hint_error: None,
+                world_summary: false,
+                peek_error: None,
+            };
+            assert_eq!(describe(&report)[0].hint, hint);
+        }
     }
 }
