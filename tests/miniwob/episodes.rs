@@ -3,6 +3,7 @@
 use retrospect::domain::{StepResult, Task};
 use retrospect::driver::worlds;
 use retrospect::env::{EnvError, Environment, TaskOptions};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// A test's name and function. It panics if it fails.
@@ -10,6 +11,7 @@ pub(crate) type Test = (&'static str, fn());
 
 pub(crate) const TESTS: &[Test] = &[
     ("an episode does not depend on those before it", episodes_are_independent),
+    ("animations end before the page is read", animations_end_before_the_page_is_read),
     ("actions that can't be carried out say why", refused_actions_say_why),
     ("a thought is no action that can't be carried out", thoughts_are_answered),
     ("elements are found by XPath in the HTML", xpaths_find_elements),
@@ -63,6 +65,17 @@ fn episodes_are_independent() {
     let other = play("use-autocomplete/1", &[], &["focus_element_and_type_text 5 Ce", "click_element 10"]);
     assert!(!other[2].done);
     assert_eq!(second(), before);
+}
+
+/// Regression: the menu of click-pie was read while it was being drawn, so no two episodes had the same places and HTML.
+fn animations_end_before_the_page_is_read() {
+    let actions = ["click_element 18", "none"];
+    let play = || play("click-pie/1", &[("miniwob.pause", "1")], &actions);
+    let results = play();
+    assert!(results[1].observation.ends_with("<tspan class=\"SVG_CLASS\"> -"), "{}", results[1].observation);
+    // Nothing has moved since.
+    assert_eq!((&results[2].shown, &results[2].truth), (&Value::Null, &Value::Null));
+    assert_eq!(play(), results);
 }
 
 fn refused_actions_say_why() {
@@ -148,5 +161,5 @@ fn nothing_happens_after_the_end() {
     options.local_words.insert("miniwob.screenshot", "never".to_owned());
     let mut world = worlds::open(&task("click-color/1"), &options).unwrap();
     world.reset().unwrap();
-    assert_eq!(world.step("click_element 5").unwrap().truth, serde_json::Value::Null);
+    assert_eq!(world.step("click_element 5").unwrap().truth, Value::Null);
 }

@@ -1,6 +1,6 @@
 //! Sessions whose browser is killed, and what is left of a killed program.
 
-use crate::episodes::{Test, options, task};
+use crate::episodes::{Test, open_with, options, task};
 use crate::killed_run::check_killed_run;
 use crate::processes::{Process, in_groups_of, wait_until_all_gone};
 use crate::rewind::PlayedSession;
@@ -12,6 +12,7 @@ use std::process::Stdio;
 
 pub(crate) const TESTS: &[Test] = &[
     ("a browser that is killed in a step is replaced", a_killed_browser_is_replaced),
+    ("a driver that has ended is reported as such", an_ended_driver_is_reported),
     ("nothing is left of a killed program", nothing_is_left_of_a_killed_program),
     ("a killed run is resumed and nothing is left of it", a_killed_run_is_resumed),
     ("going back thirty steps", going_back_thirty_steps),
@@ -53,6 +54,19 @@ fn a_killed_browser_is_replaced() {
     assert_eq!(answers, expected);
     let says_so = |message: &String| message.contains("the browser is gone") || message.contains("crashed");
     assert!(failures.len() == 1 && failures.iter().all(says_so), "{failures:?}");
+}
+
+/// Regression: the message was about a request to an address.
+fn an_ended_driver_is_reported() {
+    let mut world = open_with(TASK, &[]).unwrap();
+    world.reset().unwrap();
+    let processes = in_groups_of(std::process::id());
+    let drivers = processes.iter().filter(|p| p.words.get(1).is_some_and(|word| word == "--port=0"));
+    let kill = |driver: &Process| kill_process(Pid::from_raw(driver.pid).unwrap(), Signal::KILL).is_ok();
+    assert!(drivers.filter(|driver| kill(driver)).count() > 0);
+    let error = world.step(ACTIONS[0]).unwrap_err().to_string();
+    let part = "the browser's driver has ended: its process ended (signal: 9";
+    assert!(error.contains(part) && !error.contains("127.0.0.1"), "{error}");
 }
 
 fn nothing_is_left_of_a_killed_program() {

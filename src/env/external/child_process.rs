@@ -164,6 +164,12 @@ impl ChildProcess {
         self.end_after(Failure::Reported(what))
     }
 
+    /// Ends the process because the connection to it broke, most likely because it has ended, and returns the error to report, which
+    /// says how.
+    pub fn end_after_disconnection(&mut self) -> EnvError {
+        self.end_after(Failure::Disconnected)
+    }
+
     /// Ends the process because it hasn't answered, on another way than its standard output, within this time, and returns the
     /// error to report.
     pub fn end_after_timeout(&mut self, limit: Duration) -> EnvError {

@@ -177,6 +177,12 @@ fn end(child: &mut ChildProcess, failure: Failure) -> EnvError {
     match failure {
         Failure::TimedOut(limit) => child.end_after_timeout(limit),
         Failure::Lost(what) => child.end_after_report(what),
+        Failure::Unreachable(why) => match child.end_after_disconnection() {
+            EnvError::Died { what } => {
+                EnvError::Died { what: format!("the browser's driver has ended: {what}; {why}") }
+            }
+            error => error,
+        },
         Failure::Invalid(what) => child.reject_reply(what),
         Failure::Rejected { code, message } => child.end_after_report(format!("{code}: {message}")),
     }

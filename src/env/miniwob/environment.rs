@@ -22,6 +22,20 @@ pub(super) const STEP_LIMIT: Duration = Duration::from_secs(60);
 /// The time limit of an episode in milliseconds: a day. Without it a page ends an episode after some seconds, while a
 /// model thinks. It is below the largest number of milliseconds that timers of browsers have.
 const EPISODE_MILLIS: u64 = 86_400_000;
+/// Makes time pass by frames for Raphael, which draws the menu of click-pie. Each frame of its animations depends on the one before,
+/// so with a real clock, which each frame reads at another time, even the menu at rest is never the same twice.
+const COUNT_FRAMES: &str = "\
+if (window.Raphael && !window.countsFrames) {
+  const millis_per_frame = 16;
+  let now = Date.now();
+  const count = () => { now += millis_per_frame; requestAnimationFrame(count); };
+  count();
+  window.Date = new Proxy(Date, {
+    construct: (date, parts, target) => Reflect.construct(date, parts.length > 0 ? parts : [now], target),
+    get: (date, name) => name === 'now' ? () => now : Reflect.get(date, name),
+  });
+  window.countsFrames = true;
+}";
 /// Starts an episode from a seed, which must be a number: a text gives another page.
 const START_EPISODE: &str = "core.EPISODE_MAX_TIME = arguments[1]; core.endEpisode(0); Math.seedrandom(arguments[0]); \
                              core.setDataMode('train'); core.startEpisodeReal();";
@@ -42,6 +56,28 @@ if (!page.done) {
   page.html = (wrap ? [wrap] : []).concat(beside).map(e => e.outerHTML).join('\\n');
 }
 return page;";
+/// Waits until the page has looked the same for some frames, or is over, and returns whether it does: what is read while it moves is
+/// never the same twice. A window that isn't shown has no frames, so a timer ends the wait.
+const WAIT_UNTIL_STILL: &str = "\
+const [frames, limit, done] = arguments;
+const look = () => document.body.outerHTML;
+const is_moving = () => document.getAnimations().some(a => a.playState === 'running');
+const timer = setTimeout(() => done(false), limit);
+let last = look(), still = 0;
+const check = () => {
+  const now = look();
+  still = now === last && !is_moving() ? still + 1 : 0;
+  last = now;
+  if (still < frames && !WOB_DONE_GLOBAL) return requestAnimationFrame(check);
+  clearTimeout(timer);
+  done(true);
+};
+requestAnimationFrame(check);";
+/// For how many frames a page must look the same; some animations run by timers of about the length of one.
+const STILL_FRAMES: u32 = 4;
+/// How long to wait for that. The longest animation of a page, that of click-pie, has 94 frames, which take 1.6 s or, on a busy machine,
+/// more; three pages never rest.
+const STILL_LIMIT: Duration = Duration::from_secs(6);
 /// Shows or hides what covers the page when the episode is over.
 const SET_COVER: &str = "if (core.cover_div) { core.cover_div.style.display = arguments[0]; }";
 /// The pages of which RCI's prompts have more than their own part.
@@ -80,7 +116,7 @@ impl View {
 pub(super) struct PlayOptions {
     pub(super) actions: ActionSet,
     pub(super) view: View,
-    /// How long to wait after each action, until what it has started has ended.
+    /// How long to wait after each action, as some start their animation late, before waiting for its end.
     pub(super) pause: Duration,
     /// Whether a picture of the page is taken when the episode is over.
     pub(super) has_screenshot: bool,
@@ -122,6 +158,8 @@ pub(super) struct PageEnvironment {
     /// The reward without the deduction for time; 0 until the end.
     raw_reward: f64,
     is_over: bool,
+    /// Whether it is a page that never rests, so that waiting for it is useless.
+    never_rests: bool,
 }
 
 impl PageEnvironment {
@@ -139,6 +177,7 @@ impl PageEnvironment {
             html: String::new(),
             raw_reward: 0.0,
             is_over: false,
+            never_rests: false,
         }
     }
 
@@ -158,6 +197,7 @@ impl PageEnvironment {
         }
         let seed = self.seed;
         self.require(|web| {
+            web.run(COUNT_FRAMES, &[])?;
             web.run(START_EPISODE, &[seed.into(), EPISODE_MILLIS.into()])?;
             for _ in 0..READY_CHECKS {
                 if web.run("return Boolean(WOB_TASK_READY);", &[])? == Value::Bool(true) {
@@ -186,6 +226,18 @@ impl PageEnvironment {
             return Err(EnvError::Refused { what: format!("{url} is not a page of MiniWoB++") });
         }
         self.browser.set_page(Some(&self.page));
+        Ok(())
+    }
+
+    /// Waits until the animations of the page have ended. A script that a dialog interrupts is rejected; what the page has become then
+    /// is reported by whoever reads it.
+    fn wait_until_still(&mut self) -> Result<(), EnvError> {
+        if self.never_rests {
+            return Ok(());
+        }
+        let arguments = [STILL_FRAMES.into(), (STILL_LIMIT.as_millis() as u64).into()];
+        let answer = self.browser.ask(|web| web.run_until_done(WAIT_UNTIL_STILL, &arguments))?;
+        self.never_rests = matches!(answer, Ok(Value::Bool(false)));
         Ok(())
     }
 
@@ -365,8 +417,10 @@ impl Environment for PageEnvironment {
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.browser.begin(RESET_LIMIT);
         (self.raw_reward, self.is_over, self.rows) = (0.0, false, Value::Null);
+        self.never_rests = false;
         self.html.clear();
         self.start_episode()?;
+        self.wait_until_still()?;
         // A text, or an object with the text and its fields.
         let task = self.require(|web| web.run("return core.getUtterance();", &[]))?;
         let utterance = task.get("utterance").unwrap_or(&task).as_str().unwrap_or_default().to_owned();
@@ -408,6 +462,7 @@ impl Environment for PageEnvironment {
         }
         let complaint = self.perform(&action)?.err();
         thread::sleep(self.options.pause);
+        self.wait_until_still()?;
         self.observe(complaint)
     }
 

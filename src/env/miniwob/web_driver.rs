@@ -27,8 +27,10 @@ pub(super) enum Failure {
     Rejected { code: String, message: String },
     /// There was no answer in time.
     TimedOut(Duration),
-    /// The driver or the browser is gone.
+    /// The browser is gone.
     Lost(String),
+    /// The driver is gone.
+    Unreachable(String),
     /// The answer isn't one of WebDriver.
     Invalid(String),
 }
@@ -110,6 +112,11 @@ impl WebDriver {
     /// Runs a script in the page and returns its value.
     pub(super) fn run(&self, script: &str, arguments: &[Value]) -> Result<Value, Failure> {
         self.post("/execute/sync", &json!({ "script": script, "args": arguments }))
+    }
+
+    /// Runs a script that calls its last argument, a function, with its value.
+    pub(super) fn run_until_done(&self, script: &str, arguments: &[Value]) -> Result<Value, Failure> {
+        self.post("/execute/async", &json!({ "script": script, "args": arguments }))
     }
 
     /// Runs a script with an element as its argument.
@@ -216,7 +223,7 @@ impl WebDriver {
         let HttpAnswer { is_success, text } = send(limit).map_err(|failure| match failure {
             HttpFailure::TimedOut => Failure::TimedOut(limit),
             HttpFailure::Unreadable(why) => Failure::Invalid(format!("an answer of its driver {why}")),
-            HttpFailure::Lost(why) => Failure::Lost(format!("the connection to its driver broke: {why}")),
+            HttpFailure::Lost(why) => Failure::Unreachable(why),
         })?;
         let value = serde_json::from_str::<Map<String, Value>>(&text)
             .ok()
