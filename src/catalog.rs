@@ -52,6 +52,7 @@ use crate::domain::{
     SearchHistory, Settings, StepResult,
 };
 use crate::engine::{Method, OutgoingAction, Policy, State};
+use crate::env::EnvironmentOption;
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
@@ -202,18 +203,40 @@ pub fn check_texts(run: &RunSpec, templates: &Templates) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand: it
-/// would only look around until the step limit.
+/// Returns a warning if the rule-based actor has to choose actions in an environment whose texts it doesn't understand, or whose
+/// options give it others than those it understands: it would do nothing useful until the step limit.
 pub fn unsuited_actor_warning(run: &RunSpec) -> Option<String> {
     if run.role_source(ModelRole::Actor) != RoleSource::Rules || !run_asks_actor(run) {
         return None;
     }
     let is_unsuited =
         |name: &&str| find_environment(name).is_some_and(|entry| entry.rule_based_reply.is_none());
-    let env = run.tasks.iter().map(|task| task.env.as_str()).find(is_unsuited)?;
+    let mut environments = run.tasks.iter().map(|task| task.env.as_str());
+    let Some(env) = environments.clone().find(is_unsuited) else {
+        return environments.find_map(|name| unplayable_options(run, find_environment(name)?));
+    };
     Some(format!(
         "the rule-based actor doesn't know the environment {env}: it will only look around; use --actor openai:MODEL \
          or --actor human"
+    ))
+}
+
+fn unplayable_options(run: &RunSpec, entry: &EnvironmentEntry) -> Option<String> {
+    let is_set = |(option, value): &&(&EnvironmentOption, &str)| {
+        run.settings.recorded(option.name).and_then(|setting| setting.value.as_str()) == Some(*value)
+    };
+    let set: Vec<_> = entry.task_facts.unplayable_by_rules.iter().filter(is_set).collect();
+    if set.is_empty() {
+        return None;
+    }
+    let values: Vec<String> = set.iter().map(|(option, value)| format!("{}={value}", option.name)).collect();
+    let defaults =
+        set.iter().map(|(option, _)| format!("--set {}={}", option.name, option.values.default_text()));
+    Some(format!(
+        "the rule-based actor can't play {} with {}: hardly any of its actions will be valid; use --actor openai:MODEL, or {}",
+        entry.name,
+        values.join(" and "),
+        defaults.collect::<Vec<_>>().join(" ")
     ))
 }
 

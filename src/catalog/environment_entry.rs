@@ -107,6 +107,8 @@ pub struct TaskFacts {
     pub solved_name: &'static str,
     /// For `tasks --write`; `None` if its tasks aren't generated as files.
     pub export_task: Option<ExportTask>,
+    /// Values of its options with which the rule-based actor can't play, because it reads other texts or knows other actions.
+    pub unplayable_by_rules: &'static [(&'static EnvironmentOption, &'static str)],
     /// The lessons that the rule-based actor understands. `None` if it doesn't know fixed sentences only.
     pub lesson_forms: Option<LessonForms>,
 }
@@ -181,6 +183,7 @@ impl TaskFacts {
         measures: &[],
         solved_name: "",
         export_task: None,
+        unplayable_by_rules: &[],
         lesson_forms: None,
     };
 }

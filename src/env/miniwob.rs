@@ -21,7 +21,7 @@ mod screenshot;
 mod tasks;
 mod web_driver;
 
-pub use options::{NAME, OPTIONS, RELOAD_OPTION, WINDOW_OPTION};
+pub use options::{ACTIONS_OPTION, NAME, OPTIONS, RELOAD_OPTION, VIEW_OPTION, WINDOW_OPTION};
 pub use picture::draw_picture;
 pub use screenshot::{page_html, screenshot_url};
 pub use tasks::{MiniWobTasks, level};

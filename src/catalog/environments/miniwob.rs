@@ -41,6 +41,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         step_texts: miniwob::page_html,
         screenshot_url: miniwob::screenshot_url,
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
+        unplayable_by_rules: &[(&miniwob::VIEW_OPTION, "html"), (&miniwob::ACTIONS_OPTION, "rci")],
         has_progress: |_| false,
         lists_all_actions: false,
         ..TaskFacts::NONE

@@ -137,6 +137,26 @@ fn the_rule_based_actor_suits_all_built_in_environments() {
     assert!(warning.contains("it will only look around"), "{warning}");
 }
 
+/// Regression: 400 episodes were played without a valid action and without a warning.
+#[cfg(unix)]
+#[test]
+fn the_rule_based_actor_is_warned_of_a_view_that_it_cannot_read() {
+    let mut run = test_spec("react", &[("a", "")]);
+    run.tasks[0].env = "miniwob".to_owned();
+    assert_eq!(unsuited_actor_warning(&run), None);
+    for (name, value) in [("miniwob.view", "html"), ("miniwob.actions", "rci")] {
+        run.settings.set(name, value, SettingOrigin::Flag);
+    }
+    let warning = unsuited_actor_warning(&run).unwrap();
+    for part in
+        ["miniwob.view=html and miniwob.actions=rci", "--set miniwob.view=dom --set miniwob.actions=full"]
+    {
+        assert!(warning.contains(part), "{warning}");
+    }
+    run.actor = "openai:m".to_owned();
+    assert_eq!(unsuited_actor_warning(&run), None);
+}
+
 /// Regression: a lesson that the rules don't understand was saved as if it could change something.
 #[test]
 fn a_lesson_that_the_rules_ignore_is_said_to_change_nothing() {

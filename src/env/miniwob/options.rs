@@ -26,13 +26,13 @@ pub(super) const DRIVER_OPTION: EnvironmentOption = EnvironmentOption {
     values: OptionValues::Path,
     variable: "MINIWOB_CHROMEDRIVER",
 };
-pub(super) const VIEW_OPTION: EnvironmentOption = EnvironmentOption {
+pub const VIEW_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.view",
     meaning: "what the agent sees: the page's elements (`dom`), with their places and backgrounds (`detailed`), or the HTML (`html`)",
     values: OptionValues::Words(View::WORDS),
     variable: "RETROSPECT_MINIWOB_VIEW",
 };
-pub(super) const ACTIONS_OPTION: EnvironmentOption = EnvironmentOption {
+pub const ACTIONS_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.actions",
     meaning: "which actions are understood: all of them (`full`), without places and single keys (`paper`), or RCI's (`rci`)",
     values: OptionValues::Words(ActionSet::WORDS),
@@ -40,7 +40,7 @@ pub(super) const ACTIONS_OPTION: EnvironmentOption = EnvironmentOption {
 };
 pub(super) const PAUSE_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.pause",
-    meaning: "milliseconds to wait after each action, at most 10000; 0 waits as long as the page's animations take",
+    meaning: "milliseconds to wait after each action, at most 10000, before waiting until nothing moves on the page; 0 waits as long as the page usually needs",
     values: OptionValues::Number { minimum: 0, default: 0 },
     variable: "RETROSPECT_MINIWOB_PAUSE",
 };
