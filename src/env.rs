@@ -167,10 +167,13 @@ pub enum EnvError {
         what: String,
     },
     /// The environment didn't answer before the deadline.
-    #[error("the environment did not answer within {millis} ms{}", after_semicolon(.last_output))]
+    #[error("the environment did not answer within {millis} ms{}{}", unanswered(.request), after_semicolon(.last_output))]
     TimedOut {
         /// The deadline, in milliseconds.
         millis: u64,
+        /// The request of our protocol that it has not answered; empty if it speaks no such protocol.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        request: String,
         /// What its program has printed last, in one line; empty if that is nothing or isn't known.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         last_output: String,
@@ -195,8 +198,19 @@ pub enum EnvError {
 impl EnvError {
     /// Returns the error for a deadline that has passed.
     pub fn timed_out(limit: Duration) -> Self {
-        Self::TimedOut { millis: limit.as_millis() as u64, last_output: String::new() }
+        Self::TimedOut {
+            millis: limit.as_millis() as u64,
+            request: String::new(),
+            last_output: String::new(),
+        }
     }
+}
+
+fn unanswered(request: &str) -> String {
+    if request.is_empty() {
+        return String::new();
+    }
+    format!(" (request `{request}`; a program must flush its standard output after each reply)")
 }
 
 fn after_semicolon(last_output: &str) -> String {

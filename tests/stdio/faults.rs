@@ -120,8 +120,11 @@ fn check_within(fault: &str, expected: Expected, limit: Duration) -> bool {
     }
     let (text, part) = match (&result, expected) {
         (Ok(()), Nothing) => ("", ""),
-        (Err(EnvError::TimedOut { millis, .. }), TimedOut) => {
+        (Err(error @ EnvError::TimedOut { millis, .. }), TimedOut) => {
             assert_eq!(u128::from(*millis), limit.as_millis());
+            // Regression: it didn't say what was asked, nor that the reply may be in the program's buffer.
+            let part = format!(" ms (request `{operation}`; a program must flush its standard output");
+            assert!(error.to_string().contains(&part), "{fault}: {error}");
             ("", "")
         }
         (Err(EnvError::Refused { what }), Refused(part))

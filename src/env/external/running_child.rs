@@ -240,9 +240,11 @@ impl RunningChild {
         let last_output =
             if excerpt.is_empty() { String::new() } else { format!("; last output: {excerpt}") };
         match (failure, status) {
-            (Failure::TimedOut(limit), _) => {
-                EnvError::TimedOut { millis: limit.as_millis() as u64, last_output: excerpt }
-            }
+            (Failure::TimedOut(limit), _) => EnvError::TimedOut {
+                millis: limit.as_millis() as u64,
+                request: String::new(),
+                last_output: excerpt,
+            },
             (Failure::Reported(what), _) => EnvError::Died { what: format!("{what}{last_output}") },
             (Failure::Protocol(what), _) => EnvError::Protocol { what: format!("{what}{last_output}") },
             (Failure::Died | Failure::Disconnected, Some(status)) if had_exited => {

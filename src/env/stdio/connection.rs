@@ -127,7 +127,13 @@ fn exchange<T>(
     read: impl FnOnce(Fields) -> Result<T, String>,
 ) -> Result<T, EnvError> {
     let number = child.next_request_number();
-    let line = child.exchange(&request_line(number, operation, fields), limit)?;
+    let line =
+        child.exchange(&request_line(number, operation, fields), limit).map_err(|error| match error {
+            EnvError::TimedOut { millis, last_output, .. } => {
+                EnvError::TimedOut { millis, request: operation.to_owned(), last_output }
+            }
+            error => error,
+        })?;
     let invalid = |what: String| Consequence::Protocol(format!("{operation}: {what}"));
     let consequence = match parse_reply(&line, number) {
         Ok(fields) => match read(fields) {
