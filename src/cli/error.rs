@@ -196,7 +196,9 @@ pub fn world_error(task: &Task, error: &EnvError) -> CliError {
         EnvError::TimedOut { .. } | EnvError::Died { .. } | EnvError::Protocol { .. } => {
             "try again; `retrospect doctor` checks what works here"
         }
-        EnvError::NotStarted { .. } => "`retrospect doctor` checks what works here",
+        EnvError::NotStarted { .. } => {
+            "install or correct the program; `retrospect doctor` checks what works here"
+        }
     };
     CliError::new(CliErrorKind::World, format!("{} {}: {error}", task.env, task.id), hint)
 }

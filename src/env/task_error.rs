@@ -112,4 +112,12 @@ impl TaskError {
     pub fn to_env_error(&self) -> EnvError {
         EnvError::Refused { what: format!("{self}; {}", self.hint()) }
     }
+
+    /// Returns the error as that of an environment for which a program is missing: another task wouldn't help.
+    pub fn to_start_error(&self) -> EnvError {
+        match self {
+            Self::NoData { what, hint } => EnvError::NotStarted { what: format!("{what}; {hint}") },
+            other => other.to_env_error(),
+        }
+    }
 }

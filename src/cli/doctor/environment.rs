@@ -258,7 +258,17 @@ pub(super) fn check_environment(
     };
     // One that was started for its list of tasks would open at once.
     worlds::end_idle_programs();
-    let failed = |error: &EnvError| world_error(&task, error);
+    let failed = |error: &EnvError| {
+        let failure = world_error(&task, error);
+        let hint = match error {
+            EnvError::NotStarted { .. } => "install or correct the program, then check again",
+            EnvError::TimedOut { .. } | EnvError::Died { .. } | EnvError::Protocol { .. } => {
+                "start its program by hand to see what is wrong (docs/ENVIRONMENTS.md), then check again"
+            }
+            EnvError::Broken { .. } | EnvError::Refused { .. } => return failure,
+        };
+        CliError { hint: hint.to_owned(), ..failure }
+    };
     let (first, world) = play(&task, &options, task.seed, None).map_err(|error| failed(&error))?;
     let claims_deterministic = world.info().deterministic;
     // A program that waits for its next episode is used by the second attempt. The third one is made while the second is
@@ -327,8 +337,10 @@ fn millis(duration: Duration) -> f64 {
 
 /// Returns the rows of the text.
 fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
+    let ended =
+        if report.steps < STEPS { ", then the episode was over (--task checks another task)" } else { "" };
     let played = format!(
-        "{} of task {}, seed {}",
+        "{} of task {}, seed {}{ended}",
         pluralize(report.steps as u64, "random step"),
         report.task,
         report.seed

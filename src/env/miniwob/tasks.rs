@@ -160,7 +160,7 @@ fn check_page(text: &str, page: &str, access: TaskAccess) -> Result<(), TaskErro
 }
 
 fn open_browser(access: TaskAccess) -> Result<Browser, EnvError> {
-    let launch = launch(access).map_err(|error| error.to_env_error())?;
+    let launch = launch(access).map_err(|error| error.to_start_error())?;
     Browser::open(&launch, |wheel| access.read(wheel).map_err(|error| error.to_env_error()))
 }
 

@@ -140,7 +140,7 @@ impl TaskSource for ProgrammingTasks {
         if let Some(what) = exercise.refusal() {
             return Err(EnvError::Refused { what });
         }
-        let sandbox = find_sandbox(access).map_err(|error| error.to_env_error())?;
+        let sandbox = find_sandbox(access).map_err(|error| error.to_start_error())?;
         let options = PlayOptions {
             max_tests: usize::try_from(max_tests(access)).unwrap_or(usize::MAX),
             judge_when: JudgeWhen::from_word(access.options.word(&JUDGE_OPTION)),

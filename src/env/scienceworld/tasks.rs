@@ -130,7 +130,7 @@ impl TaskSource for ScienceWorldTasks {
         let (task_type, variation) = parse_task(&task.id).map_err(|error| error.to_env_error())?;
         let simplifications = parse_simplifications(access.options.text(&SIMPLIFICATIONS_OPTION), task_type)
             .map_err(|what| EnvError::Refused { what: format!("{}: {what}", SIMPLIFICATIONS_OPTION.name) })?;
-        let installation = Installation::find(access).map_err(|error| error.to_env_error())?;
+        let installation = Installation::find(access).map_err(|error| error.to_start_error())?;
         let lists_every_step = lists_every_step(access);
         let setup = EpisodeSetup { task: task_type.name, variation, simplifications, lists_every_step };
         Ok(Box::new(ScienceWorld::open(&installation, setup, None)?))
@@ -241,6 +241,9 @@ impl TaskSource for ScienceWorldTasks {
                 "it starts, but this Java ignores -XX:hashCode=2: the same actions may have other answers"
                     .to_owned(),
             ),
+            Err(error @ EnvError::NotStarted { .. }) => {
+                TaskCheck::Missing { detail: error.to_string(), hint }
+            }
             Err(error) => TaskCheck::Broken { detail: error.to_string(), hint },
         })
     }
