@@ -77,7 +77,7 @@ requestAnimationFrame(check);";
 const STILL_FRAMES: u32 = 4;
 /// How long to wait for that. The longest animation of a page, that of click-pie, has 94 frames, which take 1.6 s or, on a busy machine,
 /// more; three pages never rest.
-const STILL_LIMIT: Duration = Duration::from_secs(6);
+const STILL_LIMIT: Duration = Duration::from_secs(12);
 /// Shows or hides what covers the page when the episode is over.
 const SET_COVER: &str = "if (core.cover_div) { core.cover_div.style.display = arguments[0]; }";
 /// The pages of which RCI's prompts have more than their own part.
