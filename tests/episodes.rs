@@ -64,6 +64,6 @@ fn the_screen_shows_an_episode_of_hotpotqa() {
     let (root, options) = (tempfile::tempdir().unwrap(), retrospect::env::TaskOptions::default());
     let task = retrospect::driver::worlds::find("hotpotqa", "lighthouse-engineer", &options).unwrap();
     let played = rewind::PlayedSession::watch(root.path(), task, &options, 2);
-    pictures::check_pictures("hotpotqa", &played);
+    pictures::check_pictures("hotpotqa", &played.session.trunk());
     played.end();
 }

@@ -16,6 +16,9 @@ mod hostile;
 #[cfg(unix)]
 #[path = "programming/judges.rs"]
 mod judges;
+#[cfg(all(unix, feature = "tui"))]
+#[path = "rig/pictures.rs"]
+mod pictures;
 #[cfg(unix)]
 #[path = "rig/processes.rs"]
 mod processes;

@@ -12,6 +12,7 @@ pub(crate) const TESTS: &[Test] = &[
         "with retry_on=own, a program that fails its tests is judged in the last trial",
         the_last_trial_is_judged,
     ),
+    ("the screen shows tests, a program and what they gave", the_screen_shows_an_exercise),
 ];
 
 const TESTS_REPLY: &str = "These are tests.\n```python\nassert count_steps([1, 2]) == 1\n```";
@@ -122,5 +123,17 @@ fn the_last_trial_is_judged() {
     let report = session.run(&["report", "--last"]);
     assert!(report.contains("pass@1"), "{report}");
     session.verify();
+    session.runtime.shutdown_background();
+}
+
+fn the_screen_shows_an_exercise() {
+    let session = Session::with_replies(&[TESTS_REPLY, LUCKY]);
+    assert_eq!(session.play("retry_on=own", &[]), [(false, 2)]);
+    #[cfg(feature = "tui")]
+    {
+        let sessions = std::fs::read_dir(session.home.path().join("sessions")).unwrap();
+        let mut trunks = sessions.map(|entry| entry.unwrap().path().join("branches/trunk.jsonl"));
+        crate::pictures::check_pictures("programming", &trunks.find(|trunk| trunk.is_file()).unwrap());
+    }
     session.runtime.shutdown_background();
 }

@@ -1,24 +1,24 @@
 //! Pictures of the whole screen, a few steps into an episode of a real environment: text that is compared with committed files.
 
-use super::rewind::PlayedSession;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use retrospect::driver::Store;
 use retrospect::engine::{Event, State};
-use retrospect::journal::{Session, read_branch};
+use retrospect::journal::read_branch;
 use retrospect::ui::fixture::screen_text;
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
 use retrospect::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, glyphs};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 const SIZES: [(u16, u16); 3] = [(200, 60), (120, 36), (80, 24)];
 
 /// Returns what a session has recorded, without the time that replies took, which the screen shows if it is long.
-fn without_times(session: &Session) -> Store {
+fn without_times(trunk: &Path) -> Store {
     let (store, mut state) = (Store::default(), State::default());
-    for mut envelope in read_branch(&session.trunk()).unwrap().events {
+    for mut envelope in read_branch(trunk).unwrap().events {
         if let Event::ReplyReceived { usage, .. } = &mut Arc::make_mut(&mut envelope).event {
             usage.millis = 0;
         }
@@ -28,9 +28,9 @@ fn without_times(session: &Session) -> Store {
     store
 }
 
-/// Compares the screen of a session that waits for a person with the pictures of this name.
-pub(crate) fn check_pictures(name: &str, played: &PlayedSession) {
-    let store = without_times(&played.session);
+/// Compares the screen at the end of a session's trunk with the pictures of this name.
+pub(crate) fn check_pictures(name: &str, trunk: &Path) {
+    let store = without_times(trunk);
     for (width, height) in SIZES {
         let model = Model { size: (width, height), ..Model::default() };
         let context = Context {
