@@ -1,6 +1,6 @@
 //! What the driver and an environment's thread send each other.
 
-use super::snapshot_cache::RebuildPlan;
+use super::snapshot_cache::{RebuildError, RebuildPlan};
 use crate::domain::{CallId, StepResult, Task, TrialInfo};
 use crate::engine::Reply;
 use crate::env::EnvError;
@@ -29,15 +29,6 @@ pub(super) enum EnvRequest {
     },
     /// Restore an episode's environment to its recorded position, comparing each observation.
     Rebuild(RebuildPlan),
-}
-
-/// Why an environment wasn't brought to an episode's position.
-#[derive(Debug, PartialEq)]
-pub(super) enum RebuildError {
-    /// It answers differently from the journal; the reply says where.
-    Differs(Box<Reply>),
-    /// It could not be opened, or it failed while the actions were replayed: there is nothing to compare.
-    Failed(EnvError),
 }
 
 /// The outcome of a rebuild, and whether an environment is open now.

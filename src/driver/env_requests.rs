@@ -4,11 +4,11 @@
 //! it expires, the environment is abandoned together with its thread, the processes it has started are killed, its later
 //! answers are ignored, and a new one takes its place.
 
-use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildError, RebuildResult};
+use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
 use super::env_worker::{EnvWorker, failed_call_reply};
 use super::past_query::{PastHint, PastQuery, PastQuestion};
 use super::pending_requests::{PendingRequest, TimedRequest};
-use super::snapshot_cache::RebuildPlan;
+use super::snapshot_cache::{RebuildError, RebuildPlan};
 use super::{Driver, Message, Signal, worlds};
 use crate::engine::Effect;
 use crate::env::{EnvError, TimeLimits};

@@ -1,7 +1,7 @@
 //! Runs an environment on a thread of its own. Requests arrive as messages; answers go to the driver's inbox.
 
-use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildError, RebuildResult};
-use super::snapshot_cache::SnapshotCache;
+use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
+use super::snapshot_cache::{RebuildError, SnapshotCache};
 use super::world_thread::WorldThread;
 use super::{Message, OpenWorld};
 use crate::domain::{CallId, FailureKind, StepResult};

@@ -4,8 +4,7 @@
 //! for stops at its next report, its processes can be used again, and the next query waits for that. If an environment exceeds its deadline, or the
 //! driver ends, the processes it has started are killed.
 
-use super::env_messages::RebuildError;
-use super::snapshot_cache::{RebuildPlan, SnapshotCache};
+use super::snapshot_cache::{RebuildError, RebuildPlan, SnapshotCache};
 use super::world_thread::WorldThread;
 use super::{AnswerDeadlines, OpenWorld, worlds};
 use crate::domain::Seq;

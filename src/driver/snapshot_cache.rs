@@ -3,7 +3,6 @@
 //! recorded answer on the way to it. If an answer differs, every action is replayed.
 
 use super::OpenWorld;
-use super::env_messages::RebuildError;
 use crate::domain::{ListingCost, Observation, StepResult, Task, TrialInfo};
 use crate::engine::{Reply, State};
 use crate::env::{EnvError, Environment, Snapshot};
@@ -339,6 +338,15 @@ fn history_hashes(plan: &RebuildPlan) -> Vec<HistoryHash> {
         hashes.push(hash);
     }
     hashes
+}
+
+/// Why an environment wasn't brought to an episode's position.
+#[derive(Debug, PartialEq)]
+pub(super) enum RebuildError {
+    /// It answers differently from the journal; the reply says where.
+    Differs(Box<Reply>),
+    /// It could not be opened, or it failed while the actions were replayed: there is nothing to compare.
+    Failed(EnvError),
 }
 
 /// The step whose answer differs, with the recorded and the actual one.

@@ -10,11 +10,11 @@ use crate::domain::{
 };
 use crate::driver::call_runner::call_provider;
 use crate::driver::commit::stamp_events;
-use crate::driver::env_messages::{EnvAnswer, EnvRequest, RebuildError};
+use crate::driver::env_messages::{EnvAnswer, EnvRequest};
 use crate::driver::env_worker;
 use crate::driver::model_calls::oversized_prompt;
 use crate::driver::request::build_request;
-use crate::driver::snapshot_cache::{RebuildPlan, SnapshotCache};
+use crate::driver::snapshot_cache::{RebuildError, RebuildPlan, SnapshotCache};
 use crate::driver::{RunConfig, wall_clock_now};
 use crate::engine::{
     Cause, Effect, Engine, Envelope, Event, Failure, Input, PauseReason, Reply, episode_end,

@@ -1,9 +1,8 @@
 //! Tests that any step can be restored, from a snapshot if possible, and always to the same state.
 
-use super::{MAX_SNAPSHOTS, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
+use super::{MAX_SNAPSHOTS, RebuildError, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
 use crate::domain::{EnvInfo, ListingCost, Observation, StepResult, Task, TrialInfo};
 use crate::driver::OpenWorld;
-use crate::driver::env_messages::RebuildError;
 use crate::engine::Reply;
 use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;

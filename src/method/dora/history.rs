@@ -9,7 +9,6 @@ use crate::domain::{
 };
 use crate::engine::State;
 use crate::prompt::text_hash;
-use std::path::Path;
 use std::sync::Arc;
 
 /// About how many tokens a call of a model has, prompt and reply together: a step in a text world, with
@@ -152,7 +151,7 @@ pub(crate) fn prompter_labels(run: &RunSpec) -> Vec<String> {
         .to_vec(),
         Prompter::Local => {
             let folder = run.settings.value(MODEL_SETTING).and_then(|folder| folder.as_str());
-            let name = folder.and_then(|folder| Path::new(folder).file_name()?.to_str());
+            let name = folder.and_then(|folder| folder.trim_end_matches('/').rsplit('/').next());
             let named = name.map(|name| format!("local model {name}"));
             named.into_iter().chain(["local model".to_owned()]).collect()
         }
