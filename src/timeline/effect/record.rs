@@ -80,7 +80,7 @@ pub struct EffectPlan {
     pub pools: BTreeMap<String, String>,
     /// The steps that an episode has at most from its starting point.
     pub step_limit: u32,
-    /// The tasks, in the order of their list. Pairs take them in the order of [`task_order`](super::task_order).
+    /// The tasks, in the order of their list. Pairs take them in the order of [`block_order`](super::block_order).
     pub tasks: Vec<PlannedTask>,
     /// A hash of the run's settings.
     pub run: String,
