@@ -2,6 +2,7 @@
 //! lesson carries that evidence. A lesson that is already in the pool is not added twice but counted as recurring; a
 //! lesson that a person deleted is not added again.
 
+mod advice;
 mod answer;
 
 pub(super) use answer::answer_question;
@@ -35,6 +36,13 @@ struct RuleLesson {
     scope: Scope,
     text: LessonText,
     evidence: String,
+}
+
+impl RuleLesson {
+    /// Returns whether the other lesson says the same.
+    fn is_same(&self, other: &Self) -> bool {
+        self.rule == other.rule || self.text == other.text
+    }
 }
 
 /// See [`SymbolicRules::reflect`](super::SymbolicRules::reflect).
@@ -98,8 +106,9 @@ fn apply_rule(notes: &[Note], rule: fn(&Note) -> Vec<LessonTemplate>) -> Vec<Rul
     let mut lessons: Vec<RuleLesson> = Vec::new();
     for note in notes {
         for (rule, scope, text) in rule(note) {
-            if !lessons.iter().any(|lesson| lesson.rule == rule || lesson.text == text) {
-                lessons.push(RuleLesson { rule, scope, text, evidence: note.evidence.clone() });
+            let lesson = RuleLesson { rule, scope, text, evidence: note.evidence.clone() };
+            if !lessons.iter().any(|known| known.is_same(&lesson)) {
+                lessons.push(lesson);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
-use crate::domain::{LessonStatus, NoteKind, ReflectionKind, SettingOrigin};
+use crate::domain::{LessonStatus, NoteKind, Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::{Command, LessonCommand, State};
 use proptest::prelude::*;
 
@@ -290,6 +290,44 @@ fn a_lesson_that_a_person_typed_is_not_duplicated() {
         run.state().pool.visible_of_kind(ReflectionKind::Error).map(|l| l.recurrences).collect::<Vec<_>>(),
         [1]
     );
+}
+
+/// Regression: with a symbolic mentor every instruction led to the same advice, so that a search among instructions found nothing.
+#[test]
+fn advice_follows_what_the_instruction_says() {
+    const PLACE: &str = "Go to a place before you act on it.";
+    const NUMBER: &str = "Use the number of every object and place.";
+    let advice = |instruction: Option<&str>| {
+        let mut household = FakeHousehold::kitchen(HEAT_TASK);
+        let mut run = TestRun::new(test_spec("react", &[("kitchen-1", "")]));
+        if let Some(instruction) = instruction {
+            run.command(Command::Lesson(LessonCommand::add(
+                ReflectionKind::Instruction,
+                crate::domain::Scope::Environment,
+                crate::domain::LessonText::plain(instruction),
+                String::new(),
+            )));
+        }
+        let actions = ["open microwave 1", "take apple from countertop 2", "take mug from countertop 2"];
+        run.play_script(&mut household, &actions);
+        let question = Question { kind: ReflectionKind::Advice, purpose: Purpose::Reflect };
+        let items = crate::catalog::RULES.answer_question(run.state(), question);
+        items.into_iter().map(|item| item.text.text).collect::<String>()
+    };
+    let everything = advice(None);
+    assert!(everything.starts_with(&format!("{PLACE} {NUMBER}")), "{everything}");
+    assert!(everything.contains("At the end of the last attempt"), "{everything}");
+    assert_eq!(advice(Some("Be kind.")), everything, "other words change nothing");
+    let one = "Answer with one sentence that says what to do first.";
+    let first = "Look at the first action that did not have the effect it was meant to have.";
+    assert_eq!(advice(Some(&format!("{first} {one}"))), PLACE);
+    assert_eq!(
+        advice(Some(&format!("Look at the last few actions before the attempt ended. {one}"))),
+        NUMBER
+    );
+    assert_eq!(advice(Some(&format!("Look at the choice that cost the most steps. {one}"))), NUMBER);
+    let goal = advice(Some(&format!("Look at what the agent never tried. {one}")));
+    assert!(goal.starts_with("At the end of the last attempt"), "{goal}");
 }
 
 #[test]

@@ -158,10 +158,18 @@ pub(crate) fn prompter_labels(run: &RunSpec) -> Vec<String> {
     }
 }
 
+/// What a run without a model as mentor says, so that nobody takes its rewards for those of the whole text of an instruction.
+const SYMBOLIC_ADVICE: &str =
+    "by rules, which follow some words of an instruction (docs/SYMBOLIC.md); a model reads all of it";
+
 /// Returns what the first lines of a run and its exports say: what makes the instructions, and how long the search may become.
 pub(crate) fn run_notes(run: &RunSpec) -> Vec<(&'static str, String)> {
     let prompter = prompter_labels(run).into_iter().next().unwrap_or_default();
-    vec![("instructions", prompter), ("search", describe_effort(run))]
+    let mut notes = vec![("instructions", prompter), ("search", describe_effort(run))];
+    if matches!(run.role_source(ModelRole::Mentor), RoleSource::Symbolic) {
+        notes.push(("advice", SYMBOLIC_ADVICE.to_owned()));
+    }
+    notes
 }
 
 /// Describes how many episodes a search has at most, and about how many tokens.

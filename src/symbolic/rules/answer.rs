@@ -1,6 +1,7 @@
 //! Answers mentor questions with the symbolic rules instead of a model, over the whole episode.
 
-use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson, reflect};
+use super::advice::{AdviceRequest, advice};
+use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, reflect};
 use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, ReflectionKind, Transition};
 use crate::engine::{Episode, Intent, State};
 use crate::symbolic::environment_rules::EnvironmentRules;
@@ -21,9 +22,12 @@ pub(in crate::symbolic) fn answer_question(
                 .find_map(|intent| if let Intent::Reflect(r) = intent { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
-        (Purpose::Reflect | Purpose::Build | Purpose::Draft | Purpose::Improve, ReflectionKind::Plan)
-        | (Purpose::Reflect, ReflectionKind::Advice) => {
-            next_attempt_plan(rules, state, episode).into_iter().collect()
+        (Purpose::Reflect | Purpose::Build | Purpose::Draft | Purpose::Improve, ReflectionKind::Plan) => {
+            next_attempt_plan(rules, state, episode, AdviceRequest::EVERYTHING).into_iter().collect()
+        }
+        (Purpose::Reflect, ReflectionKind::Advice) => {
+            let request = AdviceRequest::of_instructions(state);
+            next_attempt_plan(rules, state, episode, request).into_iter().collect()
         }
         (Purpose::Reflect, ReflectionKind::Experience) => {
             actions_that_progressed(episode).into_iter().collect()
@@ -66,23 +70,16 @@ fn lesson_to_item(lesson: RuleLesson) -> ReflectionItem {
     }
 }
 
-/// Returns a plan for the next attempt: the solution for each mistake, then the state at the end.
-fn next_attempt_plan(rules: &EnvironmentRules, state: &State, episode: &Episode) -> Option<ReflectionItem> {
-    let mistakes = episode_mistakes(rules, episode);
-    let mut sentences: Vec<String> = Vec::new();
-    for mistake in mistakes.iter().rev() {
-        let sentence = mistake.text.solution.clone().unwrap_or_else(|| mistake.text.text.clone());
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
-    let progress = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode)
-        .map(|p| format!("At the end of the last attempt: {}", p.text.text));
-    sentences.extend(progress);
-    let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();
-    let text = LessonText::plain(sentences.join(" "));
-    (!text.text.is_empty()).then_some(ReflectionItem {
-        text,
+/// Returns a plan for the next attempt: what to do about the mistakes that `request` is about, and what is left to do.
+fn next_attempt_plan(
+    rules: &EnvironmentRules,
+    state: &State,
+    episode: &Episode,
+    request: AdviceRequest,
+) -> Option<ReflectionItem> {
+    let (sentences, evidence) = advice(rules, state, episode, request);
+    (!sentences.is_empty()).then(|| ReflectionItem {
+        text: LessonText::plain(sentences.join(" ")),
         rule: Some("plan".to_owned()),
         evidence,
         transition: None,

@@ -1,0 +1,201 @@
+//! Advice for the next attempt that follows an instruction, as far as the rules understand its words (`docs/SYMBOLIC.md`, "Instructions").
+//! It stands in for a model as mentor, so that a search among instructions has something to find without one.
+
+use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson};
+use crate::domain::ReflectionKind;
+use crate::engine::{Episode, State};
+use crate::symbolic::environment_rules::EnvironmentRules;
+
+/// Which mistakes of an attempt the advice is about, and in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    /// All, in the order in which they were first made.
+    InOrder,
+    /// The most recent first.
+    Latest,
+    /// The most frequent first.
+    MostFrequent,
+    /// Only those made more than once.
+    Repeated,
+    /// None: what is left to do.
+    Goal,
+}
+
+/// What becomes of a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// What to do instead.
+    Solution,
+    /// What was wrong, and what to do instead.
+    MistakeAndSolution,
+    /// What holds for similar tasks too.
+    General,
+}
+
+/// What advice is to be about: what the rules understand of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AdviceRequest {
+    subject: Subject,
+    form: Form,
+    /// The most sentences of which the advice is made.
+    most: usize,
+}
+
+impl AdviceRequest {
+    /// All mistakes in order, with what to do instead.
+    pub(super) const EVERYTHING: Self =
+        Self { subject: Subject::InOrder, form: Form::Solution, most: usize::MAX };
+
+    /// Reads the instructions that are in force.
+    pub(super) fn of_instructions(state: &State) -> Self {
+        let instructions = state.pool.active_of_kind(ReflectionKind::Instruction);
+        let texts: Vec<&str> = instructions.map(|lesson| lesson.text().text.as_str()).collect();
+        Self::read(&texts.join(" ").to_lowercase())
+    }
+
+    /// Reads an instruction in lower case by its words. What it doesn't say, or says in other words, is as in [`Self::EVERYTHING`].
+    fn read(instruction: &str) -> Self {
+        let says = |words: &str| instruction.contains(words);
+        let subject = if says("never reached") || says("never tried") {
+            Subject::Goal
+        } else if says("repeated") {
+            Subject::Repeated
+        } else if says("most steps") {
+            Subject::MostFrequent
+        } else if says("last few actions") {
+            Subject::Latest
+        } else {
+            Subject::InOrder
+        };
+        let form = if says("similar tasks") {
+            Form::General
+        } else if says("what to avoid") {
+            Form::MistakeAndSolution
+        } else {
+            Form::Solution
+        };
+        let most = if says("one or two sentences") {
+            2
+        } else if says("with one sentence") || says("a single action") {
+            1
+        } else {
+            usize::MAX
+        };
+        Self { subject, form, most }
+    }
+}
+
+/// A mistake of an attempt.
+struct Mistake {
+    lesson: RuleLesson,
+    /// The place of its newest note among all notes.
+    last: usize,
+    times: usize,
+}
+
+/// Returns the sentences of the advice, and what proves the first mistake that it is about.
+pub(super) fn advice(
+    rules: &EnvironmentRules,
+    state: &State,
+    episode: &Episode,
+    request: AdviceRequest,
+) -> (Vec<String>, String) {
+    let mistakes = mistakes(rules, episode, request.subject);
+    let evidence = mistakes.first().map(|mistake| mistake.lesson.evidence.clone()).unwrap_or_default();
+    let mut sentences: Vec<String> = Vec::new();
+    let mut add = |sentence: String| {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    };
+    if request.form == Form::General {
+        let notes = notes_in_range(episode, NoteRange::WholeEpisode);
+        apply_rule(&notes, rules.abstract_lessons).into_iter().for_each(|lesson| add(lesson.text.text));
+    }
+    for Mistake { lesson, .. } in mistakes {
+        let (mistake, solution) = (lesson.text.text, lesson.text.solution);
+        add(match (request.form, solution) {
+            (Form::MistakeAndSolution, Some(solution)) => format!("{mistake} {solution}"),
+            (_, Some(solution)) => solution,
+            (_, None) => mistake,
+        });
+    }
+    let progress = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode);
+    progress
+        .into_iter()
+        .for_each(|lesson| add(format!("At the end of the last attempt: {}", lesson.text.text)));
+    sentences.truncate(request.most);
+    (sentences, evidence)
+}
+
+fn mistakes(rules: &EnvironmentRules, episode: &Episode, subject: Subject) -> Vec<Mistake> {
+    let notes = notes_in_range(episode, NoteRange::WholeEpisode);
+    let mut mistakes: Vec<Mistake> = Vec::new();
+    for (place, note) in notes.iter().enumerate() {
+        for lesson in apply_rule(std::slice::from_ref(note), rules.error_lessons) {
+            match mistakes.iter_mut().find(|known| known.lesson.is_same(&lesson)) {
+                Some(known) => (known.last, known.times) = (place, known.times + 1),
+                None => mistakes.push(Mistake { lesson, last: place, times: 1 }),
+            }
+        }
+    }
+    // Stable: equal ones stay in the order in which they were first made.
+    match subject {
+        Subject::InOrder => {}
+        Subject::Latest => mistakes.sort_by_key(|mistake| std::cmp::Reverse(mistake.last)),
+        Subject::MostFrequent => mistakes.sort_by_key(|mistake| std::cmp::Reverse(mistake.times)),
+        Subject::Repeated => mistakes.retain(|mistake| mistake.times > 1),
+        Subject::Goal => mistakes.clear(),
+    }
+    mistakes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_an_instruction_that_the_rules_understand() {
+        let all = usize::MAX;
+        for (instruction, subject, form, most) in [
+            ("", Subject::InOrder, Form::Solution, all),
+            (
+                "look at the first action. answer with one sentence that says",
+                Subject::InOrder,
+                Form::Solution,
+                1,
+            ),
+            (
+                "look at the last few actions. answer with one or two sentences",
+                Subject::Latest,
+                Form::Solution,
+                2,
+            ),
+            (
+                "everything that was repeated. answer with what to avoid",
+                Subject::Repeated,
+                Form::MistakeAndSolution,
+                all,
+            ),
+            (
+                "that cost the most steps. answer with a single action",
+                Subject::MostFrequent,
+                Form::Solution,
+                1,
+            ),
+            (
+                "was never reached. advice that also holds for similar tasks",
+                Subject::Goal,
+                Form::General,
+                all,
+            ),
+            ("answer with a short list of steps in one sentence", Subject::InOrder, Form::Solution, all),
+        ] {
+            assert_eq!(
+                AdviceRequest::read(instruction),
+                AdviceRequest { subject, form, most },
+                "{instruction}"
+            );
+        }
+    }
+}
