@@ -53,8 +53,7 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
 
 /// Returns the default settings of a method, each with its origin.
 ///
-/// The papers specify 50 steps; the loops in the public code of ReAct, Reflexion and FCRF run from 1 to 49.
-/// OmniReflect, Sweet&Sour and planning have no public code, so both versions are the paper's.
+/// Where a method has no public code, both versions are the paper's.
 pub fn default_settings(method: &str, source: PaperOrCode) -> Settings {
     let entry = find_method(method);
     let is_code = source == PaperOrCode::Code;

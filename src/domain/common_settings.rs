@@ -172,7 +172,7 @@ setting_words! {
     /// How actions are rewritten before they are sent.
     pub enum ActionRule {
         None = "none",
-        /// As in FCRF's public code.
+        /// `>` is deleted, and a word `in` or `on` becomes `in/on`. Journals name it after FCRF, whose public code does this.
         InOrOn = "fcrf",
     }
 }
@@ -213,7 +213,8 @@ pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
 )
 .with_code_default(DefaultValue::Switch(true));
 
-/// How often an action of an unknown form is requested again. A setting of methods whose instruction lists forms. Sessions without it checked no forms.
+/// How often an action of an unknown form is requested again. A setting of methods whose instruction lists forms; the engine reads it,
+/// since it asks again. Sessions without it checked no forms.
 pub const FORM_RETRIES: TypedSetting<u64> = TypedSetting::number(
     "irci",
     "how many times the actor is asked again, with a reminder of the forms, for an action that has none of the forms that its instruction lists",
@@ -223,7 +224,8 @@ pub const FORM_RETRIES: TypedSetting<u64> = TypedSetting::number(
 )
 .if_missing(0);
 
-/// Whether the actor's first action in a step is only a draft. A setting of methods whose public code fits an action to the state.
+/// Whether the actor's first action in a step is only a draft. A setting of methods whose public code fits an action to the state; the
+/// engine reads it, since it asks once more.
 pub const GROUNDING: TypedSetting<bool> = TypedSetting::switch(
     "grounding",
     "the actor's action is first a draft: the actor is asked once more in the step, to fit it to the present state (the code's `sgrounding`)",
@@ -294,7 +296,7 @@ setting_words! {
     }
 }
 
-/// A setting of FCRF, whose pool compares the kept attempt with the successful one.
+/// A setting of methods that compare a failed attempt with the successful one. The fold reads it, since it keeps the attempt.
 pub const KEPT_ATTEMPT: TypedSetting<KeptAttempt> = KeptAttempt::setting(
     "contrast",
     "which failed attempt is compared with the successful one for a lesson of the pool: the last one before the success, or the first, as in the public code",
