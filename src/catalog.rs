@@ -193,8 +193,8 @@ pub fn unsuited_mentor_reason(method: &str, mentor: &str, settings: &Settings) -
 /// Checks that the templates have the texts that the methods of a run can't do without.
 ///
 /// # Errors
-/// Returns which texts are missing for which environment.
-pub fn check_texts(run: &RunSpec, templates: &Templates) -> Result<(), String> {
+/// Returns which texts are missing for which environment, and what to do.
+pub fn check_texts(run: &RunSpec, templates: &Templates) -> Result<(), OptionError> {
     let Some(entry) = find_method(&run.method) else { return Ok(()) };
     (entry.check_texts)(run, templates)?;
     if calibrates(run) && !entry.learns_from_calibration {

@@ -1,7 +1,7 @@
 //! What the program needs to know about a method.
 
 use super::lane::Lane;
-use super::method_option::{MethodOption, RecordOptions};
+use super::method_option::{MethodOption, OptionError, RecordOptions};
 use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::common_settings::DEFAULT_STEPS;
@@ -60,8 +60,8 @@ pub struct MethodEntry {
     /// Its lanes in screen order. After them follows one for all other kinds of lessons.
     pub lanes: &'static [Lane],
     /// Checks that the templates have the texts that a run with this method can't do without, in all of its environments;
-    /// otherwise returns which are missing.
-    pub check_texts: fn(&RunSpec, &Templates) -> Result<(), String>,
+    /// otherwise returns which are missing, and what to do.
+    pub check_texts: fn(&RunSpec, &Templates) -> Result<(), OptionError>,
     /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
     pub empty_lane_text: fn(&RunSpec, &Lane) -> Option<String>,
     /// Adds to the trial number (such as `trial 2/5`) what the method does in this trial; longest form first. The last

@@ -1,10 +1,10 @@
-//! The pool file of `--exemplars`: its rule-written lessons replace the exemplars of neuro-symbolic generation.
+//! The pool file of `--exemplars`: its rule-written lessons replace the exemplars, which a mentor's questions show.
 
 use super::error::{CliError, CliErrorKind};
 use super::lesson_environments::foreign_exemplars;
 use super::pool::PoolFile;
 use crate::domain::{ReflectionKind, RunSpec};
-use crate::method::shows_exemplars;
+use crate::method::unused_exemplars_reason;
 use crate::prompt::{Templates, forms};
 use std::path::Path;
 
@@ -51,11 +51,8 @@ fn rule_written_lines(pool: &PoolFile, kind: ReflectionKind) -> String {
 /// Fails if the file cannot be read.
 pub(super) fn warnings(spec: &RunSpec, file: &Path) -> Result<Vec<String>, CliError> {
     let name = file.display();
-    if !shows_exemplars(&spec.settings) {
-        return Ok(vec![format!(
-            "--exemplars {name} has no effect: only neuro-symbolic generation shows exemplars (--set \
-             generation=neuro-symbolic)"
-        )]);
+    if let Some(why) = unused_exemplars_reason(&spec.settings) {
+        return Ok(vec![format!("--exemplars {name} has no effect: {why}")]);
     }
     let pool = PoolFile::read(file)?;
     let missing = KINDS.into_iter().filter(|kind| rule_written_lines(&pool, *kind).is_empty());

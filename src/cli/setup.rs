@@ -100,13 +100,7 @@ pub(super) fn plan_run_with_calibration(
     }
     record_environment_options(&mut spec, config);
     let templates = record_templates(&mut spec, config)?;
-    catalog::check_texts(&spec, &templates).map_err(|why| {
-        CliError::usage(
-            why,
-            "add the texts to the environment's file in a folder (--prompts DIR), name a pool file written by `retrospect \
-             calibrate --mentor symbolic --out FILE` (--exemplars FILE), or set generation=neural",
-        )
-    })?;
+    catalog::check_texts(&spec, &templates)?;
     // A task's seeds must not depend on how many trials earlier tasks took: with --jobs that number is unknown.
     if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
         spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);

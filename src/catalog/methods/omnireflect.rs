@@ -2,6 +2,7 @@
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
+use crate::catalog::method_option::OptionError;
 use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
@@ -115,7 +116,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 
 /// Checks that neuro-symbolic generation differs from neural generation: for every kind of reflection that is written about a
 /// task, the mentor is shown examples that rules wrote (`papers/omnireflect.txt` 2.2).
-fn check_exemplars(run: &RunSpec, templates: &Templates) -> Result<(), String> {
+fn check_exemplars(run: &RunSpec, templates: &Templates) -> Result<(), OptionError> {
     let settings = &run.settings;
     let asks_mentor = settings.get(REFLECT) != ReflectionTrigger::Never;
     if settings.get(GENERATION) != Generation::NeuroSymbolic || !asks_mentor {
@@ -145,10 +146,16 @@ fn check_exemplars(run: &RunSpec, templates: &Templates) -> Result<(), String> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "{}=neuro-symbolic shows the mentor examples that rules wrote, but the templates have none {}",
-        GENERATION.spec.name,
-        missing.join(" and none ")
+    let name = GENERATION.spec.name;
+    Err(OptionError::usage(
+        format!(
+            "{name}=neuro-symbolic shows the mentor examples that rules wrote, but the templates have none {}",
+            missing.join(" and none ")
+        ),
+        format!(
+            "add the texts to the environment's file in a folder (--prompts DIR), name a pool file written by `retrospect \
+             calibrate --mentor symbolic --out FILE` (--exemplars FILE), or set {name}=neural"
+        ),
     ))
 }
 

@@ -126,7 +126,9 @@ fn neuro_symbolic_generation_needs_exemplars_of_every_kind_that_is_written() {
         }
         run
     };
-    let missing = |run: &RunSpec| crate::catalog::check_texts(run, &templates).err().unwrap_or_default();
+    let missing = |run: &RunSpec| {
+        crate::catalog::check_texts(run, &templates).map_or_else(|e| e.message, |()| String::new())
+    };
     for env in ["household", "alfworld", "babyai"] {
         assert_eq!(missing(&run("omnireflect", env, "any")), "", "{env}");
     }

@@ -26,10 +26,14 @@ pub(super) fn record(config: &Config, spec: &mut RunSpec) -> Result<Option<Strin
             ));
         }
     }
-    (method.record_options)(&Given(config), &mut spec.settings).map_err(|error| {
+    (method.record_options)(&Given(config), &mut spec.settings).map_err(CliError::from)
+}
+
+impl From<OptionError> for CliError {
+    fn from(error: OptionError) -> Self {
         let kind = if error.is_usage { CliErrorKind::Usage } else { CliErrorKind::File };
-        CliError::new(kind, error.message, error.hint)
-    })
+        Self::new(kind, error.message, error.hint)
+    }
 }
 
 fn origin<'a>(config: &'a Config, option: &MethodOption) -> Option<&'a ValueOrigin> {

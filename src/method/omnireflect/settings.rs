@@ -107,7 +107,9 @@ pub const KIND_ERROR: TypedSetting<bool> =
 pub const KIND_PROGRESS: TypedSetting<bool> =
     TypedSetting::switch("kind_progress", "Progress reflections are written", true, Paper);
 
-/// Returns whether the mentor's questions show exemplars: reflections that rules wrote.
-pub fn shows_exemplars(settings: &Settings) -> bool {
-    settings.get(GENERATION) == Generation::NeuroSymbolic
+/// Returns why the mentor's questions show no exemplars (reflections that rules wrote), and what changes that. Returns `None` if
+/// they show some.
+pub fn unused_exemplars_reason(settings: &Settings) -> Option<&'static str> {
+    (settings.get(GENERATION) != Generation::NeuroSymbolic)
+        .then_some("only neuro-symbolic generation shows exemplars (--set generation=neuro-symbolic)")
 }
