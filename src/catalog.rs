@@ -318,6 +318,9 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         let calibration = (CALIBRATION_METHOD.build)(spec)?;
         method = Arc::new(WithCalibration { tested: method, calibration });
     }
+    let played = ENVIRONMENTS.iter().filter(|entry| spec.tasks.iter().any(|task| task.env == entry.name));
+    let episode_openings: Vec<&str> =
+        played.flat_map(|entry| entry.texts.episode_openings).copied().collect();
     let questions = questions(spec);
     let templates = Arc::clone(builder.templates());
     let form = move |question: Question| {
@@ -329,7 +332,7 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),
         parse_reply: prompt::read_reply_as,
         parse_mentor_reply: Arc::new(move |question, text, truncated| {
-            prompt::read_mentor(form(question), text, truncated)
+            prompt::read_mentor(form(question), text, truncated, &episode_openings)
         }),
         edit_prompt: prompt::edit_segment,
         rewrite_action,

@@ -106,7 +106,7 @@ fn any_reply_can_be_parsed() {
         assert!(list.complaints.iter().all(|c| reply.get(c.span.clone()).is_some()));
         assert!(list.markup.iter().all(|m| reply.get(m.clone()).is_some()));
         assert!(list.complaints.len() <= 65, "the last one stands for the rest");
-        let plan = read::read_free_text(&reply);
+        let plan = read::read_free_text(&reply, &[]);
         assert_quoted(&plan.text, &reply);
         let reading = read::read_reply(&reply);
         for part in [&reading.thought, &reading.action].into_iter().flatten() {

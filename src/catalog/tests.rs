@@ -45,6 +45,28 @@ fn unknown_methods_are_rejected_with_a_clear_error() {
     assert_eq!(error, MethodError::Run(method::MethodError::Generation("oracular".to_owned())));
 }
 
+/// Only an environment of the run can have an episode that the model makes up.
+#[test]
+fn a_made_up_episode_is_cut_by_the_openings_of_the_runs_environments() {
+    let plan = "I will open the fridge first.";
+    let reply =
+        format!("{plan}\nYou are in the middle of a room. Looking quickly around you, you see a bed 1.");
+    let read = |env: &str| {
+        let mut run = test_spec("reflexion", &[("a", "")]);
+        run.tasks[0].env = env.to_owned();
+        let question = questions(&run)[0].question;
+        let policy = build_policy(&run, Arc::new(builtin_templates())).unwrap();
+        (policy.parse_mentor_reply)(question, &reply, None)
+    };
+    for env in ["household", "alfworld"] {
+        let parsed = read(env);
+        assert_eq!(parsed.items[0].text.text, plan, "{env}");
+        assert!(parsed.complaints[0].contains("a trial that the model made up"), "{:?}", parsed.complaints);
+    }
+    let parsed = read("babyai");
+    assert_eq!((&parsed.items[0].text.text, parsed.complaints.len()), (&reply, 0));
+}
+
 #[test]
 fn defaults_have_an_origin_and_every_setting_is_listed_once() {
     let steps = |method, source| defaults(method, source).0.steps;

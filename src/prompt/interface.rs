@@ -29,6 +29,9 @@ pub struct EnvironmentTexts {
     pub short_actions: Option<&'static [&'static str]>,
     /// A wording that some of its games have instead of that of its examples.
     pub other_wording: Option<OtherWording>,
+    /// Beginnings of lines with which the text of another of its episodes may start, besides `Your task is to:`. A mentor's reply
+    /// that runs on into an episode that it makes up is cut there.
+    pub episode_openings: &'static [&'static str],
     /// Whether the environment of a task answers AgentBoard's request for the admissible actions itself, as a step.
     pub answers_list_request: fn(&Task) -> bool,
     /// What only its prompts may say. The tests look for it in the prompts of all other environments and types of tasks.
@@ -79,6 +82,7 @@ pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
     alias: None,
     short_actions: None,
     other_wording: None,
+    episode_openings: &[],
     answers_list_request: |_| false,
     own_words: &[],
 };

@@ -23,15 +23,21 @@ pub enum ReplyForm {
 }
 
 /// Parses a mentor's reply (`docs/REPLIES.md`). Never fails; what could not be used becomes a complaint.
-/// If the reply was cut off (`truncated`), only its complete parts are used.
-pub fn read_mentor(form: ReplyForm, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+/// If the reply was cut off (`truncated`), only its complete parts are used. A text also ends at a line that begins like
+/// an episode ([`episode_openings`](super::interface::EnvironmentTexts::episode_openings)).
+pub fn read_mentor(
+    form: ReplyForm,
+    text: &str,
+    truncated: Option<Truncation>,
+    episode_openings: &[&str],
+) -> ParsedMentorReply {
     if truncated == Some(Truncation::Refusal) {
         return read_refusal(text);
     }
     match form {
         ReplyForm::List | ReplyForm::WholeList => read_list(form, text, truncated),
         ReplyForm::Text | ReplyForm::Choice | ReplyForm::Lines | ReplyForm::Program => {
-            read_prose(form, text, truncated)
+            read_prose(form, text, truncated, episode_openings)
         }
     }
 }
@@ -76,12 +82,17 @@ fn read_list(form: ReplyForm, text: &str, truncated: Option<Truncation>) -> Pars
     ParsedMentorReply { items, complaints, dropped }
 }
 
-fn read_prose(form: ReplyForm, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+fn read_prose(
+    form: ReplyForm,
+    text: &str,
+    truncated: Option<Truncation>,
+    episode_openings: &[&str],
+) -> ParsedMentorReply {
     let by_sentence = !matches!(form, ReplyForm::Lines | ReplyForm::Program);
     let (complete, rest) = truncated.map_or((text, ""), |_| read::split_truncated_text(text, by_sentence));
     let mut parsed = match form {
-        ReplyForm::Program => read::read_program(complete),
-        _ => read::read_free_text(complete),
+        ReplyForm::Program => read::read_program(complete, episode_openings),
+        _ => read::read_free_text(complete, episode_openings),
     };
     // When the question asks for a lesson's number, `Lesson 2: ...` is not just a label: the number is part of the
     // answer.

@@ -19,6 +19,8 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
         shorten: without_location,
     }),
     short_actions: Some(&["look", "help"]),
+    // Of the instruction in public code, and of a first observation.
+    episode_openings: &["Interact with a household", "You are in the middle of a room"],
     answers_list_request: |task| Label::is_task_id(&task.id),
     own_words: &[OwnWords {
         task_type: None,

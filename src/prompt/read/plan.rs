@@ -28,29 +28,28 @@ const LABELS: &[&str] = &[
     "advice",
 ];
 
-/// Beginnings of lines with which a model that doesn't stop starts to make up the next trial.
-const NEXT_TRIAL_MARKERS: &[&str] = &[
-    "STATUS:",
-    "Here is the task",
-    "Your task is to:",
-    "Interact with a household",
-    "You are in the middle of a room",
-];
+/// Beginnings of lines with which a model that doesn't stop starts to make up the next trial, in any environment.
+const NEXT_TRIAL_MARKERS: &[&str] = &["STATUS:", "Here is the task", "Your task is to:"];
 
 /// Parses a mentor's reply as one text (a plan, an experience, a lesson). Removes fences,
 /// reasoning and the leading label, and keeps the lines. A dictionary or list becomes lines. Linear in the length of
-/// the reply.
-pub fn read_free_text(reply: &str) -> FreeText {
-    read_text(reply, FreeTextBuilder::default())
+/// the reply. The text ends where a trial begins that the model made up: before `Your task is to:` and the like, and
+/// before the given beginnings of lines.
+pub fn read_free_text(reply: &str, episode_openings: &[&str]) -> FreeText {
+    read_text(reply, episode_openings, FreeTextBuilder::default())
 }
 
 /// Parses a mentor's reply as a program, one statement per line. Like [`read_free_text`], except that text after `#` is a comment,
 /// even if it begins with a label.
-pub fn read_program(reply: &str) -> FreeText {
-    read_text(reply, FreeTextBuilder { has_comments: true, ..FreeTextBuilder::default() })
+pub fn read_program(reply: &str, episode_openings: &[&str]) -> FreeText {
+    read_text(reply, episode_openings, FreeTextBuilder { has_comments: true, ..FreeTextBuilder::default() })
 }
 
-fn read_text(reply: &str, mut builder: FreeTextBuilder) -> FreeText {
+fn read_text(reply: &str, episode_openings: &[&str], mut builder: FreeTextBuilder) -> FreeText {
+    let is_next_trial = |line: &str| {
+        let line = line.trim_start_matches(['>', ' ']);
+        NEXT_TRIAL_MARKERS.iter().chain(episode_openings).any(|opening| line.starts_with(opening))
+    };
     let mut log = ParseLog::new(reply);
     let body = log.after_reasoning();
     let whole = body.trim();
@@ -70,9 +69,7 @@ fn read_text(reply: &str, mut builder: FreeTextBuilder) -> FreeText {
     } else {
         let body = strip_outer_quotes(whole);
         for line in body.lines() {
-            if !builder.text.is_empty()
-                && NEXT_TRIAL_MARKERS.iter().any(|m| line.trim_start_matches(['>', ' ']).starts_with(m))
-            {
+            if !builder.text.is_empty() && is_next_trial(line) {
                 let start = log.span_of(line).start;
                 log.complain("a trial that the model made up was not used", &reply[start..]);
                 break;

@@ -100,7 +100,7 @@ fn the_corpus_of_actor_replies_is_parsed() {
 fn the_corpus_of_mentor_plans_is_parsed() {
     let mut wrong = Vec::new();
     for case in load_cases::<PlanCase>(include_str!("tests/plan.toml")) {
-        let read = read_free_text(&case.text);
+        let read = read_free_text(&case.text, &[]);
         if (&read.text, &read.sections) != (&case.plan, &case.sections) {
             wrong.push(format!("{}: {read:#?}", case.name));
         }

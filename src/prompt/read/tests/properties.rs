@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn a_plan_invents_nothing_and_loses_nothing(reply in REPLY_PIECES) {
-        let read = read_free_text(&reply);
+        let read = read_free_text(&reply, &[]);
         prop_assert!(contains_in_order(&read.text, &reply), "{:?} invented from {:?}", read, reply);
         let reported: Vec<&Range<usize>> =
             read.markup.iter().chain(read.complaints.iter().map(|c| &c.span)).collect();
@@ -122,7 +122,7 @@ proptest! {
 
     #[test]
     fn every_text_is_parsed_without_a_panic(reply in "(\\PC|\\\\|\\\\u12|\\\\ud83d|\n|'|\"|\\[|\\{|:|,){0,60}") {
-        let _ = (read_items(&reply), read_free_text(&reply), super::read_reply(&reply));
+        let _ = (read_items(&reply), read_free_text(&reply, &[]), super::read_reply(&reply));
     }
 
     #[test]
@@ -274,7 +274,7 @@ fn assert_linear(start: &str, piece: &str, length: usize) {
     let fastest = |reply: &str| {
         let measure = || {
             let start = Instant::now();
-            let _ = (read_items(reply), read_free_text(reply), super::read_reply(reply));
+            let _ = (read_items(reply), read_free_text(reply, &[]), super::read_reply(reply));
             start.elapsed()
         };
         (0..3).map(|_| measure()).min().unwrap_or_default()
