@@ -1,4 +1,4 @@
-//! Detectors and rules for grid worlds (BabyAI). The five situations of the paper (OmniReflect, appendix F) are: the
+//! Detectors and rules for grid worlds. The five situations of the paper (OmniReflect, appendix F) are: the
 //! agent goes in circles, finds a key, finds the door, finds the target, or must first drop what it carries. In
 //! addition, every kind of rejected action is detected.
 

@@ -1,5 +1,5 @@
 //! Names of environments and methods belong into their folder and their entry of the catalog. Everything else asks the
-//! catalog. What is left elsewhere is listed here with its reason. A comment may name a paper or its code as a source.
+//! catalog. What is left elsewhere is listed here with its reason. A comment may name a paper or its code in a sentence that cites it.
 
 use crate::source_tree::{Module, SourceTree, attributes, files, is_for_tests};
 use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
@@ -41,11 +41,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("cli/config/keys.rs", "alfworld", "the variable that its own tools read too"),
     ("cli/config/keys.rs", "react", "the interface"),
     ("prompt/interface.rs", "react", "the interface"),
-    (
-        "prompt/read/plan.rs",
-        "household",
-        "a line of public code's prompts that any model may repeat; a reply is read without its task",
-    ),
     ("domain/advice_effect.rs", "dora", "the paper whose definition it is"),
     ("domain/run.rs", "react", "the interface"),
     ("domain/common_settings.rs", "fcrf", "where a value comes from, and its name in journals"),
@@ -68,9 +63,12 @@ const SHORT_NAMES: &[&str] = &["react", "expel", "rci", "dora"];
 /// Other words for the same.
 const SYNONYMS: &[(&str, &str)] = &[("hotpotqa", "hotpot"), ("scienceworld", "science"), ("rci", "irci")];
 
-/// What a comment that names a source contains.
-const SOURCE_WORDS: &[&str] =
-    &["paper", "code", "appendix", "section", "table", "algorithm", "figure", "docs/", ".md"];
+/// What a sentence that cites a source contains.
+const SOURCES: &[&str] = &["paper", "public code", "'s code", "docs/", ".md"];
+
+/// Parts of a paper: a citation says which one, by a number, or an appendix by a letter.
+const PARTS_OF_PAPERS: &[&str] =
+    &["section", "sections", "table", "tables", "algorithm", "figure", "figures"];
 
 /// Finds every name of the catalog outside its folder, as `file: name` with the identifiers, strings and comments that contain it.
 pub(crate) fn misplaced_names(tree: &SourceTree) -> Vec<String> {
@@ -153,15 +151,41 @@ fn comments(text: &str) -> Vec<String> {
     all
 }
 
-/// Returns whether a comment names an environment or a method other than as a source.
+/// Returns whether a comment names an environment or a method in a sentence that cites no source.
 fn is_named_in_comment(comment: &str, name: &str, letters: &str) -> bool {
-    let is_named = if PLAIN_WORDS.contains(&name) {
-        comment.contains(&format!("`{name}`"))
-    } else {
-        contains_name(&words(comment), letters)
+    let is_named = |sentence: &str| {
+        if PLAIN_WORDS.contains(&name) {
+            sentence.contains(&format!("`{name}`"))
+        } else {
+            contains_name(&words(sentence), letters)
+        }
     };
-    let lower = comment.to_lowercase();
-    is_named && !SOURCE_WORDS.iter().any(|word| lower.contains(word))
+    comment.split(". ").any(|sentence| is_named(sentence) && !cites_source(sentence))
+}
+
+fn cites_source(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let is_part = |pair: &[String]| {
+        let is_number = pair[1].starts_with(|c: char| c.is_ascii_digit());
+        PARTS_OF_PAPERS.contains(&pair[0].as_str()) && is_number
+            || pair[0] == "appendix" && pair[1].len() == 1
+    };
+    SOURCES.iter().any(|source| lower.contains(source)) || words(&lower).windows(2).any(is_part)
+}
+
+#[test]
+fn a_comment_may_name_a_method_only_in_a_sentence_that_cites_it() {
+    for cited in ["As in FCRF's public code.", "Lists (FCRF, tables 17 and 18)", "See methods.md 2.4, FCRF."]
+    {
+        assert!(!is_named_in_comment(cited, "fcrf", "fcrf"), "{cited}");
+    }
+    for (named, why) in [
+        ("Returns the exit code of FCRF's runs", "not the code of a paper"),
+        ("As the table of FCRF has it", "no number"),
+        ("Only for FCRF. The paper has none", "another sentence"),
+    ] {
+        assert!(is_named_in_comment(named, "fcrf", "fcrf"), "{why}");
+    }
 }
 
 /// Returns whether consecutive words are a name, however it is written: `sweet_sour`, `SweetSour` or `Sweet&Sour`.

@@ -36,7 +36,7 @@ pub enum GoalSeparator {
     /// With `, `, as AgentBoard's code prints it.
     #[default]
     Comma,
-    /// With one space, as in AgentBoard's published labels and in OmniReflect's tables.
+    /// With one space, as in AgentBoard's published labels and in the tables of OmniReflect's paper.
     Space,
 }
 

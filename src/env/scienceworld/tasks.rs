@@ -115,7 +115,7 @@ fn expand_pattern(text: &str) -> Option<Vec<Task>> {
     Some(tasks)
 }
 
-/// Returns the ids of Sweet&Sour's tasks, of which there are published figures.
+/// Returns the ids of the tasks of Sweet&Sour's paper, of which figures are published.
 pub fn published_keys() -> Vec<String> {
     tasks_in_rounds(Split::Test, PAPER_SET_VARIATIONS).into_iter().map(|task| task.id).collect()
 }

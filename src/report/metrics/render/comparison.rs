@@ -40,7 +40,7 @@ pub(super) fn write_comparisons(out: &mut String, format: Format, all: &[Metrics
     }
 }
 
-/// Returns success against calls, one series per configuration (OmniReflect, figure on call efficiency).
+/// Returns success against calls, one series per configuration (the figure on call efficiency in OmniReflect's paper).
 fn efficiency_table(all: &[Metrics]) -> Table {
     let rows = all.iter().flat_map(|metrics| {
         metrics.by_trial.iter().map(|trial| {
