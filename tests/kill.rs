@@ -336,7 +336,7 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> u32 {
         }
     });
     let mut keys = pty.master.take_writer().unwrap();
-    // Start the run once the first frame has been drawn.
+    // Start the run once the first frame has been drawn, at a random moment after it: where the program is then must not matter.
     let start = Instant::now();
     while output_bytes.lock().unwrap().is_empty() && start.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(5));

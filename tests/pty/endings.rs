@@ -295,7 +295,8 @@ impl PipedProgram {
         }
     }
 
-    /// Waits until the pipe of its output is full and stays so.
+    /// Waits until the pipe of its output is full and stays so. No condition says that the program is blocked: a pipe counts as full
+    /// once its last page is begun, and how many pages there are depends on the system. So nothing may have arrived for a while.
     fn wait_for_a_full_pipe(&self) {
         let start = Instant::now();
         let (mut before, mut since) = (0, start);
@@ -364,6 +365,7 @@ fn an_unread_pipe_does_not_keep_the_program_from_ending() {
         let (ended, took) = program.end_with_signal(Signal::TERM);
         assert_eq!(ended, Some(130), "{mode:?}");
         println!("{mode:?} into a pipe that nobody reads: ended {took:?} after SIGTERM");
+        // Nothing waits for this time: the program ends by itself a second after a signal that it can't act on.
         assert!(took <= Duration::from_secs(2), "{mode:?}: {took:?}");
         assert_closed(program.home.path(), "TERM");
     }

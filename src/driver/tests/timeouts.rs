@@ -221,6 +221,7 @@ fn a_past_query_waits_a_little_for_the_end_of_an_abandoned_one() {
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
     let opening = std::thread::spawn(move || {
+        // That nothing is opened can only be seen over a time. The query waits for two seconds in tests.
         std::thread::sleep(Duration::from_millis(400));
         let opened = worlds.load(Ordering::SeqCst);
         gate.open();

@@ -256,6 +256,19 @@ proptest! {
     }
 }
 
+/// Waits until a file that is written now has a later time than the journal: two changes within one tick of the file system's
+/// clock have the same time.
+fn wait_for_a_later_file_time(session: &TestSession) {
+    let time = |file: &Path| fs::metadata(file).unwrap().modified().unwrap();
+    let probe = session.trunk().with_extension("probe");
+    fs::write(&probe, "").unwrap();
+    while time(&probe) <= time(&session.trunk()) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        fs::write(&probe, "").unwrap();
+    }
+    fs::remove_file(&probe).unwrap();
+}
+
 /// Changes the journal without updating its checkpoints. The states must be those of the changed file.
 #[test]
 fn a_changed_journal_takes_precedence() {
@@ -286,8 +299,7 @@ fn a_changed_journal_takes_precedence() {
             640,
             "{description}: the checkpoint is used before the change"
         );
-        // Two changes within one tick of the file system's clock have the same time.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        wait_for_a_later_file_time(&session);
         let text = fs::read_to_string(session.trunk()).unwrap();
         let edited = edit(&text);
         assert!(edited.len() == text.len() && edited != text);
