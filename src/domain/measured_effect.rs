@@ -310,27 +310,10 @@ pub fn percent_interval(low: f64, high: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Regression: a lesson had "helped" with the interval [0, 24].
-    #[test]
-    fn a_bound_that_is_not_zero_does_not_look_like_zero() {
-        let cases = [
-            (0.12, 0.274, "[12, 27]"),
-            (0.004, 0.241, "[0.4, 24.1]"),
-            (0.0001, 0.2, "[0.1, 20.0]"),
-            (-0.3, -0.0049, "[-30.0, -0.5]"),
-            (0.0, 0.2, "[0, 20]"),
-            (-0.004, 0.004, "[-0.4, 0.4]"),
-        ];
-        for (low, high, expected) in cases {
-            assert_eq!(percent_interval(low, high), expected);
-        }
-    }
-
-    fn result(effect: &str, column: &str, version: u32, pairs: u64) -> MeasuredEffect {
-        MeasuredEffect {
+impl MeasuredEffect {
+    /// Returns a result of a measurement with tasks: the lesson helped.
+    pub(crate) fn sample(effect: &str, column: &str, version: u32, pairs: u64) -> Self {
+        Self {
             date: "2026-11-20".to_owned(),
             effect: effect.to_owned(),
             version,
@@ -357,10 +340,31 @@ mod tests {
             profile: String::new(),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: a lesson had "helped" with the interval [0, 24].
+    #[test]
+    fn a_bound_that_is_not_zero_does_not_look_like_zero() {
+        let cases = [
+            (0.12, 0.274, "[12, 27]"),
+            (0.004, 0.241, "[0.4, 24.1]"),
+            (0.0001, 0.2, "[0.1, 20.0]"),
+            (-0.3, -0.0049, "[-30.0, -0.5]"),
+            (0.0, 0.2, "[0, 20]"),
+            (-0.004, 0.004, "[-0.4, 0.4]"),
+        ];
+        for (low, high, expected) in cases {
+            assert_eq!(percent_interval(low, high), expected);
+        }
+    }
 
     #[test]
     fn a_result_is_described_at_three_lengths() {
-        let helped = result("a", "elsewhere", 1, 120);
+        let helped = MeasuredEffect::sample("a", "elsewhere", 1, 120);
         assert_eq!(helped.describe(), "+20 % elsewhere [12, 27] · 120 pairs");
         assert_eq!(helped.describe_short(), "+20 % elsewhere");
         assert_eq!(helped.describe_difference(), "+20 %");
@@ -397,7 +401,7 @@ mod tests {
         let here = |start| MeasuredEffect {
             start: Some(start),
             task: Some("easy/heat/23".to_owned()),
-            ..result("a", "here", 1, 60)
+            ..MeasuredEffect::sample("a", "here", 1, 60)
         };
         let moment = here(EffectStart::Moment { session: session(), episode: 2, step: 10, seq: Seq(45) });
         let from_start = here(EffectStart::Episode { session: session(), episode: 2 });
@@ -411,7 +415,7 @@ mod tests {
         let elsewhere = |asked| MeasuredEffect {
             start: Some(EffectStart::Tasks),
             asked,
-            ..result("b", "elsewhere", 1, 60)
+            ..MeasuredEffect::sample("b", "elsewhere", 1, 60)
         };
         assert_eq!(moment.describe(), "+20 % here from step 10 [12, 27] · 60 pairs");
         assert_eq!(from_start.describe(), "+20 % here from the start [12, 27] · 60 pairs");
@@ -451,7 +455,11 @@ mod tests {
 
     #[test]
     fn a_continued_measurement_is_shown_once() {
-        let all = [result("a", "here", 1, 20), result("b", "elsewhere", 1, 60), result("a", "here", 1, 40)];
+        let all = [
+            MeasuredEffect::sample("a", "here", 1, 20),
+            MeasuredEffect::sample("b", "elsewhere", 1, 60),
+            MeasuredEffect::sample("a", "here", 1, 40),
+        ];
         let shown: Vec<(&str, u64)> =
             MeasuredEffect::latest(&all).iter().map(|r| (r.effect.as_str(), r.pairs)).collect();
         assert_eq!(shown, [("a", 40), ("b", 60)]);
@@ -476,9 +484,9 @@ mod tests {
         let nothing = |effect, column| MeasuredEffect {
             difference: Some(0.0),
             verdict: "no effect seen".to_owned(),
-            ..result(effect, column, 1, 60)
+            ..MeasuredEffect::sample(effect, column, 1, 60)
         };
-        let answer = [result("a", "here", 1, 60), nothing("b", "elsewhere")];
+        let answer = [MeasuredEffect::sample("a", "here", 1, 60), nothing("b", "elsewhere")];
         let headline = |all: &[MeasuredEffect]| {
             MeasuredEffect::headline(all, 1).map(MeasuredEffect::describe_short).unwrap_or_default()
         };
@@ -487,19 +495,24 @@ mod tests {
         assert_eq!(both.map(MeasuredEffect::describe_short), ["+20 % here", "+0 % elsewhere"]);
         assert_eq!(headline(&[nothing("a", "here"), nothing("b", "elsewhere")]), "+0 % elsewhere");
         let harm = MeasuredEffect { verdict: "harmful".to_owned(), ..nothing("a", "here") };
-        assert_eq!(headline(&[harm, result("b", "elsewhere", 1, 60)]), "+0 % here");
+        assert_eq!(headline(&[harm, MeasuredEffect::sample("b", "elsewhere", 1, 60)]), "+0 % here");
         assert_eq!(MeasuredEffect::both_columns(&[&answer[0]], 1), None);
     }
 
     #[test]
     fn the_headline_is_about_the_present_text_and_elsewhere() {
-        let all = [result("a", "elsewhere", 1, 60), result("b", "here", 1, 60), result("c", "here", 2, 8)];
+        let all = [
+            MeasuredEffect::sample("a", "elsewhere", 1, 60),
+            MeasuredEffect::sample("b", "here", 1, 60),
+            MeasuredEffect::sample("c", "here", 2, 8),
+        ];
         let headline = |version| MeasuredEffect::headline(&all, version).map(|r| r.effect.as_str());
         assert_eq!(headline(1), Some("a"));
         assert_eq!(headline(2), Some("c"));
         assert_eq!(headline(3), Some("c"), "of earlier texts, the latest");
-        assert_eq!(MeasuredEffect::headline(&[result("d", "here", 1, 0)], 1), None);
-        let small_and_late = [result("a", "elsewhere", 1, 60), result("b", "elsewhere", 1, 2)];
+        assert_eq!(MeasuredEffect::headline(&[MeasuredEffect::sample("d", "here", 1, 0)], 1), None);
+        let small_and_late =
+            [MeasuredEffect::sample("a", "elsewhere", 1, 60), MeasuredEffect::sample("b", "elsewhere", 1, 2)];
         let shown = MeasuredEffect::headline(&small_and_late, 1).unwrap();
         assert_eq!(shown.pairs, 60, "of otherwise equal ones, the one with more pairs");
     }

@@ -596,30 +596,13 @@ fn exports_say_what_the_logs_of_measurements_say() {
     let mut record = record_of(&events_of(SESSION));
     let lesson = record.lessons()[0].id.clone();
     let result = MeasuredEffect {
-        date: "2026-11-20".to_owned(),
-        effect: "0a".to_owned(),
-        version: 1,
-        scope: "tasks".to_owned(),
-        column: Some("elsewhere".to_owned()),
         start: Some(EffectStart::Tasks),
-        task: None,
-        asked: None,
-        arms: ("with".to_owned(), "without".to_owned()),
-        outcome: "success".to_owned(),
-        pairs: 60,
         b: 12,
         c: 0,
         advice: Some(AdviceCounts { effective: 30, ineffective: 88, toxic: 2 }),
-        fact: None,
-        difference: Some(0.2),
         low: 0.1,
         high: 0.3,
-        alpha: 0.025,
-        margin: 0.1,
-        verdict: "helped".to_owned(),
-        live: false,
-        model: "rules".to_owned(),
-        profile: String::new(),
+        ..MeasuredEffect::sample("0a", "elsewhere", 1, 60)
     };
     let longer = MeasuredEffect { pairs: 120, b: 24, ..result.clone() };
     let of_another = (LessonId("not-here".into()), result.clone());

@@ -400,10 +400,5 @@ fn kept_lesson(harness: &Harness) -> (String, LessonCommand) {
 }
 
 fn sample_effect() -> crate::domain::MeasuredEffect {
-    serde_json::from_value(serde_json::json!({
-        "date": "2026-11-20", "effect": "0a1b2c3d4e5f", "version": 1, "scope": "tasks", "column": "elsewhere",
-        "arms": ["with", "without"], "outcome": "success", "pairs": 120, "b": 25, "c": 1, "difference": 0.2,
-        "low": 0.12, "high": 0.27, "alpha": 0.025, "margin": 0.1, "verdict": "helped", "model": "rules"
-    }))
-    .unwrap()
+    crate::domain::MeasuredEffect::sample("0a1b2c3d4e5f", "elsewhere", 1, 120)
 }

@@ -303,30 +303,14 @@ fn lessons_without_a_prompt_in_three_episodes_of_their_scope_are_never_used() {
 
 fn measured(column: &str, version: u32, verdict: &str, advice: Option<AdviceCounts>) -> MeasuredEffect {
     MeasuredEffect {
-        date: "2026-11-20".to_owned(),
-        effect: column.to_owned(),
-        version,
-        scope: "tasks".to_owned(),
-        column: Some(column.to_owned()),
-        start: None,
-        task: None,
-        asked: None,
-        arms: ("with".to_owned(), "without".to_owned()),
-        outcome: "success".to_owned(),
-        pairs: 20,
         b: 1,
         c: 9,
         advice,
-        fact: None,
         difference: Some(-0.4),
         low: -0.6,
         high: -0.1,
-        alpha: 0.025,
-        margin: 0.1,
         verdict: verdict.to_owned(),
-        live: false,
-        model: "rules".to_owned(),
-        profile: String::new(),
+        ..MeasuredEffect::sample(column, column, version, 20)
     }
 }
 

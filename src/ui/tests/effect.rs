@@ -375,30 +375,9 @@ fn finished(query: &EffectQuery) -> (Answer, MeasuredEffect) {
     let Answer::Effect(Ok(shown)) = progress(query, EffectPhase::Idle, 90) else { unreachable!() };
     let mut progress = (*shown.0).clone();
     let kept = MeasuredEffect {
-        date: "2026-11-20".to_owned(),
-        effect: "elsewhere".to_owned(),
-        version: 1,
-        scope: "tasks".to_owned(),
-        column: Some("elsewhere".to_owned()),
         start: Some(EffectStart::Tasks),
-        task: None,
-        asked: None,
-        arms: ("with".to_owned(), "without".to_owned()),
-        outcome: "success".to_owned(),
-        pairs: 120,
-        b: 25,
-        c: 1,
         advice: Some(AdviceCounts { effective: 30, ineffective: 88, toxic: 2 }),
-        fact: None,
-        difference: Some(0.2),
-        low: 0.12,
-        high: 0.27,
-        alpha: 0.025,
-        margin: 0.1,
-        verdict: "helped".to_owned(),
-        live: false,
-        model: "rules".to_owned(),
-        profile: String::new(),
+        ..MeasuredEffect::sample("elsewhere", "elsewhere", 1, 120)
     };
     progress.columns[1].kept = Some(kept.clone());
     (Answer::Effect(Ok(PtrEqArc(Arc::new(progress)))), kept)
