@@ -102,8 +102,8 @@ fn parse_verb(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String>
         Verb::Pause | Verb::PauseRun => one(Command::Pause),
         Verb::Cancel => one(Command::Cancel),
         Verb::Approve => one(Command::Approve),
-        Verb::Override => one(override_command(argument()?, state.setting(OVERRIDE_SHOWN_AS), state)),
-        Verb::OverrideAsEdit => one(override_command(argument()?, ShownAs::HumanEdit, state)),
+        Verb::Override => one(override_command(typed.action()?, state.setting(OVERRIDE_SHOWN_AS), state)),
+        Verb::OverrideAsEdit => one(override_command(typed.action()?, ShownAs::HumanEdit, state)),
         Verb::Break => Ok(breakpoints::set_breakpoint(typed, rest.to_owned())),
         Verb::Watch => Ok(breakpoints::set_breakpoint(typed, format!("warn {rest}"))),
         Verb::Breaks => Ok(LineAction::Print(breakpoints::list_breakpoints(state))),
@@ -115,9 +115,9 @@ fn parse_verb(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String>
         Verb::AskAgain => one(Command::AskAgain),
         Verb::Repeat => Ok(LineAction::Commands(repeat_what_happened(state))),
         Verb::Act if state.has_failed_call(ModelRole::Actor) => {
-            Ok(LineAction::Commands(vec![Command::GiveUp, Command::Act(argument()?)]))
+            Ok(LineAction::Commands(vec![Command::GiveUp, Command::Act(typed.action()?)]))
         }
-        Verb::Act => one(Command::Act(argument()?)),
+        Verb::Act => one(Command::Act(typed.action()?)),
         Verb::Think => one(Command::Act(format!("think: {}", argument()?))),
         Verb::Confirm if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
         Verb::Play if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),

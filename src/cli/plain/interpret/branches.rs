@@ -1,7 +1,7 @@
 //! Commands about branches and past steps.
 
 use super::LineAction;
-use super::typed_verb::TypedVerb;
+use super::typed_verb::{TypedVerb, parse_action};
 use crate::cli::plain::seek::Seek;
 use crate::engine::Command;
 use crate::journal::LabelChange;
@@ -19,7 +19,8 @@ pub(super) fn parse_seek(typed: TypedVerb<'_>, seek: impl FnOnce(u32) -> Seek) -
 pub(super) fn parse_fork(typed: TypedVerb<'_>) -> Result<LineAction, String> {
     let (number, action) = typed.split_first();
     let step: u32 = number.parse().map_err(|_| typed.missing_argument())?;
-    Ok(LineAction::Fork { step, action: (!action.is_empty()).then(|| action.to_owned()) })
+    let action = if action.is_empty() { None } else { Some(parse_action(action)?) };
+    Ok(LineAction::Fork { step, action })
 }
 
 /// Parses `B TEXT`: a branch and its new label.

@@ -27,7 +27,9 @@ pub(in crate::cli::plain) fn help_text() -> String {
     }
     let _ = writeln!(
         out,
-        "Palette action names work here as well, with or without the colon:\n{};\n\
+        "An ACTION that begins with a double quote is a JSON string, so that it can have several lines:\n\
+         act \"def f():\\n  return 1\"\n\
+         Palette action names work here as well, with or without the colon:\n{};\n\
          a bare number such as :37 shows that step. Actions that only change the view, such as zoom and theme, need the\n\
          screen and say so.",
         names_of_actions().join(", ")

@@ -56,6 +56,26 @@ fn actions_that_need_the_screen_say_what_to_do_instead() {
     }
 }
 
+/// Regression: a program, which has several lines, could not be typed.
+#[test]
+fn an_action_in_double_quotes_has_several_lines() {
+    let state = State::default();
+    let program = "def f():\n  return \"1\"";
+    let typed = serde_json::to_string(program).unwrap();
+    let act = LineAction::Commands(vec![Command::Act(program.to_owned())]);
+    assert_eq!(parse_line(&format!("act {typed}"), &state), Ok(act));
+    let Ok(LineAction::Commands(commands)) = parse_line(&format!("o {typed}"), &state) else { panic!() };
+    assert!(matches!(&commands[..], [Command::Override { action, .. }] if action == program), "{commands:?}");
+    let fork = LineAction::Fork { step: 3, action: Some(program.to_owned()) };
+    assert_eq!(parse_line(&format!("fork 3 {typed}"), &state), Ok(fork));
+    // Any other action is taken as it is.
+    let quoted = LineAction::Commands(vec![Command::Act(r#"type "a\n""#.to_owned())]);
+    assert_eq!(parse_line(r#"act type "a\n""#, &state), Ok(quoted));
+    let error = parse_line("act \"open", &state).unwrap_err();
+    assert!(error.starts_with("an action that begins with a double quote must be a JSON string"), "{error}");
+    assert!(help_text().contains("act \"def f():\\n  return 1\""), "{}", help_text());
+}
+
 #[test]
 fn help_lists_verbs_with_arguments_and_abbreviations() {
     let help = help_text();

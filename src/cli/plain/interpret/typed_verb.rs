@@ -11,6 +11,16 @@ pub(super) struct TypedVerb<'a> {
     pub(super) rest: &'a str,
 }
 
+/// Returns an action as it was typed. One that begins with a double quote is a JSON string, so that it can have several
+/// lines.
+pub(super) fn parse_action(text: &str) -> Result<String, String> {
+    if !text.starts_with('"') {
+        return Ok(text.to_owned());
+    }
+    serde_json::from_str(text)
+        .map_err(|error| format!("an action that begins with a double quote must be a JSON string: {error}"))
+}
+
 impl<'a> TypedVerb<'a> {
     /// Joins a verb, its word and its arguments.
     ///
@@ -40,6 +50,11 @@ impl<'a> TypedVerb<'a> {
     /// Returns the arguments of a verb that needs some.
     pub(super) fn argument(&self) -> Result<String, String> {
         if self.rest.is_empty() { Err(self.missing_argument()) } else { Ok(self.rest.to_owned()) }
+    }
+
+    /// Returns the action that is the argument.
+    pub(super) fn action(&self) -> Result<String, String> {
+        parse_action(&self.argument()?)
     }
 
     /// Returns the message for an argument that is missing.
