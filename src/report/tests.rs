@@ -471,6 +471,14 @@ fn exports_show_questions_complaints_failed_calls_and_parents() {
     assert_eq!(document["episodes"][0]["steps"][0]["unusable"], 1);
 }
 
+/// Regression: a program was printed on one line.
+#[test]
+fn a_transcript_has_each_line_of_a_program() {
+    let session = SESSION.replace("go to microwave 1", "def f():\\n\\n    return 1");
+    let output = render_transcript(&events_of(&session));
+    assert!(output.contains(")\n        def f():\n            return 1\n"), "{output}");
+}
+
 /// Regression: an action that replaced a thought was shown as replacing nothing, with the thought kept.
 #[test]
 fn an_action_that_replaces_a_thought_is_shown_in_every_export() {

@@ -124,7 +124,15 @@ fn write_block(out: &mut String, block: &Block<'_>, step: u32) {
         _ => " ".repeat(6),
     };
     let note = block.note().map_or_else(String::new, |note| format!("  ({})", plain_text(&note)));
-    write_line(out, &format!("{margin}{mark}"), &format!("{}{note}", plain_text(&block.line())));
+    let text = plain_text(&block.line());
+    if matches!(block, Block::Action { .. } | Block::Proposal(_)) && text.trim_end().contains('\n') {
+        write_line(out, &format!("{margin}{}", mark.trim_end()), &note);
+        for part in clean(&text).lines().filter(|line| !line.trim().is_empty()) {
+            let _ = writeln!(out, "        {}", part.trim_end());
+        }
+        return;
+    }
+    write_line(out, &format!("{margin}{mark}"), &format!("{text}{note}"));
     if let Block::Reflection(reflection) = block {
         for item in &reflection.items {
             write_line(out, "        - ", &plain_text(&lesson_line(&item.text)));
