@@ -80,7 +80,8 @@ pub const S_FREQ: TypedSetting<u64> = TypedSetting::number(
     10,
     (0, MAX_NUMBER),
     Paper,
-);
+)
+.with_label("summary interval");
 
 /// Sessions without it never summarised their calibration.
 pub const SUMMARY_AFTER_CALIBRATION: TypedSetting<bool> = TypedSetting::switch(
