@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) const TESTS: &[Test] = &[
     ("the screen shows an episode", the_screen_shows_an_episode),
+    ("the HTML of a page and its picture are shown", the_html_and_the_picture_are_shown),
     ("DORA's ten tasks are played on the screen", ten_tasks_are_played),
 ];
 
@@ -27,6 +28,34 @@ fn the_screen_shows_an_episode() {
     let played = PlayedSession::watch(root.path(), task, &options(&[]), 3);
     check_pictures("miniwob", &played.session.trunk());
     played.end();
+}
+
+/// The step details have the page's HTML, and the exported report a picture of the page at the end.
+fn the_html_and_the_picture_are_shown() {
+    let id = "click-test/1";
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_retrospect"));
+    command.args(["run", "--env", "miniwob", "--task", id, "--actor", "rules", "--mentor", "none"]);
+    command.args(["--method", "react", "--max-steps", "5"]);
+    let mut window = Terminal::start(command, 120, 36, None);
+    wait_for(&window, id, "your turn");
+    window.press("i");
+    wait_for(&window, id, "page's HTML");
+    assert!(window.text().contains("page's HTML <div id=\"wrap\">"), "{}", window.text());
+    window.press("\x1b");
+    window.wait_until_gone("page's HTML");
+    window.press(" ");
+    wait_for(&window, id, "Episode 1 ended");
+    window.press("\x1b");
+    window.wait_until_gone("Episode 1 ended");
+    window.press("q");
+    assert_eq!(window.wait_for_exit(), 0);
+    let mut export = std::process::Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    export.args(["export", "--last", "--format", "html"]).env("RETROSPECT_SESSIONS", window.sessions.path());
+    let output = export.env("RETROSPECT_CONFIG_DIR", window.sessions.path()).output().unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    let picture =
+        "<img class=\"shot\" alt=\"screenshot at the end of episode 1\" src=\"data:image/png;base64,iVBOR";
+    assert!(page.contains(picture), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn ten_tasks_are_played() {
