@@ -61,7 +61,7 @@ pub use run_config::{RunConfig, RunFactory};
 pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording, rule_based_actor};
 pub use sample_order::SampleOrder;
 pub use startup::{Driver, Resumed, open_read_only};
-pub use store::{Handle, Health, Live, LiveCall, LiveJob, Message, Signal, Store};
+pub use store::{EnvWorkKind, Handle, Health, Live, LiveCall, LiveEnvWork, LiveJob, Message, Signal, Store};
 pub use streamed_text::StreamedText;
 pub use thread_priority::lower_thread_priority;
 

@@ -9,10 +9,12 @@ use super::env_worker::{EnvWorker, failed_call_reply};
 use super::past_query::{PastHint, PastQuery, PastQuestion};
 use super::pending_requests::{PendingRequest, TimedRequest};
 use super::snapshot_cache::{RebuildError, RebuildPlan};
+use super::store::{EnvWorkKind, LiveEnvWork};
 use super::{Driver, Message, Signal, worlds};
 use crate::engine::Effect;
 use crate::env::{EnvError, TimeLimits};
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 const LISTING_CHANGED_WORLD: &str = "listing the actions changed the environment; it is rebuilt as it was before, and compared with the journal";
@@ -34,7 +36,19 @@ impl Driver {
         self.pending_requests.queue.push_back(TimedRequest { request: pending, deadline, limits });
         if self.pending_requests.queue.len() == 1 {
             self.start_timeout();
+            self.show_first_request();
         }
+    }
+
+    /// Shows what the environment is doing, and since when.
+    fn show_first_request(&self) {
+        let kind = match self.pending_requests.queue.front().map(|first| &first.request) {
+            Some(PendingRequest::Call(_)) => Some(EnvWorkKind::Call),
+            Some(PendingRequest::Rebuild(_)) => Some(EnvWorkKind::Rebuild),
+            _ => None,
+        };
+        let work = kind.map(|kind| LiveEnvWork { kind, started: Instant::now() });
+        self.store.edit_live(|live| live.env_work = work);
     }
 
     fn deadlines_of(&self, request: &EnvRequest) -> TimeLimits {
@@ -134,6 +148,7 @@ impl Driver {
         }
         let request = self.pending_requests.queue.pop_front().map(|first| first.request);
         self.start_timeout();
+        self.show_first_request();
         match (request, response.answer) {
             (Some(PendingRequest::Call(_)), EnvAnswer::Reply(_, reply)) => {
                 self.handle_message(Message::Reply(self.epoch, reply));
@@ -202,6 +217,7 @@ impl Driver {
         }
         self.pending_requests.stop_timeout();
         let mut queue = std::mem::take(&mut self.pending_requests.queue);
+        self.show_first_request();
         match EnvWorker::start_after(
             self.env_worker.printed_text(),
             self.pending_requests.worker_number + 1,

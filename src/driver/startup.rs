@@ -319,6 +319,7 @@ impl Drop for EndNotifier {
     fn drop(&mut self) {
         self.0.edit_live(|live| {
             live.clear_calls();
+            live.env_work = None;
             if live.health == Health::Running {
                 live.health = Health::Ended;
             }

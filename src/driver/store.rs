@@ -66,6 +66,22 @@ pub struct LiveJob {
     pub progress: Arc<JobProgress>,
 }
 
+/// What the environment is doing. Never part of the state.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveEnvWork {
+    pub kind: EnvWorkKind,
+    pub started: Instant,
+}
+
+/// What an environment may be doing that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnvWorkKind {
+    /// It starts, or executes an action.
+    Call,
+    /// It is brought back to where the episode was.
+    Rebuild,
+}
+
 /// The condition of the driver. Not part of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
@@ -95,6 +111,7 @@ pub struct Live {
     pub jobs: Vec<LiveJob>,
     /// Samples in progress, in the order of their requests.
     pub samples: Vec<LiveSample>,
+    pub env_work: Option<LiveEnvWork>,
     pub health: Health,
     /// The last few signals with their numbers, newest last.
     pub signals: Vec<(u64, Signal)>,

@@ -250,7 +250,10 @@ impl App {
     fn next_wake(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME_INTERVAL);
         let live = &self.frame.live;
-        let has_calls = !live.calls.is_empty() || !live.jobs.is_empty() || !live.samples.is_empty();
+        let has_calls = !live.calls.is_empty()
+            || !live.jobs.is_empty()
+            || !live.samples.is_empty()
+            || live.env_work.is_some();
         let moving = has_calls && live.health == Health::Running;
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });

@@ -3,7 +3,7 @@
 
 use crate::catalog::{Lane, LessonForms, lanes_for_method, lesson_kinds, visible_lane_count};
 use crate::domain::{BranchId, Lesson, LessonId, MeasuredEffect, ReflectionKind, Seq, Step};
-use crate::driver::{Halt, Health, Live, Store};
+use crate::driver::{EnvWorkKind, Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
 use crate::text::with_program_name;
 use crate::timeline::{MemoryTimeline, ReadPast as _};
@@ -262,6 +262,18 @@ impl<'a> Context<'a> {
     /// Returns whether a model call or a job is in flight.
     pub fn is_thinking(&self) -> bool {
         self.frame.head.calls.values().any(Effect::is_cancellable)
+    }
+
+    /// Returns for how many seconds the environment has been starting, being restored, or executing an action.
+    pub fn env_work_seconds(&self) -> Option<u64> {
+        let work = self.frame.live.env_work?;
+        Some(self.now.saturating_duration_since(work.started).as_secs())
+    }
+
+    /// Returns whether the environment is being brought back to where the episode was. What is done within a second isn't shown.
+    pub fn is_restoring_environment(&self) -> bool {
+        let is_rebuild = self.frame.live.env_work.is_some_and(|work| work.kind == EnvWorkKind::Rebuild);
+        is_rebuild && self.env_work_seconds() > Some(0)
     }
 
     /// Returns whether the session is read-only: commands are rejected.

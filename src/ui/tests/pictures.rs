@@ -1,8 +1,8 @@
 //! Pictures of the layouts at the four sizes, and of other states of the screen.
 
 use super::{SIZES, TestScreen, screen_text, style_grid};
-use crate::domain::{Autonomy, EndReason, LessonId, LessonOp, LessonStatus, Seq};
-use crate::driver::LiveCall;
+use crate::domain::{Autonomy, CallId, EndReason, EpisodeRole, LessonId, LessonOp, LessonStatus, Seq};
+use crate::driver::{EnvWorkKind, LiveCall, LiveEnvWork};
 use crate::engine::{Cause, Event, Failure};
 use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, sample_session};
@@ -96,6 +96,27 @@ fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
     stage.model.focus = Focus::Lanes;
     stage.model.zoomed = true;
     insta::assert_snapshot!("lane_zoomed_80x24", screen_text(&stage.draw()));
+}
+
+/// Regression: while an environment started, which may take a minute, nothing said what was awaited and for how long.
+#[test]
+fn work_of_an_environment_is_named_with_its_seconds() {
+    let mut fixture = sample_session();
+    fixture.end_episode(true, EndReason::Won);
+    let task = fixture.store.head().run.as_ref().unwrap().tasks[0].clone();
+    let (task, role, call) = (Box::new(task), EpisodeRole::Test, CallId(900));
+    fixture.write(Cause::Policy, Event::EpisodeStarted { episode: 2, task, trial: 2, role, call });
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    let started = stage.now;
+    stage.now += std::time::Duration::from_secs(7);
+    for (kind, expected) in [
+        (EnvWorkKind::Call, ["STARTING 7 s", "starting household, 7 s"]),
+        (EnvWorkKind::Rebuild, ["RESTORING 7 s", "restoring the environment, 7 s"]),
+    ] {
+        stage.fixture.store.edit_live(|live| live.env_work = Some(LiveEnvWork { kind, started }));
+        let shown = screen_text(&stage.draw());
+        assert!(expected.iter().all(|part| shown.contains(part)), "{shown}");
+    }
 }
 
 /// The phrase for the mode in each situation.

@@ -94,8 +94,19 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, mo
         w.push_text((Role::Muted, ""), 2, Role::Muted, &message);
     } else if let Some(job) = state.calls.values().find_map(Effect::job) {
         w.push_line(2, [(Role::Muted, format!("{} {}", context.glyphs.ellipsis, job_label(job)))]);
-    } else if state.is_world_busy() {
-        w.push_line(2, [(Role::Muted, format!("{} waiting for the environment", context.glyphs.ellipsis))]);
+    } else if state.is_world_busy() || context.is_restoring_environment() {
+        let starting = state.calls.values().find_map(|call| match call {
+            Effect::ResetWorld { task, .. } => Some(task.env.as_str()),
+            _ => None,
+        });
+        let what = match starting {
+            _ if context.is_restoring_environment() => "restoring the environment".to_owned(),
+            Some(env) => format!("starting {env}"),
+            None => "waiting for the environment".to_owned(),
+        };
+        let seconds = context.env_work_seconds().filter(|seconds| *seconds > 0);
+        let seconds = seconds.map_or_else(String::new, |seconds| format!(", {seconds} s"));
+        w.push_line(2, [(Role::Muted, format!("{} {what}{seconds}", context.glyphs.ellipsis))]);
     }
     // While nothing can be saved, only a retry of the write has an effect; the footer names its key.
     if context.is_read_only() || context.halt_reason().is_some() {

@@ -251,8 +251,13 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         };
         return (format!("{word} {seconds} s"), Role::ModeThinking);
     }
+    let env_seconds = context.env_work_seconds();
+    if context.is_restoring_environment() {
+        return (format!("RESTORING {} s", env_seconds.unwrap_or(0)), Role::ModeThinking);
+    }
     if state.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. })) {
-        return ("STARTING".to_owned(), Role::ModeThinking);
+        let seconds = env_seconds.map_or_else(String::new, |seconds| format!(" {seconds} s"));
+        return (format!("STARTING{seconds}"), Role::ModeThinking);
     }
     match (state.run_status, state.autonomy) {
         (_, Autonomy::Human) if state.step_awaiting_decision().is_some() || state.is_waiting() => {
@@ -266,6 +271,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         (RunStatus::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
         (RunStatus::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
         (RunStatus::Paused, _) if state.grant.is_some() => ("STEPPING".to_owned(), Role::ModeThinking),
+        (RunStatus::Paused, _) if state.is_world_busy() => ("PAUSING".to_owned(), Role::ModePaused),
         (RunStatus::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
     }
 }
