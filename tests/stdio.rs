@@ -28,6 +28,9 @@ mod rewind;
 mod run;
 #[path = "stdio/sessions.rs"]
 mod sessions;
+#[cfg(feature = "tui")]
+#[path = "rig/terminal.rs"]
+mod terminal;
 #[path = "stdio/transcript.rs"]
 mod transcript;
 

@@ -101,17 +101,14 @@ impl PlainSession {
         let mut end_signal = Box::pin(signals::wait_for_signal());
         self.print_line(&format!("{}, plain mode: `help` lists the commands", program_name()))?;
         print_new_events(&self.handle, &mut self.printer)?;
-        if is_piped {
-            // Piped commands must apply to the restored environment, so wait twice: until the environment is rebuilt,
-            // and for the reply to the pause (a no-op here), which comes once the engine has processed that.
-            self.handle.wait_for_environment().await;
-            let _ = self.handle.send_and_wait(Command::Pause).await;
-        }
-        if self.handle.store.head().open_episode().is_none() {
-            // Start an episode, up to its first proposal. If the command is rejected, `print_signals` prints why.
-            let _ = self.handle.send_and_wait(Command::Step).await;
+        tokio::select! {
+            biased;
+            _ = &mut end_signal => return Ok(ExitReason::Interrupted),
+            () = self.prepare(is_piped) => {}
         }
         let mut running = false;
+        // Whether Ctrl-C has paused the run and no command has followed.
+        let mut is_interrupted = false;
         loop {
             print_new_events(&self.handle, &mut self.printer)?;
             self.print_signals()?;
@@ -128,27 +125,25 @@ impl PlainSession {
             if is_waiting {
                 self.print_status(&state)?;
             }
+            let mut signal = None;
             tokio::select! {
                 biased;
-                signal = &mut end_signal => {
-                    if signal != EndSignal::INTERRUPT || is_idle(&self.printer.state) {
-                        return Ok(ExitReason::Interrupted);
-                    }
-                    signals::acknowledge();
-                    end_signal = Box::pin(signals::wait_for_signal());
-                    running = false;
-                    self.handle.send(Command::Cancel);
-                    self.handle.send(Command::Pause);
-                    self.print_line("pausing; press Ctrl-C again to quit")?;
-                }
+                received = &mut end_signal => signal = Some(received),
                 line = input.recv(), if !is_piped || is_waiting => {
                     let Some(line) = line else { return Ok(ExitReason::Quit) };
                     let line = line.map_err(|e| {
                         CliError::file(std::path::Path::new("standard input"), "could not be read", &e)
                     })?;
-                    match self.handle_line(&line, &mut running).await? {
-                        std::ops::ControlFlow::Break(()) => return Ok(ExitReason::Quit),
-                        std::ops::ControlFlow::Continue(()) => {}
+                    is_interrupted = false;
+                    // The environment may not answer what the line asks.
+                    tokio::select! {
+                        biased;
+                        received = &mut end_signal => signal = Some(received),
+                        handled = self.handle_line(&line, &mut running) => {
+                            if handled?.is_break() {
+                                return Ok(ExitReason::Quit);
+                            }
+                        }
                     }
                 }
                 () = tokio::time::sleep(SILENCE_CHECK_INTERVAL) => {}
@@ -158,6 +153,32 @@ impl PlainSession {
                     }
                 }
             }
+            let Some(signal) = signal else { continue };
+            // A call to an environment can't be cancelled, and may be in flight for a long time after the pause.
+            if signal != EndSignal::INTERRUPT || is_interrupted || is_idle(&self.printer.state) {
+                return Ok(ExitReason::Interrupted);
+            }
+            is_interrupted = true;
+            signals::acknowledge();
+            end_signal = Box::pin(signals::wait_for_signal());
+            running = false;
+            self.handle.send(Command::Cancel);
+            self.handle.send(Command::Pause);
+            self.print_line("pausing; press Ctrl-C again to quit")?;
+        }
+    }
+
+    /// Starts an episode if none is open, up to its first proposal.
+    async fn prepare(&self, is_piped: bool) {
+        if is_piped {
+            // Piped commands must apply to the restored environment, so wait twice: until the environment is rebuilt,
+            // and for the reply to the pause (a no-op here), which comes once the engine has processed that.
+            self.handle.wait_for_environment().await;
+            let _ = self.handle.send_and_wait(Command::Pause).await;
+        }
+        if self.handle.store.head().open_episode().is_none() {
+            // If the command is rejected, `print_signals` prints why.
+            let _ = self.handle.send_and_wait(Command::Step).await;
         }
     }
 

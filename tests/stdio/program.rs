@@ -1,11 +1,15 @@
 //! The built program with environments that are other programs, from the configuration and from the command line.
 
+use super::processes::{wait_until, wait_until_gone};
 use super::{command, pids};
+use retrospect::engine::Event;
+use retrospect::journal::read_branch;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A folder with a configuration that names the corridor `mine`.
 fn folder() -> tempfile::TempDir {
@@ -387,4 +391,121 @@ fn a_dry_run_prints_no_control_sequences() {
     let arguments = ["run", "--dry-run", "--env", "mine", "--mentor", "none", "--method", "react"];
     let text = stdout(&output(folder.path(), &arguments));
     assert!(text.contains("You are in cell") && !text.contains('\u{1b}'), "{text:?}");
+}
+
+/// The arguments of a run of three steps whose environment hangs in the first one, if it is to.
+fn run_to_hang(folder: &Path, how: &str) -> Vec<&'static str> {
+    write_config(folder, "mine", "hang@step");
+    let config = fs::read_to_string(folder.join("config.toml")).unwrap();
+    // Nothing but the end of the program ends the wait.
+    fs::write(folder.join("config.toml"), config.replace("step = 50", "step = 3600")).unwrap();
+    let how = if how == "--plain" { "--plain" } else { "--headless" };
+    RUN.map(|word| if word == "--headless" { how } else { word })
+        .into_iter()
+        .chain(["--env", "mine", "--task", "east-4"])
+        .collect()
+}
+
+/// Waits until the fault has happened.
+fn wait_until_hanging(folder: &Path) {
+    wait_until("it doesn't hang", || folder.join("hang").exists());
+}
+
+fn only_journal(folder: &Path) -> PathBuf {
+    let mut sessions = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    sessions.find_map(|path| Some(path.join("branches/trunk.jsonl")).filter(|file| file.is_file())).unwrap()
+}
+
+/// Checks that the environment's process has ended, that the session was closed while its only step waited for an answer, and
+/// that it goes on from there.
+fn check_closed_in_step(folder: &Path, sessions: &Path, context: &str) {
+    pids(folder).into_iter().for_each(wait_until_gone);
+    let journal = only_journal(sessions);
+    let events = read_branch(&journal).unwrap().events;
+    let has = |is_it: fn(&Event) -> bool| events.iter().any(|envelope| is_it(&envelope.event));
+    assert!(matches!(events.last().unwrap().event, Event::Closed), "{context}: {:?}", events.last());
+    assert!(has(|event| matches!(event, Event::ActionTaken { .. })), "{context}");
+    assert!(!has(|event| matches!(event, Event::Observed { .. } | Event::CallFailed { .. })), "{context}");
+    let session = journal.parent().and_then(Path::parent).unwrap().to_str().unwrap();
+    // It hangs only once.
+    let resumed = output(folder, &["resume", session, "--headless"]);
+    assert!(stdout(&resumed).contains("3 steps"), "{context}");
+    let events = read_branch(&journal).unwrap().events;
+    let taken = events.iter().filter(|e| matches!(e.event, Event::ActionTaken { .. })).count();
+    assert_eq!(taken, 3, "{context}: the action is not taken twice");
+}
+
+fn wait_for_exit(program: &mut Child) -> Option<i32> {
+    wait_until_gone(program.id().cast_signed());
+    program.wait().unwrap().code()
+}
+
+fn send(program: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(program.id().cast_signed()).unwrap(), signal).unwrap();
+}
+
+/// Regression: in plain mode, Ctrl-C only paused, however often it was pressed, and a command that the environment didn't
+/// answer made it wait as well.
+#[test]
+fn a_signal_ends_the_program_while_its_environment_hangs() {
+    for (how, signals) in [
+        ("--headless", &[Signal::INT][..]),
+        ("--headless", &[Signal::TERM]),
+        ("--plain", &[Signal::TERM]),
+        ("--plain", &[Signal::INT, Signal::INT]),
+    ] {
+        let context = format!("{how} {signals:?}");
+        let folder = folder();
+        let folder = folder.path();
+        let (reader, mut input) = std::io::pipe().unwrap();
+        let mut child = program(folder, &run_to_hang(folder, how))
+            .stdin(reader)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        input.write_all(b"run\n").unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        wait_until_hanging(folder);
+        for (index, signal) in signals.iter().enumerate() {
+            if index > 0 {
+                assert!(lines.any(|line| line.contains("press Ctrl-C again to quit")), "{context}");
+            }
+            send(&child, *signal);
+        }
+        assert_eq!(wait_for_exit(&mut child), Some(130), "{context}");
+        drop(input);
+        check_closed_in_step(folder, &folder.join("sessions"), &context);
+    }
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn the_screen_closes_while_its_environment_hangs() {
+    use super::terminal::Terminal;
+    for quit in ["q", "\u{3}\u{3}", "SIGTERM"] {
+        let folder = folder();
+        let folder = folder.path();
+        let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(run_to_hang(folder, "").into_iter().filter(|word| *word != "--headless"));
+        command.env("RETROSPECT_CONFIG_DIR", folder);
+        let mut window = Terminal::start(command, 120, 36, None);
+        window.wait_for("your turn");
+        window.press("n");
+        wait_until_hanging(folder);
+        window.wait_for("waiting for the environment");
+        let expected = match quit {
+            "SIGTERM" => {
+                window.signal(Signal::TERM);
+                130
+            }
+            keys => {
+                window.press(keys);
+                0
+            }
+        };
+        assert_eq!(window.wait_for_exit(), expected, "{quit:?}");
+        window.assert_terminal_restored();
+        check_closed_in_step(folder, window.sessions.path(), quit);
+    }
 }

@@ -4,7 +4,7 @@ use super::availability::{is_driver_required, is_present_only, notify_read_only}
 use super::store_changes::dismiss_hint;
 use super::{copy, cursor, fork, lesson, playback, scroll, stepping, undo};
 use crate::domain::{Autonomy, EndReason};
-use crate::engine::{Command, RunStatus};
+use crate::engine::{Command, Effect, RunStatus};
 use crate::ui::chapters::shown_step;
 use crate::ui::draft::ForkChange;
 use crate::ui::facts::ended_episode;
@@ -276,8 +276,10 @@ pub(super) fn cancel_calls(model: &mut Model, context: &Context<'_>) -> Vec<Requ
     }
     model.last_interrupt = Some(context.now);
     let state = &context.frame.head;
-    let text = if context.is_thinking() || !state.calls.is_empty() {
+    let text = if context.is_thinking() || state.calls.values().any(Effect::is_cancellable) {
         "call cancelled; again within two seconds quits"
+    } else if !state.calls.is_empty() {
+        "pausing after the environment's answer; again within two seconds quits"
     } else if state.run_status != RunStatus::Paused || state.grant.is_some() {
         "paused; again within two seconds quits"
     } else {
