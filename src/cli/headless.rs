@@ -149,13 +149,15 @@ async fn drive_to_end(
     let end_signal = signals::wait_for_signal();
     tokio::pin!(end_signal);
     let rejected = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.message, r.hint);
-    if handle.store.head().failed_call.is_some() {
+    let head = handle.store.head();
+    if head.failed_call.is_some() || head.divergence.is_some() {
         // Retries the call that failed before the session was stopped; its cause may be fixed by now.
-        // The first wait ends once the environment is rebuilt, and the pause (a no-op here) once the result is known.
-        // A retry sent earlier could accept a difference that nobody has seen.
+        // The first wait ends once the environment is rebuilt, which settles a difference that is no longer there, and the
+        // pause (a no-op here) once the result is known. A retry sent earlier could accept a difference that nobody has seen.
         handle.wait_for_environment().await;
         handle.send_and_wait(Command::Pause).await.map_err(rejected)?;
-        if handle.store.head().divergence.is_none() {
+        let head = handle.store.head();
+        if head.divergence.is_none() && head.failed_call.is_some() {
             handle.send_and_wait(Command::Retry).await.map_err(rejected)?;
         }
     }

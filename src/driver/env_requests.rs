@@ -11,12 +11,14 @@ use super::pending_requests::{PendingRequest, TimedRequest};
 use super::snapshot_cache::{RebuildError, RebuildPlan};
 use super::store::{EnvWorkKind, LiveEnvWork};
 use super::{Driver, Message, Signal, worlds};
-use crate::engine::Effect;
+use crate::engine::{Cause, Effect, Event};
 use crate::env::{EnvError, TimeLimits};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::oneshot;
 
+pub(super) const NOT_OPEN: &str =
+    "the environment isn't open, because it failed; a retry or the next action opens it again";
 const LISTING_CHANGED_WORLD: &str = "listing the actions changed the environment; it is rebuilt as it was before, and compared with the journal";
 
 impl Driver {
@@ -127,7 +129,10 @@ impl Driver {
         if response.worker_number != self.pending_requests.worker_number {
             return;
         }
+        let had_lost_world = self.pending_requests.has_lost_world;
         self.pending_requests.has_lost_world |= response.has_lost_world;
+        // What was asked of no environment says only that there is none.
+        let why = |error: EnvError| if had_lost_world { NOT_OPEN.to_owned() } else { error.to_string() };
         let Some(first) = self.pending_requests.queue.front_mut() else { return };
         let is_awaited = match (&first.request, &response.answer) {
             (_, EnvAnswer::Replaying) => {
@@ -161,7 +166,7 @@ impl Driver {
                     self.store.signal(Signal::Notice(LISTING_CHANGED_WORLD.to_owned()));
                 }
                 let actions = actions.unwrap_or_else(|error| {
-                    self.report_failed_list(&error);
+                    self.report_failed_list(&why(error));
                     Vec::new()
                 });
                 // The receiver may be gone.
@@ -172,7 +177,7 @@ impl Driver {
                 self.list_in_copy(reply_to);
             }
             (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::Hint(hint)) => {
-                let _ = reply_to.send(hint.map_err(|error| error.to_string()));
+                let _ = reply_to.send(hint.map_err(why));
                 self.restore_if_lost(response.has_lost_world);
             }
             (Some(PendingRequest::HintForPerson(reply_to)), EnvAnswer::HintElsewhere) => {
@@ -205,8 +210,8 @@ impl Driver {
     }
 
     /// Tells the person who asked for the actions why there is no list.
-    fn report_failed_list(&self, error: &EnvError) {
-        self.store.signal(Signal::Notice(format!("the actions can't be listed: {error}")));
+    fn report_failed_list(&self, why: &str) {
+        self.store.signal(Signal::Notice(format!("the actions can't be listed: {why}")));
     }
 
     /// Handles a timeout of the first pending request. Reports it to the sender, and repeats the requests that were
@@ -250,7 +255,7 @@ impl Driver {
             }
             request => {
                 match request {
-                    PendingRequest::ListForPerson(_) => self.report_failed_list(&timeout),
+                    PendingRequest::ListForPerson(_) => self.report_failed_list(&timeout.to_string()),
                     // The receiver may be gone.
                     PendingRequest::HintForPerson(reply_to) => {
                         let _ = reply_to.send(Err(timeout.to_string()));
@@ -287,6 +292,13 @@ impl Driver {
         self.pending_requests.is_rebuilding = false;
         self.pending_requests.has_lost_world = !rebuilt.has_world;
         match rebuilt.outcome {
+            // It answers as recorded again, so there is nothing to decide on. Earlier versions also journaled a
+            // difference if it could not be opened.
+            Ok(()) if self.engine.state.divergence.is_some() => {
+                let settled = Event::Retried { call: None, reply_source: None };
+                self.commit(vec![(Cause::World, settled)]);
+                return self.advance();
+            }
             Ok(()) => {}
             Err(RebuildError::Differs(difference)) => {
                 self.handle_message(Message::Reply(self.epoch, *difference));

@@ -509,3 +509,24 @@ fn the_screen_closes_while_its_environment_hangs() {
         check_closed_in_step(folder, window.sessions.path(), quit);
     }
 }
+
+/// Regression: a journaled difference outlived its cause, and each later `resume --headless` stopped at it.
+#[test]
+fn a_difference_that_is_gone_does_not_stop_a_resumed_run() {
+    let folder = folder();
+    let folder = folder.path();
+    // Each process but the first one answers in other words.
+    write_config(folder, "mine", "drifts");
+    let mut run = RUN.to_vec();
+    run[1] = "--plain";
+    let mut plain = program(folder, &[&run[..], &["--env", "mine", "--task", "east-4"]].concat());
+    let mut plain = plain.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    plain.stdin.take().unwrap().write_all(b"o east\nquit\n").unwrap();
+    stdout(&plain.wait_with_output().unwrap());
+    let differing = output(folder, &["resume", "--last", "--headless"]);
+    let text = String::from_utf8_lossy(&differing.stderr);
+    assert!(!differing.status.success() && text.contains("the rebuilt environment replies"), "{text}");
+    write_config(folder, "mine", "none");
+    assert!(stdout(&output(folder, &["resume", "--last", "--headless"])).contains("3 steps"));
+    assert!(stdout(&output(folder, &["verify", "--last"])).contains("OK"));
+}

@@ -2,7 +2,7 @@
 //! environment that no longer exists.
 
 use crate::domain::{Seq, StepResult};
-use crate::engine::{Envelope, Event};
+use crate::engine::{Cause, Envelope, Event};
 
 /// One accepted difference.
 struct AcceptedDifference {
@@ -30,6 +30,8 @@ impl AcceptedDifferences {
             Event::Diverged { episode, step, actual: now, .. } => {
                 self.pending = Some((*episode, *step, now.clone()));
             }
+            // The environment answered as recorded again.
+            Event::Retried { .. } if envelope.cause == Cause::World => self.pending = None,
             Event::Retried { .. } => {
                 let accepted = self.pending.take();
                 self.accepted.extend(accepted.map(|(episode, step, now)| AcceptedDifference {

@@ -8,7 +8,7 @@ use crate::domain::{
     SegmentLabel, SegmentOrigin, SegmentRecord, StepResult,
 };
 use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig, Signal};
-use crate::engine::{Command, Intent, Method, PromptDraft, State};
+use crate::engine::{Command, Intent, Method, PromptDraft, Reply, State};
 use crate::env::{EnvError, Environment, StopHandle, TimeLimits};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
@@ -260,6 +260,55 @@ fn an_environment_that_cannot_be_opened_is_a_failure_that_a_later_resume_clears(
     resumed.handle.send(Command::Retry);
     step_to(&resumed.handle, 4);
     resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+/// Regression: earlier versions journaled an environment that could not be opened as a difference, at which every later resume
+/// stopped, also when it could be opened again.
+#[test]
+fn a_journaled_difference_is_settled_once_the_environment_answers_as_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
+    step_to(&handle, 2);
+    let difference = Reply::Diverged {
+        episode: 1,
+        step: 0,
+        recorded: "Your task is to: count.".to_owned(),
+        actual: "the environment could not be opened: its program is not installed".to_owned(),
+    };
+    handle.inbox().send(Message::Reply(0, difference)).ok().unwrap();
+    wait_until(&handle, |h| h.store.head().divergence.is_some());
+    let undoable = handle.store.head().undo_stack.len();
+    handle.quit();
+    thread.join().unwrap();
+    let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
+    wait_until(&resumed.handle, |h| h.store.head().divergence.is_none());
+    assert_eq!(resumed.handle.store.head().undo_stack.len(), undoable, "no person has accepted anything");
+    step_to(&resumed.handle, 4);
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+/// Regression: a person who asked for the actions then was told that no episode had begun.
+#[test]
+fn a_list_without_an_environment_says_that_it_is_not_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
+    step_to(&handle, 2);
+    handle.quit();
+    thread.join().unwrap();
+    let (run_config, _) = hooked_worlds(Duration::from_secs(60), |world, call| match (world, call) {
+        (1, EnvCall::Reset) => Err(EnvError::Died { what: "it broke".to_owned() }),
+        _ => Ok(()),
+    });
+    let resumed = Driver::resume(&session.dir, |_| Ok(run_config)).unwrap();
+    let handle = resumed.handle;
+    assert_eq!(admissible(&handle), Vec::<String>::new());
+    let expected = format!("the actions can't be listed: {}", crate::driver::env_requests::NOT_OPEN);
+    assert_eq!(notices(&handle).last(), Some(&expected));
+    step_to(&handle, 3);
+    assert_eq!(admissible(&handle), ["count"]);
+    handle.quit();
     resumed.thread.join().unwrap();
 }
 
