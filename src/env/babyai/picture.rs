@@ -1,8 +1,8 @@
 //! A grid environment: what the agent has seen, what it sees now, and on demand the ground truth.
 //!
-//! A cell is as large as fits: six columns and three rows, or five and two, with a shape; two columns with a sign; or only that
-//! sign. All but the last have the letter of a colour. Text beside the grid lists the visible objects and says what the shapes
-//! and letters mean.
+//! A cell is as large as fits: six columns and three rows, or five and two, with a shape; or two columns with a sign. Each has the
+//! letter of its colour, so that colours can be told apart without seeing them: of a grid that is too wide for such cells, the part
+//! around the agent is drawn. Text beside the grid lists the visible objects and says what the shapes and letters mean.
 
 mod cells;
 #[cfg(test)]
@@ -110,10 +110,13 @@ impl<'a> Grid<'a> {
         }
         let fits_beside = |size: CellSize| self.width * size.columns + 2 + SIDE_TEXT_COLUMNS <= columns;
         let size = self.cell_size(columns, rows, fits_beside);
-        // Put the text beside the grid if it fits, else above and below it.
-        if fits_beside(size) {
-            let grid_columns = self.width * size.columns;
-            let mut cells = self.cell_rows(size, columns, rows);
+        // Put the text beside the grid if it fits, else above and below it. Where there are no rows for it below, it is beside a part
+        // of the grid.
+        let rest = columns.saturating_sub(2 + SIDE_TEXT_COLUMNS);
+        let fits_beside_part = rows < self.height + 3 && rest >= self.width;
+        if fits_beside(size) || fits_beside_part {
+            let grid_columns = (self.width * size.columns).min(rest - rest % size.columns);
+            let mut cells = self.cell_rows(size, grid_columns, rows);
             let text_columns = columns - grid_columns - 2;
             let mut texts = self.wrap_texts(&[self.agent_line()], text_columns, rows);
             texts.extend(self.text_rows(size, text_columns, rows - texts.len()));
@@ -147,20 +150,14 @@ impl<'a> Grid<'a> {
         rows
     }
 
-    /// Returns the largest cells with which the whole grid and the text fit, or else smaller ones.
+    /// Returns the largest cells with which the whole grid and the text fit, or else the smallest.
     fn cell_size(&self, columns: usize, rows: usize, fits_beside: impl Fn(CellSize) -> bool) -> CellSize {
         let fits = |size: &CellSize| {
             let (grid_columns, grid_rows) = (self.width * size.columns, self.height * size.rows);
             fits_beside(*size) && grid_rows <= rows
                 || grid_columns <= columns && grid_rows + TEXT_ROWS <= rows
         };
-        if let Some(size) = [CellSize::HUGE, CellSize::LARGE].into_iter().find(fits) {
-            return size;
-        }
-        let needs_narrow_cells =
-            !fits_beside(CellSize::WIDE) && fits_beside(CellSize::NARROW) && rows < self.height + 3;
-        let is_wide = !needs_narrow_cells && self.width * CellSize::WIDE.columns <= columns;
-        if is_wide { CellSize::WIDE } else { CellSize::NARROW }
+        [CellSize::HUGE, CellSize::LARGE].into_iter().find(fits).unwrap_or(CellSize::SMALL)
     }
 
     /// Wraps texts below each other into at most `max_rows` rows. A text that doesn't fit in the remaining rows is cut

@@ -12,10 +12,8 @@ pub(super) struct CellSize {
 }
 
 impl CellSize {
-    /// A sign.
-    pub(super) const NARROW: Self = Self { columns: 1, rows: 1 };
     /// A sign and the letter of its colour.
-    pub(super) const WIDE: Self = Self { columns: 2, rows: 1 };
+    pub(super) const SMALL: Self = Self { columns: 2, rows: 1 };
     /// A shape with the letter of its colour in it (doors) or beside it.
     pub(super) const LARGE: Self = Self { columns: 5, rows: 2 };
     /// A shape with the letter of its colour inside.
@@ -43,8 +41,7 @@ impl Shape {
         match size {
             CellSize::HUGE => self.huge[row].to_owned(),
             CellSize::LARGE => self.large[row].to_owned(),
-            CellSize::WIDE => String::from_iter([self.sign, LETTER]),
-            _ => self.sign.to_string(),
+            _ => String::from_iter([self.sign, LETTER]),
         }
     }
 }
@@ -181,10 +178,12 @@ impl Grid<'_> {
         let kinds = KINDS.iter().filter(|(kind, _)| things.iter().any(|thing| thing.0 == *kind));
         let shapes = kinds.filter_map(|(kind, name)| {
             let shape = self.thing(*kind)?;
-            let size = if size.rows == 1 { CellSize::NARROW } else { size };
-            let mut rows: Vec<PictureRow> = (0..size.rows)
-                .map(|row| vec![(PictureRole::Muted, shape.row(size, row).replace(LETTER, " "))])
-                .collect();
+            let drawn = |row| match size.rows {
+                1 => shape.sign.to_string(),
+                _ => shape.row(size, row).replace(LETTER, " "),
+            };
+            let mut rows: Vec<PictureRow> =
+                (0..size.rows).map(|row| vec![(PictureRole::Muted, drawn(row))]).collect();
             // Beside a shape, the name is in its middle or lower row.
             let named = size.rows / 2;
             for (row, pieces) in rows.iter_mut().enumerate() {
@@ -195,7 +194,7 @@ impl Grid<'_> {
         });
         let shapes: Vec<Vec<PictureRow>> = shapes.collect();
         let is_used = |colour: u8| things.iter().any(|thing| thing.1 == colour);
-        let colours = COLOURS.iter().filter(|(letter, _)| size != CellSize::NARROW && is_used(*letter));
+        let colours = COLOURS.iter().filter(|(letter, _)| is_used(*letter));
         let colours =
             colours.map(|(letter, name)| (colour_role(*letter), format!("{} {name}", char::from(*letter))));
         let has = |is_wanted: &dyn Fn(u8, bool) -> bool| {

@@ -60,7 +60,7 @@ fn cells_are_as_large_as_the_grid_fits() {
 #[test]
 fn shapes_differ_and_fill_their_cells() {
     for is_ascii in [false, true] {
-        for size in [CellSize::WIDE, CellSize::LARGE, CellSize::HUGE] {
+        for size in [CellSize::SMALL, CellSize::LARGE, CellSize::HUGE] {
             let mut seen = Vec::new();
             for (place, cell) in
                 ["/r", "|r", "!r", "or", "br", "kr", ". ", ". ", ". ", ". "].iter().enumerate()
@@ -120,6 +120,32 @@ fn the_legend_has_what_the_grid_has() {
         let door = legend("!p", columns, rows);
         assert!(door.contains("locked door") && door.contains("p purple"), "{door}");
         assert!(!door.contains("ball"), "{door}");
+    }
+}
+
+/// Regression: in a pane too narrow for the whole grid, cells of one column had no letter, so that only colours told objects apart.
+#[test]
+fn objects_have_the_letter_of_their_colour_at_every_size() {
+    let row = |y: usize| if y == 20 { "# . . or. !yke" } else { "# " };
+    let rows: serde_json::Map<_, _> = (0..22).map(|y| (y.to_string(), json!(row(y)))).collect();
+    let shown = json!({"size": [22, 22], "agent": [2, 20, 0], "rows": rows});
+    for (columns, rows) in [(118, 50), (60, 26), (58, 13), (44, 30), (40, 13), (30, 8), (20, 6)] {
+        for is_ascii in [false, true] {
+            let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii };
+            let drawn = draw_picture(&request).rows;
+            let letter = |role| {
+                let pieces = drawn.iter().flatten().filter(move |piece| piece.0 == role);
+                pieces.map(|(_, text)| text.as_str()).collect::<String>()
+            };
+            for (role, name) in
+                [(PictureRole::Red, 'r'), (PictureRole::Yellow, 'y'), (PictureRole::Grey, 'e')]
+            {
+                assert!(letter(role).contains(name), "{name} at {columns}x{rows}: {drawn:?}");
+            }
+            let widths =
+                drawn.iter().map(|row| row.iter().map(|(_, text)| text.chars().count()).sum::<usize>());
+            assert!(drawn.len() <= rows && widths.max() <= Some(columns), "{columns}x{rows}: {drawn:?}");
+        }
     }
 }
 
