@@ -438,8 +438,9 @@ fn a_selected_row_is_marked_up_to_its_right_edge() {
             Some(colour) => buffer[(x, y)].bg == colour,
             None => buffer[(x, y)].modifier.contains(Modifier::REVERSED),
         };
+        // Above the palette, the World pane has names in reverse, too.
         let rows: Vec<Vec<u16>> =
-            (1..35).map(|y| (0..120).filter(|x| is_selected(*x, y)).collect()).collect();
+            (6..35).map(|y| (0..120).filter(|x| is_selected(*x, y)).collect()).collect();
         let widest = rows.iter().max_by_key(|row| row.len()).unwrap();
         assert_eq!(widest.len(), 88, "{name}: {rows:?}");
         assert_eq!(rows.iter().filter(|row| row.len() > 1).count(), 1, "{name}: {rows:?}");
@@ -458,5 +459,26 @@ fn the_lesson_box_marks_its_text_without_underlining_it() {
     let y = row.unwrap_or_else(|| panic!("{text}")) as u16;
     for x in 20..100 {
         assert!(!buffer[(x, y)].modifier.contains(Modifier::UNDERLINED), "{text}");
+    }
+}
+
+/// Beside a proposal, `r ask with the lesson` was cut in the middle at 60 columns. It comes first after a lesson was taught; what
+/// doesn't fit then is left out.
+#[test]
+fn a_hint_that_does_not_fit_beside_a_proposal_is_left_out() {
+    let rows = [
+        (60, 16, "Enter run it   r ask with the lesson   o override"),
+        (80, 24, "Enter run it   r ask with the lesson   o override   x reject"),
+    ];
+    for (w, h, hints) in rows {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        let before = screen_text(&stage.draw());
+        assert!(before.contains("Enter run it   o override   x reject   r ask again"), "{before}");
+        let text = LessonText::plain("Heat food in a microwave.");
+        stage.fixture.add_lesson(ReflectionKind::Abstract, text, LessonOrigin::Person);
+        let shown = screen_text(&stage.draw());
+        let row =
+            shown.lines().find(|line| line.contains("Enter run it")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(row.trim_end().ends_with(hints), "{shown}");
     }
 }

@@ -131,6 +131,22 @@ fn mono_has_no_colours_but_distinct_styles() {
     }
 }
 
+/// Regression: without colours, the focused title, what the goal names and search matches were all underlined.
+#[test]
+fn mono_tells_focus_goal_and_search_apart() {
+    let theme = Theme::from_shipped("mono");
+    let is_underlined = |role| theme.style(role).add_modifier.contains(Modifier::UNDERLINED);
+    let is_reversed = |role| theme.style(role).add_modifier.contains(Modifier::REVERSED);
+    assert!(is_underlined(Role::TitleFocus) && !is_reversed(Role::TitleFocus));
+    assert!(is_reversed(Role::ThingGoal) && !is_underlined(Role::ThingGoal));
+    let roles = [Role::TitleFocus, Role::ThingGoal, Role::Search, Role::SearchCurrent, Role::ThingAgent];
+    for (place, a) in roles.iter().enumerate() {
+        for b in &roles[place + 1..] {
+            assert_ne!(theme.style(*a), theme.style(*b), "{a:?} and {b:?}");
+        }
+    }
+}
+
 #[test]
 fn role_names_fall_back_to_their_prefix() {
     let (theme, problems) =
