@@ -272,7 +272,7 @@ fn narrow_outcomes_begin_with_the_essential_fact() {
     stage.send(UiMessage::Answer(Answer::Branches(Ok(all.into()))));
     stage.press("B");
     let shown = screen_text(&stage.draw());
-    for words in ["step 12, open ", "lost: step ", "step 12 of ep. 2 "] {
+    for words in ["at step 12 ", "lost: step ", "at step 12 of ep. 2 "] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
 }

@@ -162,12 +162,12 @@ fn outcome_text(branch: &BranchInfo, short: bool) -> String {
 /// Abbreviates an outcome for narrow screens, with the most important fact first.
 fn short_outcome(outcome: &str) -> String {
     if let Some(step) = outcome.strip_prefix("in progress at ") {
-        return format!("{step}, open");
+        return format!("at {step}");
     }
     if let Some((episode, step)) =
         outcome.strip_prefix("episode ").and_then(|rest| rest.split_once(" in progress at "))
     {
-        return format!("{step} of ep. {episode}");
+        return format!("at {step} of ep. {episode}");
     }
     if let Some((episode, verdict)) = outcome.strip_prefix("ep. ").and_then(|rest| rest.split_once(' ')) {
         return format!("{episode} {}", short_outcome(verdict));

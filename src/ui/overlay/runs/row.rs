@@ -9,6 +9,9 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::Line;
 
+/// Columns of how an episode ended.
+const END_COLUMNS: usize = "in progress".len();
+
 /// Returns the end reason in one word.
 pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     match past.reason {
@@ -51,7 +54,8 @@ impl Columns {
     pub(super) fn for_width(columns: u16) -> Self {
         let columns = usize::from(columns);
         let (costs, all) = (columns >= 74, columns >= 104);
-        let others = 7 + 8 + 6 + 9 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
+        let others =
+            7 + 8 + 6 + END_COLUMNS + 1 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
         Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_wide_columns: all }
     }
 
@@ -63,7 +67,7 @@ impl Columns {
             (role(Sort::Task), format!("{:<1$}", "task", self.task_columns)),
             (role(Sort::TaskType), format!("{:<8}", "type")),
             (Role::Muted, format!("{:>5} ", "trial")),
-            (role(Sort::Outcome), format!("{:<9}", "end")),
+            (role(Sort::Outcome), format!("{:<1$}", "end", END_COLUMNS + 1)),
             (role(Sort::Steps), format!("{:>5} ", "steps")),
             (role(Sort::Progress), format!("{:>5} ", "prog.")),
         ];
@@ -102,7 +106,7 @@ impl Columns {
             number: episode.number.to_string(),
             task: &episode.task,
             trial: episode.trial,
-            end: (Role::Warning, "open".to_owned()),
+            end: (Role::Warning, "in progress".to_owned()),
             steps: episode.answered_steps(),
             progress: episode.progress,
             last_progress_step: episode.progress_step,
@@ -116,14 +120,14 @@ impl Columns {
         let plain = if here { Role::Selection } else { Role::Text };
         let dim = if here { Role::Selection } else { Role::Muted };
         let name = if cells.task.goal.is_empty() { &cells.task.id } else { &cells.task.goal };
-        let end = truncate(&cells.end.1, 8, "");
+        let end = truncate(&cells.end.1, END_COLUMNS, "");
         let mut line = vec![
             (Role::Proposal, cursor_mark(here, glyphs).to_owned()),
             (dim, format!("{:>5} ", cells.number)),
             (plain, padded(&one_line(name), self.task_columns)),
             (dim, padded(&short_type(cells.task), 8)),
             (dim, format!("{:>5} ", cells.trial)),
-            (if here { Role::Selection } else { cells.end.0 }, padded(&end, 9)),
+            (if here { Role::Selection } else { cells.end.0 }, padded(&end, END_COLUMNS + 1)),
             (plain, format!("{:>5} ", cells.steps)),
             (plain, format!("{:>5.2} ", cells.progress)),
         ];

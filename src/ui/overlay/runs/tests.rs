@@ -86,7 +86,7 @@ fn failures_alone_and_under_their_causes() {
     stage.press("f");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("Run: 2 failed, as played"), "{shown}");
-    assert!(!shown.contains(" open    ") && !shown.contains(" won  "), "{shown}");
+    assert!(!shown.contains("in progress") && !shown.contains(" won  "), "{shown}");
     stage.press("c");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("by cause") && shown.contains("2 did what changes nothing"), "{shown}");
