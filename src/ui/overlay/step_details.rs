@@ -2,8 +2,8 @@
 
 use crate::catalog::{advice_kind, find_environment};
 use crate::domain::{
-    FailureKind, ModelRole, Note, PromptRecord, Reflection, RoleSource, RunSpec, Seq, Step, ToolCall, Usage,
-    format_price,
+    FailureKind, ModelRole, Note, PromptRecord, Reflection, RoleSource, RunSpec, Seq, Step, TokenCounts,
+    ToolCall, Usage,
 };
 use crate::engine::{Effect, Episode, Event};
 use crate::report::{
@@ -285,17 +285,27 @@ fn label_and_role(block: &Block<'_>) -> (&'static str, Role) {
     }
 }
 
-/// Describes tokens and who counted them, time and price.
+/// Describes tokens and who counted them, time and cost.
 fn cost_text(usage: &Usage) -> String {
-    let by = match usage {
-        Usage { recorded: true, .. } => ", from a recording",
-        Usage { cached: true, .. } => ", from the cache",
-        Usage { estimated: true, .. } => ", estimated",
-        Usage { counted_by_proxy: true, .. } => ", counted by a proxy",
-        _ => "",
+    let mut counts = TokenCounts::default();
+    counts.add(usage);
+    let all = counts.tokens();
+    let sources = [
+        (counts.reported, " reported by the server"),
+        (counts.proxy, " counted by a proxy"),
+        (counts.estimated, " (estimated)"),
+        (counts.cached, " from the cache"),
+        (counts.recorded, " from a recording"),
+    ];
+    let by = match sources.iter().find(|(tokens, _)| *tokens == all) {
+        _ if all == 0 => String::new(),
+        Some((_, source)) => (*source).to_owned(),
+        None => format!(" ({})", counts.describe()),
     };
-    let cost =
-        if usage.cost_nano > 0 { format!(", cost {}", format_price(usage.cost_nano)) } else { String::new() };
+    // No server reports a price.
+    let cost = counts
+        .format_cost()
+        .map_or_else(String::new, |cost| format!(", cost {cost} at the configured prices"));
     let seconds = usage.millis as f64 / 1000.0;
     let reasoning = match usage.reasoning_tokens {
         0 => String::new(),
@@ -306,7 +316,7 @@ fn cost_text(usage: &Usage) -> String {
         tokens => format!(", {tokens} of them for unusable replies"),
     };
     format!(
-        "{} + {} tokens{reasoning}{by}{wasted}, {seconds:.1} s{cost}",
+        "{} + {} tokens{by}{reasoning}{wasted}, {seconds:.1} s{cost}",
         usage.prompt_tokens, usage.reply_tokens
     )
 }
@@ -403,5 +413,34 @@ impl Component for StepDetails {
         page.draw_with_keys(keys, context, screen, canvas, |columns| {
             self.cache.get_or_make(context, columns, |columns| detail_lines(self.number, context, columns))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::EarlierUsage;
+
+    /// The row of the cost didn't say who counted the tokens that a server reported, nor where the cost comes from.
+    #[test]
+    fn the_cost_says_who_counted() {
+        let usage = Usage { prompt_tokens: 100, reply_tokens: 20, millis: 1500, ..Usage::default() };
+        let earlier = EarlierUsage { prompt_tokens: 40, reported: 50, ..EarlierUsage::default() };
+        let cases = [
+            (
+                Usage { cost_nano: 2_000_000_000, ..usage },
+                "100 + 20 tokens reported by the server, 1.5 s, cost 2.00 at the configured prices",
+            ),
+            (Usage { estimated: true, ..usage }, "100 + 20 tokens (estimated), 1.5 s"),
+            (Usage { counted_by_proxy: true, ..usage }, "100 + 20 tokens counted by a proxy, 1.5 s"),
+            (
+                Usage { estimated: true, earlier, ..usage },
+                "100 + 20 tokens (50 reported, 70 estimated), 50 of them for unusable replies, 1.5 s",
+            ),
+            (Usage::default(), "0 + 0 tokens, 0.0 s"),
+        ];
+        for (usage, text) in cases {
+            assert_eq!(cost_text(&usage), text);
+        }
     }
 }

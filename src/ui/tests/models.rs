@@ -278,7 +278,7 @@ fn recorded_replies_and_unsent_parameters_are_reported() {
     stage.press("Esc");
     stage.press("i");
     let text = screen_text(&stage.draw());
-    assert!(text.contains("90 + 3 tokens, from a recording"), "{text}");
+    assert!(text.contains("90 + 3 tokens from a recording"), "{text}");
 }
 
 #[test]

@@ -76,9 +76,13 @@ fn details_show_reply_reasoning_usage_seconds_and_cost() {
         }
         let shown = screen_text(&stage.draw());
         let reasoning = format!("reasoning   {REASONING} {step}");
-        for part in
-            [&*reasoning, "reply       think: I'll use the sink.", "900 + 48 tokens", "2.3 s", "cost "]
-        {
+        for part in [
+            &*reasoning,
+            "reply       think: I'll use the sink.",
+            "900 + 48 tokens reported by the server",
+            "2.3 s",
+            "at the configured prices",
+        ] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
         assert!(shown.contains("30 of them reasoning"), "{shown}");
