@@ -9,7 +9,7 @@ use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
 use crate::provider::Phase;
-use crate::text::{truncate, wrap};
+use crate::text::{truncate, width, wrap};
 use crate::ui::facts::{
     counted_unit, has_no_proposal, has_remaining_task, is_model, open_text_count, outcome_sentence,
 };
@@ -122,13 +122,13 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, mo
         let own = (Action::Override, if human { "type your action" } else { "type an action" });
         let step = if context.asks_actor() { asking_label(context) } else { "continue" };
         let pairs = [(Action::Step, step), own];
-        w.push_line(2, key_pieces(context, &pairs[usize::from(human)..]));
+        push_keys(w, context, &pairs[usize::from(human)..]);
         return;
     }
     if let Some(change) = state.waiting_summaries.first().filter(|_| state.is_waiting()) {
         let message = format!("the {} is waiting for your decision", change.question.name());
         w.push_text((Role::ModePaused, ""), 2, Role::ModePaused, &message);
-        w.push_line(2, key_pieces(context, &[(Action::Summary, "review it")]));
+        push_keys(w, context, &[(Action::Summary, "review it")]);
         return;
     }
     let Some(step) = state.step_awaiting_decision() else { return };
@@ -146,9 +146,14 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, mo
     // No model call proposed the method's action, so there is no one to send the reason of a rejection to.
     if step.call.is_some() {
         pairs.extend((!has_lane_focus).then_some((Action::RejectOrToggle, "reject")));
-        pairs.push((Action::AskAgain, ask_again_label(context, step)));
+        // After a change of the lessons, the agent sees them for this step, too: what a person wants to do next.
+        if has_newer_lesson(context, step) {
+            pairs.insert(1, (Action::AskAgain, "ask with the lesson"));
+        } else {
+            pairs.push((Action::AskAgain, "ask again"));
+        }
     }
-    w.push_line(2, key_pieces(context, &pairs));
+    push_keys(w, context, &pairs);
     write_dropped_text_hint(w, context, step);
 }
 
@@ -160,12 +165,12 @@ fn write_outcome(w: &mut RowWriter<'_>, state: &State) {
     w.push_text((role, ""), 0, role, &outcome_sentence(outcome, limit, counted_unit(state)));
 }
 
-/// Returns what asking again does: after a change of the lessons, the agent sees them for this step, too.
-fn ask_again_label(context: &Context<'_>, step: &Step) -> &'static str {
+/// Returns whether a lesson in force is newer than the prompt of a proposal.
+fn has_newer_lesson(context: &Context<'_>, step: &Step) -> bool {
     let is_newer = |lesson: &Lesson| {
         lesson.is_active() && lesson.versions.last().is_some_and(|v| v.seq > step.prompt_seq)
     };
-    if context.frame.head.pool.all().any(is_newer) { "ask with the lesson" } else { "ask again" }
+    context.frame.head.pool.all().any(is_newer)
 }
 
 /// Says that a summary could not be used, so that the old list is in force, and how to ask for it again.
@@ -176,7 +181,7 @@ fn write_failed_summaries(w: &mut RowWriter<'_>, context: &Context<'_>, state: &
         w.push_text((Role::Warning, ""), 2, Role::Warning, &message);
         if !context.is_read_only() && context.halt_reason().is_none() {
             let again = format!("ask again, with the {kind} lane selected");
-            w.push_line(2, key_pieces(context, &[(Action::ReflectNow, &again)]));
+            push_keys(w, context, &[(Action::ReflectNow, &again)]);
         }
     }
 }
@@ -230,19 +235,26 @@ fn write_next_keys(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) 
         _ if asks => vec![(Action::Step, asking_label(context)), run],
         _ => vec![(Action::Step, "continue"), run],
     };
-    w.push_line(2, key_pieces(context, &pairs));
+    push_keys(w, context, &pairs);
 }
 
-/// Returns keys and their meanings as styled pieces of a row.
-pub(super) fn key_pieces(context: &Context<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
+/// Writes a row of keys and their meanings, the most needed first. One that doesn't fit is left out, never cut, except the first.
+fn push_keys(w: &mut RowWriter<'_>, context: &Context<'_>, pairs: &[(Action, &str)]) {
+    const INDENT: u16 = 2;
+    let mut room = w.text_columns(INDENT);
     let mut pieces = Vec::new();
-    for (place, (action, message)) in pairs.iter().enumerate() {
+    for (action, message) in pairs {
         let Some(key) = context.keymap.key_label(*action) else { continue };
-        let gap = if place == 0 { "" } else { "   " };
-        pieces.push((Role::Key, format!("{gap}{key}")));
-        pieces.push((Role::Muted, format!(" {message}")));
+        let gap = if pieces.is_empty() { "" } else { "   " };
+        let hint = [(Role::Key, format!("{gap}{key}")), (Role::Muted, format!(" {message}"))];
+        let columns: usize = hint.iter().map(|(_, text)| width(text)).sum();
+        if columns > room && !pieces.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(columns);
+        pieces.extend(hint);
     }
-    pieces
+    w.push_line(INDENT, pieces);
 }
 
 /// Returns what the screen calls a job.
@@ -373,17 +385,14 @@ fn write_problems(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
                 (Role::Text, truncate(now, 200, context.glyphs.ellipsis)),
             ],
         );
-        w.push_line(2, key_pieces(context, &[(Action::AskAgain, "continue with the rebuilt environment")]));
+        push_keys(w, context, &[(Action::AskAgain, "continue with the rebuilt environment")]);
     }
     if let Some(draft) = &state.draft {
         let recipient = draft.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
         let message = if draft.edited { ", with your edit," } else { "" };
         w.push_line(2, [(Role::Muted, format!("the prompt{recipient}{message} waits to be sent"))]);
         if !context.is_read_only() {
-            w.push_line(
-                2,
-                key_pieces(context, &[(Action::StepStage, "send it"), (Action::Prompt, "view or edit it")]),
-            );
+            push_keys(w, context, &[(Action::StepStage, "send it"), (Action::Prompt, "view or edit it")]);
         }
     }
 }
@@ -458,7 +467,7 @@ fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &Stat
     if state.open_episode().is_some() {
         pairs.push((Action::EndEpisode, "end the episode"));
     }
-    w.push_line(2, key_pieces(context, &pairs));
+    push_keys(w, context, &pairs);
     let [actor, mentor] = [ModelRole::Actor, ModelRole::Mentor].map(|asked| state.has_failed_call(asked));
     if actor || mentor {
         cancelled_calls::write_alternatives(w, context);

@@ -107,10 +107,14 @@ impl<'a> RowWriter<'a> {
         }
     }
 
+    /// Returns the columns of a text behind an indent; one at the right edge stays free.
+    pub fn text_columns(&self, indent: u16) -> usize {
+        usize::from(self.layout.columns.saturating_sub(self.layout.digits + 2 + indent + 1))
+    }
+
     /// Adds a text after a mark, wrapped with a hanging indent.
     pub fn push_text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
-        let margin = self.layout.digits + 2;
-        let room = usize::from(self.layout.columns.saturating_sub(margin + indent + 1)).max(4);
+        let room = self.text_columns(indent).max(4);
         let (lines, more) = wrap_at_most(text, room, MAX_TEXT_ROWS);
         for (place, line) in lines.iter().enumerate() {
             let lead = if place == 0 { mark.1 } else { "" };

@@ -1,6 +1,6 @@
 //! Calls that a person cancelled: their partial replies, and how to continue.
 
-use super::key_pieces;
+use super::push_keys;
 use crate::domain::{Autonomy, ModelRole, Question};
 use crate::engine::State;
 use crate::text::one_line;
@@ -47,7 +47,7 @@ pub(super) fn write_cancelled_calls(
         let message = format!("cancelled: {}", super::job_label(job));
         w.push_text((Role::ModePaused, ""), 2, Role::ModePaused, &message);
         let pairs = [(Action::Step, "compute it again"), (Action::GiveUp, "continue without it")];
-        w.push_line(2, key_pieces(context, &pairs));
+        push_keys(w, context, &pairs);
         return true;
     }
     if state.is_step_cancelled() && state.autonomy == Autonomy::Human {
@@ -68,7 +68,7 @@ pub(super) fn write_cancelled_calls(
             (Action::Override, "type an action"),
             (Action::GiveUp, "continue without"),
         ];
-        w.push_line(2, key_pieces(context, &pairs));
+        push_keys(w, context, &pairs);
         write_alternatives(w, context);
         return true;
     }
@@ -76,12 +76,12 @@ pub(super) fn write_cancelled_calls(
     let other = unasked || !state.waiting_summaries.is_empty();
     if !other && state.step_awaiting_decision().is_none_or(|step| step.approved) {
         write_edited_prompt_note(w, state);
-        w.push_line(2, key_pieces(context, &[(Action::Step, "continue: retry the call"), without]));
+        push_keys(w, context, &[(Action::Step, "continue: retry the call"), without]);
         write_alternatives(w, context);
         return true;
     }
     // Something else waits too, and the step key is for that; its own keys follow.
-    w.push_line(2, key_pieces(context, &[without, (Action::ReflectNow, "ask for a reflection")]));
+    push_keys(w, context, &[without, (Action::ReflectNow, "ask for a reflection")]);
     if let Some(key) = context.keymap.key_label(Action::Step).filter(|_| !other) {
         let message = format!("{key} runs the proposed action without another mentor call");
         w.push_text((Role::Muted, ""), 2, Role::Muted, &message);
@@ -103,5 +103,5 @@ pub(super) fn write_alternatives(w: &mut RowWriter<'_>, context: &Context<'_>) {
         (Action::ChangeModel, "another model"),
         (Action::UseRecordedReply, "a recorded reply"),
     ];
-    w.push_line(2, key_pieces(context, &pairs));
+    push_keys(w, context, &pairs);
 }
