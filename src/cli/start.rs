@@ -196,7 +196,7 @@ fn preview_task((env, id): &PreviewKey, options: &TaskOptions) -> Result<TaskPre
     let task = worlds::find(env, id, options)
         .map_err(|error| with_program_name(&format!("{error}; {}", error.hint())).into_owned())?;
     let first = worlds::first_result(&task, options).map_err(|error| error.to_string())?;
-    Ok(TaskPreview { goal: goal_from_reset(&first), text: first.observation })
+    Ok(TaskPreview { goal: goal_from_reset(&first), text: first.observation, shown: first.shown })
 }
 
 /// Reads tasks and sessions, which can take a while, and sends them piece by piece.

@@ -171,6 +171,12 @@ impl Chooser {
         self.preview = Some((key, preview));
     }
 
+    /// Returns whether goal and first observation of the selected task are known.
+    pub(super) fn is_task_known(&self) -> bool {
+        let selected = self.tasks.selected_task();
+        selected.is_some_and(|(name, task)| matches!(self.preview_of(name, &task.id), Some(Ok(_))))
+    }
+
     /// Returns goal and first observation of a task if they are known, or why there are none.
     pub(super) fn preview_of(&self, environment: &str, id: &str) -> Option<&Result<TaskPreview, String>> {
         self.preview

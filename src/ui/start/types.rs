@@ -1,6 +1,7 @@
 //! What the start screen offers, and what a person chooses there.
 
 use crate::domain::SettingOrigin;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// A task that can be started.
@@ -193,6 +194,8 @@ pub struct TaskPreview {
     pub goal: String,
     /// The first observation.
     pub text: String,
+    /// What the agent knows then, for the environment's picture.
+    pub shown: Value,
 }
 
 /// The task whose first observation is wanted: environment and task id.

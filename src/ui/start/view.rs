@@ -55,6 +55,7 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         let room = if screen.height > 8 { lines.len() as u16 } else { 0 };
         put_lines(&lines, free.take_bottom(room), canvas);
     }
+    let list_rows = chooser.settings_of(chooser.section).count() as u16 + 1;
     let page = if screen.width >= MIN_COLUMNS_BESIDE {
         let spare = match chooser.section {
             // A session's goal and results need the room.
@@ -72,7 +73,6 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         free.0
     } else {
         // A short list of settings leaves its rows to the description.
-        let list_rows = chooser.settings_of(chooser.section).count() as u16 + 1;
         let spare = match chooser.section {
             Section::Agent | Section::Method => free.0.height.saturating_sub(list_rows),
             _ => 0,
@@ -94,9 +94,21 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         preview::draw(chooser, inside, options.stage_mode, canvas);
         free.0
     };
+    let has_task_below = screen.width >= MIN_COLUMNS_BESIDE
+        && page.height > list_rows + MIN_ROWS_BELOW
+        && !options.stage_mode
+        && chooser.is_task_known();
     match chooser.section {
         Section::Tasks => tasks::draw(chooser, page, options.stage_mode, canvas),
         Section::Sessions => sessions::draw(chooser, page, canvas),
+        Section::Agent | Section::Method if has_task_below => {
+            let below = Rect { y: page.y + list_rows + 1, height: page.height - list_rows - 1, ..page };
+            settings::draw(chooser, Rect { height: list_rows, ..page }, canvas);
+            draw_heading("Task", false, below, canvas);
+            let inside =
+                Rect { x: below.x + 1, y: below.y + 1, width: below.width - 2, height: below.height - 1 };
+            preview::draw_task(chooser, inside, canvas);
+        }
         Section::Agent | Section::Method | Section::Advanced => settings::draw(chooser, page, canvas),
     }
     if options.stage_mode {
@@ -137,9 +149,6 @@ impl FreeArea {
 /// Draws the program's name and the titles of the pages, the shown one highlighted.
 fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     let mut line: Line = Vec::new();
-    if area.width >= 60 {
-        line.push((Role::Title, format!(" {}  ", program_name())));
-    }
     for section in chooser.sections() {
         let sessions = chooser.model.sessions.len();
         let title = match section {
@@ -154,6 +163,12 @@ fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         };
         line.push((role, title));
         line.push((Role::Muted, " ".to_owned()));
+    }
+    let name = format!(" {}  ", program_name());
+    let columns = width(&name) + line.iter().map(|(_, text)| width(text)).sum::<usize>();
+    // The last column is blank.
+    if columns <= usize::from(area.width) + 1 {
+        line.insert(0, (Role::Title, name));
     }
     if area.height > 0 {
         put_line(&line, area, canvas);

@@ -1,5 +1,7 @@
 //! Roles: what a part of the screen means. Panes name roles; only themes name colours.
 
+use crate::domain::PictureRole;
+
 macro_rules! roles {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
         /// The meaning of a part of the screen. Its style falls back along its dotted name: from `mark.mistake` to
@@ -194,5 +196,29 @@ impl Role {
     /// Returns the role that theme files call `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|r| r.name() == name)
+    }
+}
+
+/// The role whose style a piece of a picture has.
+impl From<PictureRole> for Role {
+    fn from(role: PictureRole) -> Self {
+        match role {
+            PictureRole::Text => Self::Text,
+            PictureRole::Muted => Self::Muted,
+            PictureRole::Title => Self::Title,
+            PictureRole::Agent => Self::ThingAgent,
+            PictureRole::Frame => Self::Frame,
+            PictureRole::Observation => Self::Observation,
+            PictureRole::Accent => Self::Proposal,
+            PictureRole::Goal => Self::ThingGoal,
+            PictureRole::Good => Self::Good,
+            PictureRole::Warning => Self::Warning,
+            PictureRole::Red => Self::ThingRed,
+            PictureRole::Green => Self::ThingGreen,
+            PictureRole::Blue => Self::ThingBlue,
+            PictureRole::Purple => Self::ThingPurple,
+            PictureRole::Yellow => Self::ThingYellow,
+            PictureRole::Grey => Self::ThingGrey,
+        }
     }
 }

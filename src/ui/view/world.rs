@@ -1,7 +1,7 @@
 //! The World pane: the picture that an environment draws of what the agent knows. A key switches to the ground truth.
 
 use super::pane_frame;
-use crate::domain::{Picture, PictureRole, PictureRow, pluralize};
+use crate::domain::{Picture, PictureRow, pluralize};
 use crate::text::{fits, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -85,7 +85,7 @@ fn place_picture(
         for (role, text) in row {
             let max_width = right.saturating_sub(usize::from(x));
             let fitting = if note > 0 { fitting_items(text, max_width) } else { text.as_str() };
-            let style = canvas.style(theme_role(*role));
+            let style = canvas.style((*role).into());
             x += canvas.put(x, area.body.y + place as u16, max_width as u16, fitting, style);
             if fitting.len() < text.len() {
                 break;
@@ -144,28 +144,6 @@ fn fitting_items(text: &str, max_width: usize) -> &str {
     }
     let borders = text.match_indices(", ").map(|(at, _)| &text[..=at]);
     borders.filter(|part| fits(part, max_width)).last().unwrap_or("")
-}
-
-/// Returns the role whose style a piece of a picture has.
-const fn theme_role(role: PictureRole) -> Role {
-    match role {
-        PictureRole::Text => Role::Text,
-        PictureRole::Muted => Role::Muted,
-        PictureRole::Title => Role::Title,
-        PictureRole::Agent => Role::ThingAgent,
-        PictureRole::Frame => Role::Frame,
-        PictureRole::Observation => Role::Observation,
-        PictureRole::Accent => Role::Proposal,
-        PictureRole::Goal => Role::ThingGoal,
-        PictureRole::Good => Role::Good,
-        PictureRole::Warning => Role::Warning,
-        PictureRole::Red => Role::ThingRed,
-        PictureRole::Green => Role::ThingGreen,
-        PictureRole::Blue => Role::ThingBlue,
-        PictureRole::Purple => Role::ThingPurple,
-        PictureRole::Yellow => Role::ThingYellow,
-        PictureRole::Grey => Role::ThingGrey,
-    }
 }
 
 #[cfg(test)]

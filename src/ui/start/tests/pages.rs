@@ -1,6 +1,7 @@
 //! The pages of the start screen: the tree of tasks with its preview, settings with their meaning, sessions.
 
 use super::*;
+use serde_json::json;
 
 /// Two types with three tasks each, so that a type is worth a branch.
 fn model_with_types() -> StartModel {
@@ -138,7 +139,11 @@ fn a_preview_has_the_goal_that_the_list_does_not_know() {
     let mut chooser = chooser_of(start);
     let key = chooser.wanted_preview().unwrap();
     assert_eq!(key.1, "normal/heat/7");
-    let preview = |goal: &str| TaskPreview { goal: goal.to_owned(), text: "You are in a room.".to_owned() };
+    let preview = |goal: &str| TaskPreview {
+        goal: goal.to_owned(),
+        text: "You are in a room.".to_owned(),
+        ..TaskPreview::default()
+    };
     chooser.set_preview(key, Ok(preview("Your task is to boil water.")));
     for (columns, rows) in [(120, 36), (80, 24)] {
         let shown = render(&chooser, columns, rows);
@@ -150,6 +155,39 @@ fn a_preview_has_the_goal_that_the_list_does_not_know() {
     let key = chooser.wanted_preview().unwrap();
     chooser.set_preview(key, Ok(preview("another goal")));
     assert!(!render(&chooser, 120, 36).contains("another goal"));
+}
+
+/// Most of a large screen was empty: below the first observation, and below the few settings of a page.
+#[test]
+fn a_large_screen_shows_the_world_and_the_task() {
+    let mut chooser = chooser_of(model());
+    let key = chooser.wanted_preview().unwrap();
+    let shown = json!({"seen": {"fridge 1": {"open": false}}, "receptacles": ["fridge 1", "shelf 1"]});
+    let text = "You are in a kitchen.".to_owned();
+    chooser.set_preview(key, Ok(TaskPreview { text, shown, ..TaskPreview::default() }));
+    let first = render(&chooser, 200, 60);
+    assert!(first.contains("World") && first.contains("fridge 1") && first.contains("shelf 1"), "{first}");
+    // The picture is whole or absent.
+    for (columns, rows) in [(120, 14), (80, 24), (60, 16)] {
+        let shown = render(&chooser, columns, rows);
+        assert!(!shown.contains("World"), "{columns}x{rows}: {shown}");
+    }
+    press(&mut chooser, KeyCode::Tab);
+    let settings = render(&chooser, 200, 60);
+    for part in ["Who acts", "put a hot egg in countertop", "You are in a kitchen.", "fridge 1"] {
+        assert!(settings.contains(part), "{part}: {settings}");
+    }
+    let small = render(&chooser, 120, 24);
+    assert!(!small.contains("You are in a kitchen."), "{small}");
+}
+
+/// The last title was cut on a small screen with ten sessions or more.
+#[test]
+fn all_titles_of_pages_are_whole() {
+    let mut start = model();
+    start.sessions = vec![start.sessions[0].clone(); 12];
+    let shown = render(&chooser_of(start), 60, 16);
+    assert!(shown.lines().next().unwrap().ends_with("Sessions 12   Advanced"), "{shown}");
 }
 
 /// Regression: a limit that is off was shown as 4294967295.

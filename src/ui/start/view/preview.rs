@@ -1,20 +1,23 @@
 //! What is known about the selected row: the task's goal and first observation, or a setting's meaning and values.
 
 use super::settings::display_value;
-use crate::catalog::SETTINGS;
-use crate::domain::{MAX_NUMBER, SettingOrigin, SettingSpec};
+use crate::catalog::{self, SETTINGS};
+use crate::domain::{MAX_NUMBER, PictureRequest, PictureRow, SettingOrigin, SettingSpec};
 use crate::text::{one_line, width};
 use crate::ui::canvas::Canvas;
+use crate::ui::glyphs::Glyphs;
 use crate::ui::start::chooser::{Chooser, Section, TreeRow};
 use crate::ui::start::types::{AllowedValues, SettingRole, SettingRow};
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph, put_lines};
 use ratatui::layout::Rect;
+use serde_json::Value;
 
+/// Draws what is known about the selected row.
 pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &mut Canvas<'_>) {
     let lines = match chooser.section {
         Section::Tasks if for_audience => audience_lines(chooser, area.width),
-        Section::Tasks => task_lines(chooser, area.width, canvas.glyphs.separator),
+        Section::Tasks => task_lines(chooser, area, canvas.glyphs),
         Section::Sessions => session_lines(chooser, area.width),
         Section::Agent | Section::Method | Section::Advanced => chooser
             .selected_setting()
@@ -28,7 +31,14 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &m
     }
 }
 
-fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
+/// Draws what Enter starts below a list of settings: the task that is selected on its own page, once it is known.
+pub(super) fn draw_task(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
+    put_lines(&task_lines(chooser, area, canvas.glyphs), area, canvas);
+}
+
+/// Returns goal and first observation of the selected task, the method, and the picture of its world if there is room.
+fn task_lines(chooser: &Chooser, area: Rect, glyphs: &Glyphs) -> Vec<Line> {
+    let (columns, dot) = (area.width, glyphs.separator);
     let about = |name: &str| {
         let environment = chooser.model.environments.iter().find(|environment| environment.name == name);
         environment.map(|environment| one_line(&environment.description).into_owned()).unwrap_or_default()
@@ -75,7 +85,27 @@ fn task_lines(chooser: &Chooser, columns: u16, dot: &str) -> Vec<Line> {
         None => lines.push(vec![(Role::Muted, "reading ...".to_owned())]),
     }
     lines.extend(method_lines(chooser, columns));
+    if let Some(Ok(preview)) = preview {
+        let room = Rect { height: area.height.saturating_sub(lines.len() as u16), ..area };
+        lines.extend(world_lines(environment, (goal, &preview.shown), room, glyphs));
+    }
     lines
+}
+
+/// Returns the picture of a task's world at its start under a heading; nothing if it doesn't fit as a whole.
+fn world_lines(environment: &str, (goal, shown): (&str, &Value), room: Rect, glyphs: &Glyphs) -> Vec<Line> {
+    /// Above the picture: an empty row and the heading.
+    const ROWS_ABOVE: u16 = 2;
+    let rows = usize::from(room.height.saturating_sub(ROWS_ABOVE));
+    let (columns, is_ascii) = (usize::from(room.width), glyphs.ellipsis.is_ascii());
+    let request = PictureRequest { shown, truth: None, goal, columns, rows, is_ascii };
+    let picture = catalog::draw_picture(environment, &request);
+    if picture.rows.is_empty() || picture.rows.len() > rows {
+        return Vec::new();
+    }
+    let heading = vec![(Role::Title, "World".to_owned()), (Role::Muted, format!("  {}", picture.summary))];
+    let styled = |row: PictureRow| row.into_iter().map(|(role, text)| (role.into(), text)).collect();
+    [Line::new(), heading].into_iter().chain(picture.rows.into_iter().map(styled)).collect()
 }
 
 /// Returns what Enter starts, for an audience: the goal, who acts and reflects, and how the agent learns.

@@ -1,7 +1,7 @@
 //! The pane of an environment that the screen has never heard of.
 
 use super::*;
-use crate::domain::PictureRequest;
+use crate::domain::{PictureRequest, PictureRole};
 use crate::ui::glyphs;
 use crate::ui::theme::Theme;
 use ratatui::buffer::Buffer;
