@@ -415,32 +415,3 @@ impl Component for StepDetails {
         });
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::EarlierUsage;
-
-    /// The row of the cost didn't say who counted the tokens that a server reported, nor where the cost comes from.
-    #[test]
-    fn the_cost_says_who_counted() {
-        let usage = Usage { prompt_tokens: 100, reply_tokens: 20, millis: 1500, ..Usage::default() };
-        let earlier = EarlierUsage { prompt_tokens: 40, reported: 50, ..EarlierUsage::default() };
-        let cases = [
-            (
-                Usage { cost_nano: 2_000_000_000, ..usage },
-                "100 + 20 tokens reported by the server, 1.5 s, cost 2.00 at the configured prices",
-            ),
-            (Usage { estimated: true, ..usage }, "100 + 20 tokens (estimated), 1.5 s"),
-            (Usage { counted_by_proxy: true, ..usage }, "100 + 20 tokens counted by a proxy, 1.5 s"),
-            (
-                Usage { estimated: true, earlier, ..usage },
-                "100 + 20 tokens (50 reported, 70 estimated), 50 of them for unusable replies, 1.5 s",
-            ),
-            (Usage::default(), "0 + 0 tokens, 0.0 s"),
-        ];
-        for (usage, text) in cases {
-            assert_eq!(cost_text(&usage), text);
-        }
-    }
-}
