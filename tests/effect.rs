@@ -1,6 +1,7 @@
 //! Measurements with the built-in actor: a lesson and an answer are told apart, and a measurement that is killed, split
 //! into shards, short of disk space or without its server loses nothing and counts nothing twice.
 #![allow(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a test may panic, and this one prints its counts"
@@ -537,4 +538,80 @@ fn a_stopped_measurement_says_so_and_can_be_continued() {
     let log = run_in(dir.path(), &longer, IN_MEMORY);
     assert_eq!((log.stopped(), log.settled_pairs()), (Some(StopReason::Pairs), 5));
     assert_eq!(log.totals().episodes, 10, "no episode was played twice");
+}
+
+/// Regression: shards that were extended after a look were merged as if the larger number had been fixed in advance, and the log of the first
+/// merge wasn't replaced.
+#[test]
+fn shards_that_were_extended_after_a_look_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let of_size = |pairs: u32, shard: Option<Shard>| {
+        let mut measurement = two_arms_here(ANSWER, Place::Step(25), pairs);
+        (measurement.plan.budget.keep_going, measurement.plan.shard) = (true, shard);
+        measurement
+    };
+    let (mut merged, mut whole) = (Vec::new(), Vec::new());
+    for pairs in [4, 8] {
+        let mut logs = Vec::new();
+        for index in 1..=2 {
+            let folder = dir.path().join(index.to_string());
+            run_in(&folder, &of_size(pairs, Some(Shard { index, count: 2 })), IN_MEMORY);
+            logs.push((index.to_string(), read_log(&folder.join("log.jsonl")).unwrap()));
+        }
+        merged.push(merge_logs(&logs).unwrap());
+        run_in(&dir.path().join("one"), &of_size(pairs, None), IN_MEMORY);
+        whole.push(read_log(&dir.path().join("one/log.jsonl")).unwrap());
+    }
+    assert!(merged == whole, "the records of one process that was extended");
+    assert_eq!(merged[1][..merged[0].len()], merged[0], "the second merge continues the first one");
+    let is_fixed = |records: &[EffectRecord]| EffectLog::fold(records.to_vec()).unwrap().is_size_fixed();
+    assert_eq!((is_fixed(&merged[0]), is_fixed(&merged[1])), (true, false));
+}
+
+/// The rule-based actor behind a server that answers only the thread that has called it first.
+struct ServerOfOneThread {
+    actor: Arc<dyn Provider>,
+    first: std::sync::OnceLock<std::thread::ThreadId>,
+}
+
+impl Provider for ServerOfOneThread {
+    fn name(&self) -> String {
+        "one thread".to_owned()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let own = std::thread::current().id();
+        if *self.first.get_or_init(|| own) != own {
+            let error = ProviderError::new("down", "start it").with_kind(FailureKind::Unreachable);
+            return futures_util::stream::iter([Err(error)]).boxed();
+        }
+        self.actor.stream(request)
+    }
+}
+
+/// Regression: with two jobs, an error of the disk was only told once the other job's server answered, which may be never.
+#[test]
+fn an_error_is_told_while_another_job_waits_for_its_server() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut file, records) = LogFile::open(&dir.path().join("log.jsonl")).unwrap();
+        // No journal can be written where a file is in the way.
+        for pair in 1..=8 {
+            for arm in ["with", "without"] {
+                std::fs::write(dir.path().join(format!("{pair}-{arm}")), "").unwrap();
+            }
+        }
+        let actor = Arc::new(RuleBasedActor::default());
+        let server = Arc::new(ServerOfOneThread { actor, first: std::sync::OnceLock::new() });
+        let measurement = with_actor(two_arms_here(ANSWER, Place::Step(25), 8), server);
+        let retry_delay = Duration::from_secs(3600);
+        let options = MeasureOptions { jobs: 2, keep: Keep::All, retry_delay, ..IN_MEMORY };
+        // A person could stop it, but doesn't.
+        let (_person, wanted) = watch::channel(Wanted::Running);
+        let outcome = measure(&measurement, (Some(&mut file), records), options, wanted, &mut |_, _| {});
+        let _ = sender.send(outcome.map(|log| log.settled_pairs()).map_err(|error| error.to_string()));
+    });
+    let outcome = receiver.recv_timeout(Duration::from_secs(120)).expect("it ends");
+    assert!(outcome.as_ref().is_err_and(|error| error.contains("incomplete journal")), "{outcome:?}");
 }

@@ -84,7 +84,8 @@ fn read_cases(path: &Path) -> Result<Vec<Value>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
     let file: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
-    file["cases"].as_array().cloned().ok_or_else(|| failed(&"no cases"))
+    let cases = file["cases"].as_array().filter(|cases| !cases.is_empty());
+    cases.cloned().ok_or_else(|| failed(&"no cases"))
 }
 
 /// The differences between a case's numbers and the program's.

@@ -113,7 +113,7 @@ fn kept_decisions_are_replayed_against_any_pool_and_actor() {
     assert_eq!(code, Some(0));
     assert_eq!((lines[0]["complied"].as_u64(), lines[0]["share"].as_f64()), (Some(10), Some(1.0)));
     assert!(lines[0]["low"].as_f64().unwrap() > 0.7, "{}", lines[0]);
-    // A model server that isn't there: the tests fail, with the reason, here without waiting for retries.
+    // A model server that isn't there: the tests have no result, with the reason, here without waiting for retries.
     let config = home.0.path().join(".config/retrospect/config.toml");
     std::fs::create_dir_all(config.parent().unwrap()).unwrap();
     std::fs::write(config, "[models.mine]\nretries = 0\n").unwrap();
@@ -164,4 +164,30 @@ fn mistakes_of_the_command_line_and_of_the_file_exit_with_2() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
+}
+
+/// Regression: a model server that wasn't there was kept as "passed before, fails now", and the next run found a flip back.
+#[test]
+fn a_dead_server_is_no_flip() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let tests = kept_tests(&home.0.path().join("sessions"), &[("if thought = coffeemachine", false)]);
+    std::fs::write(home.0.path().join("tests.jsonl"), serde_json::to_string(&tests[0]).unwrap()).unwrap();
+    let (code, _) = home.test(&["--tests", "tests.jsonl"]);
+    assert_eq!(code, Some(0));
+    let results = home.0.path().join("tests.results.json");
+    let before = std::fs::read_to_string(&results).unwrap();
+    let config = home.0.path().join(".config/retrospect/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "[models.mine]\nretries = 0\n").unwrap();
+    let dead = ["--tests", "tests.jsonl", "--actor", "openai:m", "--base-url", "http://127.0.0.1:1/v1"];
+    let (code, lines) = home.test(&[&dead[..], &["--profile", "mine"]].concat());
+    let (test, summary) = (&lines[0], lines.last().unwrap());
+    assert_eq!((code, &test["judged"], &test["unanswered"]), (Some(1), &Value::from(false), &Value::from(1)));
+    assert_eq!(
+        (flips(&lines), &summary["failed"], &summary["unjudged"]),
+        (vec![], &Value::from(0), &Value::from(1))
+    );
+    assert_eq!(std::fs::read_to_string(&results).unwrap(), before);
+    let (code, lines) = home.test(&["--tests", "tests.jsonl"]);
+    assert_eq!((code, flips(&lines)), (Some(0), vec![]));
 }

@@ -1,7 +1,8 @@
 //! Whole measurements of the rule-based actor, many times: how often their verdicts are wrong (`docs/EFFECT.md`).
 //!
 //! In each environment four kinds of lessons are measured: one that removes a frequent mistake, one that matches no form of the
-//! actor, a placebo, and one that harms. Each measurement has its own seed, and so other plays and another order of the tasks.
+//! actor, a placebo, and one that harms; in PDDL no harmful one, since none harms on its problem (`tests/effect/told_apart.rs` has one that harms
+//! on others). Each measurement has its own seed, and so other plays and another order of the tasks.
 //! `RETROSPECT_SOAK=full` makes 40 measurements of each (PDDL: 20), and more than half of them must find what the lesson does.
 //! `cargo test` makes one with few pairs, too few for most verdicts: more of these pairs must be won by the right side.
 #![allow(
@@ -275,7 +276,7 @@ fn babyai() {
     );
 }
 
-/// No lesson that the actor understands is harmful here.
+/// No lesson that the actor understands is harmful on this problem; `tests/effect/told_apart.rs` measures one that is on others.
 #[test]
 fn pddl() {
     let tasks = rounds(&["blockworld/17"]);

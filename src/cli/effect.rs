@@ -18,7 +18,9 @@ use crate::driver::measure::{
     Keep, LogFileError, MeasureError, MeasureOptions, MeasureUpdate, OpenMeasurement, WITH, WITHOUT, Wanted,
     measure_in_turn,
 };
-use crate::timeline::effect::{EffectLog, EffectPlan, EffectResult, PanelVerdict, StopReason, Verdict};
+use crate::timeline::effect::{
+    EffectLog, EffectPlan, EffectResult, Outcome, PanelVerdict, StopReason, Verdict,
+};
 use design::Prepared;
 use output::ResultPrinter;
 #[cfg(feature = "tui")]
@@ -151,8 +153,11 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
         return Ok(());
     }
     let is_out_of_budget = |m: &Measured| {
+        // Without a verdict, as with tokens, all pairs are all that there is to have.
+        let has_all = m.plan.outcome == Outcome::Tokens && m.result.stopped == Some(StopReason::Pairs);
         // A person who asked for all pairs and got them has a result.
-        !m.plan.budget.keep_going
+        !has_all
+            && !m.plan.budget.keep_going
             && m.result.verdict() == Verdict::Undecided
             && m.result.stopped.is_some_and(StopReason::is_budget)
     };

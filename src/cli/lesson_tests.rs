@@ -85,6 +85,15 @@ impl Outcome<'_> {
         self.replies.complied >= self.need
     }
 
+    /// Returns whether calls failed for which the test says nothing: their replies could still make it pass.
+    fn is_unjudged(&self) -> bool {
+        !self.passes() && self.replies.complied + self.replies.unanswered >= self.need
+    }
+
+    fn fails(&self) -> bool {
+        !self.passes() && !self.is_unjudged()
+    }
+
     fn result(&self) -> PastResult {
         PastResult { complied: self.replies.complied, samples: self.samples, need: self.need }
     }
@@ -93,6 +102,7 @@ impl Outcome<'_> {
         let share = wilson(self.replies.complied as usize, self.samples as usize);
         json!({
             "type": "test", "id": self.test.id, "name": self.test.name, "passed": self.passes(),
+            "unanswered": self.replies.unanswered, "judged": !self.is_unjudged(),
             "complied": self.replies.complied, "samples": self.samples, "need": self.need,
             "share": share.map(|s| s.value), "low": share.map(|s| s.low), "high": share.map(|s| s.high),
             "proposals": self.replies.proposals, "errors": self.replies.errors,
@@ -101,7 +111,11 @@ impl Outcome<'_> {
     }
 
     fn line(&self) -> String {
-        let verdict = if self.passes() { "pass" } else { "FAIL" };
+        let verdict = match (self.passes(), self.is_unjudged()) {
+            (true, _) => "pass",
+            (_, true) => "ERROR",
+            _ => "FAIL",
+        };
         let share = if self.samples == 1 {
             String::new()
         } else {
@@ -164,7 +178,9 @@ pub(super) fn run_lesson_tests(
         }
         let replies = replay.ask(test, samples)?;
         let mut outcome = Outcome { test, samples, need, replies, flip: None };
-        outcome.flip = past.get(&test.id).and_then(|before| find_flip(before, outcome.result()));
+        if outcome.replies.unanswered == 0 {
+            outcome.flip = past.get(&test.id).and_then(|before| find_flip(before, outcome.result()));
+        }
         if args.json {
             out.print_json(&outcome.json().to_string())?;
         } else {
@@ -172,7 +188,9 @@ pub(super) fn run_lesson_tests(
         }
         outcomes.push(outcome);
     }
-    let results = outcomes.iter().map(|outcome| (outcome.test.id.clone(), outcome.result()));
+    // What a server didn't answer is no result to compare with.
+    let answered = outcomes.iter().filter(|outcome| outcome.replies.unanswered == 0);
+    let results = answered.map(|outcome| (outcome.test.id.clone(), outcome.result()));
     if let Err(error) = past.updated(results).write(&results_path) {
         out.print_note(&format!("{}: flips of the next run can't be found: {error}", results_path.display()));
     }
@@ -204,8 +222,9 @@ fn summarize(
     json: bool,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let failed = outcomes.iter().filter(|outcome| !outcome.passes()).count();
-    let passed = outcomes.len() - failed;
+    let failed = outcomes.iter().filter(|outcome| outcome.fails()).count();
+    let unjudged = outcomes.iter().filter(|outcome| outcome.is_unjudged()).count();
+    let passed = outcomes.len() - failed - unjudged;
     let flips_to = |flip: Flip| outcomes.iter().filter(move |outcome| outcome.flip == Some(flip));
     if json {
         // New failures come first.
@@ -214,7 +233,7 @@ fn summarize(
             .flat_map(|flip| flips_to(flip).map(move |o| json!({"id": o.test.id, "flip": flip.word()})))
             .collect();
         let summary = json!({
-            "type": "summary", "tests": outcomes.len(), "passed": passed, "failed": failed, "flips": flips,
+            "type": "summary", "tests": outcomes.len(), "passed": passed, "failed": failed, "unjudged": unjudged, "flips": flips,
             "lessons": replay.lessons_name(), "calls": replay.calls(), "tokens": replay.tokens(),
         });
         out.print_json(&summary.to_string())?;
@@ -225,16 +244,27 @@ fn summarize(
                 out.print_line(&crate::text::one_line(&line))?;
             }
         }
+        let without = match unjudged {
+            0 => String::new(),
+            tests => format!(", {tests} without a result"),
+        };
         let tests = pluralize(outcomes.len() as u64, "test");
         let calls = pluralize(replay.calls(), "call");
         out.print_line(&format!(
-            "{tests}: {passed} passed, {failed} failed; {calls}, {} tokens; lessons: {}",
+            "{tests}: {passed} passed, {failed} failed{without}; {calls}, {} tokens; lessons: {}",
             replay.tokens(),
             replay.lessons_name()
         ))?;
     }
-    if failed == 0 {
+    if failed == 0 && unjudged == 0 {
         return Ok(());
+    }
+    if failed == 0 {
+        return Err(CliError::new(
+            CliErrorKind::Check,
+            format!("{} without a result: calls failed", pluralize(unjudged as u64, "lesson test")),
+            "the errors say what the model server lacks; the previous results stay",
+        ));
     }
     Err(CliError::new(
         CliErrorKind::Check,

@@ -163,6 +163,25 @@ impl PoolFile {
         added.filter_map(|line| Some((line.operation.id().clone(), env_of(line)?))).collect()
     }
 
+    /// Returns the keys of the tasks on which a lesson was learned, as far as the file says so: those of the lesson and of the lessons that
+    /// it was made from, and those that their sessions were calibrated on.
+    pub fn sources(&self, id: &LessonId) -> BTreeSet<String> {
+        let lessons = with_parents(id, |id| self.state.pool.get(id));
+        let mut keys: BTreeSet<String> = lessons.iter().copied().flat_map(recorded_sources).collect();
+        let is_own = |line: &&PoolLine| lessons.iter().any(|lesson| lesson.id == *line.operation.id());
+        for line in self.lines.iter().filter(is_own) {
+            keys.extend(line.learned_on.iter().map(TaskKey::key));
+            let of_session = self.lines.iter().filter(|l| !l.session.is_empty() && l.session == line.session);
+            keys.extend(of_session.flat_map(|line| &line.calibration).map(TaskKey::key));
+        }
+        keys
+    }
+
+    /// Returns a lesson as a run loads it: it says on which tasks it was learned, also after the file was moved.
+    pub fn loadable(&self, lesson: &Lesson) -> Lesson {
+        Lesson { sources: Some(self.sources(&lesson.id).into_iter().collect()), ..lesson.clone() }
+    }
+
     /// Returns all lessons, including retired ones.
     pub fn lessons(&self) -> impl Iterator<Item = &Lesson> {
         self.state.pool.all()
@@ -176,6 +195,27 @@ impl PoolFile {
         let all: Vec<&Lesson> = self.state.pool.all().collect();
         find_lesson(&all, text)
     }
+}
+
+/// Returns a lesson and all lessons that it was made from, as far as they are known.
+pub(super) fn with_parents<'a>(
+    id: &LessonId,
+    find: impl Fn(&LessonId) -> Option<&'a Lesson>,
+) -> Vec<&'a Lesson> {
+    let mut found: Vec<&Lesson> = Vec::new();
+    let mut open = vec![id.clone()];
+    while let Some(id) = open.pop() {
+        let Some(lesson) = find(&id).filter(|_| found.iter().all(|known| known.id != id)) else { continue };
+        open.extend(lesson.parents.iter().cloned());
+        found.push(lesson);
+    }
+    found
+}
+
+/// Returns the keys of the tasks that a lesson itself names as those on which it was learned.
+pub(super) fn recorded_sources(lesson: &Lesson) -> impl Iterator<Item = String> {
+    let recorded = lesson.sources.iter().flat_map(|keys| keys.iter().cloned());
+    recorded.chain(lesson.task_key.as_deref().map(str::to_owned))
 }
 
 /// Finds a lesson by its number or at least four leading characters of its id.
@@ -339,7 +379,7 @@ pub fn load_commands(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliErr
     }
     let pool = PoolFile::read(path)?;
     let source = path.display().to_string();
-    let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
+    let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(pool.loadable(l))));
     Ok(pool.lessons().filter(|l| l.is_active()).map(load).collect())
 }
 
@@ -360,7 +400,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
     let source = path.display().to_string();
     if text.trim_start().starts_with('{') {
         let pool = PoolFile::read(path)?;
-        let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
+        let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(pool.loadable(l))));
         let lessons: Vec<_> = pool.lessons().filter(|l| l.is_in_constitution()).map(load).collect();
         if lessons.is_empty() {
             return Err(CliError::new(

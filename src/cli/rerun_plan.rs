@@ -2,9 +2,9 @@
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::locate;
 use super::setup::{Plan, build_run_config, check_templates, record_templates};
 use super::worlds::world_options;
+use super::{lesson_sources, locate};
 use crate::domain::Lesson;
 use crate::driver::{EpisodeReplay, ReplayError};
 use crate::engine::LessonCommand;
@@ -37,7 +37,10 @@ pub(super) fn plan_rerun_of(
     // Templates that differ from those of the session are an error unless accepted.
     check_templates(&original, config, accept_prompts)?;
     record_templates(&mut spec, config)?;
-    let load = |lesson: Lesson| (source.clone(), LessonCommand::Load(Box::new(lesson)));
+    let load = |lesson: Lesson| {
+        let lesson = lesson_sources::loadable(&lesson, timeline.head());
+        (source.clone(), LessonCommand::Load(Box::new(lesson)))
+    };
     let pool = lessons.into_iter().map(load).collect();
     let worlds = world_options(config);
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;

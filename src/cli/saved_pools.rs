@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::lessons::{self, Promotion};
 use super::pool::{self, PoolFile, PoolLine};
-use super::{lesson_environments, locate};
+use super::{lesson_environments, lesson_sources, locate};
 use crate::domain::{Lesson, LessonId, LessonStatus, pluralize};
 use crate::engine::State;
 use crate::ui::types::{SavedPool, WorkProgress};
@@ -49,6 +49,9 @@ pub(super) fn list(
         // A broken session has no lessons to offer; `verify` says what is wrong with it.
         let Ok(opened) = opened else { continue };
         let lessons = saved_lessons(opened.timeline.head().pool.all());
+        let head = opened.timeline.head();
+        let lessons: Vec<Lesson> =
+            lessons.iter().map(|lesson| lesson_sources::loadable(lesson, head)).collect();
         if !lessons.is_empty() {
             let name = opened.meta.session;
             pools.push(SavedPool { path: name.clone(), name, is_file: false, lessons });
@@ -63,7 +66,7 @@ fn saved_lessons<'a>(all: impl Iterator<Item = &'a Lesson>) -> Vec<Lesson> {
 
 fn file_pool(path: &Path, pool: &PoolFile) -> SavedPool {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into());
-    let lessons = saved_lessons(pool.lessons());
+    let lessons = saved_lessons(pool.lessons()).iter().map(|lesson| pool.loadable(lesson)).collect();
     SavedPool { name, path: path.display().to_string(), is_file: true, lessons }
 }
 

@@ -92,6 +92,10 @@ pub struct Lesson {
     /// The saved pool or session that a person took it over from during the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_from: Option<Arc<str>>,
+    /// The tasks on which it was learned elsewhere ([`Task::key`](crate::domain::Task::key)), by the pool or session that it was loaded
+    /// from; `None` if nothing recorded them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Arc<[String]>>,
     /// How many times new evidence has led to it again.
     #[serde(default)]
     #[serde(rename = "recurred")]
@@ -152,6 +156,9 @@ pub enum LessonOp {
         /// The saved pool or session that a person took it over from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         taken_from: Option<String>,
+        /// The tasks on which it was learned elsewhere, if they are known; older sessions don't say so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sources: Option<Vec<String>>,
     },
     /// Counts that new evidence led to the same lesson again.
     Recur { id: LessonId },
@@ -244,6 +251,7 @@ impl LessonOp {
             task_type: None,
             pinned: false,
             taken_from: None,
+            sources: None,
         }
     }
 }
@@ -277,6 +285,7 @@ impl Lesson {
             task_type: self.task_type.as_deref().map(str::to_owned),
             pinned: self.status == LessonStatus::Pinned,
             taken_from: self.taken_from.as_deref().map(str::to_owned),
+            sources: self.sources.as_deref().map(<[String]>::to_vec),
         }
     }
 

@@ -116,6 +116,7 @@ impl Pool {
                 task_type,
                 pinned,
                 taken_from,
+                sources,
             } => {
                 self.added += 1;
                 let number = self.added;
@@ -136,6 +137,7 @@ impl Pool {
                     task_key: task_key.as_deref().map(Arc::from),
                     task_type: task_type.as_deref().map(Arc::from),
                     taken_from: taken_from.as_deref().map(Arc::from),
+                    sources: sources.as_deref().map(Arc::from),
                     recurrences: 0,
                     edited_by_person: author == Author::Person,
                     uses: 0,

@@ -3,8 +3,8 @@
 use crate::domain::{EffectStart, MeasuredEffect, format_price, percent_interval, pluralize};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
-    ArmResult, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, Exploratory, Outcome,
-    PanelVerdict, StopReason, Verdict,
+    ArmResult, BootstrapInterval, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope,
+    Exploratory, Outcome, PanelVerdict, StopReason, Verdict,
 };
 
 /// From how many pairs without a single win on it is said that nothing can be seen here.
@@ -54,8 +54,13 @@ pub fn describe_start(plan: &EffectPlan) -> String {
         EffectStart::Tasks => {
             let tasks = pluralize(plan.tasks.len() as u64, "task");
             let env = plan.tasks.first().map_or("", |planned| planned.task.env.as_str());
+            let learned = plan.tasks.iter().filter(|planned| planned.learned).count();
             match plan.scope {
+                EffectScope::These if learned > 0 => {
+                    format!("exactly these {tasks} of {env}; learned on {learned} of them")
+                }
                 EffectScope::These => format!("exactly these {tasks} of {env}"),
+                _ if learned > 0 => format!("{env} tasks ({tasks}; learned on {learned} of them)"),
                 _ => format!("other {env} tasks ({tasks})"),
             }
         }
@@ -110,7 +115,12 @@ pub fn describe_detectable(effect: DetectableEffect) -> Option<String> {
 pub fn describe_contrast(contrast: &ContrastResult) -> String {
     let judged = &contrast.judged;
     let Some(difference) = judged.difference else {
-        return format!("{} pairs", judged.pairs);
+        let pairs = pluralize(judged.pairs, "pair");
+        let tokens = contrast.outcomes.get(Outcome::Tokens.name());
+        return tokens.map_or_else(
+            || pairs.clone(),
+            |tokens| format!("tokens {} · {pairs}", describe_interval(Outcome::Tokens, tokens)),
+        );
     };
     format!(
         "{:+} % {} · {} : {} · {}",
@@ -122,12 +132,30 @@ pub fn describe_contrast(contrast: &ContrastResult) -> String {
     )
 }
 
+/// Describes the interval of an outcome's mean difference: `+28 % [10, 45]`, `+3.2 steps [1.0, 5.1]` saved, or of tokens how many times
+/// those of the second arm the first one takes: `0.85 times [0.80, 0.91]`.
+fn describe_interval(outcome: Outcome, interval: &BootstrapInterval) -> String {
+    let BootstrapInterval { estimate, low, high, .. } = *interval;
+    match outcome {
+        Outcome::Success | Outcome::Progress => {
+            format!("{:+} % {}", percent(estimate), percent_interval(low, high))
+        }
+        Outcome::Steps => format!("{estimate:+.1} steps [{low:.1}, {high:.1}]"),
+        Outcome::Tokens => {
+            format!("{:.2} times [{:.2}, {:.2}]", (-estimate).exp(), (-high).exp(), (-low).exp())
+        }
+    }
+}
+
 /// Describes a contrast's verdict, with what it means or what it needs.
 pub fn describe_verdict(contrast: &ContrastResult) -> String {
     let verdict = contrast.judged.verdict;
     let margin = contrast.margin;
     match verdict {
         _ if contrast.fact.is_some() => "no verdict: a fact, not a sample".to_owned(),
+        _ if contrast.judged.difference.is_none() && contrast.judged.pairs > 0 => {
+            "no verdict: a ratio of tokens has no bounds, so it has an interval only".to_owned()
+        }
         Verdict::Helped | Verdict::Harmful if contrast.marked == Some(false) => {
             format!(
                 "{verdict} by itself, but not marked: too little for a claim about one of several lessons"
@@ -228,7 +256,9 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
         lines.push(format!("  deterministic: {}", describe_fact(fact)));
     }
     for arm in &result.arms {
-        let rate = arm.rate.map_or_else(String::new, |rate| format!(" ({} %)", percent(rate.value)));
+        let has_rate = result.fact.is_none() && arm.episodes > 0;
+        let rate = has_rate.then(|| format!(" ({} %)", percent(arm.won as f64 / arm.episodes as f64)));
+        let rate = rate.unwrap_or_default();
         lines.push(format!("  {:<12} won {} of {}{rate}", arm.name, arm.won, arm.episodes));
     }
     // Without variation there is no interval: copies would only make it look certain.
@@ -351,17 +381,20 @@ fn title(plan: &EffectPlan) -> String {
 fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
     let mut lines = Vec::new();
     let fixed = &contrast.fixed;
-    if let (Some(newcombe), Outcome::Success) = (fixed.newcombe, plan.outcome) {
-        let validity = if fixed.is_valid {
-            String::new()
-        } else {
-            format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
-        };
+    let validity = if fixed.is_valid {
+        String::new()
+    } else {
+        format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
+    };
+    let own = contrast.outcomes.get(plan.outcome.name());
+    if let Some(newcombe) = fixed.newcombe {
         lines.push(format!(
             "fixed: {}, mid-p {}{validity}",
             percent_interval(newcombe.low, newcombe.high),
             p_value(fixed.mcnemar.mid_p)
         ));
+    } else if let Some(interval) = own {
+        lines.push(format!("fixed: {} (bootstrap){validity}", describe_interval(plan.outcome, interval)));
     }
     let gain = contrast.judged.gain.map_or_else(|| "nothing varied".to_owned(), |gain| format!("{gain:.2}"));
     lines.push(format!("alpha {}, margin {:.2}, pairing gain {gain}", contrast.alpha, contrast.margin));
@@ -641,6 +674,29 @@ mod tests {
             "the time budget is used up; 3 pairs discarded: an episode couldn't be played (1 of them: server timed out or busy); \
              continuing tries again"
         );
+    }
+
+    /// Regression: a measurement of tokens ended as "0 pairs; undecided", without its interval.
+    #[test]
+    fn tokens_have_their_interval_and_no_verdict() {
+        let mut contrast = result(Verdict::Undecided, None).contrasts.remove(0);
+        contrast.judged.pairs = 12;
+        let interval = BootstrapInterval {
+            estimate: 0.2,
+            low: 0.1,
+            high: 0.3,
+            kind: crate::timeline::effect::BootstrapKind::Bca,
+            bias: None,
+            acceleration: None,
+        };
+        contrast.outcomes.insert("tokens", interval);
+        assert_eq!(describe_contrast(&contrast), "tokens 0.82 times [0.74, 0.90] · 12 pairs");
+        assert_eq!(
+            describe_verdict(&contrast),
+            "no verdict: a ratio of tokens has no bounds, so it has an interval only"
+        );
+        assert_eq!(describe_interval(Outcome::Steps, &interval), "+0.2 steps [0.1, 0.3]");
+        assert_eq!(describe_interval(Outcome::Success, &interval), "+20 % [10, 30]");
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub struct EffectProgress {
     pub missing_column: Option<String>,
     /// Whether the session's lessons have changed since it was asked for; it goes on with those of then.
     pub has_older_lessons: bool,
+    /// Says that tasks elsewhere may be ones on which the lesson was learned, because nothing says which these are.
+    pub unknown_sources: Option<String>,
     /// For which model server it waits, and why; `None` while it doesn't.
     pub outage: Option<String>,
 }

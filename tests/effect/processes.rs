@@ -329,6 +329,86 @@ fn elsewhere_has_no_task_on_which_the_lesson_was_learned() {
     assert!(log().starts_with(&begun) && (episodes(&begun), episodes(&log())) == (2, 6));
 }
 
+/// Regression: with the pool moved, or in other words, a lesson was measured "elsewhere" on the tasks on which it had been learned, without a
+/// word.
+#[test]
+fn a_moved_pool_and_another_wording_bring_no_source_of_the_lesson_back() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("sessions")).unwrap();
+    let household = ["--env", "household"];
+    retrospect(
+        dir.path(),
+        &[&["calibrate"], &household[..], &["--per-type", "1", "--out", "pool.jsonl"]].concat(),
+    );
+    let before = sessions(dir.path());
+    let run = ["--task", "easy/put/1", "--method", "omnireflect", "--pool", "pool.jsonl", "--headless"];
+    retrospect(dir.path(), &[&["run"], &household[..], &run].concat());
+    let session = sessions(dir.path()).into_iter().find(|path| !before.contains(path)).unwrap();
+    let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
+    let lines: Vec<Value> = pool.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let calibrated: Vec<String> = lines
+        .iter()
+        .flat_map(|line| line["calibration"].as_array().into_iter().flatten())
+        .map(|task| task["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(calibrated.len(), 6);
+    // Without a session, they count, and the title says so.
+    let over_tasks = ["lessons", "effect", "--env", "household", "--task", &calibrated[0], "--lesson", "1"];
+    let said = retrospect(
+        dir.path(),
+        &[&over_tasks[..], &["--pool", "pool.jsonl", "--pairs", "1", "--keep-going"]].concat(),
+    );
+    assert!(said.contains("household tasks (1 task; learned on 1 of them)"), "{said}");
+    std::fs::rename(dir.path().join("pool.jsonl"), dir.path().join("moved.jsonl")).unwrap();
+    let planned = |lesson: [&str; 2]| -> (Vec<String>, String) {
+        let output = program(dir.path())
+            .args(["lessons", "effect", "--session", session.to_str().unwrap(), "--pool", "other.jsonl"])
+            .args(["--only", "elsewhere", "--keep-going", "--placebo", "none", "--json", "--pairs", "1"])
+            .args(lesson)
+            .output()
+            .unwrap();
+        let (plan, said) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success(), "{said}");
+        let plan: Value = serde_json::from_str(plan.lines().next().unwrap()).unwrap();
+        let tasks = plan["tasks"].as_array().unwrap().iter();
+        (tasks.map(|task| task["id"].as_str().unwrap().to_owned()).collect(), said)
+    };
+    for lesson in [["--lesson", "1"], ["--text", "The same in other words."]] {
+        let (tasks, said) = planned(lesson);
+        assert!(
+            tasks.len() > 100 && tasks.iter().all(|task| !calibrated.contains(task)),
+            "{lesson:?}: {tasks:?}"
+        );
+        assert!(!said.contains("warning: elsewhere"), "{said}");
+    }
+    // A session of an earlier version doesn't have the sources.
+    let journal = session.join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let older: Vec<String> = text.lines().map(|line| without_sources(line)).collect();
+    assert_ne!(older.join("\n") + "\n", text);
+    std::fs::write(&journal, older.join("\n") + "\n").unwrap();
+    let (_, said) = planned(["--lesson", "1"]);
+    assert!(said.contains("warning: elsewhere may have tasks on which the lesson was learned"), "{said}");
+    assert!(said.contains("pool.jsonl can't be read"), "{said}");
+}
+
+/// Returns a line of a journal as an earlier version wrote it.
+fn without_sources(line: &str) -> String {
+    let Some((before, rest)) = line.split_once(",\"sources\":[") else { return line.to_owned() };
+    format!("{before}{}", rest.split_once(']').unwrap().1)
+}
+
+/// Regression: a measurement of tokens that had played all its pairs ended as stopped by a budget.
+#[test]
+fn a_measurement_of_tokens_ends_with_its_interval() {
+    let dir = tempfile::tempdir().unwrap();
+    let (last, measure) = MEASURE.split_last().unwrap();
+    assert_eq!(*last, "--keep-going");
+    let said = retrospect(dir.path(), &[measure, &["--outcome", "tokens", "--pool", "pool.jsonl"]].concat());
+    assert!(said.contains("with - without: tokens ") && said.contains(" · 8 pairs; no verdict"), "{said}");
+}
+
 fn sessions(dir: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(dir.join("sessions")).unwrap().map(|entry| entry.unwrap().path()).collect()
 }

@@ -5,7 +5,9 @@ use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::lessons::parse_typed_lesson;
 use crate::cli::output::Output;
-use crate::cli::pool::{PoolFile, find_lesson, pool_path, typed_pool_lesson};
+#[cfg(feature = "tui")]
+use crate::cli::pool::pool_path;
+use crate::cli::pool::{PoolFile, find_lesson, typed_pool_lesson};
 use crate::cli::setup::{build_run_config, check_templates, plan_run};
 use crate::cli::worlds::{task_selection, world_options};
 use crate::cli::{lesson_environments, lesson_sources, locate};
@@ -91,7 +93,12 @@ fn prepare_panel(
         })
         .transpose()?;
     choices.columns = if args.only.is_some() { 1 } else { 2 };
-    choices.learned_on = learned_on(config, Some(pool), &session.lesson);
+    let sources = lesson_sources::of_measured(&session.lesson, Some(&head), pool);
+    let has_elsewhere = args.only != Some(OnlyColumn::Here);
+    if let Some(warning) = sources.warning().filter(|_| has_elsewhere) {
+        out.print_note(&format!("warning: {warning}"));
+    }
+    choices.learned_on = sources.tasks.into_iter().collect();
     let place = EpisodePlace { episode: args.in_episode, step: args.step };
     let measurements = design_columns(config, &session, place, (args.only, tasks), args.pairs, choices)?;
     let asked = head.asked_at(&opened.branch.id);
@@ -122,6 +129,16 @@ fn refuse_settings_of_the_session(args: &EffectArgs) -> Result<(), CliError> {
     ))
 }
 
+/// Both columns of a panel, or the only one that can be measured.
+#[cfg(feature = "tui")]
+pub(super) struct DesignedPanel {
+    pub(super) measurements: Vec<Measurement>,
+    /// Why there is only one column.
+    pub(super) missing: Option<CliError>,
+    /// Says that tasks elsewhere may be ones on which the lesson was learned.
+    pub(super) unknown_sources: Option<String>,
+}
+
 /// Designs both columns of a panel; without `pairs`, with as many as suits the run. If only one of them can be measured, returns it
 /// alone, with the reason.
 #[cfg(feature = "tui")]
@@ -131,20 +148,25 @@ pub(super) fn design_panel(
     place: EpisodePlace,
     pairs: Option<u32>,
     choices: &MeasureChoices,
-) -> Result<(Vec<Measurement>, Option<CliError>), CliError> {
-    let learned_on = learned_on(config, None, &session.lesson);
+) -> Result<DesignedPanel, CliError> {
+    let sources = lesson_sources::of_measured(&session.lesson, Some(&session.asked), &pool_path(config));
+    let unknown_sources = sources.warning();
     let design = |only, columns| {
-        let learned_on = learned_on.clone();
+        let learned_on = sources.tasks.iter().cloned().collect();
         let mut choices = MeasureChoices { columns, learned_on, ..choices.clone() };
         design_columns(config, session, place, (only, None), pairs, &mut choices)
     };
-    design(None, 2).map(|both| (both, None)).or_else(|reason| {
-        let mut alone = [OnlyColumn::Here, OnlyColumn::Elsewhere].into_iter();
-        match alone.find_map(|only| design(Some(only), 1).ok()) {
-            Some(alone) => Ok((alone, Some(reason))),
-            None => Err(reason),
+    let (measurements, missing) = match design(None, 2) {
+        Ok(both) => (both, None),
+        Err(reason) => {
+            let mut alone = [OnlyColumn::Here, OnlyColumn::Elsewhere].into_iter();
+            match alone.find_map(|only| design(Some(only), 1).ok()) {
+                Some(alone) => (alone, Some(reason)),
+                None => return Err(reason),
+            }
         }
-    })
+    };
+    Ok(DesignedPanel { measurements, missing, unknown_sources })
 }
 
 /// Designs the columns of a panel. Without `only`, both; without tasks, the column elsewhere has those of the environment.
@@ -169,20 +191,6 @@ fn design_columns(
         })?);
     }
     Ok(measurements)
-}
-
-/// Returns the keys of the tasks on which a lesson was learned, by the pool files that may have it: the one that it was loaded from,
-/// and the given or configured one. A file that can't be read says nothing.
-fn learned_on(config: &Config, pool: Option<&Path>, lesson: &Lesson) -> Vec<String> {
-    let loaded = lesson.file.as_deref().map(PathBuf::from);
-    let files = [loaded, Some(pool.map_or_else(|| pool_path(config), Path::to_owned))];
-    let read = |file: PathBuf| PoolFile::read(&file).ok();
-    files
-        .into_iter()
-        .flatten()
-        .filter_map(read)
-        .flat_map(|pool| lesson_sources::of_pool(&pool, &lesson.id))
-        .collect()
 }
 
 /// Describes what a measurement costs, and which effects it can show.
@@ -255,7 +263,8 @@ fn prepare_task_set(
             "`retrospect lessons add` adds one, or --text TEXT measures one that is in no pool",
         ));
     }
-    choices.learned_on = measured.iter().flat_map(|lesson| learned_on(config, Some(pool), lesson)).collect();
+    let sources = measured.iter().map(|lesson| lesson_sources::of_measured(lesson, None, pool));
+    choices.learned_on = sources.flat_map(|sources| sources.tasks).collect();
     let make = run_factory(config, &plan.world_options);
     let source = pool.display().to_string();
     let spec: &RunSpec = &plan.spec;
@@ -399,7 +408,10 @@ fn session_lesson(pool: &Path, args: &EffectArgs, head: &State) -> Result<Lesson
     let own: Vec<&Lesson> = own.iter().collect();
     match find_lesson(&own, word) {
         Ok(lesson) => Ok(lesson.clone()),
-        Err(_) if pool.exists() => PoolFile::read(pool)?.find(word).cloned(),
+        Err(_) if pool.exists() => {
+            let pool = PoolFile::read(pool)?;
+            pool.find(word).map(|lesson| pool.loadable(lesson))
+        }
         Err(error) => Err(error),
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::design::{describe_estimate, design_panel};
+use super::design::{DesignedPanel, describe_estimate, design_panel};
 use super::store::store_quietly;
 use super::unfinished::open_measurements;
 use crate::cli::config::Config;
@@ -50,6 +50,7 @@ struct Panel {
     columns: Vec<Column>,
     missing_column: Option<String>,
     has_older_lessons: bool,
+    unknown_sources: Option<String>,
 }
 
 /// A column with its log.
@@ -147,7 +148,8 @@ impl ScreenMeasurement {
             None => self.unfinished(&timeline, &now, query, progress)?.unwrap_or(now),
         };
         let state = timeline.state_at(asked.seq);
-        let (measurements, missing) = self.design(&timeline, &state, query)?;
+        let DesignedPanel { measurements, missing, unknown_sources } =
+            self.design(&timeline, &state, query)?;
         let mut columns = Vec::new();
         for (number, mut measurement) in (0..).zip(measurements) {
             progress.report(number, 2)?;
@@ -182,6 +184,7 @@ impl ScreenMeasurement {
             columns,
             missing_column: missing.map(|error| to_text(&error)),
             has_older_lessons: !has_same_lessons(&state, &head),
+            unknown_sources,
         })
     }
 
@@ -191,7 +194,7 @@ impl ScreenMeasurement {
         timeline: &Timeline,
         asked: &Arc<State>,
         query: &EffectQuery,
-    ) -> Result<(Vec<Measurement>, Option<CliError>), String> {
+    ) -> Result<DesignedPanel, String> {
         let lesson = asked.pool.get(&query.lesson).ok_or("this lesson is not in the present pool")?;
         let lesson = lesson_environments::with_task(lesson, asked);
         let session = MeasuredSession {
@@ -226,8 +229,8 @@ impl ScreenMeasurement {
             progress.report(0, 2)?;
             // What can't be designed any more isn't continued.
             let state = timeline.state_at(seq);
-            let Ok((designed, _)) = self.design(timeline, &state, query) else { continue };
-            if designed.iter().any(|measurement| open.contains(&measurement.plan.effect)) {
+            let Ok(designed) = self.design(timeline, &state, query) else { continue };
+            if designed.measurements.iter().any(|measurement| open.contains(&measurement.plan.effect)) {
                 return Ok(Some(state.asked_at(&now.branch)));
             }
         }
@@ -307,6 +310,7 @@ impl Panel {
             columns: columns.cloned().collect(),
             missing_column: self.missing_column.clone(),
             has_older_lessons: self.has_older_lessons,
+            unknown_sources: self.unknown_sources.clone(),
             outage: None,
         }
     }

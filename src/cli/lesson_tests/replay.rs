@@ -5,7 +5,9 @@ use crate::catalog::switch_model;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::{headless, pool, setup};
-use crate::domain::{CallId, EpisodeRole, ModelRole, Prompt, PromptRecord, RunSpec, Seq, StepResult, Usage};
+use crate::domain::{
+    CallId, EpisodeRole, FailureKind, ModelRole, Prompt, PromptRecord, RunSpec, Seq, StepResult, Usage,
+};
 use crate::driver::{RunConfig, build_request, wall_clock_now};
 use crate::engine::{
     Cause, Command, Engine, Envelope, Event, Input, LessonCommand, PromptRequest, request_seed,
@@ -37,6 +39,8 @@ pub(super) struct Replies {
     pub(super) complied: u32,
     /// The distinct proposals with their counts, in the order of their first occurrence.
     pub(super) proposals: Vec<(String, u32)>,
+    /// How many calls failed for another reason than the actor: their replies aren't known.
+    pub(super) unanswered: u32,
     /// Why calls failed, without repetitions.
     pub(super) errors: Vec<String>,
 }
@@ -71,7 +75,8 @@ impl<'a> Replay<'a> {
         self.tokens.get()
     }
 
-    /// Asks for replies to a test. Failed calls are no errors: their replies don't comply.
+    /// Asks for replies to a test. Failed calls are no errors: where the actor causes the failure, as at a prompt that is too long for it, its
+    /// reply doesn't comply; else it is unanswered.
     pub(super) fn ask(&self, test: &LessonTest, samples: u32) -> Result<Replies, CliError> {
         let mut spec = RunSpec::clone(&test.run);
         // No reflection is written here.
@@ -102,7 +107,14 @@ impl<'a> Replay<'a> {
                     replies.complied += u32::from(test.expectation.judge(&proposal) == Verdict::Complies);
                     replies.add_proposal(proposal.text());
                 }
-                Err(error) => replies.add_error(format!("{}; {}", error.message, error.hint)),
+                Err(error) => {
+                    let by_actor = matches!(
+                        error.kind,
+                        FailureKind::TooLong | FailureKind::Unusable | FailureKind::EmptyReply
+                    );
+                    replies.unanswered += u32::from(!by_actor);
+                    replies.add_error(format!("{}; {}", error.message, error.hint));
+                }
             }
         }
         Ok(replies)

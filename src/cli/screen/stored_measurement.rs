@@ -47,6 +47,7 @@ pub(super) fn stored_measurement(logs: Vec<EffectLog>) -> Result<EffectProgress,
         columns: columns.collect(),
         missing_column: None,
         has_older_lessons: false,
+        unknown_sources: None,
         outage: None,
     })
 }

@@ -36,6 +36,7 @@ struct Collected {
 /// Returns [`MergeError`] if the logs don't belong together.
 pub fn merge_logs(logs: &[(String, Vec<EffectRecord>)]) -> Result<Vec<EffectRecord>, MergeError> {
     let mut plan: Option<EffectPlan> = None;
+    let mut stages: Vec<EffectPlan> = Vec::new();
     let mut collected = Collected::default();
     let (mut count, mut present) = (1, BTreeSet::new());
     for (name, records) in logs {
@@ -62,11 +63,35 @@ pub fn merge_logs(logs: &[(String, Vec<EffectRecord>)]) -> Result<Vec<EffectReco
             Some(_) => {}
         }
         present.insert(shard.index);
+        let own_stages = sizes(records);
+        if own_stages.len() > stages.len() {
+            stages = own_stages;
+        }
         collected.add(name, records)?;
     }
     let Some(plan) = plan else { return Ok(Vec::new()) };
+    if stages.last().is_none_or(|last| size(last) != size(&plan)) {
+        stages.push(plan);
+    }
     let is_absent = |pair: u32| !present.contains(&(pair % count + 1));
-    Ok(collected.canonical(plan, is_absent))
+    Ok(collected.canonical(stages, is_absent))
+}
+
+/// Returns the plans by which the size of a measurement was set, without those that repeat it.
+fn sizes(records: &[EffectRecord]) -> Vec<EffectPlan> {
+    let mut plans: Vec<EffectPlan> = Vec::new();
+    for record in records {
+        let EffectRecord::Planned(plan) = record else { continue };
+        if plans.last().is_none_or(|last| size(last) != size(plan)) {
+            plans.push(EffectPlan { shard: None, ..(**plan).clone() });
+        }
+    }
+    plans
+}
+
+/// Returns how many pairs are played: at most so many, and whether also after a verdict.
+fn size(plan: &EffectPlan) -> (u32, bool) {
+    (plan.pairs, plan.budget.keep_going)
 }
 
 impl Collected {
@@ -100,11 +125,33 @@ impl Collected {
         Ok(())
     }
 
-    /// Writes the log as one process would have.
-    fn canonical(&self, plan: EffectPlan, is_absent: impl Fn(u32) -> bool) -> Vec<EffectRecord> {
-        let effect = plan.effect.clone();
-        let mut records = vec![EffectRecord::Planned(Box::new(plan.clone()))];
-        let mut log = EffectLog::new(plan);
+    /// Writes the log as one process would have that was continued with each size in turn. So it says that a size was changed after pairs
+    /// were seen.
+    fn canonical(&self, stages: Vec<EffectPlan>, is_absent: impl Fn(u32) -> bool) -> Vec<EffectRecord> {
+        let mut records = Vec::new();
+        let mut log: Option<EffectLog> = None;
+        for plan in stages {
+            let planned = EffectRecord::Planned(Box::new(plan.clone()));
+            records.push(planned.clone());
+            match &mut log {
+                Some(log) => log.apply(planned),
+                None => log = Some(EffectLog::new(plan)),
+            }
+            if let Some(log) = &mut log {
+                self.play_stage(log, &mut records, &is_absent);
+            }
+        }
+        records
+    }
+
+    /// Adds the records of one size, as far as there are episodes.
+    fn play_stage(
+        &self,
+        log: &mut EffectLog,
+        records: &mut Vec<EffectRecord>,
+        is_absent: &impl Fn(u32) -> bool,
+    ) {
+        let effect = log.plan().effect.clone();
         loop {
             let record = match log.next(&[], 1) {
                 NextRecord::Write(record) => *record,
@@ -113,7 +160,7 @@ impl Collected {
                     let episode = self.episodes.get(&(slot.pair, slot.repeat, slot.arm.clone()));
                     match (episode, self.discarded.get(&(slot.pair, slot.arm.clone()))) {
                         (Some(episode), _) => {
-                            let kept = self.is_kept_here(&log, &slot, episode);
+                            let kept = self.is_kept_here(log, &slot, episode);
                             EffectRecord::Episode(Box::new(EffectEpisode { kept, ..episode.clone() }))
                         }
                         (None, Some(discarded)) => EffectRecord::Discarded(discarded.clone()),
@@ -142,7 +189,6 @@ impl Collected {
             log.apply(record.clone());
             records.push(record);
         }
-        records
     }
 
     /// Returns why a shard discarded a pair, if it did.

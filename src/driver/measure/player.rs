@@ -37,6 +37,34 @@ pub enum Wanted {
     Stopped,
 }
 
+/// Tells the episodes in progress that they are to be abandoned: a person wants it, or the measurement has failed elsewhere.
+#[derive(Clone)]
+pub(super) struct StopSignal {
+    pub(super) person: watch::Receiver<Wanted>,
+    pub(super) failure: watch::Receiver<Wanted>,
+}
+
+impl StopSignal {
+    fn is_stopped(&self) -> bool {
+        *self.person.borrow() == Wanted::Stopped || *self.failure.borrow() == Wanted::Stopped
+    }
+
+    /// Returns when the episodes are to be abandoned.
+    async fn stopped(&self) {
+        tokio::select! {
+            () = wait_until_stopped(self.person.clone()) => {}
+            () = wait_until_stopped(self.failure.clone()) => {}
+        }
+    }
+}
+
+async fn wait_until_stopped(mut wanted: watch::Receiver<Wanted>) {
+    if wanted.wait_for(|wanted| *wanted == Wanted::Stopped).await.is_err() {
+        // Nobody is left who could want it.
+        std::future::pending::<()>().await;
+    }
+}
+
 /// An episode that was played to its end.
 pub(super) struct PlayedEpisode {
     pub(super) summary: EpisodeSummary,
@@ -78,7 +106,7 @@ pub(super) type ReportOutage<'a> = dyn Fn(Option<ServerOutage>) + 'a;
 pub(super) struct EpisodePlayer<'a> {
     worlds: SnapshotCache,
     runtime: tokio::runtime::Runtime,
-    wanted: watch::Receiver<Wanted>,
+    stop: StopSignal,
     patience: Patience,
     report_outage: &'a ReportOutage<'a>,
     /// Calls that belong to no episode that was played to its end.
@@ -111,13 +139,13 @@ impl<'a> EpisodePlayer<'a> {
     /// # Errors
     /// Returns the system's error if the runtime for calls to models can't be created.
     pub(super) fn new(
-        wanted: watch::Receiver<Wanted>,
+        stop: StopSignal,
         patience: Patience,
         report_outage: &'a ReportOutage<'a>,
     ) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (worlds, extra) = (SnapshotCache::default(), Cell::default());
-        Ok(Self { worlds, runtime, wanted, patience, report_outage, extra })
+        Ok(Self { worlds, runtime, stop, patience, report_outage, extra })
     }
 
     /// Returns the calls that belong to no episode that was played to its end, since this was last asked.
@@ -167,7 +195,7 @@ impl<'a> EpisodePlayer<'a> {
 
     fn play_to_end(&mut self, game: &mut Game<'_>) -> Result<EpisodeSummary, PlayError> {
         loop {
-            if *self.wanted.borrow() == Wanted::Stopped {
+            if self.stop.is_stopped() {
                 return Err(PlayError::Stopped);
             }
             if let Some(summary) = game.ended.take() {
@@ -198,11 +226,9 @@ impl<'a> EpisodePlayer<'a> {
 
     /// Waits, unless a person stops the measurement meanwhile.
     pub(super) fn wait(&self, delay: Duration) {
-        let mut wanted = self.wanted.clone();
         self.runtime.block_on(async {
-            let stopped = wanted.wait_for(|wanted| *wanted == Wanted::Stopped);
-            // If nobody can stop it any more, the whole delay passes.
-            let _ = tokio::time::timeout(delay, stopped).await;
+            // Usually the whole delay passes.
+            let _ = tokio::time::timeout(delay, self.stop.stopped()).await;
         });
     }
 
@@ -317,12 +343,11 @@ impl<'a> EpisodePlayer<'a> {
         request: Request,
         estimate: u64,
     ) -> Result<Reply, PlayError> {
-        let mut wanted = self.wanted.clone();
         let reply = self.runtime.block_on(async {
             tokio::select! {
                 biased;
                 reply = call_provider(provider, request, estimate) => Some(reply),
-                _ = wanted.wait_for(|wanted| *wanted == Wanted::Stopped) => None,
+                () = self.stop.stopped() => None,
             }
         });
         reply.ok_or(PlayError::Stopped)
@@ -375,8 +400,7 @@ impl<'a> EpisodePlayer<'a> {
         (self.report_outage)(Some(ServerOutage { failure, attempts, retry_in: delay }));
         let left = self.patience.deadline.map(|at| at.saturating_duration_since(Instant::now()));
         self.wait(left.map_or(delay, |left| left.min(delay)));
-        let is_stopped = *self.wanted.borrow() == Wanted::Stopped;
-        if is_stopped || self.patience.is_over() { Err(PlayError::Stopped) } else { Ok(()) }
+        if self.stop.is_stopped() || self.patience.is_over() { Err(PlayError::Stopped) } else { Ok(()) }
     }
 }
 

@@ -4,7 +4,7 @@ use super::design::Measurement;
 use super::kept::{journal_name, write_journal};
 use super::log_file::{LogFile, LogFileError};
 use super::outage::{Patience, ServerOutage};
-use super::player::{EpisodePlayer, PlayError, PlayedEpisode, Wanted};
+use super::player::{EpisodePlayer, PlayError, PlayedEpisode, StopSignal, Wanted};
 use super::starting_point::EpisodeSetup;
 use crate::engine::Envelope;
 use crate::journal::JournalError;
@@ -91,6 +91,8 @@ struct Runner<'a> {
     /// Whether a pair was begun since the measurement was started or continued.
     has_begun_pair: bool,
     wanted: watch::Receiver<Wanted>,
+    /// Stops the workers when something can't be written.
+    failure: watch::Sender<Wanted>,
     last_sync: Instant,
 }
 
@@ -145,6 +147,7 @@ pub(super) fn continue_measurement<'a>(
         turn_end: options.turn.and_then(|turn| Instant::now().checked_add(turn)),
         has_begun_pair: false,
         wanted,
+        failure: watch::Sender::new(Wanted::Running),
         last_sync: Instant::now(),
     };
     if is_new {
@@ -165,17 +168,21 @@ impl Runner<'_> {
         let (slots, receiver) = mpsc::channel::<EpisodeSlot>();
         let receiver = Mutex::new(receiver);
         let (results, played) = mpsc::channel::<WorkerMessage>();
-        let (measurement, wanted) = (self.measurement, self.wanted.clone());
+        let (measurement, stop) = (self.measurement, self.stop_signal());
         let patience = self.patience();
         std::thread::scope(|scope| {
             for _ in 0..jobs {
-                let (results, receiver, wanted) = (results.clone(), &receiver, wanted.clone());
+                let (results, receiver, stop) = (results.clone(), &receiver, stop.clone());
                 std::thread::Builder::new().name("measure".to_owned()).spawn_scoped(scope, move || {
                     crate::driver::lower_thread_priority();
-                    work(measurement, patience, receiver, &results, &wanted);
+                    work(measurement, patience, receiver, &results, &stop);
                 })?;
             }
             let outcome = self.coordinate(&slots, &played);
+            if outcome.is_err() {
+                // Others may be waiting for their server, and nothing of them could be recorded.
+                self.failure.send_replace(Wanted::Stopped);
+            }
             // The workers end once there are no more slots.
             drop(slots);
             outcome
@@ -336,6 +343,10 @@ impl Runner<'_> {
         Ok(true)
     }
 
+    fn stop_signal(&self) -> StopSignal {
+        StopSignal { person: self.wanted.clone(), failure: self.failure.subscribe() }
+    }
+
     fn patience(&self) -> Patience {
         Patience { first_delay: self.options.retry_delay, deadline: self.deadline }
     }
@@ -344,7 +355,7 @@ impl Runner<'_> {
     /// that of the recorded one: a server that answers the same request differently. Its calls count nowhere, so that the log has the same
     /// bytes as that of a measurement that wasn't killed.
     fn play_again(&self, slot: &EpisodeSlot, trace: Option<&str>) -> Option<Vec<Envelope>> {
-        let mut player = EpisodePlayer::new(self.wanted.clone(), self.patience(), &|_| {}).ok()?;
+        let mut player = EpisodePlayer::new(self.stop_signal(), self.patience(), &|_| {}).ok()?;
         let episode = play_slot(self.measurement, &mut player, slot).ok()?;
         (trace == Some(episode.trace.as_str())).then_some(episode.events)
     }
@@ -370,11 +381,11 @@ fn work(
     patience: Patience,
     slots: &Mutex<mpsc::Receiver<EpisodeSlot>>,
     results: &mpsc::Sender<WorkerMessage>,
-    wanted: &watch::Receiver<Wanted>,
+    stop: &StopSignal,
 ) {
     // The coordinator lives longer.
     let report_outage = |outage| drop(results.send(WorkerMessage::Outage(outage)));
-    let mut player = EpisodePlayer::new(wanted.clone(), patience, &report_outage);
+    let mut player = EpisodePlayer::new(stop.clone(), patience, &report_outage);
     loop {
         let next = slots.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(slot) = next else { break };

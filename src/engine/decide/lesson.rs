@@ -44,6 +44,7 @@ impl Engine {
                     task_type: None,
                     pinned: *pinned,
                     taken_from: None,
+                    sources: None,
                 }
             }
             LessonCommand::Accept { kind, scope, text, edited, evidence, pinned } => {
@@ -64,6 +65,7 @@ impl Engine {
                     task_type: None,
                     pinned: *pinned,
                     taken_from: None,
+                    sources: None,
                 }
             }
             LessonCommand::Load(lesson) => {

@@ -391,6 +391,7 @@ pub fn plan_lesson(
         task_type: None,
         pinned: false,
         taken_from: None,
+        sources: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! A confidence sequence for the mean of differences by betting (section 5 of `docs/EFFECT.md`; Waudby-Smith and Ramdas
+//! A confidence sequence for the mean of differences by betting (`docs/EFFECT.md`; Waudby-Smith and Ramdas
 //! 2024): intervals that stay valid however often they are looked at, and whenever a measurement stops.
 //!
 //! With X = (D + 1) / 2, an imaginary gambler who doubts that the mean of X is m bets a fixed share of the capital on each

@@ -1,4 +1,4 @@
-//! The BCa bootstrap interval of a mean (section 4.5 of `docs/EFFECT.md`; Efron 1987), for progress, steps and tokens.
+//! The BCa bootstrap interval of a mean (`docs/EFFECT.md`; Efron 1987), for progress, steps and tokens.
 
 use super::random::SplitMix64;
 use super::special::{normal_cdf, normal_quantile, two_sided_quantile};

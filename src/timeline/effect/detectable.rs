@@ -1,4 +1,4 @@
-//! What a planned measurement can detect (section 7 of `docs/EFFECT.md`).
+//! What a planned measurement can detect (`docs/EFFECT.md`).
 
 use super::fixed_power::AssumedEffect;
 use super::monitored_power::MonitoredDesign;

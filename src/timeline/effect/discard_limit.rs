@@ -1,4 +1,4 @@
-//! The limit of discarded pairs (section 3 of `docs/EFFECT.md`).
+//! The limit of discarded pairs (`docs/EFFECT.md`).
 
 /// With fewer pairs than this, any share of them may be discarded.
 const FEWEST_FOR_DISCARD_LIMIT: u64 = 20;

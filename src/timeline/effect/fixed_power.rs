@@ -1,4 +1,4 @@
-//! The power of McNemar's test for a fixed number of pairs (section 7 of `docs/EFFECT.md`).
+//! The power of McNemar's test for a fixed number of pairs (`docs/EFFECT.md`).
 
 use super::paired::PairCounts;
 use super::special::{binomial_cdf, binomial_pmf};

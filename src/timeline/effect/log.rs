@@ -14,7 +14,7 @@ use super::record::{
     Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope,
     ExtraCalls, StopReason,
 };
-use super::{Verdict, block_order, too_many_discarded};
+use super::{Outcome, Verdict, block_order, too_many_discarded};
 use contrast::PairRule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -353,9 +353,11 @@ impl EffectLog {
         self.next_pair - 1
     }
 
-    /// Returns whether the number of pairs was fixed before the first one was seen, and was reached with all of them counted.
+    /// Returns whether the number of pairs was fixed before the first one was seen, and was reached. Discarded pairs are among them: what
+    /// discards a pair doesn't depend on its outcome. Without a verdict, as with tokens, nothing else ends a measurement.
     pub fn is_size_fixed(&self) -> bool {
-        self.plan.budget.keep_going && !self.was_resized && self.settled_pairs() >= self.last_pair()
+        let plays_all = self.plan.budget.keep_going || self.plan.outcome == Outcome::Tokens;
+        plays_all && !self.was_resized && self.settled_pairs() >= self.last_pair()
     }
 
     /// Returns how many of them were discarded because an episode couldn't be played.

@@ -1,5 +1,4 @@
-//! The power of a monitored measurement, exactly, by following the probabilities of all counts (section 7 of
-//! `docs/EFFECT.md`).
+//! The power of a monitored measurement, exactly, by following the probabilities of all counts (`docs/EFFECT.md`).
 
 use super::betting::{Difference, DifferenceCounts, Side, ln_threshold};
 use super::fixed_power::AssumedEffect;

@@ -1,4 +1,4 @@
-//! Corrections for several lessons measured at once (section 9 of `docs/EFFECT.md`).
+//! Corrections for several lessons measured at once (`docs/EFFECT.md`).
 
 /// The share of falsely marked lessons that is accepted among several.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.10;

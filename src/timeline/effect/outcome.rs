@@ -1,4 +1,4 @@
-//! What is compared between the arms of a pair (section 2 of `docs/EFFECT.md`).
+//! What is compared between the arms of a pair (`docs/EFFECT.md`).
 
 use super::betting::Difference;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Statistics of paired successes for a number of pairs that was fixed in advance (section 4 of `docs/EFFECT.md`).
+//! Statistics of paired successes for a number of pairs that was fixed in advance (`docs/EFFECT.md`).
 //! Looking at them repeatedly and stopping at a good moment makes them wrong; [`Monitor`](super::Monitor) is for that.
 
 use super::interval::{Interval, wilson_at};

@@ -1,4 +1,4 @@
-//! The panel of two columns, here and elsewhere (section 5 of `docs/EFFECT.md`, "The panel").
+//! The panel of two columns, here and elsewhere (`docs/EFFECT.md`, "Here and elsewhere").
 
 use super::verdict::{ALPHA, Verdict};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Placebo texts: what replaces a lesson whose content must not matter (section 1 of `docs/EFFECT.md`).
+//! Placebo texts: what replaces a lesson whose content must not matter (`docs/EFFECT.md`).
 
 use super::random::SplitMix64;
 use sha2::{Digest, Sha256};

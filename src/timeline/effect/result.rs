@@ -44,7 +44,7 @@ pub struct ArmResult {
     pub episodes: u64,
     /// How many of them ended at a failed call, such as a prompt that is longer than the model's context; they count as lost.
     pub failed_calls: u64,
-    /// The success rate with Wilson's interval; `None` of a fact.
+    /// The success rate with Wilson's interval; `None` of a fact, and where a pair has several episodes of an arm: those aren't independent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Interval>,
 }
@@ -135,7 +135,11 @@ impl EffectResult {
                 won,
                 episodes,
                 failed_calls: log.failed_calls(arm),
-                rate: if log.is_deterministic() { None } else { rate(won, episodes) },
+                rate: if log.is_deterministic() || log.repeats_of_pair() > 1 {
+                    None
+                } else {
+                    rate(won, episodes)
+                },
             }
         });
         let mut contrasts: Vec<ContrastResult> =
@@ -170,6 +174,8 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
     let has_no_pace = tasks.is_some() || log.has_too_many_discarded();
     // Copies are no sample, from which something could be concluded.
     let counts = if tasks.is_some() { PairCounts::default() } else { contrast.counts() };
+    // Both intervals are about pairs of one episode each that is won or lost. Other counts only say which arm did better.
+    let has_wins = plan.outcome == Outcome::Success && log.repeats_of_pair() == 1;
     let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap && tasks.is_none()).filter_map(|outcome| {
         let values = log.exact_differences(index, outcome);
         let mut interval = bootstrap_mean(&values, CONFIDENCE)?;
@@ -196,8 +202,8 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
             planned_pairs: log.last_pair(),
             is_valid: log.is_size_fixed(),
             mcnemar: counts.mcnemar(),
-            newcombe: counts.newcombe(CONFIDENCE),
-            tango: counts.tango(CONFIDENCE),
+            newcombe: if has_wins { counts.newcombe(CONFIDENCE) } else { None },
+            tango: if has_wins { counts.tango(CONFIDENCE) } else { None },
         },
         outcomes: outcomes.collect(),
         without_learned: plan
@@ -252,7 +258,7 @@ fn fact(log: &EffectLog) -> Option<String> {
         let arms: Vec<String> = log.plan().arms().into_iter().map(describe).collect();
         return Some(arms.join(", "));
     }
-    let first = log.pairs().get(&1)?;
+    let first = log.counted_pairs().next()?;
     let describe = |arm: &str| {
         let episode = first.episode(arm, 1)?;
         let outcome = if episode.won { "won".to_owned() } else { format!("lost ({})", episode.reason) };

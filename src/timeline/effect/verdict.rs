@@ -1,4 +1,4 @@
-//! What a measurement may claim while it runs (section 5 of `docs/EFFECT.md`).
+//! What a measurement may claim while it runs (`docs/EFFECT.md`).
 
 use super::betting::{Difference, DifferenceCounts, DifferenceRange, Side, ln_mean_exp, ln_threshold};
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ pub struct Judgement {
     pub losses: u64,
     /// The mean difference; `None` without pairs.
     pub difference: Option<f64>,
-    /// The lower limit of the running interval of the mean difference. It never widens.
+    /// The lower limit of the running interval of the mean difference. It never widens while pairs are added.
     pub low: f64,
     /// The upper limit; below `low` if the pairs contradict each other.
     pub high: f64,

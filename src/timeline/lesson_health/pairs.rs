@@ -98,8 +98,7 @@ pub(super) fn compare_lessons(
     contradictions
 }
 
-/// Returns the words of a text in lower case, with apostrophes but without other punctuation around them.
-/// Returns the words in lower case, nouns in the singular: "a shelf" and "the shelves" name the same place.
+/// Returns the words of a text in lower case, without punctuation around them, nouns in the singular: "a shelf" and "the shelves" name the same place.
 fn split_words(text: &str) -> Vec<String> {
     text.replace('\u{2019}', "'")
         .split_whitespace()

@@ -72,6 +72,7 @@ fn add(
         task_type: None,
         pinned: false,
         taken_from: None,
+        sources: None,
     };
     state.apply(&envelope(Event::LessonChanged { op: Box::new(op), author: Author::File }));
 }

@@ -122,6 +122,7 @@ fn progress(query: &EffectQuery, phase: EffectPhase, episodes: usize) -> Answer 
         columns: vec![here, elsewhere],
         missing_column: None,
         has_older_lessons: false,
+        unknown_sources: None,
         outage: None,
     };
     Answer::Effect(Ok(PtrEqArc(Arc::new(progress))))

@@ -89,7 +89,7 @@ impl EffectLog {
     }
 
     /// Returns the pairs that are settled and not discarded, in order.
-    fn counted_pairs(&self) -> impl Iterator<Item = &PairLog> {
+    pub(in crate::timeline::effect) fn counted_pairs(&self) -> impl Iterator<Item = &PairLog> {
         let settled = self.pairs.range(..self.next_pair);
         settled.filter(|(number, _)| !self.discarded_pairs.contains(number)).map(|(_, pair)| pair)
     }

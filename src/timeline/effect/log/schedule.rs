@@ -81,7 +81,7 @@ impl EffectLog {
     fn judged_pairs(&self, index: usize) -> u64 {
         match self.task_counts(index) {
             Some(tasks) => tasks.counts.pairs(),
-            None => self.contrasts[index].judgement().pairs,
+            None => self.contrasts[index].pairs().len() as u64,
         }
     }
 
@@ -107,7 +107,8 @@ impl EffectLog {
         EffectJudged {
             effect: self.plan.effect.clone(),
             contrast: contrast.contrast.clone(),
-            pairs: judgement.pairs,
+            // Pairs of tokens have no bounded difference that a judgement could count.
+            pairs: contrast.pairs().len() as u64,
             counts: contrast.counts(),
             difference: judgement.difference,
             low: judgement.low,

@@ -634,3 +634,71 @@ fn more_pairs_continue_the_same_tasks() {
     log.apply(EffectRecord::Planned(Box::new(short)));
     assert_eq!((log.plan().tasks.len(), log.settled_pairs()), (30, 30));
 }
+
+/// Regression: with several episodes of an arm in a pair, "who did better" was printed with an interval for pairs that are won or lost, which
+/// may exclude its own estimate, and repeats of a task counted as independent plays.
+#[test]
+fn pairs_with_repeats_have_no_interval_for_single_plays() {
+    let repeated = EffectPlan { repeats: 2, ..plan(20, TWO_ARMS) };
+    // The first arm wins one of its two plays in each pair, the other one none or, in each fourth pair, both.
+    let wins = |slot: &EpisodeSlot| match slot.arm.as_str() {
+        "with" => slot.repeat == 1,
+        _ => slot.pair.is_multiple_of(4),
+    };
+    let (log, _) = run(EffectLog::new(repeated), |slot| Some(wins(slot)));
+    let result = EffectResult::from_log(&log);
+    let contrast = &result.contrasts[0];
+    assert_eq!((contrast.judged.counts.first_only, contrast.judged.counts.second_only), (15, 5));
+    assert!(contrast.fixed.newcombe.is_none() && contrast.fixed.tango.is_none());
+    assert!(result.arms.iter().all(|arm| arm.rate.is_none() && arm.episodes == 40));
+    let interval = contrast.outcomes["success"];
+    assert_eq!(contrast.judged.difference, Some(interval.estimate));
+    assert!(interval.low < interval.estimate && interval.estimate < interval.high, "{interval:?}");
+    // One play of each arm has both.
+    let (log, _) = run(EffectLog::new(plan(20, TWO_ARMS)), fixed_outcome);
+    let result = EffectResult::from_log(&log);
+    assert!(result.contrasts[0].fixed.newcombe.is_some() && result.arms.iter().all(|arm| arm.rate.is_some()));
+}
+
+/// Regression: pairs whose tokens are compared were counted as none.
+#[test]
+fn pairs_of_tokens_are_counted() {
+    let (log, _) =
+        run(EffectLog::new(EffectPlan { outcome: Outcome::Tokens, ..plan(6, TWO_ARMS) }), fixed_outcome);
+    let result = EffectResult::from_log(&log);
+    assert_eq!((result.contrasts[0].judged.pairs, result.contrasts[0].judged.difference), (6, None));
+    assert!(result.contrasts[0].outcomes.contains_key("tokens") && log.is_size_fixed());
+}
+
+/// Regression: what happened was told by pair 1, also if it was discarded.
+#[test]
+fn a_fact_is_told_by_the_first_pair_that_counts() {
+    let mut log = EffectLog::new(EffectPlan { scope: EffectScope::Moment, ..plan(60, TWO_ARMS) });
+    loop {
+        match log.next(&[], 1) {
+            NextRecord::Play(slots) if slots[0].pair == 1 => {
+                log.apply(EffectRecord::Discarded(EffectDiscarded {
+                    effect: "e".to_owned(),
+                    pair: 1,
+                    arm: slots[0].arm.clone(),
+                    reason: "the server is down".to_owned(),
+                    absent: false,
+                    timed_out: false,
+                    extra: ExtraCalls::default(),
+                }));
+            }
+            NextRecord::Play(slots) => {
+                let EffectRecord::Episode(mut record) = episode(&slots[0], slots[0].arm == "with") else {
+                    unreachable!()
+                };
+                record.trace.clone_from(&slots[0].arm);
+                log.apply(EffectRecord::Episode(record));
+            }
+            NextRecord::Write(record) => log.apply(*record),
+            NextRecord::Wait | NextRecord::Done => break,
+        }
+    }
+    assert_eq!((log.discarded_pairs(), log.stopped()), (1, Some(StopReason::Deterministic)));
+    let fact = EffectResult::from_log(&log).fact.unwrap();
+    assert_eq!(fact, "with: won in 10 steps, without: lost () in 10 steps");
+}

@@ -104,6 +104,9 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if let Some(first) = progress.columns.first() {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, describe_mode(first.plan()), columns));
     }
+    if let Some(warning) = &progress.unknown_sources {
+        lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
+    }
     if progress.has_older_lessons {
         let key = context.keymap.key_label_in(Mode::Effect, Action::RenewEffect).unwrap_or_default();
         let text = format!(
