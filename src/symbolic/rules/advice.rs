@@ -110,7 +110,9 @@ pub(super) fn advice(
     };
     if request.form == Form::General {
         let notes = notes_in_range(episode, NoteRange::WholeEpisode);
-        apply_rule(&notes, rules.abstract_lessons).into_iter().for_each(|lesson| add(lesson.text.text));
+        for lesson in apply_rule(&notes, rules.abstract_lessons) {
+            add(lesson.text.text);
+        }
     }
     for Mistake { lesson, .. } in mistakes {
         let (mistake, solution) = (lesson.text.text, lesson.text.solution);
@@ -120,10 +122,9 @@ pub(super) fn advice(
             (_, None) => mistake,
         });
     }
-    let progress = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode);
-    progress
-        .into_iter()
-        .for_each(|lesson| add(format!("At the end of the last attempt: {}", lesson.text.text)));
+    if let Some(progress) = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode) {
+        add(format!("At the end of the last attempt: {}", progress.text.text));
+    }
     sentences.truncate(request.most);
     (sentences, evidence)
 }
