@@ -385,7 +385,7 @@ fn a_moved_pool_and_another_wording_bring_no_source_of_the_lesson_back() {
     // A session of an earlier version doesn't have the sources.
     let journal = session.join("branches/trunk.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
-    let older: Vec<String> = text.lines().map(|line| without_sources(line)).collect();
+    let older: Vec<String> = text.lines().map(without_sources).collect();
     assert_ne!(older.join("\n") + "\n", text);
     std::fs::write(&journal, older.join("\n") + "\n").unwrap();
     let (_, said) = planned(["--lesson", "1"]);
