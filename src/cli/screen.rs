@@ -251,6 +251,7 @@ fn guide_chapters(
             at: chapter.at,
             measurement: measurement(&chapter.measurement)?,
             text: chapter.text,
+            pace: chapter.pace,
             position: None,
         })
     };
@@ -421,6 +422,21 @@ fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: the story of 90 seconds took more than two minutes.
+    #[test]
+    fn the_measured_story_plays_in_ninety_seconds() {
+        let demo = ShippedDemo::named("measured-lesson").unwrap();
+        let head = locate::open_demo(demo, None).unwrap().timeline.head().clone();
+        let chapters = chapters_of(demo).unwrap();
+        let steps = head.ended_episodes.iter().flat_map(|ended| {
+            (0..=ended.steps).map(|step| crate::report::StepRef { episode: ended.number, step })
+        });
+        let time =
+            |step| crate::ui::chapters::display_time(&chapters, crate::ui::playback::Speed::NORMAL, step);
+        let seconds = steps.map(time).sum::<std::time::Duration>().as_secs();
+        assert!((85..=95).contains(&seconds), "{seconds} s");
+    }
 
     /// Regression: the setting and the environment variable were read but had no effect.
     #[test]

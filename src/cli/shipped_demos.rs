@@ -65,10 +65,18 @@ pub(in crate::cli) struct Chapter {
         expect(dead_code, reason = "only the screen shows captions")
     )]
     pub(in crate::cli) text: String,
+    /// How many times faster than others the steps play that have no caption.
+    #[serde(default = "normal_pace")]
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only the screen plays"))]
+    pub(in crate::cli) pace: u32,
     /// The measurement whose panel is shown where it begins: the ids of its columns, `here` first.
     #[serde(default)]
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only the screen shows it"))]
     pub(in crate::cli) measurement: Vec<String>,
+}
+
+fn normal_pace() -> u32 {
+    1
 }
 
 fn parse_position<'de, D: serde::Deserializer<'de>>(input: D) -> Result<StepRef, D::Error> {

@@ -18,6 +18,8 @@ pub struct Chapter {
     pub at: StepRef,
     /// Its caption.
     pub text: String,
+    /// How many times faster than others the steps play that have no caption.
+    pub pace: u32,
     /// The stored measurement whose panel is shown where it begins.
     pub measurement: Option<PtrEqArc<EffectProgress>>,
     /// The event at which the measurement was asked for, if that is before the step's last event, with the latter: what came later
@@ -48,7 +50,10 @@ pub fn display_time(chapters: &[Chapter], speed: Speed, step: StepRef) -> Durati
             (speed.reading_time(&chapter.text) * 2).max(MIN_PANEL_TIME)
         }
         Some(chapter) => speed.reading_time(&chapter.text),
-        None => speed.delay(),
+        None => {
+            let chapter = chapter_of(chapters, step).and_then(|index| chapters.get(index));
+            speed.delay() / chapter.map_or(1, |chapter| chapter.pace.max(1))
+        }
     }
 }
 

@@ -34,6 +34,7 @@ fn demo(width: u16, height: u16) -> TestScreen {
     let chapter = |step, text: &str| Chapter {
         at: StepRef { episode: 1, step },
         text: text.to_owned(),
+        pace: 1,
         measurement: None,
         position: None,
     };
@@ -343,6 +344,7 @@ fn every_panel_stays_as_long_as_it_takes_to_read() {
         let panel = |at| Chapter {
             at,
             text: "Reword: one more sentence, measured again; now it is a lesson.".to_owned(),
+            pace: 1,
             measurement: Some(super::effect::stored(lesson.clone())),
             position: None,
         };
