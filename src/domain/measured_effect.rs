@@ -1,6 +1,6 @@
 //! What a measurement says about a lesson, kept with the lesson.
 
-use super::{AdviceCounts, BranchId, Seq, pluralize};
+use super::{AdviceCounts, BranchId, LessonId, Seq, pluralize};
 use serde::{Deserialize, Serialize};
 
 /// Where the episodes of a measurement begin.
@@ -112,6 +112,10 @@ pub struct MeasuredEffect {
     pub alpha: f64,
     pub margin: f64,
     pub verdict: String,
+    /// Lessons that say nearly the same and stayed in both arms: what the lesson does together with them, it doesn't say. Empty in
+    /// results of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<LessonId>,
     /// Whether the method reflected during the episodes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
@@ -134,21 +138,24 @@ impl MeasuredEffect {
         }
         match self.difference {
             Some(_) => format!(
-                "{}{} {} · {}",
+                "{}{} {} · {}{}",
                 self.describe_difference(),
                 self.describe_place_and_start(),
                 percent_interval(self.low, self.high),
-                pluralize(self.pairs, "pair")
+                pluralize(self.pairs, "pair"),
+                if self.beside.is_empty() { "" } else { ", beside a lesson like it" }
             ),
             None => format!("{}{}", self.describe_difference(), self.describe_place_and_start()),
         }
     }
 
-    /// Describes the result without its interval and its start: `+12 % elsewhere`.
+    /// Describes the result without its interval and its start: `+12 % elsewhere`, `undecided elsewhere`. Without an interval, the
+    /// difference of an undecided one would claim more than was measured.
     pub fn describe_short(&self) -> String {
         let place = self.describe_place();
         match self.fact {
             Some(fact) => format!("a fact{place}: {}", fact.describe_short()),
+            None if self.verdict == "undecided" => format!("undecided{place}"),
             None => format!("{}{place}", self.describe_difference()),
         }
     }
@@ -196,6 +203,14 @@ impl MeasuredEffect {
         if self.fact.is_some() { "deterministic" } else { &self.verdict }
     }
 
+    /// Describes it in a word: `+12 %`, `a fact` or `undecided`.
+    pub fn describe_shortest(&self) -> String {
+        if self.fact.is_none() && self.verdict == "undecided" {
+            return self.verdict.clone();
+        }
+        self.describe_difference()
+    }
+
     /// Describes only the difference: `+12 %`.
     pub fn describe_difference(&self) -> String {
         if self.fact.is_some() {
@@ -211,8 +226,13 @@ impl MeasuredEffect {
         let mode = if self.live { "live" } else { "frozen" };
         let outcome = if self.outcome == "success" { String::new() } else { format!("{}, ", self.outcome) };
         let start = self.describe_start().map_or_else(String::new, |start| format!("{start}, "));
+        let beside: Vec<&str> = self.beside.iter().map(|id| &*id.0).collect();
+        let beside = match beside.as_slice() {
+            [] => String::new(),
+            _ => format!("beside {}, which said nearly the same, ", beside.join(", ")),
+        };
         format!(
-            "{outcome}{} - {}, {} : {}, {start}{}, {mode}, {}, version {}",
+            "{outcome}{} - {}, {} : {}, {beside}{start}{}, {mode}, {}, version {}",
             self.arms.0, self.arms.1, self.b, self.c, self.model, self.date, self.version
         )
     }
@@ -235,6 +255,7 @@ impl MeasuredEffect {
             start: None,
             task: None,
             asked: None,
+            beside: Vec::new(),
             ..result.clone()
         };
         normalize(self) == normalize(other)
@@ -335,6 +356,7 @@ impl MeasuredEffect {
             alpha: 0.025,
             margin: 0.1,
             verdict: "helped".to_owned(),
+            beside: Vec::new(),
             live: false,
             model: "rules".to_owned(),
             profile: String::new(),

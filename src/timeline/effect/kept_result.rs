@@ -26,6 +26,15 @@ fn is_about_lesson(contrast: &ContrastResult) -> bool {
     is_left_out || second == MeasuredEffect::EMPTY_POOL
 }
 
+/// Returns the lessons that say nearly the same as one that was left out, and stayed in.
+fn similar_lessons(plan: &EffectPlan, lesson: &MeasuredLesson, contrast: &ContrastResult) -> Vec<LessonId> {
+    if contrast.judged.contrast.second == MeasuredEffect::EMPTY_POOL {
+        return Vec::new();
+    }
+    let groups = plan.groups.iter().filter(|group| group.contains(&lesson.id));
+    groups.flatten().filter(|id| **id != lesson.id).cloned().collect()
+}
+
 fn measured_effect(
     plan: &EffectPlan,
     lesson: &MeasuredLesson,
@@ -67,6 +76,7 @@ fn measured_effect(
         alpha: contrast.alpha,
         margin: contrast.margin,
         verdict: verdict.to_string(),
+        beside: similar_lessons(plan, lesson, contrast),
         live: !plan.frozen,
         model: plan.actor.clone(),
         profile: String::new(),

@@ -5,7 +5,8 @@ use crate::domain::{Lesson, MeasuredEffect};
 use crate::timeline::effect::Verdict;
 
 /// Returns what measurements of a lesson's present text have found, if it isn't good: harmful with more toxic than effective
-/// pairs, or no effect seen in some column and nothing else shown in any other.
+/// pairs, or no effect seen in some column and nothing else shown in any other. That a lesson has no effect beside another one that says
+/// nearly the same is no reason to retire it: both might be retired.
 pub(super) fn measured_finding(lesson: &Lesson) -> Option<Finding> {
     let is_present = |result: &&MeasuredEffect| result.version == lesson.version() && result.pairs > 0;
     let results: Vec<&MeasuredEffect> =
@@ -23,7 +24,10 @@ pub(super) fn measured_finding(lesson: &Lesson) -> Option<Finding> {
         has_verdict(result, Verdict::NoEffectSeen) || has_verdict(result, Verdict::Undecided)
     };
     toxic.or_else(|| {
-        let unseen = results.iter().rfind(|result| has_verdict(result, Verdict::NoEffectSeen))?;
+        let is_unseen = |result: &&&MeasuredEffect| {
+            has_verdict(result, Verdict::NoEffectSeen) && result.beside.is_empty()
+        };
+        let unseen = results.iter().rfind(is_unseen)?;
         let measured = unseen.describe();
         results
             .iter()

@@ -351,6 +351,9 @@ fn measured_lessons_are_toxic_or_without_effect() {
         let found: Vec<&str> = found(results).iter().map(Finding::name).collect();
         assert_eq!(found, Vec::from_iter(expected), "{name}");
     }
+    // Regression: both of two lessons that say the same were to be retired, since each had no effect beside the other.
+    let beside = vec![LessonId("l2".into())];
+    assert_eq!(found(&[MeasuredEffect { beside, ..verdict("elsewhere", no_effect) }]), []);
     let finding = found(&[harmful(1, counts(4, 14))]).remove(0);
     assert_eq!(
         finding.describe(),

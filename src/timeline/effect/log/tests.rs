@@ -702,3 +702,23 @@ fn a_fact_is_told_by_the_first_pair_that_counts() {
     let fact = EffectResult::from_log(&log).fact.unwrap();
     assert_eq!(fact, "with: won in 10 steps, without: lost () in 10 steps");
 }
+
+/// Regression: of two lessons that say the same, of which either makes the other one superfluous, both were kept as "no effect seen",
+/// which is advice to retire both.
+#[test]
+fn a_result_beside_a_lesson_like_it_says_so() {
+    let plan = several(60, 2, COUNTING_TO_THE_MARK);
+    let groups = vec![plan.lessons.iter().map(|lesson| lesson.id.clone()).collect::<Vec<_>>()];
+    for groups in [groups, Vec::new()] {
+        let plan = EffectPlan { groups, ..plan.clone() };
+        let (log, _) = run(EffectLog::new(plan), |_: &EpisodeSlot| Some(false));
+        let kept = kept_results(log.plan(), &EffectResult::from_log(&log), "2026-11-20");
+        let beside: Vec<usize> = kept.iter().map(|(_, result)| result.beside.len()).collect();
+        let expected = if log.plan().groups.is_empty() { [0, 0] } else { [1, 1] };
+        assert_eq!(beside, expected);
+        for (id, result) in kept {
+            assert!(!result.beside.contains(&id));
+            assert_eq!(result.describe().ends_with("beside a lesson like it"), !result.beside.is_empty());
+        }
+    }
+}

@@ -46,7 +46,18 @@ pub(super) fn lesson_rows(
     let mut note = method_note(lesson, context, usize::from(columns).saturating_sub(indent + 3));
     // With a row to spare, the result has one of its own; else it takes the place of the source.
     let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
-    let most = most - usize::from(measured_row.is_some());
+    let measured_room = usize::from(columns).saturating_sub(indent + 3);
+    let is_spacious = |label: &MeasuredLabel| {
+        let texts =
+            [(content, room.saturating_sub(width(&short) + 2).max(4)), (&text.text, measured_room.max(4))];
+        let texts = &texts[..1 + usize::from(text.solution.is_some())];
+        let lines = |(text, room): &(&str, usize)| wrap_words(text, *room, most, g.ellipsis).len();
+        let is_long = label.both.as_ref().is_some_and(|(full, _)| width(full) > measured_room);
+        let spare = texts.iter().map(lines).sum::<usize>() + 2 - (texts.len() - 1);
+        note.is_empty() && is_long && most >= spare
+    };
+    let measured_each = measured_row.as_ref().filter(|label| is_spacious(label)).and_then(|l| l.each.clone());
+    let most = most - usize::from(measured_row.is_some()) - usize::from(measured_each.is_some());
     // The text keeps a row.
     note.truncate(most.saturating_sub(1).min(MAX_NOTE_ROWS));
     let most = most - note.len();
@@ -68,7 +79,7 @@ pub(super) fn lesson_rows(
             let fitting = fitting
                 .next()
                 .or_else(|| Some(&label.short).filter(|text| width(text) + MIN_TEXT_COLUMNS <= room));
-            (label.full.clone(), fitting.unwrap_or(&label.difference).clone(), label.role)
+            (label.full.clone(), fitting.unwrap_or(&label.shortest).clone(), label.role)
         }
         None => (long, short, if ignored { Role::Warning } else { Role::Muted }),
     };
@@ -108,8 +119,14 @@ pub(super) fn lesson_rows(
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
     rows.extend(note.into_iter().map(|note| row(blank, " ".repeat(indent), Role::Muted, note, None)));
-    if let Some(label) = measured_row {
-        let room = usize::from(columns).saturating_sub(indent + 3);
+    if let Some(each) = measured_each {
+        for (role, texts) in each {
+            let [.., shortest] = &texts;
+            let fitting = texts.iter().find(|text| width(text) <= measured_room).unwrap_or(shortest);
+            rows.push(row(blank, " ".repeat(indent), role, fitting.clone(), None));
+        }
+    } else if let Some(label) = measured_row {
+        let room = measured_room;
         // Of advice, its paper's words come first.
         let mut all: Vec<String> = Vec::new();
         if let Some(advice) = label.advice {
@@ -117,7 +134,7 @@ pub(super) fn lesson_rows(
         }
         all.extend(label.both.into_iter().flat_map(|(full, short)| [full, short]));
         all.extend([format!("{}, {}", label.full, label.verdict), label.full, label.short]);
-        let fitting = all.into_iter().find(|text| width(text) <= room).unwrap_or(label.difference);
+        let fitting = all.into_iter().find(|text| width(text) <= room).unwrap_or(label.shortest);
         rows.push(row(blank, " ".repeat(indent), label.role, fitting, None));
     }
     if form == LaneFormat::MemoryTuples
@@ -164,11 +181,13 @@ struct MeasuredLabel {
     full: String,
     /// `+20 % elsewhere`.
     short: String,
-    /// `+20 %`.
-    difference: String,
+    /// `+20 %`, or `undecided`.
+    shortest: String,
     verdict: String,
     /// Both columns, if both were measured: with their intervals, and without.
     both: Option<(String, String)>,
+    /// Both columns, for a row each: with interval and verdict, with the interval, and without.
+    each: Option<[(Role, [String; 3]); 2]>,
     /// `effective 17, ineffective 2, toxic 1`, of advice.
     advice: Option<String>,
 }
@@ -203,13 +222,21 @@ fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabe
     } else {
         (Role::Muted, format!("version {}: ", result.version))
     };
+    let both = MeasuredEffect::both_columns(&context.measured_results(lesson), version);
+    let lengths = |result: &MeasuredEffect| {
+        let full = result.describe();
+        let texts = [format!("{full}, {}", result.describe_verdict()), full, result.describe_short()];
+        let role = if role == Role::Muted { role } else { measured_role(result) };
+        (role, texts.map(|text| format!("{of}{text}")))
+    };
     Some(MeasuredLabel {
         role,
+        each: both.map(|both| both.map(lengths)),
         full: format!("{of}{}", result.describe()),
         short: format!("{of}{}", result.describe_short()),
-        difference: result.describe_difference(),
+        shortest: result.describe_shortest(),
         verdict: result.describe_verdict().to_owned(),
-        both: MeasuredEffect::both_columns(&context.measured_results(lesson), version).map(|both| {
+        both: both.map(|both| {
             let join =
                 |describe: fn(&MeasuredEffect) -> String| format!("{of}{}", both.map(describe).join(", "));
             (join(MeasuredEffect::describe), join(MeasuredEffect::describe_short))
