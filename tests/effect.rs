@@ -20,14 +20,14 @@ use futures_util::stream::BoxStream;
 use household::{ANSWER, LESSON, Place, elsewhere, here, two_arms_elsewhere, two_arms_here, with_actor};
 use retrospect::driver::measure::{
     Keep, LogFile, MeasureOptions, MeasureUpdate, Measurement, MergeError, OpenMeasurement, Wanted, measure,
-    measure_in_turn, merge_logs, read_log,
+    measure_in_turn, merge_logs, missing_shards, read_log,
 };
 use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
 use retrospect::timeline::effect::{
-    EffectDiscarded, EffectLog, EffectRecord, EffectResult, EffectScope, ExtraCalls, PairCounts,
-    PanelVerdict, Shard, StopReason, Verdict,
+    EffectBudget, EffectDiscarded, EffectLog, EffectRecord, EffectResult, EffectScope, ExtraCalls,
+    PairCounts, PanelVerdict, Shard, StopReason, Verdict,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -235,6 +235,10 @@ fn shards_give_the_numbers_of_one_process() {
     let merged = EffectLog::fold(merge_logs(&logs).unwrap()).unwrap();
     assert_eq!((merged.settled_pairs(), merged.contrasts()[0].pairs().len()), (16, 14));
     assert_eq!(merged.discarded_pairs(), 0, "an absent shard is no failure");
+    assert_eq!(missing_shards(&logs), (vec![1], 8), "the last one of the reversed logs");
+    // Regression: its result counted them as played, and as a number of pairs that was fixed before.
+    let result = EffectResult::from_log(&merged);
+    assert_eq!((result.settled, result.absent, result.contrasts[0].fixed.is_valid), (14, 2, false));
     // A shard that was continued with more pairs says how large the measurement is, wherever it stands.
     for larger in [0, 1] {
         let mut logs: Vec<_> = logs[5..].to_vec();
@@ -249,6 +253,36 @@ fn shards_give_the_numbers_of_one_process() {
     let other = two_arms_elsewhere(ANSWER, 1);
     logs.push(("other".to_owned(), vec![EffectRecord::Planned(Box::new(other.plan.clone()))]));
     assert!(matches!(merge_logs(&logs), Err(MergeError::OtherMeasurement { .. })));
+}
+
+/// Regression: with a budget of 100 calls, 60 pairs were promised, with what they detect; a few were played.
+#[test]
+fn the_promised_pairs_are_those_of_every_part_of_the_budget() {
+    let session = household::session();
+    let recorded = Some(&**session.head());
+    let promised = |budget: EffectBudget| {
+        let mut measurement = here(ANSWER, Place::Step(6), 60);
+        measurement.plan.budget = budget;
+        let estimate = measurement.estimate(recorded, 1);
+        let detectable = measurement.detectable(recorded, 1);
+        assert_eq!(detectable.pairs, estimate.pairs.max(1));
+        (estimate, detectable)
+    };
+    let (whole, full) = promised(EffectBudget::default());
+    assert_eq!((whole.pairs, whole.is_limited), (60, false));
+    let none = EffectBudget::default();
+    for (budget, pairs) in [
+        (EffectBudget { calls: Some(whole.calls / 6), ..none }, 10),
+        (EffectBudget { tokens: Some(whole.tokens / 6), ..none }, 10),
+        (EffectBudget { episodes: Some(whole.episodes / 6), ..none }, 10),
+        (EffectBudget { calls: Some(whole.calls / 6), episodes: Some(whole.episodes / 12), ..none }, 5),
+        (EffectBudget { calls: Some(1), ..none }, 0),
+    ] {
+        let (estimate, detectable) = promised(budget);
+        assert_eq!((estimate.pairs, estimate.is_limited), (pairs, true), "{budget:?}");
+        assert!(detectable.best.is_none_or(|effect| Some(effect) > full.best), "{detectable:?}");
+    }
+    assert_eq!(promised(EffectBudget { minutes: Some(10), ..none }).0.pairs, 60, "that is enough time");
 }
 
 /// Regression: which line of a pair says that its journals are kept, and which pairs are kept at all, depended on the arms that a

@@ -19,7 +19,7 @@ use crate::driver::measure::{
     measure_in_turn,
 };
 use crate::timeline::effect::{
-    EffectLog, EffectPlan, EffectResult, Outcome, PanelVerdict, StopReason, Verdict,
+    EffectLog, EffectPlan, EffectResult, EffectScope, Outcome, PanelVerdict, StopReason, Verdict,
 };
 use design::Prepared;
 use output::ResultPrinter;
@@ -152,6 +152,13 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
         }
         return Ok(());
     }
+    if decisive == Verdict::Undecided && measured.iter().any(|m| m.result.absent > 0) {
+        return Err(CliError::new(
+            CliErrorKind::Stopped,
+            "undecided, and shards are missing",
+            "name the logs of all shards after --merge",
+        ));
+    }
     let is_out_of_budget = |m: &Measured| {
         // Without a verdict, as with tokens, all pairs are all that there is to have.
         let has_all = m.plan.outcome == Outcome::Tokens && m.result.stopped == Some(StopReason::Pairs);
@@ -162,11 +169,17 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
             && m.result.stopped.is_some_and(StopReason::is_budget)
     };
     if decisive == Verdict::Undecided && measured.iter().any(is_out_of_budget) {
-        return Err(CliError::new(
-            CliErrorKind::Stopped,
-            "stopped by a budget while undecided",
-            "the same command with a larger budget or --pairs continues the measurement",
-        ));
+        let has_every_task = |m: &Measured| {
+            m.plan.scope == EffectScope::Tasks
+                && m.result.stopped == Some(StopReason::Pairs)
+                && m.plan.tasks.len() <= m.plan.pairs as usize
+        };
+        let hint = if measured.iter().any(has_every_task) {
+            "a pair is a task, and all tasks are played: --tasks names more, --these plays the same ones again"
+        } else {
+            "the same command with a larger budget or --pairs continues the measurement"
+        };
+        return Err(CliError::new(CliErrorKind::Stopped, "stopped by a budget while undecided", hint));
     }
     Ok(())
 }

@@ -13,6 +13,9 @@ const FLOOR_PAIRS: u32 = 10;
 /// What a measurement will cost at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedCost {
+    pub pairs: u32,
+    /// Whether the budget, not the plan, limits the pairs.
+    pub is_limited: bool,
     pub episodes: u64,
     pub calls: u64,
     pub tokens: u64,
@@ -76,12 +79,9 @@ pub fn describe_mode(plan: &EffectPlan) -> &'static str {
     }
 }
 
-/// Describes what a measurement costs at most: `up to 200 pairs (600 episodes, about 24000 calls, 1.9 M tokens, 9 s)`.
-pub fn describe_cost(plan: &EffectPlan, cost: &PlannedCost) -> String {
-    let pairs = match plan.scope {
-        EffectScope::Tasks => plan.pairs.min(plan.tasks.len() as u32),
-        EffectScope::Moment | EffectScope::These => plan.pairs,
-    };
+/// Describes what a measurement costs at most: `up to 200 pairs (600 episodes, about 24000 calls, 1.9 M tokens, 9 s)`, or
+/// `the budget is enough for about 4 pairs (14 episodes, ...)`.
+pub fn describe_cost(cost: &PlannedCost) -> String {
     let mut parts = vec![pluralize(cost.episodes, "episode")];
     if cost.is_free {
         parts.push("no model is called".to_owned());
@@ -96,15 +96,17 @@ pub fn describe_cost(plan: &EffectPlan, cost: &PlannedCost) -> String {
     if !cost.is_free {
         parts.push(format!("about {}", short_time(cost.seconds)));
     }
-    format!("up to {} ({})", pluralize(u64::from(pairs), "pair"), parts.join(", "))
+    let lead = if cost.is_limited { "the budget is enough for about" } else { "up to" };
+    format!("{lead} {} ({})", pluralize(u64::from(cost.pairs), "pair"), parts.join(", "))
 }
 
 /// Says which effects can be seen.
 pub fn describe_detectable(effect: DetectableEffect) -> Option<String> {
     let Some(detected) = effect.independent.or(effect.best) else {
         let pairs = (effect.pairs > 0).then(|| pluralize(effect.pairs.into(), "pair"))?;
+        let verb = if effect.pairs == 1 { "detects" } else { "detect" };
         return Some(format!(
-            "{pairs} detect no effect with 80 % probability, however large: name more tasks or pairs"
+            "{pairs} {verb} no effect with 80 % probability, however large: use more tasks or pairs, or a larger budget"
         ));
     };
     let smaller = if detected > 0.101 { "; one of 0.10 usually is not" } else { "" };
@@ -287,6 +289,11 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
 /// `None` while it goes on.
 pub fn describe_stop(result: &EffectResult) -> Option<String> {
     let reason = result.stopped?;
+    if result.absent > 0 {
+        let absent = pluralize(result.absent.into(), "pair");
+        let pairs = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
+        return Some(format!("not complete: {absent} of missing shards; those that are there count{pairs}"));
+    }
     let Some(discarded) = describe_discarded(result) else { return Some(reason.describe().to_owned()) };
     if reason == StopReason::Discarded {
         return Some(format!("{} ({discarded})", reason.describe()));
@@ -519,6 +526,25 @@ mod tests {
         }
     }
 
+    /// Regression: a budget that is enough for four pairs was said to buy sixty, and to detect what they do.
+    #[test]
+    fn a_plan_promises_the_pairs_of_its_budget() {
+        let cost = |pairs, is_limited| {
+            describe_cost(&PlannedCost {
+                pairs,
+                is_limited,
+                episodes: 12,
+                is_free: true,
+                ..PlannedCost::default()
+            })
+        };
+        assert_eq!(cost(4, false), "up to 4 pairs (12 episodes, no model is called)");
+        let limited = "the budget is enough for about 4 pairs (12 episodes, no model is called)";
+        assert_eq!(cost(4, true), limited);
+        let one = DetectableEffect { pairs: 1, ..DetectableEffect::default() };
+        assert!(describe_detectable(one).unwrap().starts_with("1 pair detects no effect"));
+    }
+
     /// Returns the result of a measurement with this verdict, or of one that is a fact.
     fn result(verdict: Verdict, fact: Option<&str>) -> EffectResult {
         let judged = EffectJudged {
@@ -559,6 +585,7 @@ mod tests {
         EffectResult {
             settled: 2,
             discarded: 0,
+            absent: 0,
             timed_out: 0,
             can_retry: false,
             stopped: None,

@@ -275,6 +275,15 @@ fn a_merged_result_stays_with_the_lesson_in_the_pool() {
     let logs: Vec<String> = (1..=2)
         .map(|n| find_log(dir.path(), &format!("shard-{n}-of-2.jsonl")).unwrap().display().to_string())
         .collect();
+    // Regression: with a shard missing, all pairs were said to be played, and the exit code was that of a complete measurement.
+    let part = ["lessons", "effect", "--merge", &logs[0], "--pool", "pool.jsonl"];
+    let part = program(dir.path()).args(part).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&part.stdout), String::from_utf8_lossy(&part.stderr));
+    assert_eq!(part.status.code(), Some(3), "{said}");
+    for text in ["no log of shard 2 of 2", "not complete: 2 pairs of missing shards", "won", "of 2 "] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    assert_eq!(find_log(dir.path(), "log.jsonl"), None, "a merged log is a complete one");
     lessons(dir.path(), &["effect", "--merge", &logs[0], &logs[1]]);
     assert!(lessons(dir.path(), &["list"]).contains("4 pairs"), "{}", lessons(dir.path(), &["list"]));
     let merged = std::fs::read(find_log(dir.path(), "log.jsonl").unwrap()).unwrap();

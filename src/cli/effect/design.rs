@@ -200,7 +200,7 @@ pub(super) fn describe_estimate(
     recorded: Option<&State>,
 ) -> (String, Option<String>) {
     let (cost, detectable) = estimate(measurement, recorded, 1);
-    (describe_cost(&measurement.plan, &cost), describe_detectable(detectable))
+    (describe_cost(&cost), describe_detectable(detectable))
 }
 
 /// Estimates what a measurement costs, and which effects it can show.
@@ -210,8 +210,10 @@ pub(super) fn estimate(
     jobs: usize,
 ) -> (PlannedCost, DetectableEffect) {
     let estimate = measurement.estimate(recorded, jobs);
-    let detectable = measurement.detectable(recorded);
+    let detectable = measurement.detectable(recorded, jobs);
     let cost = PlannedCost {
+        pairs: estimate.pairs,
+        is_limited: estimate.is_limited,
         episodes: estimate.episodes,
         calls: estimate.calls,
         tokens: estimate.tokens,

@@ -3,7 +3,7 @@
 use super::output::ResultPrinter;
 use super::{Measured, log_error};
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::driver::measure::{LOG_NAME, merge_logs, read_log};
+use crate::driver::measure::{LOG_NAME, merge_logs, missing_shards, read_log};
 use crate::files;
 use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,16 @@ pub(super) fn merge(paths: &[PathBuf], printer: &mut ResultPrinter<'_>) -> Resul
     let records = merge_logs(&logs).map_err(|error| {
         CliError::new(CliErrorKind::File, error.to_string(), "name the logs of the shards of one measurement")
     })?;
-    if let Some(path) = paths.first().and_then(|path| path.parent()).map(|folder| folder.join(LOG_NAME)) {
+    let (missing, shards) = missing_shards(&logs);
+    if !missing.is_empty() {
+        let numbers: Vec<String> = missing.iter().map(u32::to_string).collect();
+        printer.out().print_note(&format!(
+            "--merge: not complete: no log of shard {} of {shards}; their pairs don't count, and no merged log is written",
+            numbers.join(", ")
+        ));
+    } else if let Some(path) =
+        paths.first().and_then(|path| path.parent()).map(|folder| folder.join(LOG_NAME))
+    {
         // The log of one process is judged as it is.
         if !paths.contains(&path) {
             write_log(&path, &records, printer)?;

@@ -55,7 +55,7 @@ impl<'a> ResultPrinter<'a> {
                 &mut line,
                 json!({
                     "expected": {
-                        "episodes": cost.episodes, "calls": cost.calls, "tokens": cost.tokens,
+                        "pairs": cost.pairs, "episodes": cost.episodes, "calls": cost.calls, "tokens": cost.tokens,
                         "cost_nano": cost.cost_nano, "seconds": cost.seconds,
                     },
                     "detectable": {"independent": detectable.independent, "best": detectable.best},
@@ -78,7 +78,7 @@ impl<'a> ResultPrinter<'a> {
             describe_start(plan),
             plan.arms().join(", ")
         ));
-        self.note(&format!("  {}", describe_cost(plan, &cost)));
+        self.note(&format!("  {}", describe_cost(&cost)));
         if let Some(detectable) = describe_detectable(detectable) {
             self.note(&format!("  {detectable}"));
         }

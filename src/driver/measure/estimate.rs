@@ -2,9 +2,10 @@
 
 use super::design::Measurement;
 use crate::catalog::find_environment;
+use crate::domain::EffectStart;
 use crate::engine::State;
 use crate::timeline::effect::{
-    AssumedEffect, EffectScope, MonitoredDesign, Outcome, detectable_difference, estimated_rate,
+    ALPHA, AssumedEffect, EffectScope, MonitoredDesign, Outcome, detectable_difference, estimated_rate,
 };
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ const REPLY_TOKENS: u64 = 100;
 /// What a measurement costs if it isn't decided earlier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
+    pub pairs: u32,
+    /// Whether the budget, not the plan, limits the pairs.
+    pub is_limited: bool,
     pub episodes: u64,
     pub steps: u64,
     /// Calls to models.
@@ -66,18 +70,24 @@ impl Measurement {
             EffectScope::These => u64::from(plan.repeats) * plan.tasks.len() as u64,
             EffectScope::Moment | EffectScope::Tasks => u64::from(plan.repeats),
         };
-        let planned = plan.arms().len() as u64 * u64::from(pairs) * repeats;
-        let episodes = plan.budget.episodes.map_or(planned, |limit| limit.min(planned));
+        let per_pair = (plan.arms().len() as u64 * repeats).max(1);
+        let planned = per_pair * u64::from(pairs);
         let is_free = self.is_free();
-        let typical = recorded.and_then(typical_episode).unwrap_or_else(|| self.longest_episode(recorded));
+        let typical = self.typical_episode(recorded);
+        let affordable = self.affordable_episodes(typical, jobs);
+        let episodes = affordable.min(planned);
         let times = |each: u64| each.saturating_mul(episodes);
         let time = if is_free {
             BUILT_IN_EPISODE.saturating_mul(u32::try_from(episodes).unwrap_or(u32::MAX))
         } else {
             Duration::from_millis(times(typical.millis) / jobs.max(1) as u64)
         };
+        // The last pair may be begun and not ended.
+        let affordable_pairs = u32::try_from(affordable / per_pair).unwrap_or(u32::MAX);
         let at_most = |amount: u64, limit: Option<u64>| amount.min(limit.unwrap_or(u64::MAX));
         Estimate {
+            pairs: affordable_pairs.min(pairs),
+            is_limited: affordable < planned,
             episodes,
             steps: times(typical.steps),
             calls: at_most(times(typical.calls), plan.budget.calls),
@@ -101,8 +111,47 @@ impl Measurement {
             && !self.plan.tasks.iter().any(|planned| is_external(&planned.task.env))
     }
 
+    /// Returns how many episodes the budget allows: the fewest that any part of it does.
+    fn affordable_episodes(&self, typical: Typical, jobs: usize) -> u64 {
+        let budget = &self.plan.budget;
+        let millis = if self.is_free() { BUILT_IN_EPISODE.as_millis() as u64 } else { typical.millis };
+        // Columns that share the level share the time, too.
+        let columns = if self.plan.alpha < ALPHA { 2 } else { 1 };
+        let minutes =
+            budget.minutes.map(|minutes| minutes.saturating_mul(60_000 * jobs.max(1) as u64) / columns);
+        let parts = [
+            (budget.episodes, 1),
+            (budget.calls, typical.calls),
+            (budget.tokens, typical.tokens),
+            (budget.cost_nano, typical.cost_nano),
+            (minutes, millis),
+        ];
+        parts.into_iter().filter_map(|(limit, each)| limit?.checked_div(each)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Returns the figures of an episode of the measurement: medians of recorded ones without the steps before its moment, or those of
+    /// the longest one.
+    fn typical_episode(&self, recorded: Option<&State>) -> Typical {
+        let Some(typical) = recorded.and_then(typical_episode) else {
+            return self.longest_episode(recorded);
+        };
+        let before = match self.plan.start {
+            EffectStart::Moment { step, .. } => u64::from(step.saturating_sub(1)),
+            EffectStart::Episode { .. } | EffectStart::Tasks => 0,
+        };
+        let left = typical.steps.saturating_sub(before).max(1);
+        let part = |amount: u64| amount.saturating_mul(left) / typical.steps.max(1);
+        Typical {
+            steps: left,
+            tokens: part(typical.tokens),
+            calls: part(typical.calls),
+            cost_nano: part(typical.cost_nano),
+            millis: part(typical.millis),
+        }
+    }
+
     /// Returns what the measurement can show about success. `recorded` gives the success rate so far.
-    pub fn detectable(&self, recorded: Option<&State>) -> Detectable {
+    pub fn detectable(&self, recorded: Option<&State>, jobs: usize) -> Detectable {
         let plan = &self.plan;
         if plan.outcome != Outcome::Success {
             return Detectable::default();
@@ -113,11 +162,7 @@ impl Measurement {
             runs += 1;
         }
         let baseline = if runs > 0 { estimated_rate(won, runs) } else { 0.5 };
-        // Each task elsewhere is played by one pair, and an episode is one arm of a pair.
-        let tasks = if plan.scope == EffectScope::Tasks { plan.tasks.len() } else { usize::MAX };
-        let arms = plan.arms().len().max(1) as u64;
-        let episodes = plan.budget.episodes.map_or(usize::MAX, |episodes| (episodes / arms) as usize);
-        let pairs = (plan.pairs.min(400) as usize).min(tasks).min(episodes);
+        let pairs = self.estimate(recorded, jobs).pairs.clamp(1, 400) as usize;
         let design = MonitoredDesign::new(plan.alpha, plan.margin, pairs);
         Detectable {
             independent: detectable_difference(&design, pairs, |d| {

@@ -94,6 +94,18 @@ fn size(plan: &EffectPlan) -> (u32, bool) {
     (plan.pairs, plan.budget.keep_going)
 }
 
+/// Returns the shards of which there is no log, with the number of all shards. `logs` belong together.
+pub fn missing_shards(logs: &[(String, Vec<EffectRecord>)]) -> (Vec<u32>, u32) {
+    let shards = logs.iter().filter_map(|(_, records)| match records.first() {
+        Some(EffectRecord::Planned(plan)) => plan.shard,
+        _ => None,
+    });
+    let present: Vec<Shard> = shards.collect();
+    let count = present.first().map_or(0, |shard| shard.count);
+    let is_missing = |index: &u32| present.iter().all(|shard| shard.index != *index);
+    ((1..=count).filter(is_missing).collect(), count)
+}
+
 impl Collected {
     fn add(&mut self, name: &str, records: &[EffectRecord]) -> Result<(), MergeError> {
         for record in records {

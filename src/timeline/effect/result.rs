@@ -22,6 +22,9 @@ pub struct EffectResult {
     /// The number of pairs counted or discarded without a gap.
     pub settled: u32,
     pub discarded: u32,
+    /// Pairs that count in no arm because their shards are missing.
+    #[serde(skip_serializing_if = "is_none")]
+    pub absent: u32,
     /// How many of them weren't played because the server timed out or was busy at a call, while it answered others.
     pub timed_out: u32,
     /// Whether they are played again when the measurement is continued.
@@ -114,6 +117,11 @@ pub struct FixedResult {
     pub tango: Option<Interval>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer passes a reference")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 impl EffectResult {
     /// Computes the result so far.
     pub fn from_log(log: &EffectLog) -> Self {
@@ -148,8 +156,9 @@ impl EffectResult {
             correct_for_many(&mut contrasts);
         }
         Self {
-            settled: log.settled_pairs(),
+            settled: log.settled_pairs() - log.absent_pairs(),
             discarded: log.discarded_pairs(),
+            absent: log.absent_pairs(),
             timed_out: log.timed_out_pairs(),
             can_retry: log.can_retry(),
             stopped: log.stopped(),
