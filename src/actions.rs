@@ -135,7 +135,7 @@ actions! {
     EditEffectBudget = "effect-budget", Hidden, "limit what the measurement may cost: time, calls, tokens or money", Instead("quit, then `retrospect lessons effect --minutes N`");
     MorePairs = "effect-more", Hidden, "measure twice as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     FewerPairs = "effect-fewer", Hidden, "measure half as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
-    RenewEffect = "effect-anew", Hidden, "measure with the present lessons, if they have changed since the measurement began", Instead("quit, then `retrospect lessons effect`");
+    RenewEffect = "effect-anew", Hidden, "measure from the present moment with the present lessons, if the measurement began at another", Instead("quit, then `retrospect lessons effect`");
     TeachAndMeasure = "lesson-measure", Hidden, "save the lesson and measure whether it helps", Instead("`lesson TEXT`; quit, then `retrospect lessons effect --session PATH --lesson L`");
     StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");
     Undo = "undo", Listed, "undo your last change; if it can't be undone and an older one can, press again to undo that", Does(Verb::Undo);

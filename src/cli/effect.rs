@@ -1,13 +1,13 @@
 //! `lessons effect`: measures whether lessons help, by paired episodes, without a screen.
 
 mod design;
+#[cfg(feature = "tui")]
+mod earlier;
 mod merged;
 mod output;
 #[cfg(feature = "tui")]
 mod screen;
 mod store;
-#[cfg(feature = "tui")]
-mod unfinished;
 
 use super::args::{EffectArgs, ExpectedVerdict, KeepWord};
 use super::config::Config;

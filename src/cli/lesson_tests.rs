@@ -198,7 +198,8 @@ pub(super) fn run_lesson_tests(
 }
 
 fn read_tests(path: &Path) -> Result<Vec<LessonTest>, CliError> {
-    let hint = "`=` at a proposal on the screen keeps the decision as a test";
+    let hint =
+        "`=` at a proposal on the screen keeps the decision as a test; --tests names the file that has them";
     let text = match bounded::read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

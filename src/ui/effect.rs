@@ -18,18 +18,32 @@ pub struct EffectQuery {
     pub pairs: Option<u32>,
     /// The most that a column may cost; `None`: as the measurement has it.
     pub budget: Option<EffectBudget>,
-    /// The point of the session at which it was asked for. `None`: that of a measurement like this that isn't finished, or else now.
+    /// The point of the session at which it was asked for. `None`: that of the last measurement like this, or else now.
     pub asked: Option<AskedAt>,
+    /// Whether a measurement of the lesson that began at another moment is shown instead, if there is one and none like this.
+    pub or_earlier: bool,
 }
 
 impl EffectQuery {
     /// Returns the query for a frozen measurement without another wording.
     pub fn new(lesson: LessonId, place: EpisodePlace) -> Self {
-        Self { lesson, place, live: false, edited: None, pairs: None, budget: None, asked: None }
+        Self {
+            lesson,
+            place,
+            live: false,
+            edited: None,
+            pairs: None,
+            budget: None,
+            asked: None,
+            or_earlier: false,
+        }
     }
 
     /// Returns whether a measurement that was asked for with this query may be an answer to another query.
     pub fn answers(&self, other: &Self) -> bool {
+        if other.or_earlier {
+            return self.lesson == other.lesson;
+        }
         let asked = other.asked.clone().or_else(|| self.asked.clone());
         *self == Self { asked, ..other.clone() }
     }

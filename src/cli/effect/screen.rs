@@ -4,8 +4,8 @@
 mod tests;
 
 use super::design::{DesignedPanel, describe_estimate, design_panel};
+use super::earlier::earlier_measurements;
 use super::store::store_quietly;
-use super::unfinished::open_measurements;
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::pool::pool_path;
@@ -139,13 +139,16 @@ impl ScreenMeasurement {
         let (timeline, branch, _) = store.branch_timeline();
         let head = timeline.head().clone();
         let now = head.asked_at(&branch);
+        let found =
+            if query.asked.is_none() { self.earlier(&timeline, &now, query, progress)? } else { None };
+        let query = &found.unwrap_or_else(|| EffectQuery { or_earlier: false, ..query.clone() });
         let asked = match &query.asked {
             Some(asked) if asked.branch != now.branch => {
                 return Err("this measurement began on another branch; switch to that branch to continue it"
                     .to_owned());
             }
             Some(asked) => asked.clone(),
-            None => self.unfinished(&timeline, &now, query, progress)?.unwrap_or(now),
+            None => now,
         };
         let state = timeline.state_at(asked.seq);
         let DesignedPanel { measurements, missing, unknown_sources } =
@@ -213,25 +216,26 @@ impl ScreenMeasurement {
             .map_err(|error| to_text(&error))
     }
 
-    /// Returns when a measurement like this was asked for that isn't finished, the last such one. The session may have gone on since,
-    /// and the program may have been killed: it is still that measurement.
-    fn unfinished(
+    /// Returns the query of the last measurement of the lesson that was begun earlier and is like this one, or about any moment if
+    /// the query allows it. The session may have gone on since, and the program may have been killed: it is still that measurement.
+    fn earlier(
         &self,
         timeline: &Timeline,
         now: &AskedAt,
         query: &EffectQuery,
         progress: &WorkProgress,
-    ) -> Result<Option<AskedAt>, String> {
+    ) -> Result<Option<EffectQuery>, String> {
         let Some(version) = timeline.head().pool.get(&query.lesson).map(Lesson::version) else {
             return Ok(None);
         };
-        for (seq, open) in open_measurements(&self.root, query, version, now).into_iter().rev() {
+        for (effect, earlier) in earlier_measurements(&self.root, query, version, now) {
             progress.report(0, 2)?;
+            let Some(asked) = &earlier.asked else { continue };
             // What can't be designed any more isn't continued.
-            let state = timeline.state_at(seq);
-            let Ok(designed) = self.design(timeline, &state, query) else { continue };
-            if designed.measurements.iter().any(|measurement| open.contains(&measurement.plan.effect)) {
-                return Ok(Some(state.asked_at(&now.branch)));
+            let state = timeline.state_at(asked.seq);
+            let Ok(designed) = self.design(timeline, &state, &earlier) else { continue };
+            if designed.measurements.iter().any(|measurement| measurement.plan.effect == effect) {
+                return Ok(Some(EffectQuery { asked: Some(state.asked_at(&now.branch)), ..earlier }));
             }
         }
         Ok(None)

@@ -45,9 +45,13 @@ enum Typed {
 /// Overlay that measures a lesson.
 pub(super) struct EffectPanel {
     query: EffectQuery,
+    /// The place on the screen, from which another measurement can begin; `None` for a stored one.
+    present_place: Option<EpisodePlace>,
     lesson_number: u32,
     lesson_text: LessonText,
     shown: Option<PtrEqArc<EffectProgress>>,
+    /// What is shown is planned again, since the session may have changed.
+    is_refreshing: bool,
     /// Why there is nothing to show.
     error: Option<String>,
     /// The column with the selected pair.
@@ -71,36 +75,44 @@ pub(super) struct EffectPanel {
 
 impl EffectPanel {
     /// Creates the overlay for a lesson, with what is known of its measurement. Returns it with the request that plans the
-    /// measurement, if it has to be planned.
+    /// measurement, or looks for one that began at another moment.
     pub(super) fn new(
         lesson: &Lesson,
         place: EpisodePlace,
         branch: &BranchId,
         known: Option<PtrEqArc<EffectProgress>>,
     ) -> (Self, Option<Request>) {
-        let query = EffectQuery::new(lesson.id.clone(), place);
         // A running measurement of the lesson is shown wherever the person is now. Another wording of the lesson is another
         // measurement.
         let known = known.filter(|known| {
             let is_same = known.0.query.lesson == lesson.id && known.0.version() == Some(lesson.version());
             let is_of_branch = known.0.query.asked.as_ref().is_none_or(|asked| asked.branch == *branch);
-            is_same && (known.0.is_running() || (known.0.query.place == place && is_of_branch))
+            let is_at_place = known.0.query.place == place || known.0.query.edited.is_some();
+            is_same && (known.0.is_running() || is_at_place && is_of_branch && known.0.pairs().0 > 0)
         });
-        let query = known.as_ref().map_or(query, |known| known.0.query.clone());
-        let request = known.is_none().then(|| Request::PlanEffect(query.clone()));
-        (Self::with(query, lesson.number, lesson.text().clone(), known), request)
+        let earlier = || EffectQuery { or_earlier: true, ..EffectQuery::new(lesson.id.clone(), place) };
+        let query = known.as_ref().map_or_else(earlier, |known| known.0.query.clone());
+        let is_running = known.as_ref().is_some_and(|known| known.0.is_running());
+        let request = (!is_running).then(|| Request::PlanEffect(query.clone()));
+        let panel = Self::with(query, lesson.number, lesson.text().clone(), known);
+        (Self { present_place: Some(place), is_refreshing: !is_running, ..panel }, request)
     }
 
     /// Creates the overlay for a measurement of a lesson, whose wording may have changed since.
-    pub(super) fn running(number: u32, running: PtrEqArc<EffectProgress>) -> Self {
+    pub(super) fn running(
+        number: u32,
+        running: PtrEqArc<EffectProgress>,
+        present_place: Option<EpisodePlace>,
+    ) -> Self {
         let measured = running.0.columns.first().and_then(|column| column.plan().lessons.first());
         let text = measured.map(|lesson| lesson.text.clone()).unwrap_or_default();
-        Self::with(running.0.query.clone(), number, text, Some(running))
+        let panel = Self::with(running.0.query.clone(), number, text, Some(running));
+        Self { present_place, ..panel }
     }
 
     /// Creates a picture of a stored measurement, as a demo shows it.
     pub(super) fn still(number: u32, stored: PtrEqArc<EffectProgress>, top: u16) -> Self {
-        let panel = Self { is_still: true, ..Self::running(number, stored) };
+        let panel = Self { is_still: true, ..Self::running(number, stored, None) };
         panel.scroll.scroll_to(usize::from(top));
         panel
     }
@@ -113,9 +125,11 @@ impl EffectPanel {
     ) -> Self {
         Self {
             query,
+            present_place: None,
             lesson_number: number,
             lesson_text,
             shown,
+            is_refreshing: false,
             error: None,
             column: 0,
             pair: None,
@@ -140,6 +154,16 @@ impl EffectPanel {
     /// Returns whether the session's lessons have changed since the measurement was asked for.
     fn has_older_lessons(&self) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.0.has_older_lessons)
+    }
+
+    /// Returns the place on the screen, if the measurement is about another one.
+    fn other_place(&self) -> Option<EpisodePlace> {
+        self.present_place.filter(|place| *place != self.query.place)
+    }
+
+    /// Returns whether another measurement can begin from the present moment, with the present lessons.
+    fn can_renew(&self) -> bool {
+        self.has_older_lessons() || self.other_place().is_some()
     }
 
     /// Returns how long the pairs that are left take at most, at the pace since the panel saw the first; `None` until it has seen
@@ -215,7 +239,7 @@ impl EffectPanel {
         let is_running = self.is_running();
         let all = [
             (Action::StopEffect, !is_running),
-            (Action::RenewEffect, is_running || !self.has_older_lessons()),
+            (Action::RenewEffect, is_running || !self.can_renew()),
             (Action::Open, self.pair.is_none() && (is_running || self.is_finished())),
             (Action::NextField, !has_pairs),
             (Action::Down, !has_pairs),
@@ -223,7 +247,7 @@ impl EffectPanel {
             (Action::ChangeEffectMode, is_running || !is_planned),
             (Action::EditEffectWording, is_running || !is_planned),
             (Action::EditEffectBudget, is_running || !is_planned || self.is_decided()),
-            (Action::TakeWording, !self.is_edited_better()),
+            (Action::TakeWording, is_running || !self.is_edited_better()),
             (Action::MorePairs, is_running || !is_planned || self.is_finished() && !self.needs_more_pairs()),
         ];
         all.into_iter().filter_map(|(action, has_none)| has_none.then_some(action)).collect()
@@ -256,7 +280,7 @@ impl EffectPanel {
 
     /// Plans another measurement, as the query is now.
     fn plan(&mut self) -> Response {
-        self.query.asked = None;
+        (self.query.asked, self.query.or_earlier) = (None, false);
         self.plan_as_asked()
     }
 
@@ -298,7 +322,7 @@ impl EffectPanel {
     }
 
     fn plan_as_asked(&mut self) -> Response {
-        (self.shown, self.error, self.pair) = (None, None, None);
+        (self.shown, self.error, self.pair, self.is_refreshing) = (None, None, None, false);
         Response::request(Request::PlanEffect(self.query.clone()))
     }
 
@@ -351,7 +375,8 @@ impl Component for EffectPanel {
     }
 
     fn awaits(&self) -> Option<WorkKind> {
-        (self.shown.is_none() && self.error.is_none()).then_some(WorkKind::EffectPlan)
+        let is_planning = self.shown.is_none() && self.error.is_none();
+        (is_planning || self.is_refreshing).then_some(WorkKind::EffectPlan)
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
@@ -386,7 +411,7 @@ impl Component for EffectPanel {
                 return Response::request(Request::ShowNotice(notice));
             }
             Action::Open if !self.is_running() && self.shown.is_some() => {
-                self.is_starting = true;
+                (self.is_starting, self.is_refreshing) = (true, false);
                 return Response::request(Request::RunEffect(self.query.clone()));
             }
             Action::Open if self.awaits().is_some() && calls_no_model(context) => {
@@ -427,9 +452,11 @@ impl Component for EffectPanel {
                 self.input = Some((Typed::Budget, TextField::single_line(&present)));
             }
             Action::TakeWording if !self.is_running() => return self.take_measured_wording(),
-            Action::RenewEffect if !self.has_older_lessons() => {}
+            Action::RenewEffect if !self.can_renew() => {}
             Action::RenewEffect if !self.is_running() => {
                 self.query.asked = Some(context.frame.head.asked_at(&context.frame.branch));
+                self.query.place = self.present_place.unwrap_or(self.query.place);
+                self.query.or_earlier = false;
                 return self.plan_as_asked();
             }
             Action::ChangeEffectPlace
@@ -459,13 +486,16 @@ impl Component for EffectPanel {
 
     fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
         self.is_starting &= !matches!(answer, Answer::Effect(_));
+        self.is_refreshing &= !matches!(answer, Answer::Effect(_));
         match answer {
             Answer::Effect(Ok(progress)) if progress.0.query.answers(&self.query) => {
                 self.query = progress.0.query.clone();
                 let first = || (context.now, progress.0.pairs().0);
                 self.first_answer = progress.0.is_running().then(|| self.first_answer.unwrap_or_else(first));
                 (self.shown, self.error) = (Some(progress), None);
-                if std::mem::take(&mut self.starts_when_planned) && !self.is_running() {
+                // An earlier one that was found was not what the person saw.
+                let is_other = self.is_running() || self.is_finished() || self.other_place().is_some();
+                if std::mem::take(&mut self.starts_when_planned) && !is_other {
                     return Response::request(Request::RunEffect(self.query.clone()));
                 }
             }

@@ -310,19 +310,27 @@ fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> 
         let pool = &context.displayed_state().pool;
         pool.all().rev().find(|lesson| lesson.origin == LessonOrigin::Person && lesson.is_active())
     };
-    let lesson = selected
-        .or_else(last_taught)
-        .or_else(|| selected_lesson(model, context))
-        .ok_or("no lesson to measure; teach one first")?;
+    let lesson =
+        selected.or_else(last_taught).or_else(|| selected_lesson(model, context)).ok_or_else(|| {
+            if context.displayed_state().pool.all().any(Lesson::is_active) {
+                return "the selected lane has no lesson; select one in another lane, then measure it";
+            }
+            "no lesson to measure; teach one first"
+        })?;
     panel_for(lesson, model, context)
+}
+
+/// Returns the place on screen: a step, or the start of an episode whose end is shown.
+fn displayed_place(context: &Context<'_>) -> Option<EpisodePlace> {
+    let episode = context.displayed_state().episode.as_deref()?;
+    let step = context.frame.selected_step();
+    let is_over = episode.outcome.is_some();
+    Some(EpisodePlace { episode: Some(episode.number), step: (!is_over && step > 0).then_some(step) })
 }
 
 /// Opens the measurement of a lesson, from the step on screen or from the start of an ended episode.
 fn panel_for(lesson: &Lesson, model: &Model, context: &Context<'_>) -> Result<Opened, String> {
-    let episode = context.episode().ok_or("no episode to measure in yet")?;
-    let step = context.frame.selected_step();
-    let is_over = episode.outcome.is_some();
-    let place = EpisodePlace { episode: Some(episode.number), step: (!is_over && step > 0).then_some(step) };
+    let place = displayed_place(context).ok_or("no episode to measure in yet")?;
     // Its present wording is measured, also if the past is on screen.
     let lesson = context.frame.head.pool.get(&lesson.id).unwrap_or(lesson);
     let (panel, request) = EffectPanel::new(lesson, place, &context.frame.branch, model.effect.clone());
@@ -336,7 +344,7 @@ fn running_panel(model: &Model, context: &Context<'_>) -> Option<EffectPanel> {
     let chosen = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
     let lesson = context.frame.head.pool.get(measured)?;
     let is_chosen = chosen.is_none_or(|chosen| chosen.id == *measured);
-    is_chosen.then(|| EffectPanel::running(lesson.number, running.clone()))
+    is_chosen.then(|| EffectPanel::running(lesson.number, running.clone(), displayed_place(context)))
 }
 
 /// Creates the editor for the lesson that a new branch starts with: a new lesson, or one of the displayed state.

@@ -671,6 +671,130 @@ fn a_reworded_lesson_is_another_measurement() {
     assert!(screen_text(&screen.draw()).contains("Look twice."));
 }
 
+/// Regression: after one more step, a finished measurement was offered anew, and its pairs weren't shown.
+#[test]
+fn a_measurement_is_shown_again_after_the_next_step() {
+    for (width, height) in [(200, 60), (120, 36)] {
+        let (mut screen, query) = opened(width, height);
+        assert!(query.or_earlier, "one that began before is shown instead");
+        let begun = EffectQuery { or_earlier: false, ..query };
+        screen.send(UiMessage::Answer(progress(&begun, EffectPhase::Idle, 9)));
+        assert!(!screen_text(&screen.draw()).contains("another moment"));
+        screen.press("Esc");
+        screen.fixture.actor_step("look", "You see nothing.", 0.0, serde_json::json!({}));
+        screen.send(UiMessage::StoreChanged);
+        let requests = screen.press("%");
+        let [Request::PlanEffect(again)] = requests.as_slice() else { panic!("{requests:?}") };
+        assert!(again.or_earlier && again.place != begun.place, "{again:?}");
+        screen.send(UiMessage::Answer(progress(&begun, EffectPhase::Idle, 9)));
+        let shown = screen_text(&screen.draw());
+        let step = again.place.step.unwrap();
+        let words = words_of(&shown);
+        assert!(words.contains("of 3") && words.contains("it is about another moment"), "{shown}");
+        assert!(words.contains(&format!("n measures from step {step} of episode 1")), "{shown}");
+        let frame = screen.frame_data();
+        let asked = Some(frame.head.asked_at(&frame.branch));
+        let anew = EffectQuery { asked, or_earlier: false, ..again.clone() };
+        assert_eq!(screen.press("n"), [Request::PlanEffect(anew)]);
+    }
+}
+
+/// Regression: an Enter before the plan was known started an earlier measurement that the person hadn't seen.
+#[test]
+fn an_early_enter_starts_no_measurement_of_another_moment() {
+    let (mut screen, query) = opened(120, 36);
+    assert_eq!(screen.press("Enter"), []);
+    let place = EpisodePlace { step: Some(1), ..query.place };
+    let earlier = EffectQuery { place, or_earlier: false, ..query };
+    assert_eq!(screen.send(UiMessage::Answer(progress(&earlier, EffectPhase::Idle, 9))), []);
+}
+
+/// Regression: at a past step of an ended episode, only the start of the episode could be measured.
+#[test]
+fn a_past_step_of_an_ended_episode_is_a_moment() {
+    let mut fixture = sample_session();
+    fixture.end_episode(true, crate::domain::EndReason::Won);
+    let mut screen = TestScreen::new(fixture, 120, 36);
+    let step_of = |screen: &mut TestScreen| {
+        let requests = screen.press("%");
+        let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
+        screen.press("Esc");
+        query.place.step
+    };
+    assert_eq!(step_of(&mut screen), None, "at its end");
+    screen.with_context(|compositor, model, cache, context| {
+        let to = Request::GoToStep { episode: Some(1), step: 10 };
+        compositor.perform(model, context, cache, vec![to])
+    });
+    assert_eq!(step_of(&mut screen), Some(10));
+}
+
+/// Regression: an undecided result of few pairs was a bare "+0 %" in the lesson's row.
+#[test]
+fn an_undecided_result_claims_no_difference_in_the_row() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24)] {
+        let (mut screen, query) = opened(width, height);
+        screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+        let answer = changed(finished(&query).0, |shown| {
+            let few = |name: &str, pairs| MeasuredEffect {
+                effect: name.to_owned(),
+                column: Some(name.to_owned()),
+                difference: Some(0.0),
+                b: 0,
+                c: 0,
+                low: -0.76,
+                high: 0.76,
+                pairs,
+                verdict: "undecided".to_owned(),
+                ..shown.columns[1].kept.clone().unwrap()
+            };
+            let both = [few("here", 4), few("elsewhere", 3)];
+            for (column, kept) in shown.columns.iter_mut().zip(both) {
+                column.kept = Some(kept);
+            }
+        });
+        screen.send(answer);
+        screen.press("Esc");
+        show_lesson(&mut screen, &query);
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains("undecided"), "{width}x{height}: {shown}");
+        assert!(!shown.contains("+0 % here, +0 % elsewhere"), "{width}x{height}: {shown}");
+        if height >= 36 {
+            screen.model.zoomed = true;
+            let zoomed = screen_text(&screen.draw());
+            for text in ["+0 % here [-76, 76] · 4 pairs", "+0 % elsewhere [-76, 76] · 3 pairs"] {
+                assert!(zoomed.contains(text), "{text} at {width}x{height}: {zoomed}");
+            }
+        }
+    }
+}
+
+/// Regression: the key that takes a wording was offered while a measurement ran, and answered that it must be stopped first.
+#[test]
+fn a_running_measurement_offers_no_wording_to_take() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    let asked = ask_for_another_wording(&mut screen);
+    let UiMessage::Answer(better) = with_wording(&asked, 24, |_, arm| arm == "edited") else {
+        unreachable!()
+    };
+    screen.send(changed(better, |shown| shown.phase = EffectPhase::Running));
+    assert!(!screen_text(&screen.draw()).contains("take this wording"));
+}
+
+/// Regression: on stage, another wording had its wins, and neither its pairs against the lesson nor a verdict.
+#[test]
+fn on_stage_another_wording_has_its_pairs_and_its_verdict() {
+    let (mut screen, query) = opened(120, 36);
+    screen.model.stage_mode = true;
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 9)));
+    let asked = ask_for_another_wording(&mut screen);
+    screen.send(with_wording(&asked, 24, |_, arm| arm == "edited"));
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("edited : with") && shown.contains("no verdict"), "{shown}");
+    assert!(shown.contains("as it is  undecided"), "the sentence is about the lesson: {shown}");
+}
+
 /// Returns the answer with a change.
 fn changed(answer: Answer, change: impl FnOnce(&mut EffectProgress)) -> UiMessage {
     let Answer::Effect(Ok(shown)) = answer else { unreachable!() };

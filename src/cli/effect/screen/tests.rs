@@ -9,7 +9,7 @@ use crate::cli::shipped_demos::ShippedDemo;
 use crate::domain::{Author, LessonOp, LessonOrigin, LessonText, ReflectionKind, Scope, Seq};
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Envelope, Event};
-use crate::timeline::effect::EffectPlan;
+use crate::timeline::effect::{EffectPlan, StopReason};
 
 /// Returns a shipped session with a lesson of a person, which can be changed in memory.
 fn session() -> (Arc<Store>, LessonId) {
@@ -90,6 +90,41 @@ fn a_stopped_measurement_goes_on_with_the_lessons_of_then() {
     let query = EffectQuery { asked: Some(elsewhere), ..stopped.query };
     let refused = service().plan(&(store, query), &WorkProgress::default()).unwrap_err();
     assert!(refused.contains("another branch"), "{refused}");
+}
+
+/// Regression: once it was finished, a measurement was another one after a lesson was taught, or from another step.
+#[test]
+fn a_finished_measurement_is_found_from_any_moment() {
+    let dir = tempfile::tempdir().unwrap();
+    let config_file = dir.path().join("config.toml");
+    std::fs::write(&config_file, "").unwrap();
+    let config = Config::load(Some(&config_file), |_| None).unwrap();
+    let service = ScreenMeasurement { config, root: dir.path().join("effects") };
+    let (store, lesson) = session();
+    let at = |step| EpisodePlace { episode: Some(1), step };
+    let query = EffectQuery { pairs: Some(2), ..EffectQuery::new(lesson.clone(), at(Some(6))) };
+    let finished = service.run(&(store.clone(), query), &WorkProgress::default(), &|_| {}).unwrap();
+    assert!(finished.columns.iter().all(|column| column.log.stopped() == Some(StopReason::Pairs)));
+    teach(&store, "Look twice.");
+    let plan = |query| service.plan(&(store.clone(), query), &WorkProgress::default()).unwrap();
+    for place in [at(Some(6)), at(Some(8)), at(None)] {
+        let opened = EffectQuery { or_earlier: true, ..EffectQuery::new(lesson.clone(), place) };
+        let found = plan(opened.clone());
+        assert_eq!((ids(&found), found.pairs()), (ids(&finished), finished.pairs()), "{place:?}");
+        assert!(found.query.place == at(Some(6)) && found.has_older_lessons && !found.query.or_earlier);
+        assert!(found.query.answers(&opened));
+    }
+    // Asked for from another place alone, it is another measurement.
+    let other = plan(EffectQuery::new(lesson.clone(), at(Some(8))));
+    assert!(ids(&other)[0] != ids(&finished)[0] && other.query.place == at(Some(8)));
+    // The one of the place on screen comes before a later one.
+    let now = store.head().asked_at(&crate::domain::BranchId::trunk());
+    let later = EffectQuery { pairs: Some(2), asked: Some(now), ..other.query };
+    let later = service.run(&(store.clone(), later), &WorkProgress::default(), &|_| {}).unwrap();
+    for (place, expected) in [(at(Some(6)), &finished), (at(Some(8)), &later), (at(Some(9)), &later)] {
+        let opened = EffectQuery { or_earlier: true, ..EffectQuery::new(lesson.clone(), place) };
+        assert_eq!(ids(&plan(opened)), ids(expected), "{place:?}");
+    }
 }
 
 /// The flags of `lessons effect`, as a program of its own.

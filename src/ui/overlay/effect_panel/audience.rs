@@ -7,8 +7,10 @@ use super::rows::{
 };
 use super::{EffectPanel, describe_text};
 use crate::domain::{ModelRole, pluralize};
+use crate::driver::measure::{EDITED, WITH};
 use crate::report::effect::describe_columns;
 use crate::text::width;
+use crate::timeline::effect::{Contrast, ContrastResult};
 use crate::ui::effect::EffectColumn;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
@@ -43,7 +45,9 @@ pub(super) fn audience_lines(
     if is_started && let (Some(verdict), [here, elsewhere]) = (progress.panel(), progress.columns.as_slice())
     {
         let sentence = describe_columns(verdict, &here.result, &elsewhere.result, &retry_text(context));
-        lines.extend(paragraph((Role::Muted, ""), panel_role(verdict), &sentence, columns));
+        // It isn't about the other wording.
+        let lead = if progress.query.edited.is_some() { "as it is  " } else { "" };
+        lines.extend(paragraph((Role::Muted, lead), panel_role(verdict), &sentence, columns));
     }
     if !progress.is_finished() {
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
@@ -116,6 +120,17 @@ fn column_lines(
         let sides = "  with : without".to_owned();
         let fits = width(&text) + width(&sides) <= usize::from(columns);
         lines.push([(Role::Title, text)].into_iter().chain(fits.then_some((Role::Muted, sides))).collect());
+        gap(&mut lines);
+    }
+    let is_edited = |contrast: &&ContrastResult| contrast.judged.contrast == Contrast::new(EDITED, WITH);
+    let edited = column.result.contrasts.iter().find(is_edited);
+    if let Some(contrast) = edited.filter(|contrast| contrast.judged.pairs > 0) {
+        let counts = &contrast.judged.counts;
+        let pairs = pluralize(contrast.judged.pairs, "pair");
+        let verdict =
+            if contrast.has_claim { contrast.judged.verdict.to_string() } else { "no verdict".to_owned() };
+        let text = format!("{} : {} of {pairs}, {verdict}", counts.first_only, counts.second_only);
+        lines.extend(paragraph((Role::Muted, "edited : with  "), Role::Title, &text, columns));
         gap(&mut lines);
     }
     let rows = if is_spaced {

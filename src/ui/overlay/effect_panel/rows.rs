@@ -1,7 +1,7 @@
 //! What the measurement of a lesson looks like.
 
 use super::EffectPanel;
-use crate::domain::{ModelRole, pluralize};
+use crate::domain::{MeasuredEffect, ModelRole, pluralize};
 use crate::report::effect::{
     describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
     describe_stop, describe_verdict, percent, remarks, wording_remark,
@@ -58,7 +58,17 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
         // Of a measurement elsewhere, such as the one that a demo tells of, only the result is here.
         let lesson = context.frame.head.pool.get(&progress.query.lesson);
-        for result in lesson.map_or_else(Vec::new, |lesson| context.measured_results(lesson)) {
+        let results = lesson.map_or_else(Vec::new, |lesson| context.measured_results(lesson));
+        // With another wording as one more arm, it was measured again; the last result of each place is enough.
+        let place = |result: &MeasuredEffect| {
+            (result.version, result.column.clone(), result.start.clone(), result.live)
+        };
+        let is_repeated =
+            |index: usize| results.iter().skip(index + 1).any(|later| place(later) == place(results[index]));
+        for (index, result) in results.iter().enumerate() {
+            if is_repeated(index) {
+                continue;
+            }
             let of = match lesson {
                 Some(lesson) if lesson.version() != result.version => format!("version {}: ", result.version),
                 _ => String::new(),
@@ -107,11 +117,7 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     if let Some(warning) = &progress.unknown_sources {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
-    if progress.has_older_lessons {
-        let key = context.keymap.key_label_in(Mode::Effect, Action::RenewEffect).unwrap_or_default();
-        let text = format!(
-            "the lessons have changed since it began: it goes on with those of then; {key} measures with the present ones"
-        );
+    if let Some(text) = renewal_text(panel, context) {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, &text, columns));
     }
     if context.frame.head.run.as_ref().is_some_and(|run| run.role_source(ModelRole::Actor).is_stand_in()) {
@@ -121,6 +127,22 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         lines.extend(legend(context, columns));
     }
     lines
+}
+
+/// Says what a measurement from the present moment would do differently, and which key makes it; `None` if nothing.
+fn renewal_text(panel: &EffectPanel, context: &Context<'_>) -> Option<String> {
+    let key = context.keymap.key_label_in(Mode::Effect, Action::RenewEffect).unwrap_or_default();
+    let older = "the lessons have changed since it began: it goes on with those of then";
+    let Some(place) = panel.other_place() else {
+        return panel.has_older_lessons().then(|| format!("{older}; {key} measures with the present ones"));
+    };
+    let moment = place.step.map_or_else(|| "the start".to_owned(), |step| format!("step {step}"));
+    let episode = place.episode.map_or_else(String::new, |episode| format!(" of episode {episode}"));
+    Some(if panel.has_older_lessons() {
+        format!("{older}; {key} measures from {moment}{episode} with the present ones")
+    } else {
+        format!("it is about another moment; {key} measures from {moment}{episode}")
+    })
 }
 
 /// Says how another wording gets a verdict: as a lesson of its own.
