@@ -357,10 +357,7 @@ impl EffectLog {
     /// discards a pair doesn't depend on its outcome. Without a verdict, as with tokens, nothing else ends a measurement.
     pub fn is_size_fixed(&self) -> bool {
         let plays_all = self.plan.budget.keep_going || self.plan.outcome == Outcome::Tokens;
-        plays_all
-            && !self.was_resized
-            && self.settled_pairs() >= self.last_pair()
-            && self.absent_pairs() == 0
+        plays_all && !self.was_resized && self.settled_pairs() >= self.last_pair() && self.absent_pairs() == 0
     }
 
     /// Returns how many of the settled pairs count in no arm because their shards are missing.
