@@ -161,10 +161,10 @@ impl ScreenMeasurement {
             let log = folder.join(LOG_NAME);
             let records = if log.is_file() { read_log(&log).map_err(|e| e.to_string())? } else { Vec::new() };
             let known = EffectLog::fold(records).filter(|l| l.plan().is_same_measurement(&measurement.plan));
-            let mut known = known.unwrap_or_else(|| EffectLog::new(measurement.plan.clone()));
-            if query.pairs.is_none() {
-                measurement.plan.pairs = measurement.plan.pairs.max(known.plan().pairs);
+            if let (None, Some(known)) = (query.pairs, &known) {
+                measurement.plan.pairs = known.plan().pairs;
             }
+            let mut known = known.unwrap_or_else(|| EffectLog::new(measurement.plan.clone()));
             measurement.plan.budget = query.budget.unwrap_or(known.plan().budget);
             let changes = measurement.plan.budget != known.plan().budget;
             if changes || measurement.plan.pairs != known.plan().pairs {

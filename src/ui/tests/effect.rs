@@ -681,7 +681,9 @@ fn a_measurement_is_shown_again_after_the_next_step() {
         screen.send(UiMessage::Answer(progress(&begun, EffectPhase::Idle, 9)));
         assert!(!screen_text(&screen.draw()).contains("another moment"));
         screen.press("Esc");
-        screen.fixture.actor_step("look", "You see nothing.", 0.0, serde_json::json!({}));
+        for _ in 0..2 {
+            screen.fixture.actor_step("look", "You see nothing.", 0.0, serde_json::json!({}));
+        }
         screen.send(UiMessage::StoreChanged);
         let requests = screen.press("%");
         let [Request::PlanEffect(again)] = requests.as_slice() else { panic!("{requests:?}") };
@@ -830,7 +832,7 @@ fn a_measurement_with_older_lessons_says_so_and_can_be_made_anew() {
             [Request::RunEffect(older.clone())],
             "the same measurement goes on"
         );
-        let anew = EffectQuery { asked: Some(asked(frame.head.head)), ..query.clone() };
+        let anew = EffectQuery { asked: Some(asked(frame.head.head)), or_earlier: false, ..query.clone() };
         assert_eq!(screen.press("n"), [Request::PlanEffect(anew)]);
         // What is known of the earlier one is no answer to that.
         screen.send(UiMessage::Answer(progress(&older, EffectPhase::Idle, 9)));
