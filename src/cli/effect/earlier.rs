@@ -23,15 +23,16 @@ pub(super) fn earlier_measurements(
         let earlier = EffectQuery { asked: plan.asked.clone(), or_earlier: false, ..query };
         found.push((plan.effect.clone(), earlier));
     };
-    for plan in logs.iter().filter(|plan| plan.frozen != query.live) {
-        add(plan, query.clone());
-    }
     if query.or_earlier {
         for plan in &logs {
             // A column of other tasks belongs to the one here that was asked for with it.
             let here = logs.iter().find(|here| here.asked == plan.asked && place_of(here).is_some());
             let place = place_of(plan).or_else(|| here.and_then(place_of)).unwrap_or(query.place);
             add(plan, EffectQuery { place, live: !plan.frozen, ..query.clone() });
+        }
+    } else {
+        for plan in logs.iter().filter(|plan| plan.frozen != query.live) {
+            add(plan, query.clone());
         }
     }
     let asked_seq = |query: &EffectQuery| query.asked.as_ref().map(|asked| asked.seq);
