@@ -227,10 +227,16 @@ impl Comparison {
         (next_step_of_side(&self.rows, row, |r| r.left), next_step_of_side(&self.rows, row, |r| r.right))
     }
 
-    /// Returns the index of the next row after `from` that differs, or of the previous one if `backwards` is set.
+    /// Returns the index of the next row after `from` at which a difference begins, or of the previous one if `backwards` is set.
+    /// Successive steps that only one side has are one difference.
     pub fn next_difference(&self, from: usize, backwards: bool) -> Option<usize> {
-        let differs = |row: &usize| self.rows.get(*row).is_some_and(|r| r.kind() != RowKind::Same);
-        if backwards { (0..from).rev().find(differs) } else { (from + 1..self.rows.len()).find(differs) }
+        let begins = |row: &usize| {
+            let kind = |row: usize| self.rows.get(row).map(Row::kind);
+            let continues = kind(*row) != Some(RowKind::Changed)
+                && row.checked_sub(1).is_some_and(|before| kind(before) == kind(*row));
+            kind(*row) != Some(RowKind::Same) && !continues
+        };
+        if backwards { (0..from).rev().find(begins) } else { (from + 1..self.rows.len()).find(begins) }
     }
 
     /// Returns how many rows are the same, changed, only left, only right. Rows with a pending side are not counted.

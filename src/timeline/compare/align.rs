@@ -103,7 +103,8 @@ impl Row {
 
 /// Aligns two episodes: every step of both is in exactly one row, in order, after the row of the first observations. As
 /// many steps with equal actions as possible are aligned (a longest common subsequence); between them, steps whose
-/// actions begin with the same word, then the remaining ones in order.
+/// actions begin with the same word, and one that the other side has another one in place of. The first two steps that differ
+/// are aligned as well, unless one of them follows soon on the other side.
 pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
     let (left_texts, right_texts) = (step_texts(a), step_texts(b));
     // Sorting the sides makes both directions choose the same one of several equally good alignments.
@@ -158,8 +159,27 @@ fn first_word(text: &str) -> &str {
 
 type IndexPair = (Option<usize>, Option<usize>);
 
+/// Up to this many rows after the first difference, a match of one of its steps means that the other side has a few steps more.
+const MAX_INSERTED_ROWS: usize = 3;
+
 /// Returns the aligned index pairs of two lists of texts.
 fn align_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> {
+    let rows = match_texts(left, right);
+    let first = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let (Some(a), Some(b)) = (left.get(first), right.get(first)) else { return rows };
+    let following = rows.iter().skip(first).take(MAX_INSERTED_ROWS + 1);
+    let is_matched_soon = following.filter_map(|row| row.0.zip(row.1)).any(|(a, b)| a == first || b == first);
+    if is_matched_soon || is_thought(a) != is_thought(b) {
+        return rows;
+    }
+    let after = first + 1;
+    let rest = match_texts(&left[after..], &right[after..]);
+    let shifted = |index: Option<usize>| index.map(|index| index + after);
+    let aligned = (0..after).map(|index| (Some(index), Some(index)));
+    aligned.chain(rest.into_iter().map(|(a, b)| (shifted(a), shifted(b)))).collect()
+}
+
+fn match_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> {
     let mut ids = HashMap::new();
     let texts = (intern(&mut ids, left, whole_text), intern(&mut ids, right, whole_text));
     let mut ids = HashMap::new();
@@ -175,23 +195,31 @@ fn align_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> 
     rows
 }
 
-/// Pairs the texts that have no match, in order, but never a thought with a move.
+/// Adds the texts that have no match: side by side if one stands in place of one, but never a thought with a move.
 fn pair_unmatched(
-    (left, mut a): (&[Cow<'_, str>], Range<usize>),
-    (right, mut b): (&[Cow<'_, str>], Range<usize>),
+    (left, a): (&[Cow<'_, str>], Range<usize>),
+    (right, b): (&[Cow<'_, str>], Range<usize>),
     rows: &mut Vec<IndexPair>,
 ) {
-    let is_thought = |list: &[Cow<'_, str>], index: usize| first_word(&list[index]) == "think:";
-    while !a.is_empty() && !b.is_empty() {
-        let (left_is_thought, right_is_thought) = (is_thought(left, a.start), is_thought(right, b.start));
-        let (takes_left, takes_right) =
-            (left_is_thought || !right_is_thought, right_is_thought || !left_is_thought);
-        rows.push((takes_left.then_some(a.start), takes_right.then_some(b.start)));
-        a.start += usize::from(takes_left);
-        b.start += usize::from(takes_right);
+    if a.len() == 1 && b.len() == 1 && is_thought(&left[a.start]) == is_thought(&right[b.start]) {
+        rows.push((Some(a.start), Some(b.start)));
+        return;
     }
-    rows.extend(a.map(|index| (Some(index), None)));
-    rows.extend(b.map(|index| (None, Some(index))));
+    let starts_with_thought = |texts: &[Cow<'_, str>], range: &Range<usize>| {
+        texts.get(range.start).is_some_and(|text| !range.is_empty() && is_thought(text))
+    };
+    // A thought comes before the action that follows from it.
+    let is_right_first = starts_with_thought(right, &b) && !starts_with_thought(left, &a);
+    let (a, b) = (a.map(|index| (Some(index), None)), b.map(|index| (None, Some(index))));
+    if is_right_first {
+        rows.extend(b.chain(a));
+    } else {
+        rows.extend(a.chain(b));
+    }
+}
+
+fn is_thought(text: &str) -> bool {
+    first_word(text) == "think:"
 }
 
 enum MatchOrGap {

@@ -1,7 +1,7 @@
 //! Named values that differ.
 
-use crate::domain::{RunSpec, describe_setting_value, sampling_param};
-use serde_json::Value;
+use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, describe_setting_value};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Maximum number of reported differences.
@@ -29,18 +29,32 @@ fn comparable_json(run: &RunSpec) -> Value {
     let Value::Object(map) = &mut value else { return value };
     map.remove("tasks");
     map.remove("settings");
-    // Only the value of a setting is compared, because its origin has no effect. A boolean of a sampling parameter
-    // has a special meaning, which is described.
+    // Only the value of a setting is compared, because its origin has no effect.
     for (name, setting) in run.settings.iter() {
-        let value = match &setting.value {
-            flag @ Value::Bool(_) if sampling_param(name).is_some() => {
-                describe_setting_value(name, flag).into()
-            }
-            value => value.clone(),
-        };
-        map.insert(name.to_owned(), value);
+        map.insert(name.to_owned(), setting.value.clone());
+    }
+    for role in ModelRole::ALL {
+        insert_sampling(map, run, role);
     }
     value
+}
+
+/// Inserts the sampling parameters of a role by their own names, whether a setting or the model's profile has the value. A
+/// boolean has a special meaning, which is described.
+fn insert_sampling(map: &mut Map<String, Value>, run: &RunSpec, role: ModelRole) {
+    let profile = format!("{}.sampling", role.name());
+    for param in &SAMPLING_PARAMS {
+        if let Some(Value::Object(values)) = map.get_mut(&profile) {
+            values.remove(param.name);
+        }
+        let name = param.setting_name(role);
+        let value = match run.effective_value(role, param).0 {
+            Some(flag @ Value::Bool(_)) => describe_setting_value(&name, &flag).into(),
+            Some(value) => value,
+            None => continue,
+        };
+        map.insert(name, value);
+    }
 }
 
 /// Returns the differences between two objects, part by part.

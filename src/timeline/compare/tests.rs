@@ -34,9 +34,14 @@ fn steps_are_aligned_by_their_actions() {
         ("a|b|c", "a|x|c", "=~="),
         ("a", "", "<"),
         ("", "a|b", ">>"),
-        // Actions with the same first word are aligned, and the remaining ones in order.
+        // Actions with the same first word are aligned, and one in place of one.
         ("go 1|take x|go 3", "look|go 2|take x|go 3", ">~=="),
-        ("a|b|c|d", "x|y", "~~<<"),
+        ("a|go 1|b|go 2", "a|go 1|x|go 2", "==~="),
+        // The first two steps that differ stand side by side; later ones that have nothing in common don't.
+        ("a|b|c|d", "x|y", "~<<<>"),
+        ("go 1|a|b|c|d|e|f", "go 1|f", "=~<<<<<"),
+        ("go 1|a|b|f", "go 1|f", "=<<="),
+        ("go 1|think: a|b|c", "go 1|x|y", "=<<<>>"),
         // A thought is never aligned with a move.
         ("think: I go|go 1", "go 1", "<="),
         ("think: I go|go 1", "take x|go 1", "<>="),
@@ -50,6 +55,36 @@ fn steps_are_aligned_by_their_actions() {
         let comparison = compare(&TestBranch::with_actions(&split(a)), &TestBranch::with_actions(&split(b)));
         assert_eq!(row_letters(&comparison.rows), *rows, "{a} compared with {b}");
     }
+}
+
+/// Regression: a fork from temperature 0.0 to 0.7 was shown as one from no temperature, since the first value was the
+/// profile's.
+#[test]
+fn the_temperature_of_the_profile_is_compared_with_a_changed_one() {
+    let mut profile = TestBranch::with_actions(&["go 1"]);
+    profile.change_setting("actor.sampling", serde_json::json!({"temperature": 0.0, "seed": true}));
+    let mut changed = profile.clone();
+    changed.change_setting("actor.temperature", 0.7.into());
+    let comparison = compare(&profile, &changed);
+    let difference = super::Difference {
+        name: "actor.temperature".to_owned(),
+        left: Some("0.0".to_owned()),
+        right: Some("0.7".to_owned()),
+    };
+    assert_eq!(comparison.later_differences, [difference]);
+}
+
+/// Regression: `n` went through 40 steps that only one side has one by one.
+#[test]
+fn steps_that_only_one_side_has_are_one_difference() {
+    let a = TestBranch::with_actions(&["go 1", "b", "c", "d", "look", "take x"]);
+    let b = TestBranch::with_actions(&["go 1", "x", "look", "y"]);
+    let comparison = compare(&a, &b);
+    assert_eq!(row_letters(&comparison.rows), "=~<<=~");
+    let visited: Vec<usize> =
+        std::iter::successors(Some(0), |row| comparison.next_difference(*row, false)).collect();
+    assert_eq!(visited, [0, 2, 3, 6]);
+    assert_eq!(comparison.next_difference(6, true), Some(3));
 }
 
 /// Regression: two plays with the same actions had "no difference" although a lesson was in the prompts of one.

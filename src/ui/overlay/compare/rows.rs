@@ -1,5 +1,5 @@
 //! The aligned rows of a comparison. A row is one line, or up to two lines if there is room for only one column. Only
-//! visible lines are rendered. Rows in which nothing differs are folded to one line.
+//! visible lines are rendered. Rows in which nothing differs are folded to one line, and many that only one side has.
 
 use super::settings_line;
 use crate::domain::pluralize;
@@ -50,24 +50,26 @@ enum LinePart {
     /// One side of a row.
     Left,
     Right,
-    /// This many rows in which nothing differs.
+    /// This many folded rows.
     Fold(u32),
 }
 
 /// Whether the lines are laid out in two columns, and for each line the row and what the line shows of it.
 type CachedLines = (bool, Vec<(u32, LinePart)>);
 
-/// The fewest rows that are folded.
+/// The fewest rows in which nothing differs that are folded.
 const MIN_FOLDED_ROWS: usize = 2;
+/// The fewest rows of one side that are folded.
+const MIN_FOLDED_SIDE_ROWS: usize = 5;
 
-/// What is listed: a row, or several rows in a row in which nothing differs.
+/// What is listed: a row, or several folded ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Item {
     first: u32,
     rows: u32,
 }
 
-/// The list of aligned rows. Rows in which nothing differs are folded.
+/// The list of aligned rows.
 #[derive(Default)]
 pub(super) struct AlignedRows {
     /// In the order of the rows, each of which belongs to one item.
@@ -111,12 +113,19 @@ impl AlignedRows {
     }
 
     fn list_items(&mut self, comparison: &Comparison, shows_all: bool) {
-        let is_same = |row: &Row| row.kind() == RowKind::Same && !row.pending;
+        // The row to look at first is never folded.
+        let shown = comparison.row_of_interest().and_then(|row| comparison.rows.get(row));
+        let folds_with = |a: &Row, b: &Row| {
+            let can_fold = |row: &Row| !row.pending && row.kind() != RowKind::Changed && Some(row) != shown;
+            a.kind() == b.kind() && can_fold(a) && can_fold(b)
+        };
         let mut items = Vec::new();
         let mut first = 0;
-        for group in comparison.rows.chunk_by(|a, b| is_same(a) && is_same(b)) {
+        for group in comparison.rows.chunk_by(folds_with) {
             let rows = group.len() as u32;
-            if !shows_all && group.len() >= MIN_FOLDED_ROWS {
+            let is_same = group.first().is_some_and(|row| row.kind() == RowKind::Same);
+            let fewest = if is_same { MIN_FOLDED_ROWS } else { MIN_FOLDED_SIDE_ROWS };
+            if !shows_all && group.len() >= fewest {
                 items.push(Item { first, rows });
             } else {
                 items.extend((first..first + rows).map(|first| Item { first, rows: 1 }));
@@ -327,7 +336,20 @@ fn run_difference_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Gl
     let (before, later) = entries.split_at(comparison.initial_differences.len().min(entries.len()));
     let both = [("settings", before), ("changed later", later)];
     let lines = both.into_iter().filter(|(_, list)| list.iter().any(ComparisonEntry::differs));
-    lines.map(|(label, list)| settings_line::line(label, list, columns, glyphs)).collect()
+    let fits = |(a, b): &(String, String)| {
+        layout.two_columns
+            && width(a) <= layout.side_columns.saturating_sub(NAME_COLUMNS)
+            && width(b) <= layout.side_columns
+    };
+    let line = |(label, list): (&str, &[ComparisonEntry])| {
+        let Some((a, b)) = settings_line::in_columns(list).filter(fits) else {
+            return settings_line::line(label, list, columns, glyphs);
+        };
+        let mut line = two_columns(label, (Role::SideA, &a), (Role::SideB, &b), layout, glyphs);
+        line[0].0 = Role::Warning;
+        line
+    };
+    lines.map(line).collect()
 }
 
 /// Truncates or pads a text to exactly `columns` columns.
@@ -337,7 +359,7 @@ pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
     text + &" ".repeat(rest)
 }
 
-/// Returns the line of rows in which nothing differs.
+/// Returns the line of folded rows.
 fn fold_line(
     comparison: &Comparison,
     first: usize,
@@ -346,14 +368,31 @@ fn fold_line(
     layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Line {
-    let role = if is_selected { Role::Selection } else { Role::Muted };
+    let role = match comparison.rows.get(first).map(Row::kind) {
+        _ if is_selected => Role::Selection,
+        Some(RowKind::OnlyLeft) => Role::SideA,
+        Some(RowKind::OnlyRight) => Role::SideB,
+        _ => Role::Muted,
+    };
     let text = format!("{} {}", glyphs.ellipsis, fold_text(comparison, first, rows));
     let lead = if layout.two_columns { "  " } else { "" };
     vec![(role, padded(&format!("{lead}{text}"), layout.total_columns(), glyphs))]
 }
 
-/// Describes rows in which nothing differs.
+/// Describes folded rows.
 pub(super) fn fold_text(comparison: &Comparison, first: usize, rows: u32) -> String {
+    let side = comparison.rows.get(first).and_then(|row| match row.kind() {
+        RowKind::OnlyLeft => Some(("A", row.left?)),
+        RowKind::OnlyRight => Some(("B", row.right?)),
+        RowKind::Same | RowKind::Changed => None,
+    });
+    if let Some((side, from)) = side {
+        return format!(
+            "{} only in {side}: steps {from} to {}",
+            pluralize(rows.into(), "step"),
+            from + rows - 1
+        );
+    }
     // The first row is that of the first observations, which is no step.
     let has_start = comparison.rows.get(first).is_some_and(|row| row.left == Some(0));
     let steps = pluralize(u64::from(rows) - u64::from(has_start), "step");

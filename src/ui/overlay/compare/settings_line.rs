@@ -51,6 +51,15 @@ pub(super) fn line(label: &str, entries: &[ComparisonEntry], columns: usize, gly
     line
 }
 
+/// Returns the values of one setting that differs, to stand in the columns of the sides: `seed 0` and `seed 5`. `None` if several
+/// settings differ.
+pub(super) fn in_columns(entries: &[ComparisonEntry]) -> Option<(String, String)> {
+    let mut differing = entries.iter().filter(|entry| entry.differs());
+    let entry = differing.next().filter(|_| differing.next().is_none())?;
+    let side = |value: &Option<String>| format!("{} {}", entry.name, value.as_deref().unwrap_or("-"));
+    Some((side(&entry.left), side(&entry.right)))
+}
+
 fn more(count: usize) -> String {
     format!("{count} more")
 }

@@ -135,6 +135,37 @@ fn rows_in_which_nothing_differs_are_folded_and_unfold() {
     assert!(screen_text(&stage.draw()).contains(fold));
 }
 
+/// Regression: 40 steps that only one side has were 40 rows, the other side's first different step was far below, and a
+/// setting stood in none of the columns.
+#[test]
+fn many_steps_of_one_side_are_folded_and_the_first_different_ones_stand_side_by_side() {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    f.actor_step("look", "A kitchen.", 0.0, Value::Null);
+    for number in 0..9 {
+        f.actor_step(&format!("open drawer {number}"), "It is empty.", 0.0, Value::Null);
+    }
+    f.end_episode(false, EndReason::StepLimit);
+    f.begin_episode();
+    f.write(Cause::Person, Event::SettingChanged { name: "r_freq".to_owned(), value: json!(3) });
+    f.actor_step("look", "A kitchen.", 0.0, Value::Null);
+    f.actor_step("take mug 1", "You take it.", 0.5, Value::Null);
+    f.propose(None, Some("dance"));
+    let mut stage = TestScreen::new(f, 120, 36);
+    press(&mut stage, "D");
+    press(&mut stage, "Enter");
+    let text = screen_text(&stage.draw());
+    let row = |words: &str| {
+        text.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {text}")).to_owned()
+    };
+    assert!(row("2 > open drawer 0").contains("2 > take mug 1"), "{text}");
+    assert!(text.contains("8 steps only in A: steps 3 to 10") && !text.contains("open drawer 5"), "{text}");
+    // The fold is a difference of its own, and Enter shows its steps.
+    press(&mut stage, "n");
+    press(&mut stage, "Enter");
+    assert!(screen_text(&stage.draw()).contains("open drawer 5"));
+}
+
 #[test]
 fn keys_visit_differences() {
     // Those of a measured pair do the same here.
@@ -308,7 +339,9 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
         let rows = screen_text(&stage.draw());
         // In a narrow window the title is truncated.
         let waits = if w < 80 { "" } else { ", 1 pending" };
-        let expected = ["settings  actor rules │ openai:small", "2 > dance (proposed, not taken)", waits];
+        // One setting stands in the columns of the sides, if there are any.
+        let settings = if w < 80 { "actor rules │ openai:small" } else { "actor rules   " };
+        let expected = [settings, "actor", "openai:small", "2 > dance (proposed, not taken)", waits];
         for text in expected {
             assert!(rows.contains(text), "{text} at {w}x{h}: {rows}");
         }
