@@ -166,7 +166,8 @@ pub const WARMER: TypedSetting<bool> = TypedSetting::switch(
     "each retry of a reply without an action raises the temperature by 0.2, up to 1",
     false,
     BuiltIn,
-);
+)
+.with_label("warmer retries");
 
 setting_words! {
     /// How actions are rewritten before they are sent.

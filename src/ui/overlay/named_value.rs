@@ -71,9 +71,12 @@ pub(super) fn sampling_values(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Na
             origin: match run.and_then(|r| r.settings.recorded(&param.setting_name(asked))).map(|s| s.origin)
             {
                 _ if !chosen => "",
-                Some(SettingOrigin::Flag) => "flag",
-                Some(SettingOrigin::Config) => "configuration",
-                _ => "person",
+                Some(SettingOrigin::Flag) => "by a flag",
+                Some(SettingOrigin::Config) => "by the configuration",
+                Some(SettingOrigin::Paper) => "by the paper",
+                Some(SettingOrigin::Code) => "by the public code",
+                Some(SettingOrigin::BuiltIn) => "by default",
+                Some(SettingOrigin::Mentor | SettingOrigin::Person) | None => "by a person",
             },
             meaning: param.meaning,
             allowed: param.allowed.to_owned(),
@@ -158,6 +161,27 @@ fn match_spaced_name<'a, 'l>(all: &'a [NamedValue], line: &'l str) -> Option<(&'
     matches.min_by_key(|(_, rest)| rest.len())
 }
 
+/// Ranks the values by a line, which may be the beginning of a name with blanks, of which the last words may be a value.
+fn rank_by_name(all: &[NamedValue], line: &str) -> Vec<usize> {
+    let line = line.strip_prefix("set ").unwrap_or(line).split('=').next().unwrap_or_default();
+    let text = |n: &NamedValue| format!("{} {} {}", n.label, n.name, n.meaning);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    for count in (1..=words.len()).rev() {
+        let typed = &words[..count];
+        let mut found = rank(all, &typed.join(" "), |n| [text(n)]);
+        // Letters that are somewhere in a text find nothing as long as there may be a value among the words.
+        let has_words = |index: &usize| {
+            let text = text(&all[*index]).to_lowercase();
+            typed.iter().all(|word| text.contains(&word.to_lowercase()))
+        };
+        found.retain(|index| count == 1 || has_words(index));
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    rank(all, "", |n| [text(n)]).into_iter().filter(|_| words.is_empty()).collect()
+}
+
 /// Splits a line, without a leading `set`, into the name and the rest.
 fn split_name(line: &str) -> (&str, &str) {
     let line = line.strip_prefix("set ").unwrap_or(line).trim_start();
@@ -191,7 +215,7 @@ impl NamedValueInput {
     pub(super) fn new(all: Vec<NamedValue>) -> Self {
         let search = |all: &[NamedValue], line: &str| match parse_assignment(all, line) {
             Some((named, _)) => all.iter().position(|other| other.name == named.name).into_iter().collect(),
-            None => rank(all, split_name(line).0, |n| [format!("{} {} {}", n.label, n.name, n.meaning)]),
+            None => rank_by_name(all, line),
         };
         Self { picker: Picker::new(all, search) }
     }
@@ -283,8 +307,9 @@ impl NamedValueInput {
 
 #[cfg(test)]
 mod tests {
-    use super::{NamedValue, NamedValueInput, parse_assignment, setting_values};
+    use super::{NamedValue, NamedValueInput, parse_assignment, sampling_values, setting_values};
     use crate::catalog::fixture::test_spec;
+    use crate::domain::{ModelRole, SettingOrigin};
 
     /// Regression: the fork dialog listed settings of environments in which the run has no task.
     #[test]
@@ -322,6 +347,34 @@ mod tests {
             input.picker.set_text(&format!("{} 9", value.rsplit_once(' ').unwrap().0));
             assert_eq!(input.accept(), Ok(Some((expected.0.to_owned(), expected.1.to_owned()))));
         }
+    }
+
+    /// Regression: `kind err` left the cursor on the first setting with the word `kind`, because all after the first blank was taken
+    /// for a value.
+    #[test]
+    fn the_beginning_of_a_name_with_blanks_selects_it() {
+        let run = test_spec("omnireflect", &[("a", "")]);
+        let mut input = NamedValueInput::new(setting_values(Some(&run)));
+        for (line, name) in [
+            ("kind err", "kind_error"),
+            ("set kind err", "kind_error"),
+            ("kind err true", "kind_error"),
+            ("kind prog=", "kind_progress"),
+            ("kind", "kind_abstract"),
+        ] {
+            input.picker.set_text(line);
+            assert_eq!(input.picker.selected().map(|named| named.name.as_str()), Some(name), "{line}");
+        }
+    }
+
+    /// Regression: a value by the paper was called the person's.
+    #[test]
+    fn a_value_by_the_paper_is_not_the_persons() {
+        let mut run = test_spec("omnireflect", &[("a", "")]);
+        run.settings.set("actor.top_p", false, SettingOrigin::Paper);
+        let all = sampling_values(Some(&run), ModelRole::Actor);
+        let top_p = all.iter().find(|named| named.name == "actor.top_p").unwrap();
+        assert!(top_p.description().starts_with("off (by the paper); "), "{}", top_p.description());
     }
 
     /// Regression: `max moves 5` lost its 5, because the line didn't start with a full name.
