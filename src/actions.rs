@@ -195,7 +195,7 @@ actions! {
     EndEpisode = "end-episode", Listed, "end this episode", Does(Verb::End);
     Export = "export", Listed, "write a report of the session", Instead("quit, then `retrospect export`");
     ExportMarkdown = "export-markdown", Listed, "write the session as Markdown", Instead("quit, then `retrospect export --format markdown`");
-    ExportPicture = "export-picture", Listed, "write a picture of the screen (SVG); in stage mode without hosts and paths", Instead("quit, then `retrospect export SESSION --format svg`");
+    ExportPicture = "export-picture", Listed, "write a picture of the screen (SVG); in stage mode without hosts and paths. The command `export --format cast-svg` records the session as an animated one", Instead("quit, then `retrospect export SESSION --format svg`");
     Copy = "copy", Listed, "copy what is selected", ScreenOnly;
     CopyRequest = "copy-request", Listed, "copy the request of the step as JSON", Instead("`prompt` shows the prompt");
     CopyCurl = "copy-curl", Listed, "copy the request of the step as a curl command, without keys", Instead("`prompt` shows the prompt");

@@ -104,7 +104,12 @@ mod tests {
             assert_eq!(guide.chapters[0].at, StepRef { episode: 1, step: 0 }, "{}", demo.name);
             for chapter in &guide.chapters {
                 locate::check_position(opened.timeline.head(), chapter.at).unwrap();
-                assert!((20..=130).contains(&chapter.text.len()), "{}: {}", demo.name, chapter.text);
+                assert!(
+                    (20..=130).contains(&chapter.text.chars().count()),
+                    "{}: {}",
+                    demo.name,
+                    chapter.text
+                );
             }
         }
     }

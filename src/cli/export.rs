@@ -69,12 +69,19 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         ExportFormat::Text | ExportFormat::RunDirectory => render_transcript(&opened.events()?),
         ExportFormat::Svg => {
             let size = parse_size(&args.size)?;
-            screen::screen_svg(config, opened, at, size, args.theme.as_deref())?
+            screen::screen_svg(config, opened, at, size, (args.theme.as_deref(), args.stage))?
         }
         ExportFormat::CastSvg => {
             let size = parse_size(&args.size)?;
             let range = (chosen.or(opened.position), parse_step("--to", args.to.as_deref())?);
-            screen::screen_cast(config, opened, range, &args.speed, size, args.theme.as_deref())?
+            screen::screen_cast(
+                config,
+                opened,
+                range,
+                &args.speed,
+                size,
+                (args.theme.as_deref(), args.stage),
+            )?
         }
     };
     match file {

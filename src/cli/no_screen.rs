@@ -40,7 +40,7 @@ pub(super) fn screen_svg(
     _: OpenedSession,
     _: StepRef,
     _: (u16, u16),
-    _: Option<&str>,
+    _: (Option<&str>, bool),
 ) -> Result<String, CliError> {
     Err(no_screen_error())
 }
@@ -51,7 +51,7 @@ pub(super) fn screen_cast(
     _: (Option<StepRef>, Option<StepRef>),
     _: &str,
     _: (u16, u16),
-    _: Option<&str>,
+    _: (Option<&str>, bool),
 ) -> Result<String, CliError> {
     Err(no_screen_error())
 }

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 /// Renders the picture; `title` is its description for screen readers.
 pub fn render_svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
     let mut out = String::new();
-    open_document(&mut out, (buffer.area.width, buffer.area.height), colors, title, "");
+    open_document(&mut out, (buffer.area.width, buffer.area.height), colors, title);
     let _ = write!(out, "<g transform=\"translate(8 8)\" fill=\"{}\">", hex_color(colors.foreground));
     for y in 0..buffer.area.height {
         let cells = drawn_cells(buffer, colors, y);
@@ -35,13 +35,13 @@ fn picture_size((columns, rows): (u16, u16)) -> (f64, f64) {
 }
 
 /// Opens the document, with `attributes` of its root, and draws the page.
-fn open_document(out: &mut String, size: (u16, u16), colors: &SvgColors, title: &str, attributes: &str) {
+fn open_document(out: &mut String, size: (u16, u16), colors: &SvgColors, title: &str) {
     let (width, height) = picture_size(size);
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.1} {height:.1}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" role=\"img\" aria-label=\"{}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, \
-         Consolas, monospace\" font-size=\"14\"{attributes}>\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>",
+         Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>",
         escape_html(title),
         hex_color(colors.background),
     );

@@ -68,7 +68,9 @@ pub fn other_words(action: Action) -> &'static str {
         Action::Search => "find, grep",
         Action::Compare => "diff, difference, side by side",
         Action::Export => "export, save, html, share",
-        Action::ExportPicture => "screenshot, image, slide, save, share",
+        Action::ExportPicture => {
+            "screenshot, image, slide, save, share, record, recording, cast, animation, video, gif"
+        }
         Action::ExportMarkdown => "save, md, share",
         Action::PreviousEpisode | Action::NextEpisode => "chapter of a demo, trial",
         Action::ToggleStageMode => "hide hosts and paths, present, talk, audience, big",

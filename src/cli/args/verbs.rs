@@ -272,9 +272,10 @@ pub struct Diff {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
                         retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg\n  \
-                        retrospect export --last --format cast-svg --size 100x30 --speed 2x --out recording.svg")]
+                        retrospect export --last --format cast-svg --size 100x30 --speed 2x --out recording.svg\n  \
+                        retrospect export hot-mug-taught --format cast-svg --stage --out talk.svg")]
 pub struct Export {
-    /// Session or exported report, optionally with @BRANCH.
+    /// Session, exported report or demo (`demo --list`), optionally with @BRANCH.
     #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
     pub path: Option<String>,
     /// Use the newest session.
@@ -300,6 +301,9 @@ pub struct Export {
     /// Theme of the screen for svg and cast-svg.
     #[arg(long, value_name = "T")]
     pub theme: Option<String>,
+    /// Stage mode for svg and cast-svg: large, without details, hosts and paths.
+    #[arg(long)]
+    pub stage: bool,
     /// File to write instead of standard output (`-`); for reflexion a folder.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,

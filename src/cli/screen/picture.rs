@@ -1,10 +1,11 @@
 //! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
 
 use super::stored_measurement::log_in_folder;
-use super::{chapters_of, guide_chapters, last_event_of_step, load_theme, place_chapters};
+use super::{chapters_of, guide_chapters, last_event_of_step, load_theme, place_chapters, private_texts};
 use crate::cli::bounded;
 use crate::cli::config::Config;
 use crate::cli::error::{CliError, CliErrorKind};
+use crate::cli::host_services::recorded_private_texts;
 use crate::cli::locate::OpenedSession;
 use crate::cli::shipped_demos::Guide;
 use crate::domain::{BranchId, Seq};
@@ -19,6 +20,7 @@ use crate::ui::theme::{Theme, svg_colors};
 use crate::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,11 +42,24 @@ struct RecordedScreen {
 }
 
 impl RecordedScreen {
-    fn new(timeline: Timeline, theme: Theme, size: (u16, u16), chapters: Vec<Chapter>) -> Self {
+    /// `stage` are the texts that the stage mode hides; `None` for the whole screen.
+    fn new(
+        timeline: Timeline,
+        theme: Theme,
+        size: (u16, u16),
+        chapters: Vec<Chapter>,
+        stage: Option<Arc<[String]>>,
+    ) -> Self {
         let store = Arc::new(Store::default());
         store.set_timeline(timeline, BranchId::trunk());
         store.edit_live(|live| live.health = Health::ReadOnly);
-        let model = Model { size, chapters: chapters.into(), ..Model::default() };
+        let model = Model {
+            size,
+            chapters: chapters.into(),
+            stage_mode: stage.is_some(),
+            private_texts: stage.unwrap_or_default(),
+            ..Model::default()
+        };
         let (frame, keymap) = (FrameData::default(), Keymap::default());
         Self { store, frame, model, theme, keymap, now: Instant::now() }
     }
@@ -84,19 +99,27 @@ impl RecordedScreen {
     }
 }
 
-/// Renders the screen at one step as SVG.
+/// Returns what the stage mode hides of a session.
+fn hidden_on_stage(config: &Config, opened: &OpenedSession) -> Arc<[String]> {
+    let dir = opened.dir.as_deref().unwrap_or(Path::new(""));
+    let recorded = recorded_private_texts(dir, opened.timeline.head());
+    private_texts(config, dir).iter().cloned().chain(recorded).collect()
+}
+
+/// Renders the screen at one step as SVG, with a theme, in stage mode or not.
 pub(in crate::cli) fn screen_svg(
     config: &Config,
     opened: OpenedSession,
     at: StepRef,
     size: (u16, u16),
-    theme_name: Option<&str>,
+    (theme_name, is_stage): (Option<&str>, bool),
 ) -> Result<String, CliError> {
     let theme = valid_theme(config, theme_name)?;
     let colors = svg_colors(&theme);
+    let stage = is_stage.then(|| hidden_on_stage(config, &opened));
     let last = opened.timeline.head().head;
     let seq = last_event_of_step(&opened.timeline, at).unwrap_or(last);
-    let buffer = RecordedScreen::new(opened.timeline, theme, size, Vec::new()).draw(seq)?;
+    let buffer = RecordedScreen::new(opened.timeline, theme, size, Vec::new(), stage).draw(seq)?;
     Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
 }
 
@@ -108,7 +131,7 @@ pub(in crate::cli) fn screen_cast(
     (from, to): (Option<StepRef>, Option<StepRef>),
     speed: &str,
     size: (u16, u16),
-    theme_name: Option<&str>,
+    (theme_name, is_stage): (Option<&str>, bool),
 ) -> Result<String, CliError> {
     let speed = Speed::from_label(speed).ok_or_else(|| {
         CliError::usage(
@@ -131,7 +154,8 @@ pub(in crate::cli) fn screen_cast(
             "choose a part with --at and --to, such as --at 1.1 --to 1.50",
         ));
     }
-    let mut screen = RecordedScreen::new(opened.timeline, theme, size, chapters);
+    let stage = is_stage.then(|| hidden_on_stage(config, &opened));
+    let mut screen = RecordedScreen::new(opened.timeline, theme, size, chapters, stage);
     let mut frames = Vec::with_capacity(steps.len());
     let last = steps.len() - 1;
     for (place, (step, seq)) in steps.into_iter().enumerate() {
@@ -214,7 +238,7 @@ mod tests {
     fn cast(name: &str, range: (Option<StepRef>, Option<StepRef>), size: (u16, u16)) -> String {
         let config = Config::without_file(None, |_| None);
         let opened = locate::open_session(&config, Some(name)).unwrap();
-        screen_cast(&config, opened, range, "2", size, Some("dark")).unwrap()
+        screen_cast(&config, opened, range, "2", size, (Some("dark"), false)).unwrap()
     }
 
     fn step(text: &str) -> StepRef {
@@ -227,7 +251,7 @@ mod tests {
         // The start and 27 steps.
         assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 28);
         assert!(page.contains("A first mistake: it takes a cellphone"));
-        assert!(page.contains("playing 2x") && page.contains("READ-ONLY"));
+        assert!(page.contains("playing 2x") && page.contains("WON"));
         assert!(page.len() < 1_000_000, "{}", page.len());
         assert!(!page.chars().any(|c| c.is_control() && c != '\n'));
         for path in ["/home/", "/tmp/", "/root/", env!("CARGO_MANIFEST_DIR")] {
@@ -246,15 +270,33 @@ mod tests {
         assert!(page.contains("Do not repeat"));
     }
 
+    /// Regression: a recording was always one of the whole screen.
+    #[test]
+    fn a_cast_of_the_stage_shows_the_stage() {
+        let config = Config::without_file(None, |_| None);
+        let opened = locate::open_session(&config, Some("measured-lesson")).unwrap();
+        let range = (Some(step("2.19")), Some(step("2.20")));
+        let page = screen_cast(&config, opened, range, "2", (80, 24), (Some("dark"), true)).unwrap();
+        assert!(!page.contains("Story") && page.contains("heat mug 1 with microwave 1"), "{page}");
+    }
+
+    /// Regression: in a browser, figures such as `0 of 24    0 %` were one number, because several spaces collapsed.
+    #[test]
+    fn several_spaces_stay_in_a_browser() {
+        let page = cast("measured-lesson", (Some(step("1.50")), Some(step("1.50"))), (120, 36));
+        assert!(!page.contains("  ") && page.contains("\u{a0}\u{a0}"), "{page}");
+    }
+
     #[test]
     fn a_cast_plays_the_chosen_steps() {
         let page = cast("hot-mug-taught", (Some(step("1.5")), Some(step("1.9"))), (80, 24));
         assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 5);
         let config = Config::without_file(None, |_| None);
         let opened = || locate::open_session(&config, Some("lamp")).unwrap();
-        let bad = screen_cast(&config, opened(), (Some(step("9.1")), None), "1", (80, 24), None).unwrap_err();
+        let bad = screen_cast(&config, opened(), (Some(step("9.1")), None), "1", (80, 24), (None, false))
+            .unwrap_err();
         assert!(bad.message.contains("no step to play"), "{}", bad.message);
-        let bad = screen_cast(&config, opened(), (None, None), "3", (80, 24), None).unwrap_err();
+        let bad = screen_cast(&config, opened(), (None, None), "3", (80, 24), (None, false)).unwrap_err();
         assert!(bad.message.contains("not a speed"), "{}", bad.message);
     }
 
@@ -263,7 +305,7 @@ mod tests {
     fn the_pictures_of_the_readme_are_current() {
         let config = Config::without_file(None, |_| None);
         let opened = locate::open_session(&config, Some("hot-mug-taught")).unwrap();
-        let picture = screen_svg(&config, opened, step("1.10"), (120, 36), Some("dark")).unwrap();
+        let picture = screen_svg(&config, opened, step("1.10"), (120, 36), (Some("dark"), false)).unwrap();
         let recording = cast("hot-mug-taught", (None, None), (120, 36));
         for (name, page) in [("picture.svg", picture), ("recording.svg", recording)] {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);

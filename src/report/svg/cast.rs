@@ -56,7 +56,7 @@ pub fn render_svg_cast(frames: &[CastFrame], colors: &SvgColors, title: &str) ->
     let width = picture_size(size).0;
 
     let mut out = String::new();
-    open_document(&mut out, size, colors, title, " xml:space=\"preserve\"");
+    open_document(&mut out, size, colors, title);
     let durations: Vec<Duration> = strip.iter().map(|(_, duration)| *duration).collect();
     let _ = write!(out, "<style>\n{}{}</style>\n<defs>\n", styles.css(), animation_css(&durations, width));
     for (number, text) in definitions.texts.iter().enumerate() {

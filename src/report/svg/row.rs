@@ -162,10 +162,6 @@ impl RowWriter<'_> {
             f64::from(self.y) * CELL_HEIGHT + BASELINE,
             text.width() as f64 * CELL_WIDTH
         );
-        // With classes, the document preserves all spaces.
-        if matches!(self.styles, StyleSheet::Attributes) {
-            self.out.push_str(" xml:space=\"preserve\"");
-        }
         let mut properties = Vec::new();
         if style.foreground != self.colors.foreground {
             properties.push(("fill", hex_color(style.foreground)));
@@ -189,7 +185,9 @@ impl RowWriter<'_> {
             properties.push(("text-decoration", decorations));
         }
         let paint = self.styles.attributes(&properties);
-        let _ = write!(self.out, "{paint}>{}</text>", escape_html(text));
+        // Browsers collapse several spaces, whatever an attribute of the document asks for; no-break spaces stay.
+        let text = text.replace("  ", "\u{a0}\u{a0}");
+        let _ = write!(self.out, "{paint}>{}</text>", escape_html(&text));
     }
 }
 
