@@ -11,7 +11,9 @@ mod section;
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
 use crate::catalog::{run_notes, run_roles, search_histories};
-use crate::domain::{Lesson, LessonEdit, MeasuredEffect, RoleSource, SearchHistory, pluralize};
+use crate::domain::{
+    Lesson, LessonEdit, MeasuredEffect, RoleSource, SearchHistory, SettingOrigin, pluralize,
+};
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
 pub(super) use event::event_blocks;
@@ -133,7 +135,7 @@ impl<'a> Document<'a> {
     pub(super) fn settings(&self) -> Vec<SettingRow<'a>> {
         let Some(spec) = &self.0.spec else { return Vec::new() };
         let at_start =
-            spec.settings.iter().map(|(name, s)| (name, s.value.to_string(), enum_name(&s.origin)));
+            spec.settings.iter().map(|(name, s)| (name, s.value.to_string(), setting_origin(s.origin)));
         let changes = self.0.changed_settings.iter();
         let changed =
             changes.map(|(seq, name, value)| (&**name, value.to_string(), format!("a person, event {seq}")));
@@ -142,6 +144,14 @@ impl<'a> Document<'a> {
 }
 
 /// Returns who wrote a lesson, and who changed its wording since: `symbolic, edited by person at 1.12`.
+/// Names the origin of a setting. The journal's word for a default says whose it is, which no reader of a page knows.
+fn setting_origin(origin: SettingOrigin) -> String {
+    match origin {
+        SettingOrigin::BuiltIn => "default".to_owned(),
+        other => enum_name(&other),
+    }
+}
+
 fn describe_origin(lesson: &Lesson) -> String {
     let mut text = enum_name(&lesson.origin);
     if let Some(from) = &lesson.taken_from {

@@ -250,7 +250,7 @@ fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {}{parents}{measured}</td></tr>",
+        "<tr{class}><td>{}</td><td class=\"lesson\">{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {}{parents}{measured}</td></tr>",
         lesson.number,
         inline(text),
         lesson.version(),

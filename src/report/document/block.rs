@@ -379,7 +379,7 @@ fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'st
         LessonOp::Add { kind, text, .. } => {
             (format!("lesson {number} added ({}): ", kind.name()), Some(text))
         }
-        LessonOp::Edit { text, .. } => (format!(" changed lesson {number}: "), Some(text)),
+        LessonOp::Edit { text, .. } => (format!(" changed lesson {number}, now: "), Some(text)),
         LessonOp::Status { previous: LessonStatus::Retired, .. } => {
             (format!(" restored lesson {number}"), None)
         }

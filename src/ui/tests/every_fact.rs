@@ -149,7 +149,7 @@ const FACTS: &[(&str, &str, u8)] = &[
     // Lanes and pages list the lessons of a method.
     ("lesson of a method", "lesson 1 added (Advice): Look first.", TRANSCRIPT),
     ("lesson change", "PERSON taught lesson 2 (Error): Stoves burn. -> Use a microwave.", ALL),
-    ("lesson change", "PERSON changed lesson 2: Stoves are hot.", ALL),
+    ("lesson change", "PERSON changed lesson 2, now: Stoves are hot.", ALL),
     ("lesson change", "PERSON switched off lesson 2", ALL),
     ("lesson change", "PERSON taught lesson 3 (Error): Be quick.", ALL),
     ("lesson change", "undone", ALL),
