@@ -226,18 +226,21 @@ impl Summary {
         serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
     }
 
-    /// Describes how its ended episodes went: `3 of 5 won, 1 assisted, 1 not counted`. A person's help makes no win of the
+    /// Describes how its ended episodes went: `3 of 5 won, 2 assisted (1 won), 1 not counted`. A person's help makes no win of the
     /// agent's, and an episode at which the environment failed is neither won nor lost.
     pub fn describe_wins(&self) -> String {
         let others = |count: u32, what: &str| match count {
             0 => String::new(),
             count => format!(", {count} {what}"),
         };
+        let assisted = match self.assisted_won {
+            0 => others(self.assisted, "assisted"),
+            won => format!(", {} assisted ({won} won)", self.assisted),
+        };
         format!(
-            "{} of {} won{}{}",
+            "{} of {} won{assisted}{}",
             self.won.saturating_sub(self.assisted_won),
             self.episodes.saturating_sub(self.not_counted),
-            others(self.assisted, "assisted"),
             others(self.not_counted, "not counted")
         )
     }

@@ -324,8 +324,9 @@ impl Chooser {
 
     /// Handles a key press.
     pub fn key(&mut self, key: KeyEvent, keymap: &Keymap) -> ChooserOutcome {
-        self.note = None;
+        let shows_hint = self.note.take().as_deref() == Some(KEYS_NOTE);
         match keymap.action_for(Mode::Start, key) {
+            Some(Action::Close) if shows_hint => {}
             Some(Action::Cancel | Action::Quit) => return ChooserOutcome::Quit,
             Some(Action::Suspend) => return ChooserOutcome::Suspend,
             Some(Action::Redraw) => return ChooserOutcome::Redraw,

@@ -546,6 +546,14 @@ fn a_question_mark_explains_the_keys() {
         assert_eq!(chooser.tasks.query(), "");
         press(&mut chooser, KeyCode::Tab);
     }
+    press(&mut chooser, KeyCode::Char('?'));
+    assert_eq!(
+        press(&mut chooser, KeyCode::Esc),
+        ChooserOutcome::Continue,
+        "Esc quit instead of closing the hint"
+    );
+    assert!(!render(&chooser, 120, 36).contains("typing searches the tasks"));
+    assert_eq!(press(&mut chooser, KeyCode::Esc), ChooserOutcome::Quit);
     // In a search it is a letter like any other.
     type_text(&mut chooser, "why?");
     assert_eq!(chooser.tasks.query(), "why?");

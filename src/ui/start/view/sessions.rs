@@ -9,7 +9,7 @@ use crate::ui::widget::window::put_line;
 use ratatui::layout::Rect;
 
 /// The fewest columns of a list that says how many branches a session has.
-const WIDTH_WITH_BRANCHES: u16 = 76;
+const WIDTH_WITH_BRANCHES: u16 = 60;
 
 pub(super) fn draw(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     draw_heading("Recent sessions", true, area, canvas);
