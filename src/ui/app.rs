@@ -258,6 +258,7 @@ impl App {
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));
+        let keys = self.model.pressed_keys.expires_at().map(Instant::from_std);
         let work = self.workers.statuses();
         let shown = work.iter().map(|work| Instant::from_std(work.since) + WORK_SHOWN_AFTER);
         let work_shown = shown.filter(|shown| *shown > drawn).min();
@@ -265,7 +266,7 @@ impl App {
         // While a step is being loaded, its answer wakes the loop.
         let playback = self.model.playback.due.map(Instant::from_std);
         let playback = playback.filter(|_| !self.compositor.awaits_past());
-        [frame, second, notice, work_shown, progress, playback].into_iter().flatten().min()
+        [frame, second, notice, keys, work_shown, progress, playback].into_iter().flatten().min()
     }
 
     /// Keeps a key that is about the step being loaded until it is shown. Returns whether it was kept.

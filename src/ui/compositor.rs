@@ -42,6 +42,11 @@ fn is_global(action: Action) -> bool {
     matches!(action, Action::Cancel | Action::PauseRun | Action::Suspend | Action::Redraw)
 }
 
+/// Returns whether the last episode has ended, so that asking again plays its task again.
+fn has_ended(context: &Context<'_>) -> bool {
+    context.frame.head.episode.is_some() && context.frame.head.open_episode().is_none()
+}
+
 /// Returns what a key does, in a word or two.
 fn pressed_key_effect(model: &Model, context: &Context<'_>, mode: Mode, action: Action) -> String {
     match action {
@@ -54,6 +59,7 @@ fn pressed_key_effect(model: &Model, context: &Context<'_>, mode: Mode, action: 
         {
             "close".to_owned()
         }
+        Action::AskAgain if mode == Mode::Main && has_ended(context) => "play again".to_owned(),
         Action::EpisodeStart => "start".to_owned(),
         Action::Live => "end".to_owned(),
         Action::PreviousEpisode if !model.chapters.is_empty() => "previous chapter".to_owned(),
@@ -154,6 +160,7 @@ impl Compositor {
         msg: UiMessage,
     ) -> Vec<Request> {
         model.expire_notice(context.now);
+        model.pressed_keys.expire(context.now);
         // Close an overlay that has nothing left to show before the message is handled, so that it can't consume a key.
         let open_before = self.overlays.len();
         self.overlays.retain(|overlay| !overlay.is_stale(context));
@@ -257,7 +264,7 @@ impl Compositor {
         let confirms_end = update::on_any_key(model, action);
         if let Some(action) = action {
             let effect = pressed_key_effect(model, context, mode, action);
-            model.pressed_keys.add(Key::from_event(key).label(), effect);
+            model.pressed_keys.add(Key::from_event(key).label(), effect, context.now);
         }
         // Whatever a person does next replaces what they wait for.
         let cancelled = action.is_some() && self.awaits_past.take().is_some();

@@ -5,11 +5,14 @@ use crate::text::private_parts;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 /// The most columns of the text: longer lines are hard to read from afar.
 const MAX_COLUMNS: u16 = 110;
 /// The fewest rows of a screen with empty rows around its parts.
 const MIN_SPACED_ROWS: u16 = 20;
+/// How long the pressed keys are shown after the last one.
+const KEYS_TIME: Duration = Duration::from_secs(8);
 /// The number of pressed keys that are shown.
 const SHOWN_KEYS: usize = 3;
 
@@ -26,7 +29,10 @@ pub fn gap_rows(screen: Rect) -> u16 {
 
 /// The last keys that did something, oldest first, each with what it did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PressedKeys(VecDeque<PressedKey>);
+pub struct PressedKeys {
+    keys: VecDeque<PressedKey>,
+    expires_at: Option<Instant>,
+}
 
 /// A key that was pressed once or several times in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,20 +45,33 @@ pub struct PressedKey {
 
 impl PressedKeys {
     /// Adds a key, and forgets the oldest one if there are too many. The same key again is counted.
-    pub fn add(&mut self, key: String, effect: String) {
-        if let Some(last) = self.0.back_mut().filter(|last| last.key == key && last.effect == effect) {
+    pub fn add(&mut self, key: String, effect: String, now: Instant) {
+        self.expires_at = Some(now + KEYS_TIME);
+        if let Some(last) = self.keys.back_mut().filter(|last| last.key == key && last.effect == effect) {
             last.count += 1;
             return;
         }
-        self.0.push_back(PressedKey { key, effect, count: 1 });
-        if self.0.len() > SHOWN_KEYS {
-            self.0.pop_front();
+        self.keys.push_back(PressedKey { key, effect, count: 1 });
+        if self.keys.len() > SHOWN_KEYS {
+            self.keys.pop_front();
+        }
+    }
+
+    /// Returns when the keys are shown no longer; `None` if none is shown.
+    pub fn expires_at(&self) -> Option<Instant> {
+        self.expires_at
+    }
+
+    /// Removes the keys when their time is over.
+    pub fn expire(&mut self, now: Instant) {
+        if self.expires_at.is_some_and(|at| at <= now) {
+            *self = Self::default();
         }
     }
 
     /// Returns the keys and what they did, newest first.
     pub fn newest_first(&self) -> impl Iterator<Item = &PressedKey> {
-        self.0.iter().rev()
+        self.keys.iter().rev()
     }
 }
 
@@ -82,11 +101,22 @@ mod tests {
 
     #[test]
     fn only_the_last_keys_are_kept() {
-        let mut keys = PressedKeys::default();
+        let (mut keys, now) = (PressedKeys::default(), Instant::now());
         for key in ["a", "b", "c", "d", "d"] {
-            keys.add(key.to_owned(), String::new());
+            keys.add(key.to_owned(), String::new(), now);
         }
         let shown: Vec<(&str, u32)> = keys.newest_first().map(|key| (key.key.as_str(), key.count)).collect();
         assert_eq!(shown, [("d", 2), ("c", 1), ("b", 1)], "the same key again pushes out no other");
+    }
+
+    /// Regression: `Space play` stood there two minutes after it was pressed.
+    #[test]
+    fn pressed_keys_are_shown_for_a_while() {
+        let (mut keys, now) = (PressedKeys::default(), Instant::now());
+        keys.add("Space".to_owned(), "play".to_owned(), now);
+        keys.expire(now + KEYS_TIME / 2);
+        assert_eq!(keys.newest_first().count(), 1);
+        keys.expire(now + KEYS_TIME);
+        assert_eq!((keys.newest_first().count(), keys.expires_at()), (0, None));
     }
 }

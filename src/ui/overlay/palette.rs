@@ -111,6 +111,10 @@ impl Component for Palette {
         };
         let inside = window.draw(context, screen, canvas);
         self.picker.draw_field((Role::Key, ":"), true, inside, canvas);
+        if self.picker.text().is_empty() {
+            let room = Rect { x: inside.x + 4, width: inside.width.saturating_sub(4), ..inside };
+            put_line(&[(Role::Muted, "a name, or a step: 14, 2.14".to_owned())], room, canvas);
+        }
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         if let Some((episode, step)) = self.typed_step() {
             let suffix = episode.map_or_else(String::new, |e| format!(" of episode {e}"));

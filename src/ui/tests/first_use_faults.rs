@@ -169,6 +169,24 @@ fn pinning_a_lesson_that_was_off_says_it_is_on() {
     assert!(stage.model.notice.as_ref().unwrap().text.contains("on and pinned"));
 }
 
+/// A lesson that a person had edited looked in its lane like any other.
+#[test]
+fn a_lesson_that_a_person_edited_is_marked_in_its_lane() {
+    let mut fixture = sample_session();
+    let lesson =
+        fixture.state().pool.all().find(|lesson| lesson.uses > 0 && lesson.is_active()).unwrap().clone();
+    let op = crate::domain::LessonOp::Edit {
+        id: lesson.id.clone(),
+        previous: lesson.text().clone(),
+        text: LessonText::plain("Edited words."),
+    };
+    let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
+    fixture.write(Cause::Person, event);
+    let text = screen_text(&TestScreen::new(fixture, 200, 60).draw());
+    let row = text.lines().find(|line| line.contains("  Edited words.")).unwrap();
+    assert!(row.contains(&format!("✎  {}  Edited words.", lesson.number)), "{text}");
+}
+
 /// The header said step 24, and the new lesson was attributed to step 23.
 #[test]
 fn a_lesson_belongs_to_the_step_in_the_header() {

@@ -301,6 +301,39 @@ fn after_the_end_of_a_run_the_past_says_how_it_ended() {
     }
 }
 
+/// Regression: a lost trial that another one follows had no end in a demo, and the won one ended with "READ-ONLY · run ended".
+#[test]
+fn a_demo_says_how_each_of_its_trials_ended() {
+    for stage_mode in [false, true] {
+        let mut fixture = sample_session();
+        fixture.end_episode(false, EndReason::StepLimit);
+        fixture.begin_episode();
+        fixture.actor_step("look", "You look around.", 1.0, serde_json::Value::Null);
+        fixture.end_episode(true, EndReason::Won);
+        fixture.write(crate::engine::Cause::Policy, Event::RunEnded);
+        let mut screen = TestScreen::new(fixture, 120, 36);
+        screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+        screen.model.chapters = [Chapter {
+            at: StepRef { episode: 1, step: 0 },
+            text: "It loses, then it wins.".to_owned(),
+            measurement: None,
+            position: None,
+        }]
+        .into();
+        screen.model.stage_mode = stage_mode;
+        let text = screen_text(&screen.draw());
+        assert!(text.lines().find(|line| !line.trim().is_empty()).unwrap().ends_with("WON"), "{text}");
+        for _ in 0..2 {
+            screen.press("Left");
+        }
+        let text = screen_text(&screen.draw());
+        let mode = if stage_mode { "LOST" } else { "PAST step 24 of 24 · lost (step limit)" };
+        assert!(text.contains(mode) && text.contains("Lost: step limit reached"), "{text}");
+        screen.press("Left");
+        assert!(!screen_text(&screen.draw()).contains("Lost: "), "before its end");
+    }
+}
+
 /// The demo's proof was only a caption: the panel of the measurement is shown where the chapter begins.
 #[test]
 fn a_chapter_shows_the_panel_of_its_measurement() {

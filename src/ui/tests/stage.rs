@@ -108,6 +108,34 @@ fn the_stage_fits_any_size() {
     }
 }
 
+/// Regression: `f` said that there is no reasoning on stage, although `i` shows it; and with rules it did nothing that could be seen.
+#[test]
+fn reasoning_is_elsewhere_on_stage_and_rules_have_none() {
+    let mut screen = TestScreen::new(sample_session(), 120, 36);
+    screen.press("f");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("the rules give no reasoning"), "{shown}");
+    let mut spec = screen.fixture.state().run.as_deref().unwrap().clone();
+    spec.actor = "openai:small".to_owned();
+    screen.fixture.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    screen.press("V");
+    screen.press("f");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("leaves reasoning out: i shows it, V shows all"), "{shown}");
+}
+
+/// Regression: where a written picture is was a row of dots.
+#[test]
+fn a_written_file_is_named_without_its_folder() {
+    let mut screen = on_stage(120, 36);
+    screen.model.private_texts =
+        ["/home/ada/sessions/one".to_owned(), "/home/ada/sessions".to_owned()].into();
+    let text = "picture written to /home/ada/sessions/one/screen-1.svg";
+    screen.model.show_notice(text, Severity::Info, screen.now);
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("picture written to one/screen-1.svg in the folder of the sessions"), "{shown}");
+}
+
 /// Regression: a lesson that was undone stood in the story on stage as if it were still there.
 #[test]
 fn an_undone_lesson_is_undone_in_the_story() {

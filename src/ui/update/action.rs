@@ -3,7 +3,7 @@
 use super::availability::{is_driver_required, is_present_only, notify_read_only};
 use super::store_changes::dismiss_hint;
 use super::{copy, cursor, fork, lesson, playback, scroll, stepping, undo};
-use crate::domain::{Autonomy, EndReason};
+use crate::domain::{Autonomy, EndReason, ModelRole, RoleSource};
 use crate::engine::{Command, Effect, RunStatus};
 use crate::ui::chapters::shown_step;
 use crate::ui::draft::ForkChange;
@@ -165,19 +165,32 @@ fn run_present_action(
         Action::Down => scroll::scroll_rows(model, context, cache, 1),
         Action::PageUp => scroll::scroll_page(model, context, cache, -1),
         Action::PageDown => scroll::scroll_page(model, context, cache, 1),
+        Action::ToggleReasoning if gives_no_reasoning(context) => {
+            model.show_reasoning = !model.show_reasoning;
+            model.show_notice("the rules give no reasoning", Severity::Info, context.now);
+            Vec::new()
+        }
+        Action::ToggleReasoning if model.stage_mode => {
+            let key = |action| context.keymap.key_label(action).unwrap_or_default();
+            let text = format!(
+                "stage mode leaves reasoning out: {} shows it, {} shows all",
+                key(Action::ShowDetails),
+                key(Action::ToggleStageMode)
+            );
+            model.show_notice(text, Severity::Info, context.now);
+            Vec::new()
+        }
         Action::NextPane
         | Action::PreviousPane
         | Action::Pane(_)
         | Action::Zoom
         | Action::NextArrangement
         | Action::ToggleTruth
-        | Action::ToggleReasoning
             if model.stage_mode =>
         {
             let key = context.keymap.key_label(Action::ToggleStageMode).unwrap_or_default();
             let what = match action {
                 Action::ToggleTruth => "shows nothing that the agent can't see",
-                Action::ToggleReasoning => "shows no reasoning",
                 _ => "has no other panes",
             };
             let text = format!("stage mode {what}; {key} shows the whole screen");
@@ -241,6 +254,15 @@ fn run_present_action(
 
 fn export_request(model: &Model, context: &Context<'_>, form: ReportForm) -> Request {
     Request::Export(ReportQuery { form, at: shown_step(context), for_audience: model.stage_mode })
+}
+
+/// Returns whether no model plays or reflects, so that there is no reasoning to unfold.
+fn gives_no_reasoning(context: &Context<'_>) -> bool {
+    let run = context.frame.head.run.as_deref();
+    let is_rules = |role| {
+        run.is_some_and(|run| matches!(run.role_source(role), RoleSource::Rules | RoleSource::Symbolic))
+    };
+    ModelRole::ALL.into_iter().all(is_rules)
 }
 
 /// Cancels the export, else stops the playback, else leaves the zoomed pane, else closes the stored measurement of a demo, else

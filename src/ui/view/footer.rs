@@ -61,8 +61,23 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
 
 /// Returns the text of a notice. A path may be broken over two rows, where stage mode would no longer find it, so it is hidden here.
 fn notice_text(notice: &Notice, model: &Model, context: &Context<'_>) -> String {
-    let hidden = || hide_private(&notice.text, &model.private_texts, context.glyphs.cover);
+    let hidden = || {
+        let text = name_saved_file(&notice.text, &model.private_texts);
+        hide_private(&text, &model.private_texts, context.glyphs.cover)
+    };
     if model.stage_mode { hidden() } else { notice.text.clone() }
+}
+
+/// Names a file in a private folder without the folder, so that a person finds what was written.
+fn name_saved_file(text: &str, private: &[String]) -> String {
+    let name = |word: &str| {
+        let inside =
+            |folder: &String| word.rsplit_once(&format!("{folder}/")).map(|(_, file)| file.to_owned());
+        let file =
+            private.iter().filter(|folder| folder.contains('/')).filter_map(inside).max_by_key(String::len);
+        file.map_or_else(|| word.to_owned(), |file| format!("{file} in the folder of the sessions"))
+    };
+    text.split(' ').map(name).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns how many rows above the footer's own a notice takes.

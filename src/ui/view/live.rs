@@ -31,8 +31,18 @@ const UNFOLDED_LINES: usize = 40;
 
 /// Returns the rows below the last step.
 pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model) -> Vec<Row> {
-    if layout.content == PaneContent::Observations || context.frame.is_in_past() {
+    if layout.content == PaneContent::Observations {
         return Vec::new();
+    }
+    if context.frame.is_in_past() {
+        // How an episode ended is said at its end, also when more followed.
+        let mut w = RowWriter::new(0, layout, context.glyphs);
+        write_outcome(&mut w, context.displayed_state());
+        let mut rows = w.into_rows();
+        for row in &mut rows {
+            row.step = context.frame.selected_step();
+        }
+        return rows;
     }
     let state: &State = &context.frame.head;
     let number = state.last_step().map_or(0, |s| s.number);

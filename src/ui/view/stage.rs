@@ -21,6 +21,9 @@ use ratatui::layout::Rect;
 /// The most rows of an observation.
 const MAX_OBSERVATION_ROWS: usize = 4;
 
+/// The columns of the footer that its own keys keep beside the pressed ones, where the row has some more.
+const HINT_COLUMNS: u16 = 50;
+
 /// Returns how many rows above the last one the caption takes, with the gaps around it.
 pub(super) fn caption_rows(model: &Model, screen: Rect) -> u16 {
     let rows = caption::rows_needed(model, content_area(screen));
@@ -63,6 +66,9 @@ pub(super) fn draw(
 /// Returns the last pressed keys that fit into a row, the newest first, each with what it did and with where it ends.
 fn fitting_keys<'a>(model: &'a Model, glyphs: &Glyphs, area: Rect) -> Vec<(String, &'a str, u16)> {
     let mut right = area.right().saturating_sub(1);
+    // At least half of the row stays for messages.
+    let kept = area.width / 2;
+    let kept = if area.width >= HINT_COLUMNS + HINT_COLUMNS / 4 { kept.max(HINT_COLUMNS) } else { kept };
     let mut keys = Vec::new();
     for pressed in model.pressed_keys.newest_first() {
         let (effect, times) = (pressed.effect.as_str(), glyphs.times);
@@ -71,8 +77,7 @@ fn fitting_keys<'a>(model: &'a Model, glyphs: &Glyphs, area: Rect) -> Vec<(Strin
             count => format!("{} {times}{count}", pressed.key),
         };
         let columns = (width(&key) + 1 + width(effect)) as u16;
-        // At least half of the row stays for messages.
-        if right < area.x + area.width / 2 + columns {
+        if right < area.x + kept + columns {
             break;
         }
         keys.push((key, effect, right));

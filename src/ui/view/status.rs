@@ -36,13 +36,20 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         role = Role::ModePaused;
     } else if model.stage_mode && role == Role::ModePast {
         // A talk doesn't tell the end before it comes.
-        mode = format!("PAST step {}", context.frame.selected_step());
+        (mode, role) = ended_label(context)
+            .unwrap_or_else(|| (format!("PAST step {}", context.frame.selected_step()), role));
+    } else if (model.stage_mode || !model.chapters.is_empty())
+        && context.is_read_only()
+        && !context.frame.is_in_past()
+    {
+        (mode, role) = ended_label(context).unwrap_or((mode, role));
     }
     let narrow = area.width < 72;
     if let Some((at, _)) = live_position(context).filter(|_| role == Role::ModePast && area.width < 100) {
         mode = format!("PAST step {} {} live {at}", context.frame.selected_step(), context.glyphs.separator);
     } else if narrow && let Some((word, _)) = mode.split_once(context.glyphs.separator) {
-        mode = word.trim_end().to_owned();
+        let end = word.trim_end().len();
+        mode.truncate(end);
     }
     let right = area.right().saturating_sub(1);
     let mut edge = canvas.put_right(right, area.y, area.width.saturating_sub(1), &mode, canvas.style(role));
@@ -100,6 +107,14 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
             canvas.style(Role::Muted),
         );
     }
+}
+
+/// Returns how the episode ended that is shown up to its end, for an audience.
+fn ended_label(context: &Context<'_>) -> Option<(String, Role)> {
+    let outcome = context.displayed_state().episode.as_ref()?.outcome.as_ref()?;
+    let verdict = outcome.verdict();
+    let word = verdict.split_once(" (").map_or(verdict.as_str(), |(word, _)| word);
+    Some((word.to_uppercase(), if outcome.won { Role::Good } else { Role::Warning }))
 }
 
 /// Returns how far the running measurement is: `measuring 57 of 400 pairs`.
@@ -206,7 +221,10 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
             format!("PAST step {step} {dot} live: step {at}, {word}")
         } else {
             let steps = context.episode().map_or(0, |e| e.steps.len());
-            let outcome = session_outcome(state).map_or_else(String::new, |how| format!(" {dot} {how}"));
+            // The steps are those of the episode on screen, and so is the outcome.
+            let verdict = context.episode().and_then(|e| e.outcome.as_ref()).map(|outcome| outcome.verdict());
+            let outcome = session_outcome(state).map(|how| verdict.unwrap_or(how));
+            let outcome = outcome.map_or_else(String::new, |how| format!(" {dot} {how}"));
             format!("PAST step {step} of {steps}{outcome}")
         };
         return (label, Role::ModePast);

@@ -29,6 +29,7 @@ pub(super) fn lesson_rows(
         LessonStatus::Off | LessonStatus::Retired => (Role::Muted, g.off),
         LessonStatus::Pinned => (Role::LessonPinned, g.pin),
         LessonStatus::On if is_new => (Role::LessonNew, g.new_lesson),
+        LessonStatus::On if is_edited_by_person(lesson) => (Role::MarkPerson, g.person),
         LessonStatus::On => (Role::Muted, " "),
     };
     let off = lesson.status == LessonStatus::Off;
@@ -149,6 +150,12 @@ pub(super) fn lesson_rows(
         rows.extend(rest);
     }
     rows
+}
+
+/// Returns whether the lesson's wording is a person's edit.
+fn is_edited_by_person(lesson: &Lesson) -> bool {
+    let edit = lesson.versions.last().and_then(|version| version.edit);
+    edit.is_some_and(|edit| edit.author == Author::Person)
 }
 
 /// Returns how many lines of [`lesson_rows`] show, besides one of the text, what the method knows of a lesson and what was measured;
