@@ -222,7 +222,7 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             template(
                 "envs = ['miniwob']\n[[variant]]\nwhen = { setting = 'miniwob.actions', is = 'rcy' }\ntexts = {}",
             ),
-            "own.toml:3: miniwob.actions is never \"rcy\"; expected one of full, paper, rci",
+            "own.toml:3: miniwob.actions is never \"rcy\"; expected one of full, code, paper, rci",
         ),
         (
             MethodEntry { templates: DEFAULT_METHOD.templates, ..entry() },

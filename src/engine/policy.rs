@@ -200,6 +200,8 @@ pub struct ParsedActorReply {
     /// a closing quote or bracket, or further text follows it. The action of a truncated reply is usable only if this
     /// is true.
     pub complete: bool,
+    /// Whether there is only a thought, and nothing but its wording says that it is one: no label, no `think:`.
+    pub is_unlabelled: bool,
 }
 
 impl ParsedActorReply {

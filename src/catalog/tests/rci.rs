@@ -116,6 +116,25 @@ fn an_action_of_an_unknown_form_is_asked_for_again_with_a_reminder() {
     assert_eq!(asked_again(&never), (0, vec!["fly to the fridge".to_owned()]));
 }
 
+/// Regression: prose without a label became a thought and was answered "OK.", though RCI's code takes each reply for an action.
+#[test]
+fn prose_without_a_label_is_an_action_of_an_unknown_form() {
+    let prose = "I would go to the fridge now";
+    let once = play(&[], &[prose, "go to fridge 1"]);
+    assert_eq!(asked_again(&once), (1, vec!["go to fridge 1".to_owned()]));
+    let twice = play(&[], &[prose, prose, "look"]);
+    assert_eq!(asked_again(&twice), (1, vec![prose.to_owned(), "look".to_owned()]));
+    // A labelled thought stays one, and without a check of forms nothing changes.
+    let labelled = play(&[], &["think: I would go to the fridge now", "look"]);
+    assert_eq!(
+        asked_again(&labelled),
+        (0, vec!["think: I would go to the fridge now".to_owned(), "look".to_owned()])
+    );
+    let unchecked = play(&[("irci", json!(0))], &[prose, "look"]);
+    let (refused, ran) = asked_again(&unchecked);
+    assert!(refused == 0 && ran[0] != prose && ran[1] == "look", "{ran:?}");
+}
+
 /// The actions that the actor was asked to fit to the state, and the bodies of all its prompts.
 fn drafts(play: &TestRun) -> (Vec<String>, Vec<String>) {
     let drafts = play.journal.iter().filter_map(|envelope| match &envelope.event {
@@ -218,17 +237,17 @@ fn without_a_readable_plan_the_actor_acts_without_one() {
 fn the_instruction_and_the_check_of_forms_follow_the_pages_actions() {
     let templates = crate::catalog::builtin_templates();
     let cases = [
-        ("click_element 3", [true, true, false]),
-        ("focus_element_and_type_text 3 Ada", [true, true, false]),
-        ("move_coords 3 4", [true, false, false]),
-        ("press_key <Enter>", [true, false, false]),
-        ("clickxpath //button", [true, false, true]),
-        ("movemouse //li", [true, false, true]),
-        ("type Ada", [true, false, true]),
-        ("press enter", [true, false, true]),
-        ("press f1", [true, false, false]),
+        ("click_element 3", [true, true, false, true]),
+        ("focus_element_and_type_text 3 Ada", [true, true, false, true]),
+        ("move_coords 3 4", [true, false, false, true]),
+        ("press_key <Enter>", [true, false, false, true]),
+        ("clickxpath //button", [true, false, true, false]),
+        ("movemouse //li", [true, false, true, false]),
+        ("type Ada", [true, false, true, false]),
+        ("press enter", [true, false, true, false]),
+        ("press f1", [true, false, false, false]),
     ];
-    for (index, set) in ["full", "paper", "rci"].into_iter().enumerate() {
+    for (index, set) in ["full", "paper", "rci", "code"].into_iter().enumerate() {
         let mut run = run(&[("miniwob.actions", json!(set))]);
         let task = &mut run.tasks[0];
         "miniwob".clone_into(&mut task.env);
@@ -245,9 +264,11 @@ fn the_instruction_and_the_check_of_forms_follow_the_pages_actions() {
         for (state, prompt) in &play.prompts {
             let body = render(state, prompt).body();
             let listed = |word: &str| body.contains(&format!("- {word}"));
+            // RCI's code knows no thoughts.
+            assert_eq!(body.contains("`think: `"), set != "rci", "{body}");
             assert_eq!(
                 (listed("click_element"), listed("clickxpath")),
-                (set != "rci", set != "paper"),
+                (set != "rci", matches!(set, "full" | "rci")),
                 "{body}"
             );
         }
@@ -270,4 +291,17 @@ fn the_presets_on_web_pages_have_rcis_view_and_actions() {
             row.preset
         );
     }
+}
+
+/// Regression: the presets of DORA's rows offered RCI's XPaths too, which DORA's code doesn't have, and no report said so.
+#[test]
+fn the_presets_of_the_other_rows_on_web_pages_have_the_actions_of_doras_code() {
+    let rows = crate::catalog::published_results();
+    let of_pages = rows
+        .iter()
+        .filter(|row| row.preset.starts_with("dora-1") && row.method != "rci")
+        .map(|row| (row.preset.as_str(), row.options.get("miniwob.actions").map(String::as_str)))
+        .collect::<Vec<_>>();
+    assert_eq!(of_pages.len(), 8);
+    assert!(of_pages.iter().all(|(_, actions)| *actions == Some("code")), "{of_pages:?}");
 }

@@ -156,6 +156,11 @@ impl BranchCheck {
                     Some(parsed)
                         if (&parsed.thought, &parsed.action, parsed.complaints.len())
                             == (thought, action, complaints.len()) => {}
+                    // Where the forms of actions are checked, prose without a label is an action of an unknown form.
+                    Some(parsed)
+                        if parsed.is_unlabelled
+                            && self.state.settings().form_retries > 0
+                            && (&None, &parsed.thought) == (thought, action) => {}
                     Some(parsed) => problems.push(format!(
                         "the reply is parsed as {}, but the proposal is {}",
                         describe_proposal(

@@ -55,6 +55,20 @@ impl Engine {
         is_too_short.then(|| format!("the reply has {length} characters, fewer than least_reply={minimum}"))
     }
 
+    /// Takes prose for an action where the forms of actions are checked: in RCI's public code each reply is one. It has none of
+    /// the forms, so it is asked for again, and the environment rejects it after that. As a thought it would be answered.
+    fn with_checked_form(&self, mut parsed: ParsedActorReply) -> ParsedActorReply {
+        let has_unknown_form = |text: &String| !(self.policy.has_known_form)(&self.state, text);
+        if self.state.settings().form_retries > 0
+            && parsed.is_unlabelled
+            && parsed.thought.as_ref().is_some_and(has_unknown_form)
+        {
+            parsed.action = parsed.thought.take();
+            parsed.complaints.clear();
+        }
+        parsed
+    }
+
     fn open_step(&self, step: u32) -> Option<&Step> {
         self.state.open_episode().and_then(|episode| episode.step(step))
     }
@@ -169,6 +183,7 @@ impl Engine {
                 )];
                 if prompt.role == ModelRole::Actor {
                     let parsed = (self.policy.parse_reply)(self.state.settings().actor_reply, text);
+                    let parsed = self.with_checked_form(parsed);
                     let step = prompt.step;
                     let source = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
                     let unusable_reason = self.unusable_reason(step, text, &parsed, *truncated);

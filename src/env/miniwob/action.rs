@@ -48,6 +48,8 @@ pub(super) enum Typed {
 pub(super) enum ActionSet {
     /// All of them.
     Full,
+    /// Those of DORA's public code: without XPaths.
+    Code,
     /// Those of DORA's paper: without coordinates, single keys and XPaths.
     Paper,
     /// RCI's.
@@ -55,10 +57,11 @@ pub(super) enum ActionSet {
 }
 
 impl ActionSet {
-    pub(super) const WORDS: &'static [&'static str] = &["full", "paper", "rci"];
+    pub(super) const WORDS: &'static [&'static str] = &["full", "code", "paper", "rci"];
 
     pub(super) fn from_word(word: &str) -> Self {
         match word {
+            "code" => Self::Code,
             "paper" => Self::Paper,
             "rci" => Self::Rci,
             _ => Self::Full,
@@ -76,7 +79,7 @@ const SCROLL_PIXELS: i64 = 50;
 pub(super) fn parse(text: &str, set: ActionSet) -> Result<Action, String> {
     let text = text.trim_start();
     let unknown = || format!("`{}` is not an action of a page", crate::text::prefix(text, 60));
-    if set != ActionSet::Paper
+    if matches!(set, ActionSet::Full | ActionSet::Rci)
         && let Some(action) = parse_rci(text)
     {
         return action;

@@ -34,7 +34,7 @@ pub const VIEW_OPTION: EnvironmentOption = EnvironmentOption {
 };
 pub const ACTIONS_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.actions",
-    meaning: "which actions are understood: all of them (`full`), without places and single keys (`paper`), or RCI's (`rci`)",
+    meaning: "which actions are understood: all of them (`full`), those of DORA's public code (`code`: without XPaths), without places and single keys either (`paper`), or RCI's (`rci`)",
     values: OptionValues::Words(ActionSet::WORDS),
     variable: "RETROSPECT_MINIWOB_ACTIONS",
 };

@@ -239,7 +239,7 @@ impl TaskSource for MiniWobTasks {
         let word = |option| access.options.word(option);
         if is_menu && word(&ACTIONS_OPTION) == "paper" {
             vec![format!("{HOVER_PAGE} needs `move_coords`, which the actions `paper` leave out")]
-        } else if is_menu && word(&ACTIONS_OPTION) == "full" && word(&VIEW_OPTION) == "dom" {
+        } else if is_menu && matches!(word(&ACTIONS_OPTION), "full" | "code") && word(&VIEW_OPTION) == "dom" {
             vec![format!("{HOVER_PAGE} needs the places of its entries; set miniwob.view to `detailed`")]
         } else {
             Vec::new()

@@ -6,12 +6,17 @@ use super::{Complaint, ParseLog, has_words, json_action, lines};
 use crate::engine::ParsedActorReply;
 use std::borrow::Cow;
 
+/// The complaint about prose that is read as a thought.
+const UNLABELLED: &str = "a line without a label was read as a thought";
+
 /// Parses a reply in any of the forms that models use: a bare line, `> line`, `think: ...`, pairs of `Thought:` and
 /// `Action:`, or JSON, with or without code fences (`docs/REPLIES.md` has the rules). The first action counts;
 /// everything else becomes a complaint. Takes time linear in the length of the reply.
 pub fn read_reply(reply: &str) -> ParsedActorReply {
     let (parsed, complaints) = parse_reply(reply);
     ParsedActorReply {
+        is_unlabelled: parsed.action.is_none()
+            && complaints.iter().any(|c| c.message.starts_with(UNLABELLED)),
         thought: parsed.thought,
         action: parsed.action,
         complete: parsed.complete,
@@ -69,7 +74,7 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
         };
         for (n, row) in rows.iter().enumerate() {
             if marked.is_none() && n < action_row {
-                reader.log.complain("a line without a label was read as a thought", row.words);
+                reader.log.complain(UNLABELLED, row.words);
                 reader.add_thought(row.words);
                 continue;
             }
@@ -204,7 +209,7 @@ impl<'a> ReplyReader<'a, '_> {
                 self.add_thought(words);
             }
             LineMark::None if !self.expects_action && is_prose_line(row) => {
-                self.log.complain("a line without a label was read as a thought", words);
+                self.log.complain(UNLABELLED, words);
                 self.add_thought(words);
             }
             LineMark::None => self.set_action(words),
