@@ -2,7 +2,7 @@
 //! retried.
 
 use super::{Effect, State};
-use crate::domain::{CallId, ModelRole, PromptRecord, Question, Stage};
+use crate::domain::{CallId, EpisodeSummary, ModelRole, PromptRecord, Question, Stage, Task};
 use std::sync::Arc;
 
 impl State {
@@ -71,11 +71,29 @@ impl State {
         self.has_failed_call(role) || self.retryable_calls().any(|effect| effect.is_prompt_for(role))
     }
 
-    /// Returns whether a question to the mentor is drafted, is in flight or needs a decision
-    /// ([`Self::has_undecided_call`]). Until it is answered or given up, the episode's lessons aren't final.
-    pub fn has_open_question(&self) -> bool {
+    /// Returns the trial that an episode of a task has if a person begins it.
+    pub fn next_trial(&self, task: &Task) -> u32 {
+        let is_same = |ended: &&EpisodeSummary| ended.task.id == task.id && ended.task.env == task.env;
+        let ended = self.ended_episodes.iter().map(|ended| &**ended).filter(is_same).count() as u32;
+        ended + self.settings().place.first_trial.unwrap_or(1)
+    }
+
+    /// Returns whether a job of the method needs a decision: it has failed, or it was cancelled and can be computed again.
+    pub fn has_undecided_job(&self) -> bool {
+        let failed = self.failed_calls().map(|(effect, _)| effect);
+        failed.chain(self.retryable_calls()).any(|effect| effect.job().is_some())
+    }
+
+    /// Returns whether a question to the mentor is drafted, or a question or a job of the method is in flight or needs a
+    /// decision ([`Self::has_undecided_call`], [`Self::has_undecided_job`]). Until it is answered or given up, the episode's
+    /// lessons aren't final.
+    pub fn awaits_mentor_or_job(&self) -> bool {
         let drafted = self.draft.as_ref().is_some_and(|draft| draft.role == ModelRole::Mentor);
-        drafted || self.is_asking(ModelRole::Mentor) || self.has_undecided_call(ModelRole::Mentor)
+        drafted
+            || self.is_asking(ModelRole::Mentor)
+            || self.has_undecided_call(ModelRole::Mentor)
+            || self.is_computing()
+            || self.has_undecided_job()
     }
 
     /// Returns the prompt of a cancelled call with the current sampling and a new call id; under the old id, a reply to

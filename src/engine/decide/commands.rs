@@ -373,17 +373,14 @@ impl Engine {
                 "end it first (palette: end episode)",
             ));
         }
-        // A question that is retried after the new episode has started would be about the wrong episode.
-        if state.has_open_question() {
+        // A question or a job that is retried after the new episode has started would be about the wrong episode.
+        if state.awaits_mentor_or_job() {
             return Err(CommandError::new(
-                "a mentor call about the last episode is unanswered",
-                "wait, retry it (r), or continue without the reply (L)",
+                "a mentor call or a computation after the last episode is unfinished",
+                "wait, retry it (r), or continue without its result (L)",
             ));
         }
-        let trial =
-            state.ended_episodes.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
-                as u32
-                + state.settings().place.first_trial.unwrap_or(1);
+        let trial = state.next_trial(task);
         let mut events = vec![Event::EpisodeStarted {
             episode: state.next_episode_number(),
             task: Box::new(task.clone()),

@@ -35,7 +35,8 @@ impl Engine {
             return Ok(events);
         }
         let events = self.intent_events(intents.iter(), Author::Symbolic, 0);
-        if events.is_empty() {
+        let says_nothing = |event: &Event| matches!(event, Event::Reflected { reflection } if reflection.items.is_empty() && reflection.complaints.is_empty());
+        if events.iter().all(says_nothing) {
             if let Some((reason, hint)) = self.policy.method.why_no_reflection(&self.state, kind) {
                 return Err(CommandError::new(reason, hint));
             }

@@ -65,7 +65,7 @@ pub(super) struct EndCard {
 
 /// Returns the label for replaying the task, with the number of the new trial.
 fn retry_label(state: &State, episode: &Episode) -> String {
-    let next = episode.trial + 1;
+    let next = state.next_trial(&episode.task);
     let listed = |run: &RunSpec| run.tasks.iter().filter(|t| is_same_task(t, &episode.task)).count() as u32;
     let trials = state.run.as_deref().map_or(1, |run| run.trials.max(listed(run)));
     if next > trials {
@@ -135,6 +135,12 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         A::NextTask | A::Step | A::PlayAgain if is_earlier_episode(context) => {
             notice("not at the end of an earlier episode; go to the present first".to_owned())
         }
+        A::NextTask | A::Step | A::PlayAgain if context.frame.head.awaits_mentor_or_job() => {
+            let key = context.keymap.key_label_in(Mode::EndCard, A::Close).unwrap_or_default();
+            notice(format!(
+                "a call after this episode is unfinished; {key} closes this card, the keys are below the last step"
+            ))
+        }
         A::NextTask | A::Step if context.frame.head.run_over => {
             notice("the run has ended: no task left".to_owned())
         }
@@ -167,6 +173,8 @@ impl EndCard {
             Action::PlayAgain if context.is_read_only() => true,
             Action::PlayAgain | Action::NextTask if is_earlier_episode(context) => false,
             Action::NextTask | Action::AddLesson if context.is_read_only() => false,
+            // First a person decides about what was cancelled or has failed.
+            Action::PlayAgain | Action::NextTask if context.frame.head.awaits_mentor_or_job() => false,
             Action::NextTask => has_remaining_task(&context.frame.head),
             Action::LastProgress => progress,
             Action::Compare => Self::compare_request(context).is_some() || is_forked(context),

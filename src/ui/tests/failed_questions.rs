@@ -40,7 +40,7 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
     .unwrap();
     let engine = Engine::resume(state, policy, BranchId::trunk());
     let error = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
-    assert!(error.message.contains("is unanswered"), "{error:?}");
+    assert!(error.message.contains("is unfinished"), "{error:?}");
     // The card opens once the person has decided.
     let events = engine.decide(&Input::Command(Command::GiveUp)).unwrap();
     for (cause, event) in events {

@@ -112,6 +112,10 @@ fn run_present_action(
         Action::MoveLessonDown => lesson::reorder(model, context, 1),
         Action::AskAgain | Action::Retry if context.halt_reason().is_some() => vec![Request::RetryWrite],
         Action::AskAgain if state.failed_call.is_some() || state.divergence.is_some() => send(Command::Retry),
+        // What was cancelled after an episode is retried like what has failed.
+        Action::AskAgain if ended_episode(context).is_some() && state.retryable_calls().next().is_some() => {
+            send(Command::Retry)
+        }
         Action::AskAgain if ended_episode(context).is_some() => play_again(model, context),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),

@@ -65,7 +65,7 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) -> Vec<R
     breakpoint_hits::report_hits(model, context);
     // A run that continues straight to its next task isn't interrupted by an end card.
     let head = &context.frame.head;
-    let settled = (head.run_over || head.run_status != RunStatus::Running) && !head.has_open_question();
+    let settled = (head.run_over || head.run_status != RunStatus::Running) && !head.awaits_mentor_or_job();
     let ended = ended_episode(context);
     if settled && ended.is_some() && ended != model.end_card_shown_for {
         model.end_card_shown_for = ended;

@@ -205,6 +205,7 @@ fn key_pair(first: Action, second: Action, text: &'static str) -> FooterHint {
 fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
     let head = &context.frame.head;
     let time = key_pair(Action::Back, Action::Forward, "back/forward");
+    let has_ended = head.open_episode().is_none() && head.episode.is_some() && model.focus != Focus::Lanes;
     let mut pairs = Vec::new();
     let card = |pairs: &mut Vec<FooterHint>| {
         if context.episode().is_some_and(|e| e.outcome.is_some()) {
@@ -245,10 +246,24 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             key_pair(Action::PreviousMark, Action::NextMark, "marks"),
             single_key(Action::Prompt, "prompt"),
         ]);
-    } else if context.frame.head.open_episode().is_none()
-        && context.frame.head.episode.is_some()
-        && model.focus != Focus::Lanes
-    {
+    } else if has_ended && context.is_thinking() {
+        let pause = if head.run_status == RunStatus::Running { "pause" } else { "run" };
+        pairs.extend([
+            single_key(Action::Cancel, "cancel"),
+            single_key(Action::PauseRun, pause),
+            single_key(Action::AddLesson, "lesson"),
+            single_key(Action::Prompt, "prompt"),
+            time,
+        ]);
+    } else if has_ended && head.awaits_mentor_or_job() && head.failed_call.is_none() {
+        let again = if head.has_undecided_job() { "compute it again" } else { "retry the call" };
+        pairs.extend([
+            single_key(Action::Step, again),
+            single_key(Action::GiveUp, "continue without"),
+            single_key(Action::AddLesson, "lesson"),
+            time,
+        ]);
+    } else if has_ended && head.failed_call.is_none() {
         pairs.extend([single_key(Action::AskAgain, "play again"), single_key(Action::Open, "end card")]);
         if has_remaining_task(&context.frame.head) {
             pairs.push(single_key(Action::Step, "next task"));

@@ -250,6 +250,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
     }
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_ref())
         && state.calls.is_empty()
+        && !state.awaits_mentor_or_job()
     {
         return if outcome.won {
             ("WON".to_owned(), Role::Good)
