@@ -171,7 +171,7 @@ actions! {
     NextArrangement = "arrange", Listed, "change the layout of the panes", ScreenOnly;
     ToggleStageMode = "stage-mode", Listed, "show the screen for an audience, or the whole screen: large, with the pressed keys, without hosts and paths", ScreenOnly;
     ToggleTruth = "truth", Listed, "show the ground truth (hidden from the agent), or only what the agent may know", Instead("`world` shows what the agent may know");
-    ToggleReasoning = "reasoning", Listed, "fold or unfold the model's reasoning", ScreenOnly;
+    ToggleReasoning = "reasoning", Listed, "fold or unfold the model's reasoning, and reflections such as plans", ScreenOnly;
     Hint = "hint", Listed, "show a path to the goal, if the environment can find one", Does(Verb::Hint);
     ProgramOutput = "output", Listed, "show what the environment's program has printed, if it is another program", Does(Verb::Output);
     Prompt = "prompt", Listed, "show the prompt: what the model sees and where it comes from", Does(Verb::Prompt);

@@ -48,8 +48,8 @@ pub use unused_mentor::UnusedMentor;
 use unused_mentor::calibrates;
 
 use crate::domain::{
-    Autonomy, Job, JobContext, Lesson, LessonId, LessonText, ModelRole, Question, RoleSource, RunSpec,
-    SearchHistory, Settings, StepResult,
+    Autonomy, Job, JobContext, Lesson, LessonId, LessonText, ModelRole, Question, ReflectionKind, RoleSource,
+    RunSpec, SearchHistory, Settings, StepResult,
 };
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::env::EnvironmentOption;
@@ -269,9 +269,38 @@ pub fn lesson_forms(run: &RunSpec, env: &str) -> Option<LessonForms> {
     find_environment(env)?.task_facts.lesson_forms.filter(|_| is_rules)
 }
 
+/// Whose prompts show lessons of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LessonReader {
+    Actor,
+    /// Only the mentor's questions show them.
+    Mentor,
+    /// What a method records enters no prompt.
+    Nobody,
+}
+
+/// Returns whose prompts show lessons of a kind in a method's runs.
+pub fn lesson_reader(method: &str, kind: ReflectionKind) -> LessonReader {
+    let Some(entry) = find_method(method) else { return LessonReader::Actor };
+    let is_record = |lane: &Lane| lane.format == LaneFormat::Record && lane.kinds.contains(&kind);
+    if entry.mentor_only.contains(&kind) {
+        LessonReader::Mentor
+    } else if entry.lanes.iter().any(is_record) {
+        LessonReader::Nobody
+    } else {
+        LessonReader::Actor
+    }
+}
+
 /// Returns why a lesson's text changes nothing in a run: the rule-based actor plays, and understands other sentences only.
-pub fn ignored_lesson_reason(run: &RunSpec, env: &str, text: &LessonText) -> Option<String> {
-    let forms = lesson_forms(run, env).filter(|forms| !forms.teach(text))?;
+pub fn ignored_lesson_reason(
+    run: &RunSpec,
+    env: &str,
+    kind: ReflectionKind,
+    text: &LessonText,
+) -> Option<String> {
+    let is_for_actor = lesson_reader(&run.method, kind) == LessonReader::Actor;
+    let forms = lesson_forms(run, env).filter(|forms| is_for_actor && !forms.teach(text))?;
     let example = forms.sentences.first().copied().unwrap_or_default();
     Some(format!(
         "the built-in rules ignore this sentence: they know a few fixed ones, such as \"{example}\"; a model reads any"

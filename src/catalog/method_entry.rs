@@ -6,8 +6,8 @@ use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::common_settings::DEFAULT_STEPS;
 use crate::domain::{
-    DefaultValue, Job, JobContext, Lesson, LessonId, RunSpec, SearchHistory, SettingOrigin, SettingSpec,
-    Settings, TypedSetting,
+    DefaultValue, Job, JobContext, Lesson, LessonId, ReflectionKind, RunSpec, SearchHistory, SettingOrigin,
+    SettingSpec, Settings, TypedSetting,
 };
 use crate::engine::{Method, State};
 use crate::method::{MethodError, PaperOrCode};
@@ -62,6 +62,8 @@ pub struct MethodEntry {
     /// Checks that the templates have the texts that a run with this method can't do without, in all of its environments;
     /// otherwise returns which are missing, and what to do.
     pub check_texts: fn(&RunSpec, &Templates) -> Result<(), OptionError>,
+    /// The kinds of lessons that only the mentor's questions show, never a prompt of the actor.
+    pub mentor_only: &'static [ReflectionKind],
     /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
     pub empty_lane_text: fn(&RunSpec, &Lane) -> Option<String>,
     /// Adds to the trial number (such as `trial 2/5`) what the method does in this trial; longest form first. The last
@@ -130,6 +132,7 @@ impl MethodEntry {
             limits_origin: SettingOrigin::BuiltIn,
             lanes: &[],
             check_texts: |_, _| Ok(()),
+            mentor_only: &[],
             empty_lane_text: |_, _| None,
             trial_labels: |_, _, _| Vec::new(),
             unused_mentor: |_| None,

@@ -163,7 +163,10 @@ fn read_result<T: DeserializeOwned>(
     instead: &str,
 ) -> (Option<T>, Vec<Intent>) {
     match computed.result.map(T::deserialize) {
-        None => (None, Vec::new()),
+        // A person continues without a job that has failed or was cancelled.
+        None => {
+            (None, add_objective(state, format!("No result of the job {}: {instead}.", computed.job.name)))
+        }
         Some(Ok(result)) => (Some(result), Vec::new()),
         Some(Err(why)) => {
             let text =
@@ -223,15 +226,15 @@ fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent>
     let Some(last) = search.done.last() else { return Vec::new() };
     let (number, planned) = (search.done.len(), search.planned_evaluations(state));
     // A narrow lane shows the beginning.
-    let mut text = format!("Reward {:.3}", reward.value);
+    let mut text = format!("Evaluation {number}: {:.3}", reward.value);
     if let Some((index, best)) = search.best() {
-        let _ = write!(text, ", best {:.3} (evaluation {})", best.reward, index + 1);
+        let _ = write!(text, ", best reward {:.3} (evaluation {})", best.reward, index + 1);
     }
     let of_type =
         search::searched_type(state, search.group).map_or_else(String::new, |name| format!(" for {name}"));
     let _ = write!(
         text,
-        ": evaluation {number} of at most {planned}{of_type}, round {} of {}; solved {:.0} %, diversity {:.2}",
+        "; at most {planned} evaluations{of_type}, round {} of {}; solved {:.0} %, diversity {:.2}",
         search.round,
         state.setting(ROUNDS),
         100.0 * reward.performance,
@@ -245,17 +248,34 @@ fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent>
     }
     text.push('.');
     if let Some(fit) = search.fits.last() {
-        let scales: Vec<String> =
-            fit.hyper.lengthscales.iter().map(|length| format!("{length:.2}")).collect();
         let _ = write!(
             text,
-            " Model: length scale {}, noise {:.4}; blind at {:.0} % of the box.",
-            scales.join(", "),
+            " Model: {}, noise {:.4}; blind at {:.0} % of the box.",
+            describe_length_scales(&fit.hyper.lengthscales),
             fit.hyper.noise,
             100.0 * fit.blind
         );
     }
     add_objective(state, text)
+}
+
+/// Describes fitted length scales: each, or of many how many there are and their range.
+fn describe_length_scales(all: &[f64]) -> String {
+    const MOST_NAMED: usize = 10;
+    match all {
+        [one] => format!("length scale {one:.2}"),
+        all if all.len() <= MOST_NAMED => {
+            let all: Vec<String> = all.iter().map(|length| format!("{length:.2}")).collect();
+            format!("length scales {}", all.join(", "))
+        }
+        all => {
+            let (low, high) = (
+                all.iter().copied().fold(f64::INFINITY, f64::min),
+                all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            );
+            format!("{} length scales from {low:.2} to {high:.2}", all.len())
+        }
+    }
 }
 
 /// Puts an instruction in force and begins its evaluation. Without a result the last one stays in force.
@@ -371,4 +391,18 @@ fn add_lesson(
         pinned: false,
     };
     vec![Intent::Reflect(Box::new(reflection)), Intent::Lesson(add)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe_length_scales;
+
+    /// Regression: the kernel `coupled` has 60 length scales, which all stood in one sentence.
+    #[test]
+    fn many_length_scales_are_a_range() {
+        assert_eq!(describe_length_scales(&[0.5]), "length scale 0.50");
+        assert_eq!(describe_length_scales(&[0.5, 0.25]), "length scales 0.50, 0.25");
+        let many: Vec<f64> = (1..=60).map(|n| f64::from(n) / 10.0).collect();
+        assert_eq!(describe_length_scales(&many), "60 length scales from 0.10 to 6.00");
+    }
 }

@@ -158,6 +158,10 @@ enum RunLine<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         same_advice: Option<SameAdvice>,
     },
+    /// A job of the method begins.
+    Job { call: CallId, name: &'a str },
+    /// A job ends with a result.
+    JobEnd { call: CallId, millis: u64 },
     CallFailed {
         call: CallId,
         place: &'a str,
@@ -256,6 +260,8 @@ impl RunLines {
                 truncated: reflection.truncated,
                 same_advice: reflection.same_advice,
             },
+            Event::ComputeRequested { call, job } => RunLine::Job { call: *call, name: &job.name },
+            Event::Computed { call, millis, .. } => RunLine::JobEnd { call: *call, millis: *millis },
             Event::CallFailed { call, failure } => RunLine::CallFailed {
                 call: *call,
                 place: &failure.source,

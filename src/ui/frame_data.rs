@@ -1,7 +1,9 @@
 //! What the views and overlays draw from: the current state, the state at the cursor, calls in flight, and colours
 //! and keys.
 
-use crate::catalog::{Lane, LessonForms, lanes_for_method, lesson_kinds, visible_lane_count};
+use crate::catalog::{
+    Lane, LessonForms, LessonReader, lanes_for_method, lesson_kinds, lesson_reader, visible_lane_count,
+};
 use crate::domain::{BranchId, Lesson, LessonId, MeasuredEffect, ReflectionKind, Seq, Step};
 use crate::driver::{EnvWorkKind, Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
@@ -204,7 +206,14 @@ impl<'a> Context<'a> {
     /// Returns whether a lesson that a person wrote or changed teaches the actor nothing, because the rule-based one doesn't
     /// understand its words.
     pub fn is_ignored_lesson(&self, lesson: &Lesson) -> bool {
-        lesson.edited_by_person && self.lesson_forms().is_some_and(|forms| !forms.teach(lesson.text()))
+        lesson.edited_by_person
+            && self.lesson_reader(lesson.kind) == LessonReader::Actor
+            && self.lesson_forms().is_some_and(|forms| !forms.teach(lesson.text()))
+    }
+
+    /// Returns whose prompts show lessons of a kind.
+    pub fn lesson_reader(&self, kind: ReflectionKind) -> LessonReader {
+        lesson_reader(self.method(), kind)
     }
 
     /// Returns a step of the episode on screen by its number: up to the selected step as of the cursor, later steps as

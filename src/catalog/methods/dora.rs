@@ -60,6 +60,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Advice", &[ReflectionKind::Advice]),
         Lane { title: "Objective", kinds: &[ReflectionKind::Progress], format: LaneFormat::Record },
     ],
+    mentor_only: &[ReflectionKind::Instruction],
     empty_lane_text: |run, lane| {
         let text = match lane.kinds {
             [ReflectionKind::Instruction] => match run.settings.get(PROMPTER) {

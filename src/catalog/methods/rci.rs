@@ -61,6 +61,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Lane::plain("Plan", &[ReflectionKind::Plan]),
         Lane::plain("Criticism", &[ReflectionKind::Negative]),
     ],
+    mentor_only: &[ReflectionKind::Negative],
     empty_lane_text: |run, lane| {
         let text = match lane.kinds {
             [ReflectionKind::Plan] if run.settings.get(PLAN_FIRST) => "written before the first step",

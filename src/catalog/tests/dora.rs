@@ -182,7 +182,7 @@ fn an_instruction_is_evaluated_on_all_tasks_of_a_type_with_up_to_three_attempts(
     assert_eq!(objective.len(), 2);
     // The beginning is all that a narrow lane shows.
     assert!(
-        objective[1].text().text.starts_with("Reward 0.750, best 0.750 (evaluation 2): "),
+        objective[1].text().text.starts_with("Evaluation 2: 0.750, best reward 0.750 (evaluation 2); "),
         "{:?}",
         objective[1].text()
     );
@@ -319,7 +319,11 @@ fn a_search_ends_when_all_texts_are_evaluated_and_says_so() {
         assert_eq!((distinct_texts(&state.memory["done"]), state.ended_episodes.len()), (6, 6));
         let objective: Vec<_> = state.pool.active_of_kind(ReflectionKind::Progress).collect();
         assert_eq!(objective.len(), 7);
-        assert!(objective[0].text().text.contains("evaluation 1 of at most 6"), "{:?}", objective[0].text());
+        assert!(
+            objective[0].text().text.contains("; at most 6 evaluations, round 0"),
+            "{:?}",
+            objective[0].text()
+        );
         let last = objective[6];
         assert_eq!(last.text().text, "All 6 candidate texts are evaluated: the search ends in round 1 of 5.");
         assert_eq!(lesson_note(state, last), Some("0 left".to_owned()));
@@ -715,7 +719,7 @@ fn the_searches_of_earlier_types_are_kept_for_pictures() {
         .collect();
     let points = histories.iter().flat_map(|history| &history.points);
     for (text, point) in objective.iter().zip(points) {
-        assert!(text.starts_with(&format!("Reward {:.3},", point.reward)), "{text}: {point:?}");
+        assert!(text.contains(&format!(": {:.3},", point.reward)), "{text}: {point:?}");
     }
     assert_eq!((objective.len(), histories[0].points.len(), histories[1].points.len()), (6, 3, 3));
     assert_eq!((histories[0].planned, histories[0].dimension), (3, 10));
@@ -731,4 +735,45 @@ fn the_searches_of_earlier_types_are_kept_for_pictures() {
     assert!(memory.as_object_mut().unwrap().remove("ended").is_some());
     play.fold(vec![(Cause::Policy, Event::MemorySet { value: memory })]);
     assert_eq!(search_histories(play.state()).len(), 1);
+}
+
+/// Regression: who continued without the next vectors was told nowhere that a random one is tried.
+#[test]
+fn continuing_without_the_next_vectors_is_recorded() {
+    let settings =
+        [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1)), ("intrinsic_dim", json!(2))];
+    let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    let is_asked = |play: &TestRun| {
+        play.state()
+            .calls
+            .values()
+            .any(|call| matches!(call, Effect::Compute { job, .. } if job.name == "dora.next_points"))
+    };
+    let mut environment = |_: Option<&str>| a_room();
+    let mut actor = |_: &State| Some("look".to_owned());
+    play.command(Command::Run);
+    while !is_asked(&play) {
+        assert!(play.advance(&mut environment, &mut actor), "the search chooses vectors");
+    }
+    play.command(Command::Cancel);
+    play.command(Command::GiveUp);
+    let newest = play.state().pool.active_of_kind(ReflectionKind::Progress).last().unwrap();
+    let said = &newest.text().text;
+    assert!(
+        said.contains("dora.next_points") && said.contains("one random vector is tried instead"),
+        "{said}"
+    );
+    assert_eq!(play.state().memory["queue"].as_array().unwrap().len(), 1);
+}
+
+/// Regression: asking the rules for advice about an attempt without steps did nothing that anyone could see.
+#[test]
+fn rules_that_find_no_advice_say_so_to_the_person_who_asked() {
+    let mut spec = run(&[("a", PUT)], &[]);
+    "symbolic".clone_into(&mut spec.mentor);
+    let mut play = TestRun::new(spec);
+    drive(&mut play, 0, |_, _| None);
+    let asked = play.engine.decide(&Input::Command(Command::Reflect(ReflectionKind::Advice)));
+    assert_eq!(asked.unwrap_err().message, "no new Advice reflection follows from this trajectory");
 }

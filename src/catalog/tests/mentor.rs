@@ -2,10 +2,10 @@
 
 use crate::catalog::fixture::test_spec;
 use crate::catalog::{
-    ENVIRONMENTS, apply_mentor_defaults, ignored_lesson_reason, switch_model, unsuited_actor_warning,
-    unused_mentor_reason,
+    ENVIRONMENTS, METHODS, apply_mentor_defaults, ignored_lesson_reason, switch_model,
+    unsuited_actor_warning, unused_mentor_reason,
 };
-use crate::domain::{LessonText, ModelRole, RunSpec, SettingOrigin};
+use crate::domain::{LessonText, ModelRole, ReflectionKind, RunSpec, SettingOrigin};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
@@ -165,8 +165,9 @@ fn a_lesson_that_the_rules_ignore_is_said_to_change_nothing() {
         let Some(forms) = entry.task_facts.lesson_forms else { continue };
         let mut run = test_spec("react", &[("a", "")]);
         run.actor = "rules".to_owned();
-        let reason =
-            |run: &RunSpec, text: &str| ignored_lesson_reason(run, entry.name, &LessonText::plain(text));
+        let reason = |run: &RunSpec, text: &str| {
+            ignored_lesson_reason(run, entry.name, ReflectionKind::Abstract, &LessonText::plain(text))
+        };
         let document = include_str!("../../../docs/LESSON_FORMS.md");
         for sentence in forms.sentences {
             assert_eq!(reason(&run, sentence), None);
@@ -181,4 +182,38 @@ fn a_lesson_that_the_rules_ignore_is_said_to_change_nothing() {
         checked += 1;
     }
     assert!(checked > 0);
+}
+
+/// Regression: an instruction for a mentor that is a model was called ignored, because the rule-based actor doesn't read it.
+#[test]
+fn a_text_that_only_the_mentor_reads_is_not_called_ignored_by_the_actor() {
+    for (method, of_mentor, of_actor) in [
+        ("dora", ReflectionKind::Instruction, ReflectionKind::Advice),
+        ("rci", ReflectionKind::Negative, ReflectionKind::Plan),
+    ] {
+        let mut run = test_spec(method, &[("a", "")]);
+        (run.actor, run.mentor) = ("rules".to_owned(), "openai:m".to_owned());
+        let reason = |kind| ignored_lesson_reason(&run, "household", kind, &LessonText::plain("Be brave."));
+        assert_eq!(reason(of_mentor), None, "{method}");
+        assert!(reason(of_actor).is_some(), "{method}");
+    }
+}
+
+/// What an entry says about its kinds must be true of its templates: the first one is the actor's.
+#[test]
+fn kinds_for_the_mentor_alone_are_in_no_segment_of_the_actor() {
+    let mut checked = 0;
+    for entry in METHODS.iter() {
+        let Some((_, actor)) = entry.templates.first() else { continue };
+        let others: String = entry.templates[1..].iter().map(|(_, text)| *text).collect();
+        for kind in entry.mentor_only {
+            let word = format!("\"{}\"", kind.name().to_lowercase());
+            let shows = |text: &str| {
+                text.lines().any(|line| line.trim_start().starts_with("kinds") && line.contains(&word))
+            };
+            assert!(!shows(actor) && shows(&others), "{} {word}", entry.name);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 2);
 }

@@ -72,6 +72,14 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
         Event::ActionTaken { .. } => of_last_step(after, |step, _| executed(step)),
         Event::Observed { .. } => of_last_step(after, observed),
         Event::Noted { .. } => of_last_step(after, findings),
+        // Rules that find nothing have nothing to say; whoever reads the journal finds that they were asked.
+        Event::Reflected { reflection }
+            if reflection.author == Author::Symbolic
+                && reflection.items.is_empty()
+                && reflection.complaints.is_empty() =>
+        {
+            Vec::new()
+        }
         Event::Reflected { reflection } => vec![Block::Reflection(reflection)],
         Event::LessonChanged { op, author } => match &**op {
             LessonOp::Measured { id, measured } => {

@@ -1,5 +1,6 @@
 //! The details of one lesson.
 
+use crate::catalog::LessonReader;
 use crate::domain::{Author, Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::timeline::ReadPast as _;
@@ -39,7 +40,7 @@ impl LessonDetails {
             add("instead", Role::Lesson, solution);
         }
         add("scope", Role::Text, scope_label(lesson.scope));
-        add("status", Role::Text, status_text(lesson.status));
+        add("status", Role::Text, &status_text(lesson.status, context.lesson_reader(lesson.kind)));
         add("from", Role::Text, &origin_details(lesson));
         if !lesson.evidence.is_empty() {
             add("evidence", Role::Observation, &lesson.evidence);
@@ -139,12 +140,17 @@ fn describe_place((episode, step): (u32, u32), context: &Context<'_>) -> String 
     }
 }
 
-fn status_text(status: LessonStatus) -> &'static str {
+fn status_text(status: LessonStatus, reader: LessonReader) -> String {
+    let goes_into = match reader {
+        LessonReader::Actor => "goes into prompts",
+        LessonReader::Mentor => "goes into the mentor's questions",
+        LessonReader::Nobody => "a record, in no prompt",
+    };
     match status {
-        LessonStatus::On => "on: goes into prompts",
-        LessonStatus::Pinned => "pinned: goes into prompts, and only a person can remove it",
-        LessonStatus::Off => "off: kept, but goes into no prompt",
-        LessonStatus::Retired => "deleted: only in the history",
+        LessonStatus::On => format!("on: {goes_into}"),
+        LessonStatus::Pinned => format!("pinned: {goes_into}, and only a person can remove it"),
+        LessonStatus::Off => "off: kept, but goes into no prompt".to_owned(),
+        LessonStatus::Retired => "deleted or replaced: only in the history".to_owned(),
     }
 }
 

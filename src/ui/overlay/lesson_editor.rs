@@ -2,8 +2,8 @@
 
 mod draw;
 
-use crate::catalog::ignored_lesson_reason;
-use crate::domain::{LessonId, LessonStatus, LessonText, ReflectionKind, Scope};
+use crate::catalog::{LessonReader, ignored_lesson_reason};
+use crate::domain::{LessonId, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope};
 use crate::driver::Fork;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
@@ -159,6 +159,7 @@ impl LessonEditor {
         is_typing
             && is_long_enough
             && !self.is_error_by_its_words()
+            && context.lesson_reader(self.kind()) == LessonReader::Actor
             && !forms.teach(&LessonText { text, solution: Some(solution) })
     }
 
@@ -262,6 +263,24 @@ impl LessonEditor {
         response
     }
 
+    /// Says what becomes of a text that only the mentor is shown, if the mentor is a model, and how many others of its kind are in
+    /// force beside it.
+    fn describe_mentor_use(&self, kind: ReflectionKind, context: &Context<'_>) -> Option<String> {
+        let head = &context.frame.head;
+        let is_model =
+            head.run.as_deref().is_some_and(|run| run.role_source(ModelRole::Mentor).replies_as_model());
+        let others = head
+            .pool
+            .active_of_kind(kind)
+            .filter(|lesson| self.lesson.as_ref().is_none_or(|(edited, _)| *edited != lesson.id));
+        let beside = match others.count() {
+            0 => String::new(),
+            1 => format!(", after the other {}: switch that off to replace it", kind.name()),
+            n => format!(", after the {n} others: switch them off to replace them"),
+        };
+        is_model.then(|| format!("the mentor reads it in its next question{beside}"))
+    }
+
     fn save(&mut self, context: &Context<'_>) -> Response {
         let (kind, scope, pinned) = (self.kind(), self.scope(), self.is_pinned);
         let mut draft = self.draft();
@@ -281,7 +300,7 @@ impl LessonEditor {
             .run
             .as_deref()
             .zip(context.episode())
-            .and_then(|(run, episode)| ignored_lesson_reason(run, &episode.task.env, &text));
+            .and_then(|(run, episode)| ignored_lesson_reason(run, &episode.task.env, kind, &text));
         let send = |command| Request::Send(Command::Lesson(command));
         let mut requests = vec![Request::SaveDraft { of: draft.lesson.clone(), draft: None }];
         if self.is_from_mentor {
@@ -340,9 +359,13 @@ impl LessonEditor {
                 let number = lesson.number;
                 format!("lesson {number} says the same, so this one may change nothing: {key} merges them")
             });
-            let is_used = context.asks_actor() && ignored.is_none();
+            let reader = context.lesson_reader(kind);
+            let is_used = context.asks_actor() && ignored.is_none() && reader == LessonReader::Actor;
             let has_ended = ended_episode(context).is_some();
-            let used = (is_used && !has_ended).then(|| "counts from the next prompt".to_owned());
+            let used = match reader {
+                LessonReader::Mentor => self.describe_mentor_use(kind, context),
+                _ => (is_used && !has_ended).then(|| "counts from the next prompt".to_owned()),
+            };
             // At the end of an episode it helps only in another one.
             let retry = if has_ended {
                 Some("plays the task again with it")

@@ -281,18 +281,20 @@ fn draw_plane(history: &SearchHistory, area: Rect, canvas: &mut Canvas<'_>) {
 /// Returns what the marks mean, in so many columns.
 fn legend_line(history: &SearchHistory, columns: u16, canvas: &Canvas<'_>) -> Vec<(Role, String)> {
     let Some((low, _)) = history.reward_range() else { return Vec::new() };
-    let Some([middle, highest]) = history.third_limits() else {
-        return vec![(Role::Muted, format!("all rewards are {low:.2}"))];
-    };
-    let names = [format!(" below {middle:.2}  "), format!(" below {highest:.2}  "), " higher  ".to_owned()];
-    let best = history.best().map(|index| format!(" best, {:.2}", history.points[index].reward));
-    // With a fifth mark there may be no room for its number.
-    let is_narrow = history.has_assisted() && columns < 64;
-    let best = best.map(|text| if is_narrow { " best".to_owned() } else { text });
     let mut line: Vec<(Role, String)> = Vec::new();
-    for ((mark, role), name) in marks(canvas).into_iter().zip(ROLES).zip(names.into_iter().chain(best)) {
-        line.push((role, mark.to_owned()));
-        line.push((Role::Muted, name));
+    if let Some([middle, highest]) = history.third_limits() {
+        let names =
+            [format!(" below {middle:.2}  "), format!(" below {highest:.2}  "), " higher  ".to_owned()];
+        let best = history.best().map(|index| format!(" best, {:.2}", history.points[index].reward));
+        // With a fifth mark there may be no room for its number.
+        let is_narrow = history.has_assisted() && columns < 64;
+        let best = best.map(|text| if is_narrow { " best".to_owned() } else { text });
+        for ((mark, role), name) in marks(canvas).into_iter().zip(ROLES).zip(names.into_iter().chain(best)) {
+            line.push((role, mark.to_owned()));
+            line.push((Role::Muted, name));
+        }
+    } else {
+        line.push((Role::Muted, format!("all rewards are {low:.2}")));
     }
     if history.has_assisted() {
         let used: usize = line.iter().map(|(_, text)| width(text)).sum();
@@ -436,5 +438,17 @@ mod tests {
             }
         }
         assert!(drawn(&equal, (60, 20), &UNICODE).concat().contains("all rewards are 0.00"));
+    }
+
+    /// Regression: with equal rewards the legend didn't say what the mark of an assisted evaluation means.
+    #[test]
+    fn equal_rewards_keep_the_legend_of_the_assisted_mark() {
+        let mut equal = history();
+        for point in &mut equal.points {
+            point.reward = 0.0;
+        }
+        let rows = drawn(&equal, (118, 30), &UNICODE);
+        let legend = rows.last().unwrap();
+        assert!(legend.contains("all rewards are 0.00  x assisted"), "{legend}");
     }
 }

@@ -1,8 +1,13 @@
 //! The searches of a method that tunes its advice: the lane with their rewards and its curve, and the picture.
 
 use super::{SIZES, TestScreen, screen_text};
-use crate::ui::fixture::{dora_long, dora_searches};
+use crate::domain::{
+    Author, LessonOp, LessonOrigin, LessonStatus, LessonText, Purpose, Question, ReflectionKind,
+};
+use crate::engine::{Cause, Event};
+use crate::ui::fixture::{Fixture, dora, dora_long, dora_searches, rci};
 use crate::ui::glyphs::ASCII;
+use crate::ui::msg::UiMessage;
 
 /// The lane with the rewards is the third one.
 const OBJECTIVE_KEY: &str = "5";
@@ -35,7 +40,7 @@ fn the_lane_of_the_objective_has_a_curve() {
 fn the_first_line_of_the_newest_record_is_shown_at_every_size() {
     for (w, h) in [(60, 16), (80, 24), (104, 20), (104, 30), (120, 36), (160, 20), (160, 40), (200, 60)] {
         let shown = screen_text(&screen(w, h).draw());
-        assert!(shown.contains("Reward 0.590, best 0.6"), "{w}x{h}\n{shown}");
+        assert!(shown.contains("Evaluation 13: 0.590"), "{w}x{h}\n{shown}");
     }
 }
 
@@ -49,7 +54,7 @@ fn long_lanes_keep_what_the_search_is_about() {
         if w == 120 {
             insta::assert_snapshot!("long_search_120x36", shown);
         }
-        let curve = ["0.61", "33 left, EI 0.187", "Reward 0.590, best 0.6"];
+        let curve = ["0.61", "33 left, EI 0.187", "Evaluation 13: 0.590"];
         let newest = ["evaluation 13, reward 0.59", "effective 17, ineffective 2, toxic 1"];
         let prompter = if w < 160 {
             "text steering, no soft prompt"
@@ -93,4 +98,59 @@ fn the_picture_shows_each_search_of_the_run() {
     only.press("*");
     let shown = screen_text(&only.draw());
     assert!(shown.contains("Search: 1 of at most 46") && !shown.contains("next type of tasks"), "{shown}");
+}
+
+/// Regression: a person's instruction was marked as ignored by the rule-based actor, which never reads one, and the step offered to
+/// ask the actor again with it.
+#[test]
+fn an_instruction_is_read_by_the_mentor_and_not_by_the_actor() {
+    let mut fixture = dora();
+    let text = LessonText::plain("Answer with one word about the fridge.");
+    fixture.add_lesson(ReflectionKind::Instruction, text, LessonOrigin::Person);
+    let mut screen = TestScreen::new(fixture, 120, 36);
+    screen.draw();
+    screen.press("3");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("Answer with one word"), "{shown}");
+    assert!(!shown.contains("ignored") && !shown.contains("ask with the lesson"), "{shown}");
+    // The editor says whom a new one reaches, and that it doesn't replace the other.
+    screen.press("a");
+    screen.send(UiMessage::Paste("Say what the goal names first.".to_owned()));
+    let editor = screen_text(&screen.draw());
+    assert!(editor.contains("Enters the mentor's next question"), "{editor}");
+    screen.press("Enter");
+    let notice = screen.model.notice.as_ref().map(|notice| notice.text.clone()).unwrap_or_default();
+    assert!(notice.contains("the mentor reads it in its next question, after the 2 others"), "{notice}");
+    assert!(!notice.contains("rules ignore") && !notice.contains("retries this step"), "{notice}");
+}
+
+/// Regression: the lane of the criticism said "all were deleted or undone" as soon as the improved plan had replaced it.
+#[test]
+fn a_criticism_that_was_replaced_is_not_called_deleted() {
+    let mut fixture = rci();
+    let id = fixture.state().pool.active_of_kind(ReflectionKind::Negative).next().unwrap().id.clone();
+    let (previous, status) = (LessonStatus::On, LessonStatus::Retired);
+    let op = Box::new(LessonOp::Status { id, previous, status });
+    fixture.write(Cause::Policy, Event::LessonChanged { op, author: Author::Mentor });
+    let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
+    assert!(shown.contains("what is wrong with the plan"), "{shown}");
+    assert!(!shown.contains("deleted or undone"), "{shown}");
+}
+
+/// Regression: the story cut a plan after two rows, and no key showed the rest there.
+#[test]
+fn a_plan_in_the_story_unfolds_with_the_reasoning() {
+    let mut fixture = Fixture::for_method("rci", "openai:small", 1);
+    fixture.begin_episode();
+    let draft = Question { kind: ReflectionKind::Plan, purpose: Purpose::Draft };
+    let call = fixture.ask_mentor(&[draft])[0];
+    let plan = "Take the apple from countertop 2.\nHeat it with microwave 1.\nOpen fridge 1.\nPut it in the coldest part.";
+    fixture.write_reflection(draft, &[plan], &[], Vec::new(), Some(call));
+    fixture.propose(None, Some("go to countertop 2"));
+    fixture.pause();
+    let mut screen = TestScreen::new(fixture, 120, 36);
+    assert!(!screen_text(&screen.draw()).contains("coldest part"));
+    screen.press("f");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("coldest part"), "{shown}");
 }

@@ -1,5 +1,6 @@
 //! Actions on the selected lesson.
 
+use crate::catalog::LessonReader;
 use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
 use crate::ui::frame_data::Context;
@@ -71,6 +72,9 @@ pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) ->
                 (LessonStatus::Pinned, _) => "pinned: only you can remove it",
                 (LessonStatus::Off, _) => "off: left out of prompts",
                 (LessonStatus::On, LessonStatus::Pinned) => "unpinned; it stays on",
+                (LessonStatus::On, _) if context.lesson_reader(lesson.kind) == LessonReader::Mentor => {
+                    "on: in the mentor's next question"
+                }
                 (LessonStatus::On, _) if context.asks_actor() => "on: in the next prompt",
                 (LessonStatus::On, _) => "on",
                 (LessonStatus::Retired, _) => {

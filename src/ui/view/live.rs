@@ -1,7 +1,7 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
-use crate::catalog::{find_job, find_method};
+use crate::catalog::{LessonReader, find_job, find_method};
 use crate::domain::{
     Autonomy, FailureKind, Job, Lesson, ModelRole, Question, RoleSource, Stage, Step, pluralize,
 };
@@ -178,7 +178,9 @@ fn write_outcome(w: &mut RowWriter<'_>, state: &State) {
 /// Returns whether a lesson in force is newer than the prompt of a proposal.
 fn has_newer_lesson(context: &Context<'_>, step: &Step) -> bool {
     let is_newer = |lesson: &Lesson| {
-        lesson.is_active() && lesson.versions.last().is_some_and(|v| v.seq > step.prompt_seq)
+        lesson.is_active()
+            && context.lesson_reader(lesson.kind) == LessonReader::Actor
+            && lesson.versions.last().is_some_and(|v| v.seq > step.prompt_seq)
     };
     context.frame.head.pool.all().any(is_newer)
 }

@@ -98,7 +98,7 @@ impl<'a> RowWriter<'a> {
     ) {
         let first = self.rows.len();
         self.push_text(mark, indent, role, text);
-        if self.rows.len() > first + most {
+        if self.rows.len() > first.saturating_add(most) {
             self.rows.truncate(first + most);
             // One column at the right of every text stays free, so the ellipsis always fits.
             if let Some(piece) = self.rows.last_mut().and_then(|row| row.pieces.last_mut()) {

@@ -1,6 +1,7 @@
 //! Draws the lesson editor: it is as high as its texts, so that the panes around it stay visible.
 
 use super::{EditorField, LessonEditor};
+use crate::catalog::LessonReader;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -117,6 +118,9 @@ impl LessonEditor {
             _ if self.is_error_by_its_words() => "Saved as an Error, by its words; Tab leads to the kind.",
             EditorField::Solution if self.follows_words() => "Left empty, it is advice: saved as Abstract.",
             _ if !self.evidence.is_empty() => return (Role::Muted, format!("evidence: {}", self.evidence)),
+            _ if context.lesson_reader(self.kind()) == LessonReader::Mentor => {
+                "Enters the mentor's next question; every version is kept."
+            }
             _ if context.asks_actor() => "Enters the next prompt; every version is kept.",
             _ => "Every version is kept.",
         };

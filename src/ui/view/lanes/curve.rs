@@ -129,7 +129,8 @@ fn draw_bars(
             continue;
         }
         let Some(Some(value)) = so_far.get(evaluation.min(so_far.len() - 1)) else { continue };
-        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+        // Equal rewards have the height of their value: a reward is from 0 to 1.
+        let share = if high > low { (value - low) / (high - low) } else { *value };
         let level = (share.clamp(0.0, 1.0) * f64::from(levels - 1)).round() as u16;
         for row in 0..=level / 8 {
             let glyph = if row < level / 8 { 7 } else { usize::from(level % 8) };
@@ -219,5 +220,13 @@ mod tests {
         }
         let rows = drawn(&history(&[0.5, 0.5]), (60, 1), &UNICODE);
         assert!(rows[0].starts_with(" 0.50 ▅▅▅▅▅▅") && rows[0].matches("0.50").count() == 1, "{rows:?}");
+    }
+
+    /// Regression: rewards that were all 0.00 were drawn as full bars.
+    #[test]
+    fn a_reward_of_nothing_is_the_lowest_bar() {
+        let rows = drawn(&history(&[0.0, 0.0]), (60, 3), &UNICODE);
+        let all = rows.concat();
+        assert!(all.contains("\u{2581}") && !all.contains("\u{2588}"), "{rows:#?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The trial status of a task and the texts of empty lanes.
 
 use crate::catalog::{Lane, find_method};
-use crate::domain::{LessonId, LessonOp};
+use crate::domain::{LessonId, LessonOp, LessonStatus};
 use crate::engine::{State, UndoAction, UndoEntry};
 
 /// Returns the trial status, longest form first; empty if a task has one trial.
@@ -24,18 +24,31 @@ pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
             let is_undone_add = |e: &UndoEntry| matches!(&e.action, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
             state.redo_stack.iter().any(is_undone_add)
         };
-        let mut here = state.pool.all().filter(|l| lane.kinds.contains(&l.kind));
-        let text = if here.all(|l| undone(&l.id)) {
-            "none left: all were undone"
-        } else {
-            "none left: all were deleted or undone"
+        let deleted = |id: &LessonId| {
+            let is_deletion = |e: &UndoEntry| matches!(&e.action, UndoAction::Lesson(LessonOp::Status { id: of, status: LessonStatus::Retired, .. }) if of == id);
+            state.undo_stack.iter().any(is_deletion)
         };
-        return text.to_owned();
+        let here = || state.pool.all().filter(|l| lane.kinds.contains(&l.kind));
+        if here().all(|l| undone(&l.id)) {
+            return "none left: all were undone".to_owned();
+        }
+        if here().any(|l| deleted(&l.id) || undone(&l.id)) {
+            return "none left: all were deleted or undone".to_owned();
+        }
+        // The method itself has replaced them.
+        return explained(state, lane).unwrap_or_else(|| "none in use now".to_owned());
     }
-    let Some(run) = &state.run else { return "no lessons yet".to_owned() };
-    let explained = find_method(&run.method).and_then(|entry| (entry.empty_lane_text)(run, lane));
-    explained.unwrap_or_else(|| match lane.kinds {
+    if state.run.is_none() {
+        return "no lessons yet".to_owned();
+    }
+    explained(state, lane).unwrap_or_else(|| match lane.kinds {
         [kind] if kind.is_written_in_episode() => format!("no {} lessons yet", lane.title),
         _ => "no lessons yet".to_owned(),
     })
+}
+
+/// Returns why a lane is empty, as the method says it.
+fn explained(state: &State, lane: &Lane) -> Option<String> {
+    let run = state.run.as_deref()?;
+    (find_method(&run.method)?.empty_lane_text)(run, lane)
 }

@@ -187,16 +187,18 @@ impl BlockWriter<'_, '_> {
         }
     }
 
-    /// Writes the items and notes of a reflection; the lanes and the step details show the solutions and the rest.
+    /// Writes the items and notes of a reflection, in full where the reasoning of models is unfolded; the lanes and the step details
+    /// show the solutions and the rest.
     fn write_reflection(&mut self, reflection: &Reflection) {
         const MAX_ITEMS: usize = 3;
         const MAX_ITEM_ROWS: usize = 2;
         let role = kind_role(reflection.kind);
         let lead = |glyph: &str| format!("  {glyph} {}  ", reflection.question().name());
         let glyphs = self.rows.glyphs;
+        let most = if self.rows.layout.shows_reasoning { usize::MAX } else { MAX_ITEM_ROWS };
         let mut write = |(mark_role, mark): (Role, &str), text_role, text: &str| {
             let indent = width(mark) as u16;
-            self.rows.push_text_limited(MAX_ITEM_ROWS, (mark_role, mark), indent, text_role, text);
+            self.rows.push_text_limited(most, (mark_role, mark), indent, text_role, text);
         };
         let more = |count: usize, what| format!("{} {} {what}", glyphs.ellipsis, count - MAX_ITEMS);
         for item in reflection.items.iter().take(MAX_ITEMS) {
