@@ -42,6 +42,17 @@ enum Typed {
     Budget,
 }
 
+/// How far the person's wish to start has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Start {
+    #[default]
+    No,
+    /// It was wished before the cost was known.
+    WhenPlanned,
+    /// It was asked for, and nothing has come of it yet.
+    Begun,
+}
+
 /// Overlay that measures a lesson.
 pub(super) struct EffectPanel {
     query: EffectQuery,
@@ -60,10 +71,7 @@ pub(super) struct EffectPanel {
     pair: Option<u32>,
     /// What is being typed.
     input: Option<(Typed, TextField)>,
-    /// The person has asked to start before the cost was known.
-    starts_when_planned: bool,
-    /// The person has started it, and nothing has come of it yet.
-    is_starting: bool,
+    start: Start,
     /// When the first answer of the running measurement was here, and how many pairs were played by then.
     first_answer: Option<(Instant, u64)>,
     /// It only shows a stored result and has no keys.
@@ -134,8 +142,7 @@ impl EffectPanel {
             column: 0,
             pair: None,
             input: None,
-            starts_when_planned: false,
-            is_starting: false,
+            start: Start::default(),
             first_answer: None,
             is_still: false,
             scroll: Scroll::default(),
@@ -411,11 +418,11 @@ impl Component for EffectPanel {
                 return Response::request(Request::ShowNotice(notice));
             }
             Action::Open if !self.is_running() && self.shown.is_some() => {
-                (self.is_starting, self.is_refreshing) = (true, false);
+                (self.start, self.is_refreshing) = (Start::Begun, false);
                 return Response::request(Request::RunEffect(self.query.clone()));
             }
             Action::Open if self.awaits().is_some() && calls_no_model(context) => {
-                self.starts_when_planned = true;
+                self.start = Start::WhenPlanned;
             }
             // What costs money starts only when its cost has been on the screen.
             Action::Open if self.awaits().is_some() => {
@@ -485,8 +492,11 @@ impl Component for EffectPanel {
     }
 
     fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
-        self.is_starting &= !matches!(answer, Answer::Effect(_));
-        self.is_refreshing &= !matches!(answer, Answer::Effect(_));
+        let is_about_it = matches!(answer, Answer::Effect(_));
+        self.is_refreshing &= !is_about_it;
+        if is_about_it && self.start == Start::Begun {
+            self.start = Start::No;
+        }
         match answer {
             Answer::Effect(Ok(progress)) if progress.0.query.answers(&self.query) => {
                 self.query = progress.0.query.clone();
@@ -495,7 +505,7 @@ impl Component for EffectPanel {
                 (self.shown, self.error) = (Some(progress), None);
                 // An earlier one that was found was not what the person saw.
                 let is_other = self.is_running() || self.is_finished() || self.other_place().is_some();
-                if std::mem::take(&mut self.starts_when_planned) && !is_other {
+                if std::mem::take(&mut self.start) == Start::WhenPlanned && !is_other {
                     return Response::request(Request::RunEffect(self.query.clone()));
                 }
             }

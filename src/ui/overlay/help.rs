@@ -366,7 +366,7 @@ fn marks(context: &Context<'_>) -> Section {
         (
             Role::Mark,
             g.sparkline[5],
-            "timeline: its height is the progress; its colour is that of the step's mark",
+            "timeline: its height is the progress; without a row of marks its colour is that of the mark",
         ),
         (Role::MarkReflection, g.new_lesson, "timeline: a reflection was written"),
         (Role::MarkPerson, g.person, "timeline: you acted, or rejected a proposal"),

@@ -1,6 +1,6 @@
 //! What the measurement of a lesson looks like.
 
-use super::EffectPanel;
+use super::{EffectPanel, Start};
 use crate::domain::{MeasuredEffect, ModelRole, pluralize};
 use crate::report::effect::{
     describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
@@ -160,7 +160,7 @@ fn wording_verdict_text(panel: &EffectPanel, context: &Context<'_>) -> String {
 pub(super) fn preparing_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     match &panel.error {
         Some(error) => error.clone(),
-        None if panel.starts_when_planned => context
+        None if panel.start == Start::WhenPlanned => context
             .cancellable_work_text("preparing the measurement, then it starts ...", WorkKind::EffectPlan),
         None => context.cancellable_work_text("preparing the measurement ...", WorkKind::EffectPlan),
     }
@@ -228,7 +228,7 @@ pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
                 key(Action::StopEffect)
             )
         }
-        (false, _) if panel.is_starting && context.frame.work(WorkKind::Effect).is_some() => {
+        (false, _) if panel.start == Start::Begun && context.frame.work(WorkKind::Effect).is_some() => {
             "starting ...".to_owned()
         }
         (false, false) => format!("{} starts", key(Action::Open)),

@@ -51,7 +51,7 @@ pub(super) fn lesson_rows(
     let is_spacious = |label: &MeasuredLabel| {
         let texts =
             [(content, room.saturating_sub(width(&short) + 2).max(4)), (&text.text, measured_room.max(4))];
-        let texts = &texts[..1 + usize::from(text.solution.is_some())];
+        let texts = &texts[..=usize::from(text.solution.is_some())];
         let lines = |(text, room): &(&str, usize)| wrap_words(text, *room, most, g.ellipsis).len();
         let is_long = label.both.as_ref().is_some_and(|(full, _)| width(full) > measured_room);
         let spare = texts.iter().map(lines).sum::<usize>() + 2 - (texts.len() - 1);
