@@ -198,7 +198,7 @@ fn a_demo_plays_in_a_folder_without_the_repository() {
     window.wait_for(" 1/7 ");
     window.press("+++ ");
     window.wait_for("▶ playing 8x");
-    window.wait_for("READ-ONLY · won");
+    window.wait_for("step 13/50   WON");
     window.wait_for(" 7/7 ");
     window.press("E");
     window.wait_for("report-lamp.html");

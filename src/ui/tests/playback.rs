@@ -318,6 +318,7 @@ fn a_demo_says_how_each_of_its_trials_ended() {
             text: "It loses, then it wins.".to_owned(),
             measurement: None,
             position: None,
+            pace: 1,
         }]
         .into();
         screen.model.stage_mode = stage_mode;
