@@ -308,7 +308,12 @@ fn advice_follows_what_the_instruction_says() {
                 String::new(),
             )));
         }
-        let actions = ["open microwave 1", "take apple from countertop 2", "take mug from countertop 2"];
+        let actions = [
+            "open microwave 1",
+            "go to countertop 2",
+            "take apple from countertop 2",
+            "take mug from countertop 2",
+        ];
         run.play_script(&mut household, &actions);
         let question = Question { kind: ReflectionKind::Advice, purpose: Purpose::Reflect };
         let items = crate::catalog::RULES.answer_question(run.state(), question);

@@ -93,7 +93,8 @@ struct Mistake {
     times: usize,
 }
 
-/// Returns the sentences of the advice, and what proves the first mistake that it is about.
+/// Returns the sentences of the advice, and what proves the first mistake that it is about. Where there is nothing of the kind that was
+/// asked for, it is about all mistakes.
 pub(super) fn advice(
     rules: &EnvironmentRules,
     state: &State,
@@ -124,6 +125,9 @@ pub(super) fn advice(
     }
     if let Some(progress) = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode) {
         add(format!("At the end of the last attempt: {}", progress.text.text));
+    }
+    if sentences.is_empty() && request.subject != Subject::InOrder {
+        return advice(rules, state, episode, AdviceRequest { subject: Subject::InOrder, ..request });
     }
     sentences.truncate(request.most);
     (sentences, evidence)
