@@ -285,7 +285,7 @@ impl Lesson {
             task_type: self.task_type.as_deref().map(str::to_owned),
             pinned: self.status == LessonStatus::Pinned,
             taken_from: self.taken_from.as_deref().map(str::to_owned),
-            sources: self.sources.as_deref().map(<[String]>::to_vec),
+            sources: self.sources.as_deref().map(Vec::from),
         }
     }
 

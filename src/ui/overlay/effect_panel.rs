@@ -382,8 +382,8 @@ impl Component for EffectPanel {
     }
 
     fn awaits(&self) -> Option<WorkKind> {
-        let is_planning = self.shown.is_none() && self.error.is_none();
-        (is_planning || self.is_refreshing).then_some(WorkKind::EffectPlan)
+        let is_blank = self.shown.is_none() && self.error.is_none();
+        (is_blank || self.is_refreshing).then_some(WorkKind::EffectPlan)
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
