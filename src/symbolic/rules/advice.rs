@@ -32,6 +32,21 @@ enum Form {
     General,
 }
 
+const SUBJECTS: &[(&str, Subject)] = &[
+    ("never reached", Subject::Goal),
+    ("never tried", Subject::Goal),
+    ("repeated", Subject::Repeated),
+    ("most steps", Subject::MostFrequent),
+    ("last few actions", Subject::Latest),
+];
+
+const FORMS: &[(&str, Form)] =
+    &[("similar tasks", Form::General), ("what to avoid", Form::MistakeAndSolution)];
+
+/// The most sentences.
+const LENGTHS: &[(&str, usize)] =
+    &[("one or two sentences", 2), ("with one sentence", 1), ("a single action", 1)];
+
 /// What advice is to be about: what the rules understand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AdviceRequest {
@@ -55,34 +70,17 @@ impl AdviceRequest {
 
     /// Reads an instruction in lower case by its words. What it doesn't say, or says in other words, is as in [`Self::EVERYTHING`].
     fn read(instruction: &str) -> Self {
-        let says = |words: &str| instruction.contains(words);
-        let subject = if says("never reached") || says("never tried") {
-            Subject::Goal
-        } else if says("repeated") {
-            Subject::Repeated
-        } else if says("most steps") {
-            Subject::MostFrequent
-        } else if says("last few actions") {
-            Subject::Latest
-        } else {
-            Subject::InOrder
-        };
-        let form = if says("similar tasks") {
-            Form::General
-        } else if says("what to avoid") {
-            Form::MistakeAndSolution
-        } else {
-            Form::Solution
-        };
-        let most = if says("one or two sentences") {
-            2
-        } else if says("with one sentence") || says("a single action") {
-            1
-        } else {
-            usize::MAX
-        };
-        Self { subject, form, most }
+        Self {
+            subject: meaning(instruction, SUBJECTS).unwrap_or(Self::EVERYTHING.subject),
+            form: meaning(instruction, FORMS).unwrap_or(Self::EVERYTHING.form),
+            most: meaning(instruction, LENGTHS).unwrap_or(Self::EVERYTHING.most),
+        }
     }
+}
+
+/// Returns what the first words of a table mean that an instruction has.
+fn meaning<T: Copy>(instruction: &str, table: &[(&str, T)]) -> Option<T> {
+    table.iter().find(|(words, _)| instruction.contains(words)).map(|(_, meaning)| *meaning)
 }
 
 /// A mistake of an attempt.
