@@ -295,20 +295,21 @@ fn a_merged_result_stays_with_the_lesson_in_the_pool() {
     assert!(merged == whole, "{}", String::from_utf8_lossy(&merged));
 }
 
+/// Calibrates on a task of each type into `pool.jsonl`, and plays another task with that pool. Returns the session that was played.
+fn calibrate_and_play(dir: &Path) -> PathBuf {
+    std::fs::create_dir(dir.join("sessions")).unwrap();
+    retrospect(dir, &["calibrate", "--env", "household", "--per-type", "1", "--out", "pool.jsonl"]);
+    let before = sessions(dir);
+    let run = ["run", "--env", "household", "--task", "easy/put/1", "--method", "omnireflect"];
+    retrospect(dir, &[&run[..], &["--pool", "pool.jsonl", "--headless"]].concat());
+    sessions(dir).into_iter().find(|path| !before.contains(path)).unwrap()
+}
+
 /// Regression: a lesson that was learned in a calibration was measured "elsewhere" on its own calibration tasks.
 #[test]
 fn elsewhere_has_no_task_on_which_the_lesson_was_learned() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("sessions")).unwrap();
-    let household = ["--env", "household"];
-    retrospect(
-        dir.path(),
-        &[&["calibrate"], &household[..], &["--per-type", "1", "--out", "pool.jsonl"]].concat(),
-    );
-    let run = ["--task", "easy/put/1", "--method", "omnireflect", "--pool", "pool.jsonl", "--headless"];
-    let before: Vec<PathBuf> = sessions(dir.path());
-    retrospect(dir.path(), &[&["run"], &household[..], &run].concat());
-    let session = sessions(dir.path()).into_iter().find(|path| !before.contains(path)).unwrap();
+    let session = calibrate_and_play(dir.path());
     let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
     let lines: Vec<Value> = pool.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let ids = |tasks: &Value| -> Vec<String> {
@@ -343,16 +344,7 @@ fn elsewhere_has_no_task_on_which_the_lesson_was_learned() {
 #[test]
 fn a_moved_pool_and_another_wording_bring_no_source_of_the_lesson_back() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("sessions")).unwrap();
-    let household = ["--env", "household"];
-    retrospect(
-        dir.path(),
-        &[&["calibrate"], &household[..], &["--per-type", "1", "--out", "pool.jsonl"]].concat(),
-    );
-    let before = sessions(dir.path());
-    let run = ["--task", "easy/put/1", "--method", "omnireflect", "--pool", "pool.jsonl", "--headless"];
-    retrospect(dir.path(), &[&["run"], &household[..], &run].concat());
-    let session = sessions(dir.path()).into_iter().find(|path| !before.contains(path)).unwrap();
+    let session = calibrate_and_play(dir.path());
     let pool = std::fs::read_to_string(dir.path().join("pool.jsonl")).unwrap();
     let lines: Vec<Value> = pool.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let calibrated: Vec<String> = lines
