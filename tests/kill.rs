@@ -10,7 +10,7 @@
     reason = "a failing test may panic, and this one prints its counts"
 )]
 
-#[path = "soaking/cases.rs"]
+#[path = "soak/cases.rs"]
 mod cases;
 #[path = "killing/search.rs"]
 mod search;

@@ -1,4 +1,4 @@
-//! Tests parsing and formatting of conditions. `tests/breakpoints.rs` tests when each kind becomes true in recorded
+//! Tests parsing and formatting of conditions. `tests/runs/breakpoints.rs` tests when each kind becomes true in recorded
 //! sessions.
 
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};

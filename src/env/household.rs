@@ -44,7 +44,7 @@ pub const DOMAIN: &str = include_str!("household/domain.pddl");
 pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
 
 /// The task that is preselected, chosen for its story: the rule-based actor looks for a mug, takes a cellphone, and is
-/// still searching when it reaches the step limit; one lesson about where mugs are makes it win (`tests/story.rs`).
+/// still searching when it reaches the step limit; one lesson about where mugs are makes it win (`tests/runs/story.rs`).
 pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Normal, kind: TaskKind::Heat, seed: 71 };
 
 /// One generated game.

@@ -3,6 +3,7 @@
 
 mod branches;
 mod breakpoints;
+mod contract;
 mod diff;
 mod dry_run;
 mod dry_run_situations;

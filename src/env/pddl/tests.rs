@@ -1,4 +1,4 @@
-//! Tests of the PDDL environment's quirks. `tests/golden_pddl.rs` has the golden traces.
+//! Tests of the PDDL environment's quirks. `tests/golden/pddl.rs` has the golden traces.
 
 mod files;
 mod generated;

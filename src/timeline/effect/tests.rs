@@ -1,4 +1,4 @@
-//! Properties and cases of the statistics. `tests/golden_effect.rs` compares them with published software.
+//! Properties and cases of the statistics. `tests/golden/effect.rs` compares them with published software.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
-"""Records the regret of botorch and of random search on the functions of `tests/soak_bayes.rs`.
+"""Records the regret of botorch and of random search on the functions of `tests/simulations/bayes.rs`.
 
 The same process as the program's kernel `paper`: Matérn 5/2 with one length scale (prior Gamma(3, 6)), no output scale, mean 0, noise
 of at least 1e-4 without a prior, rewards standardised, hyper-parameters by the largest marginal likelihood with priors, and
 expected improvement over the best reward. One point after each fit, 46 evaluations, and the same first points.
 
-usage: RETROSPECT_WRITE_FIRST_POINTS=first.json cargo test --test soak_bayes first_points
+usage: RETROSPECT_WRITE_FIRST_POINTS=first.json cargo test --test simulations first_points
        python record_botorch.py first.json [PROBLEM]    (with botorch; writes botorch.json beside it)
 """
 
