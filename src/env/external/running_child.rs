@@ -24,10 +24,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Starts the command after the first two arguments: a file descriptor and a folder. Once the other end of that pipe is
-/// closed, the process group is asked to end, the folder is removed, and the group is killed. Something may still write to the folder, so removing
-/// it may take several attempts; after 1 s the group is killed anyway. The waiting shell is not a child of the command, keeps none of its streams
-/// open, and ignores the signal that asks the command to end.
-const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; kill -TERM 0; ( sleep 1; kill -9 0 ) &
+/// closed, the process group is asked to end, the folder is removed, and the group is killed. Something may still write to the
+/// folder, so removing it may take several attempts, and seconds on a busy machine; after 5 s the group is killed anyway, and what
+/// removes the folder with it. The waiting shell is not a child of the command, keeps none of its streams open, and ignores the signal
+/// that asks the command to end.
+const WATCH_SCRIPT: &str = r#"( ( trap "" HUP INT TERM; read _ <"/dev/fd/$1"; cd /; kill -TERM 0; ( sleep 5; kill -9 0 ) &
 sleep 0.1; until rm -rf -- "$2"; do sleep 0.05; done; kill -9 0 ) </dev/null >/dev/null 2>&1 & )
 shift 2; exec "$@""#;
 /// The variables that a child gets from this program's own environment.
