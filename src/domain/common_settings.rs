@@ -225,6 +225,16 @@ pub const FORM_RETRIES: TypedSetting<u64> = TypedSetting::number(
 )
 .if_missing(0);
 
+/// Whether an action of an unknown form ends the episode. A setting of methods whose public code does this; the engine reads it, since
+/// it doesn't run such an action.
+pub const FORM_ENDS: TypedSetting<bool> = TypedSetting::switch(
+    "form_ends",
+    "an action of unknown form isn't run and ends the episode if `irci` doesn't ask for it again; otherwise it runs, and the environment rejects it",
+    false,
+    BuiltIn,
+)
+.with_code_default(DefaultValue::Switch(true));
+
 /// Whether the actor's first action in a step is only a draft. A setting of methods whose public code fits an action to the state; the
 /// engine reads it, since it asks once more.
 pub const GROUNDING: TypedSetting<bool> = TypedSetting::switch(

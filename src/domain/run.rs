@@ -94,6 +94,8 @@ pub enum EndReason {
     Loop,
     /// All actions of the plan were executed (planning-only).
     PlanEnd,
+    /// The action had none of the forms that the instruction lists (setting `form_ends`).
+    UnknownForm,
     /// Successive reflections on the task repeated each other (setting `early_stop`).
     RepeatedAdvice,
     /// A person ended it.
@@ -117,6 +119,7 @@ impl EndReason {
             Self::TimeLimit => "time limit",
             Self::Loop => "repeated action",
             Self::PlanEnd => "end of the plan",
+            Self::UnknownForm => "action of unknown form",
             Self::RepeatedAdvice => "repeated advice",
             Self::Person => "ended by a person",
             Self::Error => "failed call",

@@ -2,7 +2,7 @@
 
 use super::common_settings::{
     ACCEPT_TRUNCATED, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, ActionRule, ActorReply, CONTEXT_TOKENS,
-    EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_RETRIES, GROUNDING, KEEP_ATTEMPTS,
+    EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_ENDS, FORM_RETRIES, GROUNDING, KEEP_ATTEMPTS,
     KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE,
     PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
 };
@@ -81,6 +81,7 @@ typed_fields! {
     mentor_at_once: bool = MENTOR_AT_ONCE,
     ask_again: u64 = ASK_AGAIN,
     form_retries: u64 = FORM_RETRIES,
+    form_ends: bool = FORM_ENDS,
     grounding: bool = GROUNDING,
     least_reply: u64 = LEAST_REPLY,
     warmer: bool = WARMER,
@@ -157,6 +158,11 @@ impl RoleSettings {
 }
 
 impl RunSettings {
+    /// Returns whether the forms of actions are checked.
+    pub fn checks_forms(&self) -> bool {
+        self.form_retries > 0 || self.form_ends
+    }
+
     /// Returns what is recorded about a role's requests.
     pub fn role(&self, role: ModelRole) -> &RoleSettings {
         match role {

@@ -102,6 +102,10 @@ impl Engine {
         }
         let executed = match (&step.executed, &step.proposed, &step.thought) {
             (Some(chosen), ..) => chosen.clone(),
+            // It was asked for again as often as it may be. What a person writes in its place isn't checked.
+            (None, Some(action), _) if state.settings().form_ends && !self.has_known_form(action) => {
+                return vec![episode_end(state, EndReason::UnknownForm)];
+            }
             (None, Some(action), _) => actor_action(action.clone()),
             (None, None, Some(thought)) => actor_action(format!("think: {thought}")),
             (None, None, None) => {

@@ -99,6 +99,7 @@ pub(crate) fn outcome_sentence(outcome: &EpisodeSummary, limit: u32, unit: &str)
             "{how}: {why}, the same action twice in a row ends the episode ({} = true; false lets it go on).",
             LOOP_DETECTOR.spec.name
         ),
+        EndReason::UnknownForm => format!("{how}: {why} after {steps} (form_ends)."),
         EndReason::RepeatedAdvice => {
             format!("{how}: {why} after {steps}, so the task ended early (early_stop).")
         }

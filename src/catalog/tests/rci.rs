@@ -116,6 +116,41 @@ fn an_action_of_an_unknown_form_is_asked_for_again_with_a_reminder() {
     assert_eq!(asked_again(&never), (0, vec!["fly to the fridge".to_owned()]));
 }
 
+/// In RCI's code the episode fails if the last reply has no known form either; what a person writes instead isn't checked.
+#[test]
+fn an_action_that_still_has_an_unknown_form_can_end_the_episode() {
+    let ends = [("form_ends", json!(true))];
+    let last = |play: &TestRun| {
+        play.state().ended_episodes.last().map(|ended| (ended.reason, ended.won, ended.steps))
+    };
+    for refused in ["fly to the fridge", "I would go to the fridge now"] {
+        let twice = play(&ends, &["look", refused, refused]);
+        assert_eq!(asked_again(&twice), (1, vec!["look".to_owned()]));
+        assert_eq!(last(&twice), Some((EndReason::UnknownForm, false, 1)));
+        // Without another request the first one ends it.
+        let once = play(&[ends[0].clone(), ("irci", json!(0))], &[refused]);
+        assert_eq!(
+            (asked_again(&once), last(&once)),
+            ((0, Vec::new()), Some((EndReason::UnknownForm, false, 0)))
+        );
+    }
+    let corrected = play(&ends, &["fly to the fridge", "go to fridge 1", "think: hm", "look"]);
+    assert_eq!((asked_again(&corrected).0, last(&corrected)), (1, None));
+    let mut run = run(&ends);
+    run.autonomy = Autonomy::Confirm;
+    let mut play = TestRun::new(run);
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut house, &["fly to the fridge", "fly to the fridge"]);
+    assert_eq!(play.state().last_step().unwrap().proposed.as_deref(), Some("fly to the fridge"));
+    play.command(Command::Override {
+        action: "sing".to_owned(),
+        shown_as: crate::domain::ShownAs::AgentAction,
+        thought_disposition: crate::domain::ThoughtDisposition::Kept,
+    });
+    play.play_script(&mut house, &[]);
+    assert_eq!((asked_again(&play).1, last(&play)), (vec!["sing".to_owned()], None));
+}
+
 /// Regression: prose without a label became a thought and was answered "OK.", though RCI's code takes each reply for an action.
 #[test]
 fn prose_without_a_label_is_an_action_of_an_unknown_form() {
@@ -279,6 +314,8 @@ fn the_instruction_and_the_check_of_forms_follow_the_pages_actions() {
 #[test]
 fn the_presets_on_web_pages_have_rcis_view_and_actions() {
     let rows = crate::catalog::published_results();
+    let mut of_rci = rows.iter().filter(|row| row.method == "rci");
+    assert!(of_rci.all(|row| row.settings.get("form_ends") == Some(&json!(true))));
     let mut of_pages =
         rows.iter().filter(|row| row.method == "rci" && row.environments().contains("miniwob")).peekable();
     assert!(of_pages.peek().is_some());

@@ -159,7 +159,7 @@ impl BranchCheck {
                     // Where the forms of actions are checked, prose without a label is an action of an unknown form.
                     Some(parsed)
                         if parsed.is_unlabelled
-                            && self.state.settings().form_retries > 0
+                            && self.state.settings().checks_forms()
                             && (&None, &parsed.thought) == (thought, action) => {}
                     Some(parsed) => problems.push(format!(
                         "the reply is parsed as {}, but the proposal is {}",

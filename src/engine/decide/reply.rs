@@ -32,7 +32,7 @@ impl Engine {
         let retries = self.open_step(step).map_or(0, Step::unusable_since_draft);
         if u64::from(retries) < self.state.settings().form_retries
             && !self.is_drafted(step)
-            && parsed.action.as_ref().is_some_and(|action| !(self.policy.has_known_form)(&self.state, action))
+            && parsed.action.as_ref().is_some_and(|action| !self.has_known_form(action))
         {
             return Some("the action has none of the forms that the instruction lists".to_owned());
         }
@@ -56,10 +56,10 @@ impl Engine {
     }
 
     /// Takes prose for an action where the forms of actions are checked: in RCI's public code each reply is one. It has none of
-    /// the forms, so it is asked for again, and the environment rejects it after that. As a thought it would be answered.
+    /// the forms, so it is asked for again, and after that the environment rejects it or the episode ends. As a thought it would be answered.
     fn with_checked_form(&self, mut parsed: ParsedActorReply) -> ParsedActorReply {
-        let has_unknown_form = |text: &String| !(self.policy.has_known_form)(&self.state, text);
-        if self.state.settings().form_retries > 0
+        let has_unknown_form = |text: &String| !self.has_known_form(text);
+        if self.state.settings().checks_forms()
             && parsed.is_unlabelled
             && parsed.thought.as_ref().is_some_and(has_unknown_form)
         {
@@ -67,6 +67,10 @@ impl Engine {
             parsed.complaints.clear();
         }
         parsed
+    }
+
+    pub(in crate::engine) fn has_known_form(&self, action: &str) -> bool {
+        (self.policy.has_known_form)(&self.state, action)
     }
 
     fn open_step(&self, step: u32) -> Option<&Step> {

@@ -1,12 +1,12 @@
 //! RCI's settings.
 
 use crate::domain::SettingOrigin::{BuiltIn, Code};
-use crate::domain::common_settings::{FORM_RETRIES, GROUNDING};
+use crate::domain::common_settings::{FORM_ENDS, FORM_RETRIES, GROUNDING};
 use crate::domain::{DefaultValue, SettingSpec, TypedSetting};
 
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] =
-    &[PLAN_FIRST.spec, ERCI.spec, GROUNDING.spec, FORM_RETRIES.spec, PLAN_STEPS.spec];
+    &[PLAN_FIRST.spec, ERCI.spec, GROUNDING.spec, FORM_RETRIES.spec, FORM_ENDS.spec, PLAN_STEPS.spec];
 
 pub const PLAN_FIRST: TypedSetting<bool> = TypedSetting::switch(
     "plan_first",

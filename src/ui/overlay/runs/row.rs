@@ -21,6 +21,7 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
         EndReason::PlanEnd => "plan",
+        EndReason::UnknownForm => "form",
         EndReason::RepeatedAdvice => "advice",
         EndReason::Loop => "loop",
         EndReason::Person => "person",
