@@ -78,6 +78,12 @@ pub trait Method: Send + Sync {
         add_all_lessons(state, reply)
     }
 
+    /// Returns what to record before a person starts an episode: the last chance to look at the steps of the episode before it. All
+    /// intents must be ones that only write. The default implementation does nothing.
+    fn before_manual_episode(&self, _state: &State) -> Vec<Intent> {
+        Vec::new()
+    }
+
     /// Returns what to do with the result of a job. All intents must be ones that only write, and one of them must record
     /// that the job has ended, so that `next` doesn't request it again. The default implementation does nothing.
     fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {

@@ -43,6 +43,10 @@ impl Method for WithCalibration {
         self.active_method(state).on_mentor_reply(state, reply)
     }
 
+    fn before_manual_episode(&self, state: &State) -> Vec<Intent> {
+        self.active_method(state).before_manual_episode(state)
+    }
+
     fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {
         self.active_method(state).on_computed(state, computed)
     }

@@ -19,8 +19,8 @@ mod search;
 mod text_steering;
 
 pub(crate) use history::{
-    budget_labels, describe_evaluation, histories as search_histories, job_position, prompter_labels,
-    run_notes,
+    budget_labels, describe_evaluation, histories as search_histories, is_manual_attempt, job_position,
+    prompter_labels, run_notes,
 };
 pub(crate) use instruct::compute_instruction;
 pub use text_steering::read_advice;
@@ -92,18 +92,41 @@ impl Method for Dora {
         intents
     }
 
+    fn before_manual_episode(&self, state: &State) -> Vec<Intent> {
+        let Some(mut search) = Search::read(state) else { return Vec::new() };
+        let mut intents = Vec::new();
+        // An attempt that just ended is counted now, because its steps are gone afterwards.
+        if let Some(ended) = search.task(state).and_then(|task| uncounted_attempt(state, &search, task)) {
+            let lacks_advice = !self.due_advice(state, ended).is_empty();
+            if let Some(now) = &mut search.now {
+                now.assisted |= lacks_advice;
+            }
+            (search, intents) = count_attempt(state, search, ended);
+        }
+        search.manual.push(state.next_episode_number());
+        intents.push(search.store());
+        intents
+    }
+
     fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {
         let Some(search) = Search::read(state) else { return Vec::new() };
         match computed.job.name.as_str() {
             NEXT_POINTS => {
-                let (found, mut intents) =
-                    read_result::<Choice>(state, computed, "one random vector is tried instead");
+                let (found, mut intents) = read_result::<Choice>(
+                    state,
+                    computed,
+                    ("There are no new vectors", "one random vector is tried instead"),
+                );
                 intents.push(search.with_chosen(state, found).store());
                 intents
             }
             INSTRUCT => {
+                let instead = match active_instruction(state) {
+                    Some(_) => "the one in force stays",
+                    None => "a plain one is used",
+                };
                 let (instructed, mut intents) =
-                    read_result::<Instructed>(state, computed, "the last instruction stays in force");
+                    read_result::<Instructed>(state, computed, ("There is no new instruction", instead));
                 intents.extend(if search.now.is_some() {
                     replace_instruction(state, search, instructed)
                 } else {
@@ -145,35 +168,37 @@ impl Dora {
         let Some(ended) = uncounted_attempt(state, &search, task) else {
             return vec![start_attempt(state, &search, now, task)];
         };
-        if !ended.won && !ended.reason.is_env_failure() && !state.is_answered(ADVICE) {
-            let intents = mentor::ask_mentor(self, self.rules, state, ADVICE);
-            // Empty without a mentor.
-            if !intents.is_empty() {
-                return intents;
-            }
+        let advice = self.due_advice(state, ended);
+        if !advice.is_empty() {
+            return advice;
         }
-        count_attempt(state, search.clone(), ended)
+        let (search, mut intents) = count_attempt(state, search.clone(), ended);
+        intents.push(search.store());
+        intents
+    }
+
+    /// Returns what asks for the advice after an attempt; nothing if none is due, or without a mentor.
+    fn due_advice(&self, state: &State, ended: &EpisodeSummary) -> Vec<Intent> {
+        if ended.won || ended.reason.is_env_failure() || state.is_answered(ADVICE) {
+            return Vec::new();
+        }
+        mentor::ask_mentor(self, self.rules, state, ADVICE)
     }
 }
 
-/// Reads the result of a job. Where it can't be read, the intents record why, and what happens `instead`.
+/// Reads the result of a job. Where it can't be read, the intents record what is `missing` and why, and what happens `instead`.
 fn read_result<T: DeserializeOwned>(
     state: &State,
     computed: &Computed<'_>,
-    instead: &str,
+    (missing, instead): (&str, &str),
 ) -> (Option<T>, Vec<Intent>) {
-    match computed.result.map(T::deserialize) {
+    let why = match computed.result.map(T::deserialize) {
+        Some(Ok(result)) => return (Some(result), Vec::new()),
+        Some(Err(why)) => format!(", because the result can't be read ({why})"),
         // A person continues without a job that has failed or was cancelled.
-        None => {
-            (None, add_objective(state, format!("No result of the job {}: {instead}.", computed.job.name)))
-        }
-        Some(Ok(result)) => (Some(result), Vec::new()),
-        Some(Err(why)) => {
-            let text =
-                format!("The result of the job {} can't be read ({why}): {instead}.", computed.job.name);
-            (None, add_objective(state, text))
-        }
-    }
+        None => String::new(),
+    };
+    (None, add_objective(state, format!("{missing}{why}: {instead}.")))
 }
 
 /// Ends a run whose memory can't be read, once the reason is recorded. The memory stays as it is.
@@ -192,11 +217,11 @@ fn add_objective(state: &State, text: String) -> Vec<Intent> {
     add_lesson(state, (ReflectionKind::Progress, Author::Symbolic), text, OBJECTIVE, String::new())
 }
 
-/// Returns the episode that has just ended, if it is an attempt that the search hasn't counted. A person may have started an
-/// episode of another task in between.
+/// Returns the episode that has just ended, if it is an attempt that the search has made and not counted yet.
 fn uncounted_attempt<'a>(state: &'a State, search: &Search, task: &Task) -> Option<&'a EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
-    (ended.number > search.counted && ended.task.key() == task.key()).then_some(ended)
+    let is_own = !search.manual.contains(&ended.number) && ended.task.key() == task.key();
+    (ended.number > search.counted && is_own).then_some(ended)
 }
 
 fn start_attempt(state: &State, search: &Search, now: &Evaluation, task: &Task) -> Intent {
@@ -205,8 +230,8 @@ fn start_attempt(state: &State, search: &Search, now: &Evaluation, task: &Task) 
     Intent::StartEpisode { task, trial: before as u32 + 1, role: EpisodeRole::Test }
 }
 
-/// Counts an attempt, and records the reward after the last task of an evaluation.
-fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> Vec<Intent> {
+/// Counts an attempt. Returns the search, and the intents that record the reward after the last task of an evaluation.
+fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> (Search, Vec<Intent>) {
     let last_answer = state
         .episode
         .as_deref()
@@ -216,9 +241,8 @@ fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> Vec<I
     let ends_early = state.early_stop(&ended.task).is_some_and(|advice| advice.episode == ended.number);
     let attempts = if ends_early { 0 } else { state.setting(ATTEMPTS) };
     let (search, evaluated) = search.count_attempt(state, ended.won, reward, attempts);
-    let mut intents = evaluated.map_or_else(Vec::new, |reward| record_reward(state, &search, &reward));
-    intents.push(search.store());
-    intents
+    let intents = evaluated.map_or_else(Vec::new, |reward| record_reward(state, &search, &reward));
+    (search, intents)
 }
 
 /// Adds the result of the last evaluation to the lane of the objective.
@@ -278,7 +302,7 @@ fn describe_length_scales(all: &[f64]) -> String {
     }
 }
 
-/// Puts an instruction in force and begins its evaluation. Without a result the last one stays in force.
+/// Puts an instruction in force and begins its evaluation. Without a result the one in force stays, or a plain one is used.
 fn begin_evaluation(state: &State, search: Search, instructed: Option<Instructed>) -> Vec<Intent> {
     let old = || state.pool.active_of_kind(ReflectionKind::Instruction);
     let kind = ReflectionKind::Instruction;

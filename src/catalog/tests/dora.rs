@@ -4,7 +4,7 @@ use crate::catalog::fixture::{TestRun, test_spec};
 use crate::catalog::{find_method, lesson_note, search_histories};
 use crate::domain::{
     Autonomy, EpisodeSummary, Job, JobContext, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec,
-    SettingOrigin, StepResult,
+    Scope, SettingOrigin, StepResult,
 };
 use crate::engine::{Cause, Command, Effect, Event, Input, LessonCommand, Reply, State};
 use crate::prompt::render;
@@ -384,9 +384,9 @@ fn a_memory_that_cannot_be_read_ends_the_run_with_the_reason_and_stays() {
 #[test]
 fn a_result_that_cannot_be_read_is_noted_with_the_reason() {
     let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1))];
-    for (name, noted) in [
-        ("dora.next_points", "one random vector is tried instead"),
-        ("dora.instruct", "the last instruction stays in force"),
+    for (name, missing, noted) in [
+        ("dora.next_points", "There are no new vectors", "one random vector is tried instead"),
+        ("dora.instruct", "There is no new instruction", "a plain one is used"),
     ] {
         let mut play = TestRun::new(run(&[("a", PUT)], &settings));
         play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
@@ -401,10 +401,11 @@ fn a_result_that_cannot_be_read_is_noted_with_the_reason() {
         assert_eq!(assisted, usize::from(name == "dora.instruct"), "{done:?}");
         assert_eq!(done.len() - assisted, distinct_texts(&json!(done)) - assisted, "{done:?}");
         let objective = state.pool.active_of_kind(ReflectionKind::Progress);
-        let notes: Vec<_> = objective.filter(|note| note.text().text.contains(name)).collect();
+        let notes: Vec<_> = objective.filter(|note| note.text().text.starts_with(missing)).collect();
         assert_eq!(notes.len(), 1);
         let text = &notes[0].text().text;
-        assert!(text.contains("can't be read (") && text.contains(noted), "{text}");
+        assert!(text.contains("can't be read (") && text.ends_with(&format!("): {noted}.")), "{text}");
+        assert!(!text.contains("dora."), "{text}");
     }
 }
 
@@ -596,6 +597,105 @@ fn an_instruction_pinned_in_one_type_of_tasks_leaves_the_next_one_alone() {
     );
 }
 
+/// When a person starts an attempt of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ManualStart {
+    /// On the end card: the run is paused, and the search has neither asked for advice nor counted the attempt.
+    EndCard,
+    /// After the advice about the first attempt.
+    Advice,
+    /// After the instruction of the second evaluation.
+    Instruction,
+}
+
+/// Plays a search whose attempts are all lost, but for one that a person starts.
+fn play_with_manual_attempt(start: Option<ManualStart>) -> TestRun {
+    let settings =
+        [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(2)), ("intrinsic_dim", json!(2))];
+    let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+    play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+    let (mut lost, mut actor) = (|_: Option<&str>| a_room(), |_: &State| Some("look".to_owned()));
+    let Some(start) = start else {
+        play.play_script_in(&mut lost, &["look"; 200]);
+        return play;
+    };
+    let is_next = |call: &Effect| match (start, call) {
+        (ManualStart::EndCard, Effect::StepWorld { .. }) => true,
+        (ManualStart::Advice, Effect::Ask { prompt, .. }) => prompt.question.is_some(),
+        (ManualStart::Instruction, Effect::Compute { job, .. }) => job.name == "dora.instruct",
+        _ => false,
+    };
+    let skipped = usize::from(start == ManualStart::Instruction);
+    play.command(Command::Run);
+    for _ in 0..=skipped {
+        while !play.state().calls.values().any(is_next) {
+            assert!(play.advance(&mut lost, &mut actor), "{start:?}");
+        }
+        if skipped == 1 && play.state().ended_episodes.is_empty() {
+            assert!(play.advance(&mut lost, &mut actor));
+        }
+    }
+    play.command(Command::Pause);
+    while play.advance(&mut lost, &mut actor) {}
+    let ended = play.state().ended_episodes.len();
+    assert_eq!(ended, if start == ManualStart::Instruction { 2 } else { 1 });
+    let task = play.state().episode.as_deref().unwrap().task.clone();
+    play.command(Command::BeginEpisode(Box::new(task)));
+    let mut won = |action: Option<&str>| {
+        let mut result = a_room();
+        (result.done, result.won) = (action.is_some(), action.is_some());
+        result
+    };
+    play.command(Command::Run);
+    while play.state().ended_episodes.len() == ended {
+        assert!(play.advance(&mut won, &mut actor), "{start:?}");
+    }
+    assert!(play.state().ended_episodes.last().unwrap().won);
+    let method = find_method("dora").unwrap();
+    let labels = (method.trial_labels)(play.state(), "trial 2", "-");
+    assert_eq!(labels, ["trial 2 - not counted by the search", "not counted"]);
+    if start == ManualStart::EndCard {
+        let text = LessonText::plain("Look below.");
+        let advice = LessonCommand::Add {
+            kind: ReflectionKind::Advice,
+            scope: Scope::Task,
+            text,
+            rule: None,
+            parents: Vec::new(),
+            transition: None,
+            evidence: String::new(),
+            pinned: false,
+        };
+        play.command(Command::Lesson(advice));
+        let advice = play.state().pool.get(&last_id(&play, ReflectionKind::Advice)).unwrap();
+        assert_eq!(lesson_note(play.state(), advice).as_deref(), Some("of no evaluation"));
+    }
+    play.play_script_in(&mut lost, &["look"; 200]);
+    assert!(play.state().run_over);
+    play
+}
+
+/// Regression: an attempt that a person had started between two attempts of an evaluation was counted as one of them, in place of
+/// the one before it if that was on the end card.
+#[test]
+fn an_attempt_that_a_person_starts_is_not_one_of_the_search() {
+    let untouched = play_with_manual_attempt(None);
+    let done = |play: &TestRun| play.state().memory["done"].as_array().unwrap().clone();
+    let attempts = untouched.state().ended_episodes.len();
+    for start in [ManualStart::EndCard, ManualStart::Advice, ManualStart::Instruction] {
+        let play = play_with_manual_attempt(Some(start));
+        assert_eq!(play.state().ended_episodes.len(), attempts + 1, "{start:?}");
+        let solved = done(&play).iter().any(|done| done["performance"] != json!(0.0));
+        assert!(!solved, "{start:?}: {:?}", done(&play));
+        // Without its advice an attempt isn't what the search evaluates.
+        let is_assisted = done(&play)[0].get("assisted").is_some();
+        assert_eq!(is_assisted, start == ManualStart::EndCard, "{start:?}");
+        if !is_assisted {
+            assert_eq!(done(&play), done(&untouched), "{start:?}");
+        }
+    }
+}
+
 /// Plays on with this many replies of the actor; the jobs that `compute` knows have its results.
 fn drive(play: &mut TestRun, replies: usize, mut compute: impl FnMut(&State, &Job) -> Option<Value>) {
     let mut environment = |_: Option<&str>| a_room();
@@ -737,34 +837,48 @@ fn the_searches_of_earlier_types_are_kept_for_pictures() {
     assert_eq!(search_histories(play.state()).len(), 1);
 }
 
-/// Regression: who continued without the next vectors was told nowhere that a random one is tried.
-#[test]
-fn continuing_without_the_next_vectors_is_recorded() {
+/// Plays until a job is computed for the given time, and continues without its result. Returns the newest record of the search.
+fn give_up_job(name: &str, time: usize) -> (TestRun, String) {
     let settings =
         [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1)), ("intrinsic_dim", json!(2))];
     let mut play = TestRun::new(run(&[("a", PUT)], &settings));
     play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
-    let is_asked = |play: &TestRun| {
-        play.state()
-            .calls
-            .values()
-            .any(|call| matches!(call, Effect::Compute { job, .. } if job.name == "dora.next_points"))
-    };
     let mut environment = |_: Option<&str>| a_room();
     let mut actor = |_: &State| Some("look".to_owned());
     play.command(Command::Run);
-    while !is_asked(&play) {
-        assert!(play.advance(&mut environment, &mut actor), "the search chooses vectors");
+    while jobs(&play, name).len() < time {
+        assert!(play.advance(&mut environment, &mut actor), "{name} is computed");
     }
     play.command(Command::Cancel);
     play.command(Command::GiveUp);
     let newest = play.state().pool.active_of_kind(ReflectionKind::Progress).last().unwrap();
-    let said = &newest.text().text;
-    assert!(
-        said.contains("dora.next_points") && said.contains("one random vector is tried instead"),
-        "{said}"
-    );
+    let said = newest.text().text.clone();
+    (play, said)
+}
+
+/// Regression: who continued without the next vectors was told nowhere that a random one is tried.
+#[test]
+fn continuing_without_the_next_vectors_is_recorded() {
+    let (play, said) = give_up_job("dora.next_points", 1);
+    assert_eq!(said, "There are no new vectors: one random vector is tried instead.");
     assert_eq!(play.state().memory["queue"].as_array().unwrap().len(), 1);
+}
+
+/// Regression: who continued without the first instruction was told that the last one stays in force, though there was none, and
+/// the record named the job by its internal name.
+#[test]
+fn continuing_without_an_instruction_says_which_one_is_used() {
+    let in_force = |play: &TestRun| {
+        let instruction = play.state().pool.active_of_kind(ReflectionKind::Instruction).last();
+        instruction.unwrap().text().text.clone()
+    };
+    let (play, said) = give_up_job("dora.instruct", 1);
+    assert_eq!(said, "There is no new instruction: a plain one is used.");
+    assert_eq!(in_force(&play), "Say what went wrong and what to do instead.");
+    let (play, said) = give_up_job("dora.instruct", 2);
+    assert_eq!(said, "There is no new instruction: the one in force stays.");
+    assert_eq!(json!(in_force(&play)), play.state().memory["now"]["text"]);
+    assert_ne!(in_force(&play), "Say what went wrong and what to do instead.");
 }
 
 /// Regression: asking the rules for advice about an attempt without steps did nothing that anyone could see.

@@ -380,14 +380,15 @@ impl Engine {
                 "wait, retry it (r), or continue without its result (L)",
             ));
         }
-        let trial = state.next_trial(task);
-        let mut events = vec![Event::EpisodeStarted {
+        let recorded = self.policy.method.before_manual_episode(state);
+        let mut events = self.intent_events(recorded.iter(), Author::Symbolic, 0);
+        events.push(Event::EpisodeStarted {
             episode: state.next_episode_number(),
             task: Box::new(task.clone()),
-            trial,
+            trial: state.next_trial(task),
             role: EpisodeRole::Test,
             call: CallId(state.next_call),
-        }];
+        });
         self.grant_if_paused(&mut events);
         Ok(events)
     }

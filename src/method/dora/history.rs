@@ -48,6 +48,9 @@ pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<Stri
         None => state.ended_episode(number).map(|ended| (&ended.task, ended.trial))?,
     };
     let search = Search::read(state)?;
+    if search.manual.contains(&number) {
+        return Some("of no evaluation".to_owned());
+    }
     let index = (u64::from(trial.checked_sub(1)?) / state.setting(ATTEMPTS).max(1)) as usize;
     let group = group_of(state, task)?;
     let reward = if group == search.group {
@@ -69,6 +72,11 @@ pub(crate) fn job_position(state: &State, job: &Job) -> Option<String> {
         INSTRUCT => Some(format!("evaluation {evaluation} of at most {planned}")),
         _ => None,
     }
+}
+
+/// Returns whether a person has started an episode, so that the search doesn't count it.
+pub(crate) fn is_manual_attempt(state: &State, episode: u32) -> bool {
+    Search::read(state).is_some_and(|search| search.manual.contains(&episode))
 }
 
 /// Returns which group of tasks a task belongs to.

@@ -48,6 +48,9 @@ pub(super) struct Search {
     pub(super) fits: Vec<FitNote>,
     /// The number of the last episode that was counted.
     pub(super) counted: u32,
+    /// The numbers of the episodes that a person has started. They are no attempts of the search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) manual: Vec<u32>,
     /// Whether the record of the objective says that all texts are known, so that the search ended before its last round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_exhausted: bool,
@@ -165,6 +168,7 @@ impl Search {
             done: Vec::new(),
             fits: Vec::new(),
             counted,
+            manual: Vec::new(),
             is_exhausted: false,
             ended: Vec::new(),
         };
@@ -359,7 +363,9 @@ impl Search {
             let ended = self.ended.iter().cloned().chain([this]).collect();
             // Each type of tasks has instructions of its own, so one that a person has pinned isn't for the next type either.
             let mut intents: Vec<Intent> = own_instructions(state).map(retire).collect();
-            intents.push(Self { ended, ..Self::new(state, self.group + 1) }.store());
+            intents.push(
+                Self { ended, manual: self.manual.clone(), ..Self::new(state, self.group + 1) }.store(),
+            );
             return intents;
         }
         vec![Intent::EndRun]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{Autonomy, ReflectionKind, SettingOrigin, StepResult};
-use crate::engine::Command;
+use crate::engine::{Command, Event};
 use crate::report::document::{Block, start_section, step_section};
 use serde_json::json;
 
@@ -92,4 +92,59 @@ fn exports_have_the_search_for_each_type_of_tasks() {
         assert!(points.len() == 2 && points.iter().all(|point| point["reward"].is_number()), "{search}");
     }
     assert!(searches[0]["points"][1]["reward"].as_f64() > searches[0]["points"][0]["reward"].as_f64());
+}
+
+/// A search's jobs are lines of `run --json`, its attempts have their trial numbers in all lines, and rules that found nothing are in
+/// no transcript.
+#[test]
+fn lines_of_a_search_have_its_jobs_and_trials_but_transcripts_no_empty_reflections() {
+    let mut run = test_spec("dora", &[("a", "")]);
+    for (name, value) in [("n_init", 2), ("rounds", 1), ("batch", 1), ("attempts", 2), ("fit_generations", 5)]
+    {
+        run.settings.set(name, value, SettingOrigin::Flag);
+    }
+    run.limits.steps = 1;
+    let mut play = TestRun::new(run);
+    // The first evaluation wins its second attempt; the second one is lost, and so is the third.
+    let mut attempts = 0;
+    let mut world = |action: Option<&str>| {
+        attempts += u32::from(action.is_some());
+        let won = action.is_some() && attempts == 2;
+        StepResult { observation: "A room.".to_owned(), valid: true, done: won, won, ..StepResult::default() }
+    };
+    play.play_script_in(&mut world, &["look"; 20]);
+    assert!(play.state().run_over);
+    let (mut state, mut transcript, mut lines) = (State::default(), Transcript::default(), Vec::new());
+    let mut empty = 0;
+    for envelope in &play.journal {
+        state.apply(envelope);
+        let line = RunLines::default().event_line(envelope, &state, "s", StepExtras::default);
+        let shown = transcript.event_lines(envelope, &state);
+        if matches!(&envelope.event, Event::Reflected { reflection } if reflection.items.is_empty()) {
+            assert_eq!(shown, "");
+            assert!(line.is_some(), "programs get it");
+            empty += 1;
+        }
+        lines.extend(line.map(|line| serde_json::from_str::<serde_json::Value>(&line).unwrap()));
+    }
+    assert!(empty > 0);
+    let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<_>>();
+    let jobs = of("job");
+    let names: Vec<_> = jobs.iter().map(|job| job["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["dora.instruct", "dora.instruct", "dora.next_points", "dora.instruct"]);
+    let ends = of("job_end");
+    assert_eq!(ends.len(), jobs.len());
+    for (job, end) in jobs.iter().zip(&ends) {
+        assert_eq!((&job["call"], &json!(0)), (&end["call"], &end["millis"]));
+        assert!(job["seq"].as_u64() < end["seq"].as_u64(), "{job} {end}");
+    }
+    for kind in ["episode_start", "episode_end"] {
+        let trials: Vec<_> = of(kind).iter().map(|line| line["trial"].as_u64().unwrap()).collect();
+        assert_eq!(trials, [1, 2, 3, 4, 5, 6], "{kind}");
+    }
+    let text = render_transcript(&play.journal.into_iter().map(Arc::new).collect::<Vec<_>>());
+    assert!(text.contains("job: turning the vector into an instruction"), "{text}");
+    for trial in 1..=6 {
+        assert_eq!(text.matches(&format!(", trial {trial}")).count(), 1, "{text}");
+    }
 }
