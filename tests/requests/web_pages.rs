@@ -124,8 +124,11 @@ fn rci_sends_the_requests_of_its_code_on_one_of_the_pages() {
         assert!(text.contains("- clickxpath [xpath]") && !text.contains("click_element"), "{text}");
         assert!(text.contains("<div id=\"wrap\""), "{text}");
     }
-    // An action by number is asked for again, then refused by the page.
-    let exchanges = play_page(["click_element 3", "click_element 4", XPATH_ACTIONS[0]], &args);
+    // An action by number is asked for again, then it ends the episode; without that, the page refuses it.
+    let by_number = ["click_element 3", "click_element 4", XPATH_ACTIONS[0]];
+    let exchanges = play_page(by_number, &args);
+    assert_eq!(exchanges.iter().filter(|exchange| exchange.is_actor()).count(), 2);
+    let exchanges = play_page(by_number, &[&args[..], &["--set", "form_ends=false"]].concat());
     let reminded =
         exchanges.iter().filter(|exchange| exchange.text().contains("Your last reply was not one of"));
     assert_eq!(reminded.count(), 2);
