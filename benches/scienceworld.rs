@@ -21,7 +21,10 @@ use std::time::Instant;
 
 /// How many steps of an episode are played, and every how many of the recorded episodes are.
 const MAX_STEPS: usize = 40;
-const EVERY: usize = 4;
+const EVERY: usize = 2;
+/// How often each is played, and how often before that, unmeasured: Java compiles what has run for a while.
+const ROUNDS: usize = 2;
+const WARM_ROUNDS: usize = 2;
 
 /// An episode: task, variation and actions.
 struct Episode {
@@ -44,25 +47,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut python =
         std::env::var_os("SCIENCEWORLD_PYTHON").map(|program| start_python(&program)).transpose()?;
     let episodes = read_episodes(&recordings)?;
-    // The first episode is played unmeasured, for the simulators to start and to be compiled.
     let mut seconds = [0.0; 3];
-    for (index, episode) in episodes.iter().chain(&episodes).enumerate() {
-        let mut taken = [
-            play(episode, &options("never"))?,
-            play(episode, &options("every-step"))?,
-            python.as_mut().map(|python| play_in_python(python, episode)).transpose()?.unwrap_or_default(),
-        ];
-        if index == 0 {
-            taken = [0.0; 3];
-        }
-        for (sum, taken) in seconds.iter_mut().zip(taken) {
-            *sum += taken;
+    for round in 0..WARM_ROUNDS + ROUNDS {
+        for episode in &episodes {
+            let taken = [
+                play(episode, &options("never"))?,
+                play(episode, &options("every-step"))?,
+                python
+                    .as_mut()
+                    .map(|python| play_in_python(python, episode))
+                    .transpose()?
+                    .unwrap_or_default(),
+            ];
+            if round >= WARM_ROUNDS {
+                for (sum, taken) in seconds.iter_mut().zip(taken) {
+                    *sum += taken;
+                }
+            }
         }
     }
-    let all: usize = episodes.iter().map(|episode| episode.actions.len()).sum();
-    let steps = (2 * all - episodes[0].actions.len()) as f64;
+    let steps = (ROUNDS * episodes.iter().map(|episode| episode.actions.len()).sum::<usize>()) as f64;
     let [never, listing, reference] = seconds.map(|seconds| steps / seconds);
-    println!("{steps} steps of {} episodes, each played twice", episodes.len());
+    println!(
+        "{steps} steps: {ROUNDS} rounds of {} episodes, after {WARM_ROUNDS} unmeasured ones",
+        episodes.len()
+    );
     println!("without lists       {never:6.1} steps/s");
     println!("lists at every step {listing:6.1} steps/s");
     if let Some(mut python) = python {
