@@ -30,6 +30,10 @@ pub(super) struct EnvironmentReport {
     task: String,
     seed: u64,
     steps: usize,
+    /// How many episodes these are.
+    episodes: usize,
+    /// Whether the environment has understood any of the actions.
+    understood: bool,
     /// What it says about itself.
     claims_deterministic: bool,
     /// What was seen.
@@ -69,7 +73,7 @@ pub(super) struct EnvironmentReport {
 struct Difference {
     /// `the same process` or `a new process`.
     played_in: &'static str,
-    /// 0 is the reset.
+    /// Counted over all episodes; 0 is the first reset.
     step: usize,
     action: Option<String>,
     before: String,
@@ -89,10 +93,10 @@ enum CapabilityState {
     Failed,
 }
 
-/// One attempt: what was done and what was answered.
+/// One attempt: what was done and what was answered. An episode that is over is followed by the next one.
 struct Attempt {
-    actions: Vec<String>,
-    /// The first is that of the reset.
+    /// `None` is a reset.
+    actions: Vec<Option<String>>,
     answers: Vec<StepResult>,
     listed: Vec<usize>,
     open: Duration,
@@ -101,32 +105,59 @@ struct Attempt {
     listing: Duration,
 }
 
+impl Attempt {
+    fn step_count(&self) -> usize {
+        self.actions.iter().flatten().count()
+    }
+
+    fn episode_count(&self) -> usize {
+        self.actions.len() - self.step_count()
+    }
+
+    /// Returns whether the environment has understood any of the actions.
+    fn has_valid_steps(&self) -> bool {
+        self.actions.iter().zip(&self.answers).any(|(action, answer)| action.is_some() && answer.valid)
+    }
+}
+
 /// Opens an environment and plays: the actions given, else random ones.
 fn play(
     task: &Task,
     options: &TaskOptions,
     seed: u64,
-    given: Option<&[String]>,
+    given: Option<&[Option<String>]>,
 ) -> Result<(Attempt, Box<dyn Environment>), EnvError> {
     let start = Instant::now();
     let mut world = worlds::open(task, options)?;
     let open = start.elapsed();
     let start = Instant::now();
-    let mut answers = vec![world.reset()?];
-    let reset = start.elapsed();
+    let first = world.reset()?;
     let mut attempt = Attempt {
-        actions: Vec::new(),
-        answers: Vec::new(),
+        actions: vec![None],
+        answers: vec![first],
         listed: Vec::new(),
         open,
-        reset,
+        reset: start.elapsed(),
         stepping: Duration::ZERO,
         listing: Duration::ZERO,
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let can_list = world.info().listing_cost != ListingCost::Costly || world.admissible().is_ok();
-    for step in 0..STEPS {
-        if answers.last().is_some_and(|answer| answer.done) {
+    loop {
+        let is_over = attempt.answers.last().is_some_and(|answer| answer.done);
+        let resets = match given.map(|actions| actions.get(attempt.actions.len())) {
+            Some(Some(action)) => action.is_none(),
+            // An episode that its reset ends has no steps.
+            None if attempt.step_count() < STEPS && attempt.actions.last() != Some(&None) => is_over,
+            None if attempt.step_count() < STEPS && !is_over => false,
+            _ => break,
+        };
+        if resets {
+            attempt.answers.push(world.reset()?);
+            attempt.actions.push(None);
+            continue;
+        }
+        if is_over {
             break;
         }
         let mut listed = Vec::new();
@@ -143,20 +174,18 @@ fn play(
             attempt.listed.push(listed.len());
             listed.sort();
         }
-        let action = match given {
-            Some(actions) => match actions.get(step) {
-                Some(action) => action.clone(),
-                None => break,
-            },
-            None if listed.is_empty() => COMMON_ACTIONS[step % COMMON_ACTIONS.len()].to_owned(),
+        let action = match given.and_then(|actions| actions[attempt.actions.len()].clone()) {
+            Some(action) => action,
+            None if listed.is_empty() => {
+                COMMON_ACTIONS[attempt.step_count() % COMMON_ACTIONS.len()].to_owned()
+            }
             None => listed.swap_remove((random.next_u64() % listed.len() as u64) as usize),
         };
         let start = Instant::now();
-        answers.push(world.step(&action)?);
+        attempt.answers.push(world.step(&action)?);
         attempt.stepping += start.elapsed();
-        attempt.actions.push(action);
+        attempt.actions.push(Some(action));
     }
-    attempt.answers = answers;
     Ok((attempt, world))
 }
 
@@ -178,7 +207,9 @@ fn compare(first: &Attempt, other: &Attempt, played_in: &'static str) -> Option<
         before.observation != after.observation && sorted(&before.observation) == sorted(&after.observation)
     });
     let (before, after) = describe_difference(before, after);
-    let action = step.checked_sub(1).and_then(|index| first.actions.get(index).cloned());
+    let action = first.actions.get(step).cloned().flatten();
+    let before_it = &first.actions[..(step + 1).min(first.actions.len())];
+    let step = before_it.iter().flatten().count();
     Some(Difference { played_in, step, action, before, after, other_order })
 }
 
@@ -215,7 +246,12 @@ fn describe_difference(before: Option<&StepResult>, after: Option<&StepResult>) 
 }
 
 /// Takes a snapshot after the first step, restores it at the end, and repeats the later steps.
-fn try_snapshot(world: &mut dyn Environment, actions: &[String]) -> Result<CapabilityState, EnvError> {
+fn try_snapshot(
+    world: &mut dyn Environment,
+    actions: &[Option<String>],
+) -> Result<CapabilityState, EnvError> {
+    // Those of the first episode.
+    let actions: Vec<&String> = actions.iter().skip(1).map_while(Option::as_ref).collect();
     let Some((first, later)) = actions.split_first() else { return Ok(CapabilityState::Absent) };
     world.reset()?;
     world.step(first)?;
@@ -297,12 +333,14 @@ pub(super) fn check_environment(
     };
     let (has_hint, hint_error) = outcome(hint);
     let tasks = worlds::list_tasks(env, &Selection::default(), &options).map(|tasks| tasks.len()).ok();
-    let (steps, lists) = (first.actions.len(), first.listed.len());
+    let (steps, lists) = (first.step_count(), first.listed.len());
     let report = EnvironmentReport {
         name: env.to_owned(),
         task: task.id.clone(),
         seed: task.seed,
         steps,
+        episodes: first.episode_count(),
+        understood: first.has_valid_steps(),
         claims_deterministic,
         deterministic: difference.is_none(),
         difference,
@@ -337,8 +375,11 @@ fn millis(duration: Duration) -> f64 {
 
 /// Returns the rows of the text.
 fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
-    let ended =
-        if report.steps < STEPS { ", then the episode was over (--task checks another task)" } else { "" };
+    let ended = match report.episodes {
+        _ if report.steps < STEPS => ", then the episode was over (--task checks another task)".to_owned(),
+        0 | 1 => String::new(),
+        count => format!(", {}", pluralize(count as u64, "episode")),
+    };
     let played = format!(
         "{} of task {}, seed {}{ended}",
         pluralize(report.steps as u64, "random step"),
@@ -357,6 +398,11 @@ fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
         (state, detail.to_owned())
     };
     let determinism = match &report.difference {
+        None if !report.understood && report.steps > 0 => (
+            CheckStatus::Warning,
+            format!("the same answers three times, but it understood none of the actions: {played}"),
+            "it lists none, so some common words were tried: this says little; `retrospect play` shows what it understands",
+        ),
         None if report.claims_deterministic => {
             (CheckStatus::Ok, format!("the same answers three times: {played}"), "")
         }
@@ -384,7 +430,7 @@ fn describe(report: &EnvironmentReport) -> Vec<CheckResult> {
             (state, detail, hint)
         }
     };
-    let (list_state, list_detail) = match report.actions {
+    let (list_state, list_detail) = match report.actions.filter(|count| *count > 0) {
         Some(count) if report.lists_change_world => {
             let count = pluralize(count as u64, "action");
             let why = "listing them changes what comes later, so a copy is asked, and only for a person";
@@ -433,7 +479,7 @@ mod tests {
     fn attempt(texts: &[&str]) -> Attempt {
         let answer = |text: &&str| StepResult { observation: (*text).to_owned(), ..StepResult::default() };
         Attempt {
-            actions: (1..texts.len()).map(|step| format!("action {step}")).collect(),
+            actions: (0..texts.len()).map(|step| (step > 0).then(|| format!("action {step}"))).collect(),
             answers: texts.iter().map(answer).collect(),
             listed: Vec::new(),
             open: Duration::ZERO,
@@ -464,6 +510,18 @@ mod tests {
         assert_eq!((found.before.as_str(), found.after.as_str()), ("...1", "...2"));
     }
 
+    /// Regression: an episode that its first action ended was all that was compared.
+    #[test]
+    fn steps_of_several_episodes_are_compared() {
+        let options = TaskOptions::default();
+        let tasks = worlds::list_tasks("hotpotqa", &Selection::default(), &options).unwrap();
+        let task = tasks.into_iter().next().unwrap();
+        let (first, _) = play(&task, &options, 3, None).unwrap();
+        assert_eq!(first.step_count(), STEPS, "{:?}", first.actions);
+        let (second, _) = play(&task, &options, 3, Some(&first.actions)).unwrap();
+        assert_eq!((&first.actions, &first.answers), (&second.actions, &second.answers));
+    }
+
     /// Regression: a program without snapshots was told that its snapshots aren't used.
     #[test]
     fn only_snapshots_that_there_are_are_called_unused() {
@@ -476,6 +534,8 @@ mod tests {
                 task: "1".to_owned(),
                 seed: 0,
                 steps: 10,
+                episodes: 1,
+                understood: true,
                 claims_deterministic: false,
                 deterministic: true,
                 difference: None,
