@@ -30,8 +30,17 @@ fn without_times(trunk: &Path) -> Store {
 
 /// Compares the screen at the end of a session's trunk with the pictures of this name.
 pub(crate) fn check_pictures(name: &str, trunk: &Path) {
+    for (width, height, screen) in screens(trunk) {
+        insta::with_settings!({ prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen);
+        });
+    }
+}
+
+/// Returns the screen at the end of a session's trunk in each size, with width and height.
+pub(crate) fn screens(trunk: &Path) -> Vec<(u16, u16, String)> {
     let store = without_times(trunk);
-    for (width, height) in SIZES {
+    let draw = |(width, height)| {
         let model = Model { size: (width, height), ..Model::default() };
         let context = Context {
             frame: &FrameData::at(&store, Cursor::Live),
@@ -43,9 +52,8 @@ pub(crate) fn check_pictures(name: &str, trunk: &Path) {
         };
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let missing = Compositor::default().draw(&model, &context, &mut ViewCache::default(), &mut buffer);
-        assert!(missing.is_empty(), "{name}: the picture lacks parts of the past");
-        insta::with_settings!({ prepend_module_to_snapshot => false }, {
-            insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen_text(&buffer));
-        });
-    }
+        assert!(missing.is_empty(), "the picture lacks parts of the past");
+        (width, height, screen_text(&buffer))
+    };
+    SIZES.map(draw).into()
 }

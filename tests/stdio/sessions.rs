@@ -147,6 +147,40 @@ fn a_task_that_the_program_does_not_have_is_a_sentence() {
     played.end();
 }
 
+/// The program says that it has restored a snapshot, hasn't, and shows nothing by which that could be seen. So a snapshot is only
+/// used where a recorded answer comes after it, and its answers are compared.
+#[test]
+fn going_back_with_a_program_whose_snapshots_lie_is_right() {
+    for step in [1, 2] {
+        let root = tempfile::tempdir().unwrap();
+        let mut played = begin(root.path(), "east-4", &options("lies_unseen", None, long_limits()));
+        assert_eq!(walk(&mut played, 3), [""; 0]);
+        let mut honest =
+            retrospect::driver::worlds::open(&task("east-4"), &options("", None, long_limits())).unwrap();
+        played.check_fork(step, "wait", honest.as_mut());
+        played.end();
+    }
+}
+
+/// Whatever field of a reply has control sequences: no cell of the screen has one.
+#[cfg(feature = "tui")]
+#[test]
+fn control_sequences_in_any_field_reach_no_cell_of_the_screen() {
+    let root = tempfile::tempdir().unwrap();
+    let mut played = begin(root.path(), "east-4", &options("marks_all_texts", None, long_limits()));
+    for action in ["east", "sing", "east"] {
+        played.act(action);
+    }
+    for (width, height, screen) in super::pictures::screens(&played.session.trunk()) {
+        let is_control = |c: char| c.is_control() && c != '\n';
+        assert!(!screen.contains(is_control), "{width}x{height}: {screen:?}");
+        assert!(screen.contains("You are in cell 2."), "{width}x{height}:\n{screen}");
+    }
+    let journal = std::fs::read_to_string(played.session.trunk()).unwrap();
+    assert!(journal.contains("title"), "the texts aren't marked");
+    played.end();
+}
+
 #[cfg(feature = "tui")]
 #[test]
 fn the_screen_shows_an_episode() {
