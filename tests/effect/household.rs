@@ -128,8 +128,9 @@ fn elsewhere_with(text: &str, pairs: u32, arms: Arms) -> Measurement {
     let timeline = session();
     let lesson = lesson(text);
     let run = timeline.head().run.clone().unwrap();
+    // In the order of `--tasks 'normal/*/1-20'`.
     let kinds = ["put", "look", "clean", "heat", "cool", "two"];
-    let ids = kinds.iter().flat_map(|kind| (1..=20).map(move |n| format!("normal/{kind}/{n}")));
+    let ids = (1..=20).flat_map(|n| kinds.map(|kind| format!("normal/{kind}/{n}")));
     let tasks: Vec<Task> =
         ids.map(|id| worlds::find("household", &id, &TaskOptions::default()).unwrap()).collect();
     let start = FreshStart {
