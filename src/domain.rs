@@ -54,7 +54,10 @@ pub use lesson::{
 };
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
-pub use measured_effect::{AskedAt, DeterministicFact, EffectStart, MeasuredEffect, percent_interval};
+pub use measured_effect::{
+    AskedAt, DeterministicFact, EffectStart, MeasuredEffect, MeasuredWording, WordingComparison,
+    percent_interval,
+};
 pub use model_switch::with_model;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;

@@ -1,6 +1,6 @@
 //! What a measurement says about a lesson, kept with the lesson.
 
-use super::{AdviceCounts, BranchId, LessonId, Seq, pluralize};
+use super::{AdviceCounts, BranchId, LessonId, LessonText, Seq, pluralize};
 use serde::{Deserialize, Serialize};
 
 /// Where the episodes of a measurement begin.
@@ -65,6 +65,54 @@ impl DeterministicFact {
     }
 }
 
+/// What another wording of the lesson did, measured with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredWording {
+    #[serde(flatten)]
+    pub text: LessonText,
+    /// Its comparisons with the lesson's own wording and with no lesson, as far as there are pairs.
+    pub compared: Vec<WordingComparison>,
+}
+
+/// A comparison of the arm `edited` with another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WordingComparison {
+    pub arms: (String, String),
+    /// Of a fact, the number of tasks.
+    pub pairs: u64,
+    /// Pairs in which the first arm did better.
+    pub b: u64,
+    /// Pairs in which the second arm did better.
+    pub c: u64,
+    /// The mean difference; `None` for a fact, and where pairs have no bounded difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// The running interval of the mean difference.
+    pub low: f64,
+    pub high: f64,
+    /// `None` if it gets none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+}
+
+impl WordingComparison {
+    /// Describes it: `edited - with +35 % [10, 60] · 12 : 1 · 30 pairs, no verdict`.
+    pub fn describe(&self) -> String {
+        let difference = self.difference.map_or_else(String::new, |difference| {
+            format!("{:+} % {} · ", percent(difference), percent_interval(self.low, self.high))
+        });
+        format!(
+            "{} - {} {difference}{} : {} · {}, {}",
+            self.arms.0,
+            self.arms.1,
+            self.b,
+            self.c,
+            pluralize(self.pairs, "pair"),
+            self.verdict.as_deref().unwrap_or("no verdict")
+        )
+    }
+}
+
 /// The result of a measurement of a lesson, as it is kept in a session and in a pool file (`docs/EFFECT.md`). Words such as the
 /// verdict are those of the measurement's log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +164,9 @@ pub struct MeasuredEffect {
     /// results of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<LessonId>,
+    /// What another wording did that was measured with it. `None` if there was none, and in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<MeasuredWording>,
     /// Whether the method reflected during the episodes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
@@ -244,10 +295,26 @@ impl MeasuredEffect {
         Some(counts.describe_arms(&self.arms.0, &self.arms.1))
     }
 
+    /// Describes what another wording did that was measured with it; `None` if there was none. `present` is the lesson's text, which may be
+    /// this wording by now: `this wording, as another one of version 1 here: edited - with +35 % ..., no verdict; edited - without ...`.
+    pub fn describe_edited(&self, present: &LessonText) -> Option<String> {
+        let edited = self.edited.as_ref()?;
+        let compared: Vec<String> = edited.compared.iter().map(WordingComparison::describe).collect();
+        let (version, place) = (self.version, self.describe_place_and_start());
+        let lead = if edited.text == *present {
+            format!("this wording, as another one of version {version}{place}")
+        } else {
+            let solution = edited.text.solution.as_deref().map_or_else(String::new, |s| format!(" -> {s}"));
+            format!("another wording of version {version}{place}, \"{}{solution}\"", edited.text.text)
+        };
+        Some(format!("{lead}: {}", compared.join("; ")))
+    }
+
     /// Returns whether another result has the same numbers of the same measurement, whatever the day, and whenever it was asked for.
     /// What only one of them has, because an earlier version kept the other, makes no difference.
     pub fn is_same_result(&self, other: &Self) -> bool {
         let advice = self.advice.and(other.advice);
+        let have_wordings = self.edited.is_some() && other.edited.is_some();
         // Start and task follow from the measurement's id.
         let normalize = |result: &Self| Self {
             date: String::new(),
@@ -256,6 +323,7 @@ impl MeasuredEffect {
             task: None,
             asked: None,
             beside: Vec::new(),
+            edited: result.edited.clone().filter(|_| have_wordings),
             ..result.clone()
         };
         normalize(self) == normalize(other)
@@ -357,6 +425,7 @@ impl MeasuredEffect {
             margin: 0.1,
             verdict: "helped".to_owned(),
             beside: Vec::new(),
+            edited: None,
             live: false,
             model: "rules".to_owned(),
             profile: String::new(),

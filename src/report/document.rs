@@ -126,7 +126,12 @@ impl<'a> Document<'a> {
             scope: enum_name(&lesson.scope),
             status: enum_name(&lesson.status),
             parents: format_parents(&self.0.parent_numbers(lesson)),
-            measured: self.0.measured(lesson).into_iter().map(measured_line).collect(),
+            measured: self
+                .0
+                .measured(lesson)
+                .into_iter()
+                .map(|result| measured_line(result, lesson))
+                .collect(),
         };
         self.0.lessons().into_iter().map(entry).collect()
     }
@@ -164,10 +169,12 @@ fn describe_origin(lesson: &Lesson) -> String {
 }
 
 /// Returns a line about a measurement: `measured +20 % elsewhere [12, 27] · 120 pairs: helped (with - without, ...)`.
-fn measured_line(result: &MeasuredEffect) -> String {
-    let advice = result.describe_advice().map_or_else(String::new, |counts| format!("; {counts}"));
+fn measured_line(result: &MeasuredEffect, lesson: &Lesson) -> String {
+    let more = [result.describe_advice(), result.describe_edited(lesson.text())].into_iter().flatten();
+    let more: Vec<String> = more.map(|text| format!("; {text}")).collect();
+    let more = more.concat();
     format!(
-        "measured {}: {} ({}){advice}",
+        "measured {}: {} ({}){more}",
         result.describe(),
         result.describe_verdict(),
         result.describe_measurement()

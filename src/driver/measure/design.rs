@@ -198,6 +198,7 @@ impl Measurement {
             counting,
             keep: Keep::default(),
             asked: None,
+            edited: edited_text(&design.arms),
             retries: false,
         };
         plan.effect = identity(&plan);
@@ -215,6 +216,15 @@ impl Measurement {
         self.config.actor = actor;
         self
     }
+}
+
+/// Returns the text of the arm with another wording, if there is one.
+fn edited_text(arms: &[Arm]) -> Option<LessonText> {
+    let mut changes = arms.iter().filter(|arm| arm.name == EDITED).flat_map(|arm| &arm.changes);
+    changes.find_map(|change| match change {
+        PoolChange::Text(_, text) => Some(text.clone()),
+        PoolChange::Off(_) => None,
+    })
 }
 
 /// Returns the id of a measurement: a hash of everything that makes it this measurement. Its size, its budget and its shards

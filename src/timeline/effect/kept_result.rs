@@ -1,7 +1,9 @@
 //! What of a measurement is kept with its lessons.
 
-use super::{Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, MeasuredLesson, Verdict};
-use crate::domain::{LessonId, MeasuredEffect};
+use super::{
+    Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope, Exploratory, MeasuredLesson, Verdict,
+};
+use crate::domain::{LessonId, MeasuredEffect, MeasuredWording, WordingComparison};
 
 /// Returns what is kept of a result with each measured lesson: nothing without pairs, nor of a shard. `date` is the day, as
 /// `2026-11-20`.
@@ -9,14 +11,48 @@ pub fn kept_results(plan: &EffectPlan, result: &EffectResult, date: &str) -> Vec
     if plan.shard.is_some() {
         return Vec::new();
     }
-    // What another wording or a placebo did isn't the lesson's effect.
+    // What another wording or a placebo did isn't the lesson's effect; the wording's stands beside it.
     let own = result.contrasts.iter().filter(|contrast| is_about_lesson(contrast));
     // Of several lessons, each has its own contrast, in their order; those of groups follow.
     let contrasts = plan.lessons.iter().zip(own);
     contrasts
         .filter(|(_, contrast)| contrast.judged.pairs > 0)
-        .map(|(lesson, contrast)| (lesson.id.clone(), measured_effect(plan, lesson, contrast, date)))
+        .map(|(lesson, contrast)| {
+            let edited = measured_wording(plan, result);
+            (lesson.id.clone(), MeasuredEffect { edited, ..measured_effect(plan, lesson, contrast, date) })
+        })
         .collect()
+}
+
+/// Returns what another wording did, if there was one.
+fn measured_wording(plan: &EffectPlan, result: &EffectResult) -> Option<MeasuredWording> {
+    let text = plan.edited.clone()?;
+    let is_of_wording =
+        |contrast: &&ContrastResult| contrast.judged.contrast.first == "edited" && contrast.judged.pairs > 0;
+    let compare = |contrast: &ContrastResult| {
+        let judged = &contrast.judged;
+        let is_fact = contrast.fact.is_some();
+        let verdict = match contrast.exploratory {
+            _ if is_fact => Some("deterministic".to_owned()),
+            // It follows from the verdicts that it helped.
+            Some(Exploratory::Helped) => Some(Verdict::Helped.to_string()),
+            _ => contrast.has_claim.then(|| judged.verdict.to_string()),
+        };
+        let Contrast { first, second } = judged.contrast.clone();
+        WordingComparison {
+            arms: (first, second),
+            pairs: judged.pairs,
+            b: judged.counts.first_only,
+            c: judged.counts.second_only,
+            difference: judged.difference.filter(|_| !is_fact),
+            low: judged.low,
+            high: judged.high,
+            verdict,
+        }
+    };
+    let compared: Vec<WordingComparison> =
+        result.contrasts.iter().filter(is_of_wording).map(compare).collect();
+    (!compared.is_empty()).then_some(MeasuredWording { text, compared })
 }
 
 /// Returns whether a contrast compares plays with a lesson as it is with plays without it.
@@ -77,6 +113,7 @@ fn measured_effect(
         margin: contrast.margin,
         verdict: verdict.to_string(),
         beside: similar_lessons(plan, lesson, contrast),
+        edited: None,
         live: !plan.frozen,
         model: plan.actor.clone(),
         profile: String::new(),

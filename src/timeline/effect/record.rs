@@ -104,6 +104,9 @@ pub struct EffectPlan {
     /// goes on. `None` if there is no session, or in older logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedAt>,
+    /// The text of the arm `edited`; `None` without this arm, or in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<LessonText>,
     /// In the plan of a continued measurement: whether the pairs that were discarded before are played again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retries: bool,

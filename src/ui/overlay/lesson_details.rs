@@ -90,6 +90,9 @@ impl LessonDetails {
                 add("", role, &counts);
             }
             add("", Role::Muted, &result.describe_measurement());
+            if let Some(edited) = result.describe_edited(lesson.text()) {
+                add("", Role::Lesson, &edited);
+            }
         }
         if has_without {
             add("", Role::Muted, "without: the same prompts without this lesson; all others stay in them");

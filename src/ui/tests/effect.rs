@@ -3,7 +3,7 @@
 use super::{TestScreen, screen_text};
 use crate::domain::{
     AdviceCounts, AskedAt, Author, DeterministicFact, EffectStart, LessonId, LessonOp, LessonText,
-    MeasuredEffect, Seq, Task,
+    MeasuredEffect, MeasuredWording, Seq, Task, WordingComparison,
 };
 use crate::driver::Health;
 use crate::driver::measure::EpisodePlace;
@@ -71,6 +71,7 @@ fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
         counting: 0,
         keep: Keep::default(),
         asked: None,
+        edited: None,
         retries: false,
     }
 }
@@ -573,6 +574,49 @@ fn a_wording_that_did_better_is_taken_with_a_key() {
     assert_eq!(screen.press("t"), [Request::Send(Command::Lesson(edit))]);
     assert!(screen.compositor.overlays().is_empty());
     assert!(screen.model.notice.as_ref().unwrap().text.contains("has the measured wording"));
+}
+
+/// Regression: once the lesson had the other wording, nothing showed what had been measured of it.
+#[test]
+fn the_numbers_of_a_taken_wording_are_shown() {
+    for (width, height) in [(200, 60), (120, 36)] {
+        let (mut screen, query) = opened(width, height);
+        let text = LessonText::plain("Look twice.");
+        let answer = changed(finished(&query).0, |shown| {
+            let compared = WordingComparison {
+                arms: ("edited".to_owned(), "with".to_owned()),
+                pairs: 119,
+                b: 31,
+                c: 2,
+                difference: Some(0.24),
+                low: 0.1,
+                high: 0.36,
+                verdict: Some("helped".to_owned()),
+            };
+            let edited = MeasuredWording { text: text.clone(), compared: vec![compared] };
+            shown.columns[1].kept.as_mut().unwrap().edited = Some(edited);
+        });
+        screen.send(answer);
+        screen.press("Esc");
+        let previous = screen.frame_data().head.pool.get(&query.lesson).unwrap().text().clone();
+        let op = LessonOp::Edit { id: query.lesson.clone(), previous, text };
+        let edit = Event::LessonChanged { op: Box::new(op), author: Author::Person };
+        screen.fixture.write(Cause::Person, edit);
+        let requests = screen.press("%");
+        let [Request::PlanEffect(again)] = requests.as_slice() else { panic!("{requests:?}") };
+        screen.send(UiMessage::Answer(progress(again, EffectPhase::Idle, 0)));
+        let panel = screen_text(&screen.draw());
+        screen.press("Esc");
+        screen.model.selected_lane = screen.model.selected_lane.or(Some(0));
+        show_lesson(&mut screen, &query);
+        screen.press("Enter");
+        for shown in [panel, screen_text(&screen.draw())] {
+            let words = words_of(&shown);
+            for part in ["this wording, as another one of version 1", "+24 % [10, 36]", "31 : 2"] {
+                assert!(words.contains(part), "{part} at {width}x{height}: {shown}");
+            }
+        }
+    }
 }
 
 /// Regression: another wording ended without a word on whether it helps at all.

@@ -1,7 +1,9 @@
 //! The fold and the schedule of measurements with made-up episodes.
 
 use super::{EffectLog, NextRecord};
-use crate::domain::{AdviceCounts, AskedAt, BranchId, EffectStart, LessonId, LessonText, Seq, Task};
+use crate::domain::{
+    AdviceCounts, AskedAt, BranchId, EffectStart, LessonId, LessonText, MeasuredEffect, Seq, Task,
+};
 use crate::timeline::effect::{
     COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan,
     EffectRecord, EffectResult, EffectScope, EpisodeSlot, Exploratory, ExtraCalls, Keep, MeasuredLesson,
@@ -50,6 +52,7 @@ fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
         counting: 0,
         keep: Keep::default(),
         asked: None,
+        edited: None,
         retries: false,
     }
 }
@@ -549,7 +552,25 @@ fn another_wording_is_compared_with_none_outside_of_the_claims() {
     assert_eq!(levels, [0.05, 0.025, 0.025], "the claims share as without it");
     let episodes = |log: &EffectLog| log.totals().episodes;
     assert_eq!(episodes(&log), 51 * 4, "no episode is played for it");
-    assert!(kept_results(&plan, &result, "2026-11-20").iter().all(|(_, kept)| kept.arms.0 == "with"));
+    let kept = kept_results(&plan, &result, "2026-11-20");
+    assert!(
+        kept.len() == 1 && kept[0].1.arms.0 == "with" && kept[0].1.edited.is_none(),
+        "an older log has no text"
+    );
+    // Regression: what it did was kept nowhere, so its numbers were gone once the lesson had its text.
+    let text = LessonText::plain("Look twice.");
+    let with_text = EffectPlan { edited: Some(text.clone()), ..plan.clone() };
+    assert!(with_text.is_same_measurement(&plan));
+    let kept = &kept_results(&with_text, &result, "2026-11-20")[0].1;
+    let numbers = "edited - with +100 % [77, 100] · 51 : 0 · 51 pairs, no verdict; edited - without +100 % [80, 100] · 51 : 0 · 51 pairs, no verdict";
+    let expected = [
+        (&text, format!("this wording, as another one of version 1: {numbers}")),
+        (&plan.lessons[0].text, format!("another wording of version 1, \"Look twice.\": {numbers}")),
+    ];
+    for (present, expected) in expected {
+        assert_eq!(kept.describe_edited(present), Some(expected));
+    }
+    assert_eq!(serde_json::from_str::<MeasuredEffect>(&serde_json::to_string(kept).unwrap()).unwrap(), *kept);
     // Its numbers are the fold of the log, wherever it was killed.
     for killed_after in (0..records.len()).step_by(17) {
         let begun = std::iter::once(EffectRecord::Planned(Box::new(plan.clone())));

@@ -20,6 +20,8 @@ impl EffectPlan {
             task_blocks: Vec::new(),
             keep: Keep::default(),
             asked: None,
+            // Its pool is identified by a hash, as in older logs.
+            edited: None,
             retries: false,
             ..self.clone()
         }
@@ -61,6 +63,7 @@ impl EffectPlan {
             task_blocks: longer.task_blocks.clone(),
             keep: other.keep,
             asked: self.asked.clone().or_else(|| other.asked.clone()),
+            edited: self.edited.clone().or_else(|| other.edited.clone()),
             retries: other.retries,
             ..self.clone()
         }

@@ -63,8 +63,14 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         let place = |result: &MeasuredEffect| {
             (result.version, result.column.clone(), result.start.clone(), result.live)
         };
-        let is_repeated =
-            |index: usize| results.iter().skip(index + 1).any(|later| place(later) == place(results[index]));
+        let is_repeated = |index: usize| {
+            let result = results[index];
+            let has_wording = |later: &MeasuredEffect| {
+                let text = |of: &MeasuredEffect| of.edited.as_ref().map(|edited| edited.text.clone());
+                result.edited.is_none() || text(result) == text(later)
+            };
+            results.iter().skip(index + 1).any(|later| place(later) == place(result) && has_wording(later))
+        };
         for (index, result) in results.iter().enumerate() {
             if is_repeated(index) {
                 continue;
@@ -75,6 +81,10 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
             };
             let text = format!("measured before: {of}{}, {}", result.describe(), result.describe_verdict());
             lines.extend(paragraph((Role::Muted, ""), Role::Lesson, &text, columns));
+            if let Some(edited) = lesson.and_then(|lesson| result.describe_edited(lesson.text())) {
+                let text = format!("measured before: {edited}");
+                lines.extend(paragraph((Role::Muted, ""), Role::Lesson, &text, columns));
+            }
         }
     }
     if is_side_by_side {
