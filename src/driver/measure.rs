@@ -26,7 +26,7 @@ pub use design::{
 };
 pub use estimate::{Detectable, Estimate};
 pub use log_file::{LOG_NAME, LogFile, LogFileError, read_log};
-pub use merge::{MergeError, merge_logs, missing_shards};
+pub use merge::{MergeError, is_earlier_part, merge_logs, missing_shards};
 pub use moment::{MomentError, moment_before_step};
 pub use outage::ServerOutage;
 pub use player::Wanted;

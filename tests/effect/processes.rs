@@ -1,5 +1,7 @@
 //! The same with the real program: killed, out of disk space, and in eight processes.
 
+use retrospect::driver::measure::{merge_logs, read_log};
+use retrospect::timeline::effect::EffectRecord;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -293,6 +295,46 @@ fn a_merged_result_stays_with_the_lesson_in_the_pool() {
     lessons(one.path(), &[&measure[..], &edited].concat());
     let whole = std::fs::read(find_log(one.path(), "log.jsonl").unwrap()).unwrap();
     assert!(merged == whole, "{}", String::from_utf8_lossy(&merged));
+}
+
+/// Regression: the log of an older version's merge, which lacked a shard, kept the complete one from being written.
+#[test]
+fn a_complete_merge_replaces_the_log_of_a_partial_one() {
+    let dir = tempfile::tempdir().unwrap();
+    for shard in ["1/2", "2/2"] {
+        let tasks = ["--env", "household", "--tasks", "normal/put/1-4", "--pairs", "4", "--keep-going"];
+        let lesson = ["effect", "--text", "Look.", "--placebo", "none", "--shard", shard];
+        lessons(dir.path(), &[&lesson[..], &tasks].concat());
+    }
+    let logs =
+        [1, 2].map(|n| find_log(dir.path(), &format!("shard-{n}-of-2.jsonl")).unwrap().display().to_string());
+    let merged = Path::new(&logs[0]).with_file_name("log.jsonl");
+    let merge = || {
+        let merge = ["lessons", "effect", "--merge", &logs[0], &logs[1]];
+        let output = program(dir.path()).args(merge).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    merge();
+    let complete = std::fs::read_to_string(&merged).unwrap();
+    let part = merge_logs(&[("1".to_owned(), read_log(Path::new(&logs[0])).unwrap())]).unwrap();
+    let lines = |records: &[EffectRecord]| -> String {
+        records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
+    };
+    let part = lines(&part);
+    assert!(part.contains("its shard never ran") && !complete.starts_with(&part), "{part}");
+    std::fs::write(&merged, &part).unwrap();
+    assert!(!merge().contains("not replaced"));
+    assert_eq!(std::fs::read_to_string(&merged).unwrap(), complete);
+    // A play that the logs don't have is never lost.
+    let other = part.lines().find(|line| line.contains("effect_episode")).unwrap();
+    let number = |pair: u32| format!("\"pair\":{pair},");
+    let own = (1..=4).map(number).find(|own| other.contains(own.as_str())).unwrap();
+    let more = format!("{part}{}\n", other.replace(&own, &number(9)));
+    std::fs::write(&merged, &more).unwrap();
+    let said = merge();
+    assert!(said.contains("not replaced") && said.contains("move that file away and merge again"), "{said}");
+    assert_eq!(std::fs::read_to_string(&merged).unwrap(), more);
 }
 
 /// Calibrates on a task of each type into `pool.jsonl`, and plays another task with that pool. Returns the session that was played.

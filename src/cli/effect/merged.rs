@@ -3,7 +3,7 @@
 use super::output::ResultPrinter;
 use super::{Measured, log_error};
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::driver::measure::{LOG_NAME, merge_logs, missing_shards, read_log};
+use crate::driver::measure::{LOG_NAME, is_earlier_part, merge_logs, missing_shards, read_log};
 use crate::files;
 use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn merge(paths: &[PathBuf], printer: &mut ResultPrinter<'_>) -> Resul
     {
         // The log of one process is judged as it is.
         if !paths.contains(&path) {
-            write_log(&path, &records, printer)?;
+            write_log(&path, &records, &logs, printer)?;
         }
     }
     let mut log: Option<EffectLog> = None;
@@ -49,8 +49,13 @@ pub(super) fn merge(paths: &[PathBuf], printer: &mut ResultPrinter<'_>) -> Resul
     Ok(Measured { plan: log.plan().clone(), result: EffectResult::from_log(&log) })
 }
 
-/// Writes the merged log, unless a log is there that says more.
-fn write_log(path: &Path, records: &[EffectRecord], printer: &mut ResultPrinter<'_>) -> Result<(), CliError> {
+/// Writes the merged log, unless a log is there that says more than the merged ones.
+fn write_log(
+    path: &Path,
+    records: &[EffectRecord],
+    logs: &[(String, Vec<EffectRecord>)],
+    printer: &mut ResultPrinter<'_>,
+) -> Result<(), CliError> {
     let mut bytes = Vec::new();
     for record in records {
         bytes.extend(serde_json::to_vec(record).unwrap_or_default());
@@ -58,9 +63,11 @@ fn write_log(path: &Path, records: &[EffectRecord], printer: &mut ResultPrinter<
     }
     if path.exists() {
         let known = read_log(path).map_err(|error| log_error(&error))?;
-        if known.len() > records.len() || known.iter().zip(records).any(|(a, b)| a != b) {
-            let path = path.display();
-            printer.out().print_note(&format!("{path}: not replaced, it has other records than these logs"));
+        if !records.starts_with(&known) && !is_earlier_part(&known, logs, records) {
+            printer.out().print_note(&format!(
+                "{}: not replaced, it has records that these logs don't have; to write the merged log, move that file away and merge again",
+                path.display()
+            ));
             return Ok(());
         }
     }

@@ -106,6 +106,35 @@ pub fn missing_shards(logs: &[(String, Vec<EffectRecord>)]) -> (Vec<u32>, u32) {
     ((1..=count).filter(is_missing).collect(), count)
 }
 
+/// Returns whether a log is an earlier merge of some of these logs, from when shards were missing, and tells nothing of its plays that they
+/// don't tell. `merged` is the complete merge of the logs; it takes the place of such a log.
+pub fn is_earlier_part(
+    known: &[EffectRecord],
+    logs: &[(String, Vec<EffectRecord>)],
+    merged: &[EffectRecord],
+) -> bool {
+    // Only a merge has pairs of shards that never ran.
+    let is_absent =
+        |record: &EffectRecord| matches!(record, EffectRecord::Discarded(pair) if pair.arm.is_empty());
+    let mut collected = Collected::default();
+    let have_all = logs.iter().all(|(name, records)| collected.add(name, records).is_ok());
+    let episodes = collected.episodes.len();
+    let is_told = |record: &EffectRecord| match record {
+        EffectRecord::Discarded(pair) => is_absent(record) || collected.discarded_pair(pair.pair).is_some(),
+        _ => true,
+    };
+    // Which sizes were asked for after a look is told by the plans.
+    let (old, new) = (sizes(known), sizes(merged));
+    let continues = old.len() <= new.len()
+        && old.iter().zip(&new).all(|(a, b)| a.is_same_measurement(b) && size(a) == size(b));
+    known.iter().any(is_absent)
+        && known.iter().all(is_told)
+        && continues
+        && have_all
+        && collected.add("", known).is_ok()
+        && collected.episodes.len() == episodes
+}
+
 impl Collected {
     fn add(&mut self, name: &str, records: &[EffectRecord]) -> Result<(), MergeError> {
         for record in records {
