@@ -347,7 +347,8 @@ pub fn several_lessons_remarks(plan: &EffectPlan) -> Vec<String> {
     std::iter::once(limit.to_owned()).chain(groups).collect()
 }
 
-/// Returns what a reader of the numbers must know: that calls failed, or that nothing could be won.
+/// Returns what a reader of the numbers must know: that calls failed, that nothing could be won, or that the arms' rates are of different
+/// pairs.
 pub fn remarks(outcome: Outcome, result: &EffectResult) -> Vec<String> {
     let sum = |count: fn(&ArmResult) -> u64| result.arms.iter().map(count).sum::<u64>();
     let (failed, all) = (sum(|arm| arm.failed_calls), sum(|arm| arm.episodes));
@@ -364,6 +365,16 @@ pub fn remarks(outcome: Outcome, result: &EffectResult) -> Vec<String> {
     if needs_wins && counted >= FLOOR_PAIRS && result.arms.iter().all(|arm| arm.won == 0) {
         remarks.push(
             "no play was won, with the lesson or without: no harm could be seen here, and help only if it had been enough to win"
+                .to_owned(),
+        );
+    }
+    let mut played = result.arms.iter().map(|arm| arm.episodes).filter(|episodes| *episodes > 0);
+    if let Some(first) = played.next()
+        && played.any(|episodes| episodes != first)
+    {
+        remarks.push(
+            "an arm is played no further once its comparisons are decided, so the arms' wins are of different numbers of pairs; each \
+             difference is of pairs that both of its arms played"
                 .to_owned(),
         );
     }
@@ -672,6 +683,23 @@ mod tests {
         }
         let discarded = EffectResult { discarded: FLOOR_PAIRS, ..floor };
         assert!(remarks(Outcome::Success, &discarded).is_empty(), "nothing was played");
+    }
+
+    /// Regression: an arm that was played no further after its verdict stood beside the others as if its rate were of the same pairs.
+    #[test]
+    fn rates_of_different_numbers_of_pairs_say_so() {
+        let arm = |name: &str, episodes| ArmResult {
+            name: name.to_owned(),
+            won: episodes / 2,
+            episodes,
+            failed_calls: 0,
+            rate: None,
+        };
+        for (without, said) in [(20, 0), (8, 1), (0, 0)] {
+            let arms = vec![arm("with", 20), arm("without", without), arm("placebo", 20)];
+            let measured = EffectResult { arms, ..result(Verdict::Helped, None) };
+            assert_eq!(remarks(Outcome::Success, &measured).len(), said, "{without} plays");
+        }
     }
 
     /// Regression: the end said that all pairs were played, although some had been discarded.

@@ -1,9 +1,10 @@
 //! What a deterministic agent shows: a fact about each task, not a sample. Every further round over the tasks is a copy of the first.
 
-use super::{EffectLog, PairLog};
+use super::{ContrastLog, EffectLog, PairLog};
 use crate::domain::{AdviceCounts, AdviceEffect, Attempts, DeterministicFact, EndReason};
 use crate::timeline::effect::record::{EffectEpisode, EffectScope};
 use crate::timeline::effect::{Difference, EpisodeResult, Outcome, PairCounts};
+use std::collections::BTreeSet;
 
 /// What both arms of a contrast did, by task.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,8 +68,8 @@ impl EffectLog {
         self.plan.arms().into_iter().all(|arm| (1..=repeats).all(|repeat| same(arm, repeat)))
     }
 
-    /// Returns how many recorded episodes of an arm were won, and how many there are, in the counted pairs. Of copies, the first
-    /// counts.
+    /// Returns how many recorded episodes of an arm were won, and how many there are, in the pairs that a contrast with this arm counts:
+    /// once they have verdicts, it is played no further. Of copies, the first counts.
     pub fn wins(&self, arm: &str) -> (u64, u64) {
         let episodes = self.counted_episodes(arm);
         episodes.fold((0, 0), |(won, all), episode| (won + u64::from(episode.won), all + 1))
@@ -80,11 +81,15 @@ impl EffectLog {
         self.counted_episodes(arm).filter(is_failed).count() as u64
     }
 
-    /// Returns the episodes of an arm in the counted pairs, without copies of a task's first one.
+    /// Returns the episodes of an arm in the pairs that a contrast with it counts, without copies of a task's first one. What another job
+    /// was playing when the arm wasn't needed any more is in no such pair.
     fn counted_episodes<'a>(&'a self, arm: &'a str) -> impl Iterator<Item = &'a EffectEpisode> {
         let (rounds, repeats) =
             if self.is_deterministic { (1, self.tasks_in_round()) } else { (usize::MAX, u32::MAX) };
-        let episodes = self.counted_pairs().take(rounds).flat_map(move |pair| pair.episodes_of(arm));
+        let contrasts = self.contrasts.iter().filter(|contrast| contrast.contrast.has_arm(arm));
+        let numbers: BTreeSet<u32> = contrasts.flat_map(ContrastLog::pairs).map(|pair| pair.pair).collect();
+        let pairs = numbers.into_iter().take(rounds).filter_map(|number| self.pairs.get(&number));
+        let episodes = pairs.flat_map(move |pair| pair.episodes_of(arm));
         episodes.filter(move |episode| episode.repeat <= repeats)
     }
 

@@ -108,6 +108,39 @@ fn run(mut log: EffectLog, wins: impl Fn(&EpisodeSlot) -> Option<bool>) -> (Effe
     (log, records)
 }
 
+/// Regression: with several jobs, a play of an arm that was no longer needed counted in its rate.
+#[test]
+fn an_arm_has_the_plays_of_the_pairs_that_its_comparisons_count() {
+    // The lesson helps at once; the placebo wins some pairs, so its comparison takes longer.
+    let wins =
+        |slot: &EpisodeSlot| slot.arm == "with" || slot.arm == "placebo" && slot.pair.is_multiple_of(3);
+    let arms = |jobs: usize| {
+        let mut log = EffectLog::new(plan(60, THREE_ARMS));
+        let mut in_progress: Vec<EpisodeSlot> = Vec::new();
+        loop {
+            match log.next(&in_progress, jobs) {
+                NextRecord::Play(slots) => in_progress.extend(slots),
+                NextRecord::Write(record) => {
+                    log.apply(*record);
+                    continue;
+                }
+                NextRecord::Wait => {}
+                NextRecord::Done => break,
+            }
+            if in_progress.len() == jobs || !matches!(log.next(&in_progress, jobs), NextRecord::Play(_)) {
+                let ended = in_progress.remove(0);
+                log.apply(episode(&ended, wins(&ended)));
+            }
+        }
+        ["with", "without", "placebo"].map(|arm| log.wins(arm))
+    };
+    let [with, without, placebo] = arms(1);
+    assert_eq!((without, with.1 == placebo.1 && with.1 > 8), ((0, 8), true), "{with:?} {placebo:?}");
+    for jobs in 2..=6 {
+        assert_eq!(arms(jobs), [with, without, placebo], "{jobs} jobs");
+    }
+}
+
 #[test]
 fn a_measurement_stops_when_its_verdict_is_decided() {
     // Eight one-sided wins in a row decide at level 0.05.
