@@ -98,7 +98,7 @@ pub use similarity::{WordCounts, lower_case_words};
 pub use step::{
     ActionDraft, DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition,
 };
-pub use step_result::{ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, StepResult, merge_patch};
+pub use step_result::{ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};
 pub use tool_call::ToolCall;
 pub use trial_info::TrialInfo;

@@ -85,6 +85,15 @@ pub trait Environment: Send {
     /// [`EnvError`] if the environment itself fails.
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError>;
 
+    /// Executes an action after which the run ends the episode, because a limit allows no other. The result may also have what is
+    /// kept of an episode's end, such as a picture in [`StepResult::truth`].
+    ///
+    /// # Errors
+    /// The same as [`Environment::step`].
+    fn last_step(&mut self, action: &str) -> Result<StepResult, EnvError> {
+        self.step(action)
+    }
+
     /// Returns the actions that the environment would accept now, in its own order.
     ///
     /// # Errors

@@ -360,7 +360,11 @@ impl Driver {
                 let request = if *admissible_only {
                     EnvRequest::AnswerWithList(*call, self.engine.state.unchanged_result())
                 } else {
-                    EnvRequest::Step(*call, action.clone())
+                    EnvRequest::Step {
+                        call: *call,
+                        action: action.clone(),
+                        is_last: self.engine.state.is_last_step_allowed(),
+                    }
                 };
                 self.send_env_request(request, PendingRequest::Call(*call));
             }

@@ -10,7 +10,12 @@ pub(super) enum EnvRequest {
     /// Open the task's environment and reset it.
     Reset(CallId, Task, TrialInfo),
     /// Execute an action.
-    Step(CallId, String),
+    Step {
+        call: CallId,
+        action: String,
+        /// Whether the run ends the episode after it.
+        is_last: bool,
+    },
     /// Answer a step with the admissible actions, without changing the environment.
     AnswerWithList(CallId, StepResult),
     /// Return the admissible actions, for a person.

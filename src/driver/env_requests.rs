@@ -27,7 +27,7 @@ impl Driver {
         let limits = self.deadlines_of(&request);
         let deadline = match &request {
             EnvRequest::Reset(..) | EnvRequest::Rebuild(_) => limits.open,
-            EnvRequest::Step(..) | EnvRequest::Lookahead { list: None, .. } => limits.step,
+            EnvRequest::Step { .. } | EnvRequest::Lookahead { list: None, .. } => limits.step,
             EnvRequest::AnswerWithList(..)
             | EnvRequest::Admissible
             | EnvRequest::Barrier

@@ -93,7 +93,7 @@ pub(super) enum AnswerTarget {
 impl EnvRequest {
     pub(super) fn answer_target(&self) -> AnswerTarget {
         match self {
-            Self::Reset(call, ..) | Self::Step(call, _) | Self::AnswerWithList(call, _) => {
+            Self::Reset(call, ..) | Self::Step { call, .. } | Self::AnswerWithList(call, _) => {
                 AnswerTarget::Call(*call)
             }
             Self::Rebuild(rebuild) => AnswerTarget::Rebuild(rebuild.number),
@@ -138,8 +138,8 @@ pub(super) fn execute(
         EnvRequest::Reset(call, task, trial) => {
             answer(call, cache.reset(open, &task, trial).map(|result| (result, Vec::new())))
         }
-        EnvRequest::Step(call, action) => {
-            answer(call, cache.step(&action).map(|result| (result, Vec::new())))
+        EnvRequest::Step { call, action, is_last } => {
+            answer(call, cache.step(&action, is_last).map(|result| (result, Vec::new())))
         }
         EnvRequest::AnswerWithList(call, result) => {
             answer(call, cache.query(|w| w.admissible()).map(|admissible| (result, admissible)))

@@ -130,9 +130,9 @@ impl SnapshotCache {
         Ok(result)
     }
 
-    /// Executes an action in the open environment.
-    pub(super) fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        self.with_open_world(|cached| cached.step(action))
+    /// Executes an action in the open environment. `is_last` says whether the run ends the episode after it.
+    pub(super) fn step(&mut self, action: &str, is_last: bool) -> Result<StepResult, EnvError> {
+        self.with_open_world(|cached| cached.step(action, is_last))
     }
 
     /// Returns whether listing the actions would change the open environment.
@@ -258,7 +258,7 @@ impl SnapshotCache {
         for (step, sent, recorded) in plan.actions.iter().skip(from) {
             // The deadline applies to one answer, however many are replayed.
             let stepped = on_step(*step).map_err(|why| EnvError::Died { what: why });
-            match stepped.and_then(|()| self.step(sent)) {
+            match stepped.and_then(|()| self.step(sent, false)) {
                 Ok(result) if first.is_none() => {
                     first = find_difference(recorded, &result).map(|d| (*step, d));
                 }
@@ -274,8 +274,8 @@ impl SnapshotCache {
 }
 
 impl CachedWorld {
-    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let result = self.world.step(action)?;
+    fn step(&mut self, action: &str, is_last: bool) -> Result<StepResult, EnvError> {
+        let result = if is_last { self.world.last_step(action) } else { self.world.step(action) }?;
         self.history = extend_hash(self.history, action, &compared_result(&result));
         self.depth += 1;
         if self.depth.is_multiple_of(self.spacing) {

@@ -16,6 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("nothing is left of a killed program", nothing_is_left_of_a_killed_program),
     ("a killed run is resumed and nothing is left of it", a_killed_run_is_resumed),
     ("going back thirty steps", going_back_thirty_steps),
+    ("an episode that a limit ends has a picture", an_episode_that_a_limit_ends_has_a_picture),
 ];
 
 /// The solution of a task whose sections open slowly, so that a step can be interrupted.
@@ -94,6 +95,25 @@ fn a_killed_run_is_resumed() {
     let args = "run --env miniwob --task click-collapsible-2/3 --task use-autocomplete/1 --actor rules --mentor none \
                 --method react --max-steps 8";
     check_killed_run(&args.split_whitespace().collect::<Vec<_>>(), 2);
+}
+
+/// Regression: only an episode that its page ended had one. A difference of pictures is none of the environment.
+fn an_episode_that_a_limit_ends_has_a_picture() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |line: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(line.split_whitespace()).env("RETROSPECT_CONFIG_DIR", home.path());
+        let output = command.env("RETROSPECT_SESSIONS", home.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{line}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        text
+    };
+    let steps = "run --env miniwob --task click-collapsible-2/3 --actor rules --mentor none --method react --headless --max-steps";
+    let picture = "alt=\"screenshot at the end of episode 1\" src=\"data:image/png;base64,iVBOR";
+    run(&format!("{steps} 1"));
+    let page = run("export --last --format html");
+    assert!(page.contains("lost (step limit)") && page.contains(picture), "{page}");
+    run("verify --last");
 }
 
 /// Goes thirty steps back and continues with another action. Boxes can be ticked and unticked for ever.

@@ -1,7 +1,7 @@
 //! Checks one branch event by event, against the events before, the environment and this program's own results.
 
 use super::accepted::AcceptedDifferences;
-use super::difference::describe_difference;
+use super::difference::{describe_difference, without_screenshot};
 use super::recomputation::Recomputation;
 use super::{VerifyReport, WorldObstacle};
 use crate::catalog::{PROGRAM_ENVIRONMENT, find_environment};
@@ -313,7 +313,8 @@ impl BranchCheck {
         seq: Seq,
         report: &mut VerifyReport,
     ) -> Option<String> {
-        let now = now?;
+        let now = now?.map(without_screenshot);
+        let recorded = &without_screenshot(recorded.clone());
         report.observations += 1;
         if let (Ok(result), Some(episode)) = (&now, &self.state.episode)
             && result != recorded

@@ -275,7 +275,10 @@ impl<'a> EpisodePlayer<'a> {
             Effect::StepWorld { call, admissible_only: true, .. } => {
                 EnvRequest::AnswerWithList(call, game.engine.state.unchanged_result())
             }
-            Effect::StepWorld { call, action, admissible_only: false } => EnvRequest::Step(call, action),
+            Effect::StepWorld { call, action, admissible_only: false } => {
+                // Nobody looks at the end of its episodes.
+                EnvRequest::Step { call, action, is_last: false }
+            }
             Effect::Ask { call, prompt } => return self.ask_model(game, call, &prompt),
             Effect::Compute { call, job } => return Ok(compute(game, call, &job)),
             // No call is ever cancelled here.

@@ -95,7 +95,7 @@ fn play(cache: &mut SnapshotCache, open: &OpenWorld, id: &str, steps: u32) -> Re
     let actions = (1..=steps)
         .map(|n| {
             let sent = n.to_string();
-            let result = cache.step(&sent).unwrap();
+            let result = cache.step(&sent, false).unwrap();
             (n, sent, record_of(&result))
         })
         .collect();
@@ -131,9 +131,9 @@ fn any_step_is_a_restore_and_a_few_actions_away_on_every_fork() {
         assert_eq!(cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(())), Ok(()));
         assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING, "{kept_steps}: {steps:?} steps");
         // Another action from there gets its own answer.
-        let other = cache.step("6").unwrap();
+        let other = cache.step("6", false).unwrap();
         let again = cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(()));
-        assert_eq!((again, cache.step("6").unwrap()), (Ok(()), other));
+        assert_eq!((again, cache.step("6", false).unwrap()), (Ok(()), other));
     }
     // After another episode in between.
     play(&mut cache, &open, "b", 200);

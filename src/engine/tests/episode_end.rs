@@ -22,6 +22,34 @@ fn an_actor_that_only_thinks_reaches_a_limit_even_if_thoughts_do_not_count() {
     assert_eq!((ended.reason, harness.state().run_over), (EndReason::StepLimit, true));
 }
 
+/// The environment keeps a picture of the end, so it must learn of the last step before it executes it.
+#[test]
+fn the_last_step_that_a_limit_allows_is_known_before_it_is_executed() {
+    // The limits of steps and moves, whether thoughts count, whether repetitions end the episode; the actor's replies to its end.
+    let cases: [((u32, Option<u32>), bool, bool, &[&str]); 5] = [
+        ((2, None), true, false, &["think: hm", "look"]),
+        ((2, None), false, false, &["think: hm", "look", "think: hm", "go"]),
+        ((1, None), false, false, &["think: a", "think: b", "think: c", "think: d"]),
+        ((9, Some(2)), true, false, &["look", "think: hm", "look"]),
+        ((9, None), true, true, &["go", "look", "look"]),
+    ];
+    for (limits, thoughts_count, loop_detector, replies) in cases {
+        let mut spec = spec_with_tasks(1);
+        ((spec.limits.steps, spec.limits.moves), spec.loop_detector) = (limits, loop_detector);
+        spec.settings.set("thoughts_count", thoughts_count, crate::domain::SettingOrigin::Flag);
+        let mut harness = Harness::with_spec(spec);
+        harness.command(Command::Run).unwrap();
+        harness.reply_as_env(step_result("A room."));
+        for (index, reply) in replies.iter().enumerate() {
+            harness.reply_as_actor(reply);
+            let is_last = harness.state().is_last_step_allowed();
+            harness.reply_as_env(step_result("OK."));
+            assert_eq!(is_last, index + 1 == replies.len(), "{limits:?}: {reply}");
+            assert_eq!(is_last, harness.state().run_over, "{limits:?}: {reply}");
+        }
+    }
+}
+
 /// Regression: a wrong answer was "ended by the environment".
 #[test]
 fn an_episode_that_its_environment_ends_as_lost_says_why_in_its_words() {

@@ -8,7 +8,7 @@ use super::fields::fields_of_text;
 use super::html;
 use super::screenshot::data_url;
 use super::web_driver::{Failure, Target, WebDriver};
-use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, StepResult};
+use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult};
 use crate::env::{EnvError, Environment};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use std::time::Duration;
 /// How long a reset may take, without the start of the browser, and an action, without the pause after it.
 pub(super) const RESET_LIMIT: Duration = Duration::from_secs(60);
 pub(super) const STEP_LIMIT: Duration = Duration::from_secs(60);
+/// How long the picture may take after a step that doesn't end the page's episode. The driver waits for longer than that.
+const SCREENSHOT_LIMIT: Duration = Duration::from_secs(5);
 
 /// The time limit of an episode in milliseconds: a day. Without it a page ends an episode after some seconds, while a
 /// model thinks. It is below the largest number of milliseconds that timers of browsers have.
@@ -271,7 +273,7 @@ impl PageEnvironment {
         self.is_over = state.done;
         if state.done {
             if let Some(url) = self.take_screenshot() {
-                truth["screenshot"] = url.into();
+                truth[SCREENSHOT] = url.into();
             }
             self.raw_reward = state.raw_reward;
             (self.observation, self.numbers) = (String::new(), Vec::new());
@@ -303,13 +305,17 @@ impl PageEnvironment {
         Ok(complain(result, complaint))
     }
 
-    /// Takes a picture of the page as it was when the episode ended. An episode without one is whole, so what goes wrong is not
-    /// reported.
+    /// Takes a picture of the page as it is, without what covers it at the end of its episode. An episode without one is whole, so
+    /// what goes wrong is not reported.
     fn take_screenshot(&mut self) -> Option<String> {
         if !self.options.has_screenshot {
             return None;
         }
+        let is_covered = self.is_over;
         let picture = self.browser.ask(|web| {
+            if !is_covered {
+                return web.screenshot();
+            }
             web.run(SET_COVER, &["none".into()])?;
             let picture = web.screenshot();
             web.run(SET_COVER, &["block".into()])?;
@@ -464,6 +470,17 @@ impl Environment for PageEnvironment {
         thread::sleep(self.options.pause);
         self.wait_until_still()?;
         self.observe(complaint)
+    }
+
+    fn last_step(&mut self, action: &str) -> Result<StepResult, EnvError> {
+        let mut result = self.step(action)?;
+        if !result.done {
+            self.browser.begin(SCREENSHOT_LIMIT);
+            if let Some(url) = self.take_screenshot() {
+                result.truth[SCREENSHOT] = url.into();
+            }
+        }
+        Ok(result)
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {

@@ -46,7 +46,7 @@ pub(super) const PAUSE_OPTION: EnvironmentOption = EnvironmentOption {
 };
 pub(super) const SCREENSHOT_OPTION: EnvironmentOption = EnvironmentOption {
     name: "miniwob.screenshot",
-    meaning: "whether the session keeps a picture of the page at the `end` of each episode, which HTML exports show, or `never`",
+    meaning: "whether the session keeps a picture of the page at the `end` of each episode that the page, a limit of steps or moves or the loop detector ends, which HTML exports show, or `never`",
     values: OptionValues::LocalWords(&["end", "never"]),
     variable: "RETROSPECT_MINIWOB_SCREENSHOT",
 };

@@ -1,6 +1,7 @@
 //! What a person may see of a page beside its elements: its HTML, and its picture at the end of the episode. Both are ground truth,
 //! which the agent never sees.
 
+use crate::domain::SCREENSHOT;
 use serde_json::Value;
 
 /// The beginning of a picture's address that contains the picture itself.
@@ -23,7 +24,7 @@ fn is_picture(url: &str) -> bool {
 
 /// Returns the picture of a page at the end of an episode, as an address for documents. The truth is that of the episode.
 pub fn screenshot_url(truth: &Value) -> Option<&str> {
-    truth.get("screenshot").and_then(Value::as_str).filter(|url| is_picture(url))
+    truth.get(SCREENSHOT).and_then(Value::as_str).filter(|url| is_picture(url))
 }
 
 /// Returns the HTML of the page, shortened as in prompts.
