@@ -20,6 +20,21 @@ impl RunSpec {
         RoleSource::parse(self.provider_spec(role))
     }
 
+    /// Returns whether the rules play. They read each prompt, but nothing is called.
+    pub fn is_played_by_rules(&self) -> bool {
+        self.role_source(ModelRole::Actor) == RoleSource::Rules
+    }
+
+    /// Returns whether the rules play and no model, or recording of one, reflects.
+    pub fn is_without_model(&self) -> bool {
+        self.is_played_by_rules() && !self.role_source(ModelRole::Mentor).replies_as_model()
+    }
+
+    /// Returns what a counted request is called.
+    pub fn request_word(&self) -> &'static str {
+        if self.is_played_by_rules() { "prompt" } else { "call" }
+    }
+
     /// Checks that the provider of a role supports a value of a parameter.
     ///
     /// # Errors

@@ -206,25 +206,28 @@ impl UsageTotals {
         self.mentor_calls > 0 || self.samples.requested > 0 || self.prefetch.wasted.tokens() > 0
     }
 
-    /// Describes the calls and tokens of each model that was called. If samples or unused prefetches belong to them, it
-    /// also says what all of them come to.
-    pub fn describe(&self) -> String {
+    fn describe(&self, is_played_by_rules: bool) -> String {
         let price = |nano: u64| match nano {
             0 => String::new(),
             _ => format!(", cost {}", format_price(nano)),
         };
-        let part = |role: &str, calls: u64, tokens: u64, counts: TokenCounts| {
+        let part = |role: &str, word: &str, calls: u64, tokens: u64, counts: TokenCounts| {
             let cost = price(counts.cost_nano);
             let source = if counts.tokens() == counts.estimated || counts.tokens() == counts.reported {
                 if counts.estimated > 0 { " (estimated)".to_owned() } else { String::new() }
             } else {
                 format!(" ({})", counts.describe())
             };
-            format!("{role} {}, {tokens} tokens{source}{cost}", pluralize(calls, "call"))
+            format!("{role} {}, {tokens} tokens{source}{cost}", pluralize(calls, word))
         };
-        let mut parts = vec![part("actor", self.actor_calls, self.actor_tokens, self.actor_counts)];
+        // After a change of the actor, models have been called as well.
+        let (actor, word) = match self.actor_counts {
+            counts if is_played_by_rules && counts.tokens() == counts.estimated => ("rules", "prompt"),
+            _ => ("actor", "call"),
+        };
+        let mut parts = vec![part(actor, word, self.actor_calls, self.actor_tokens, self.actor_counts)];
         if self.mentor_calls > 0 {
-            parts.push(part("mentor", self.mentor_calls, self.mentor_tokens, self.mentor_counts));
+            parts.push(part("mentor", "call", self.mentor_calls, self.mentor_tokens, self.mentor_counts));
         }
         let wasted = self.prefetch.wasted;
         let prefetched = (wasted.tokens() > 0)
@@ -239,6 +242,12 @@ impl UsageTotals {
 }
 
 impl State {
+    /// Describes the calls and tokens of each model that was called, and the prompts that the rules have read. If samples or unused
+    /// prefetches belong to them, it also says what all of them come to.
+    pub fn describe_usage(&self) -> String {
+        self.usage.describe(self.run.as_deref().is_some_and(RunSpec::is_played_by_rules))
+    }
+
     /// Returns the settings that the engine reads, or their values in a run without any before it has started.
     pub fn settings(&self) -> &RunSettings {
         static WITHOUT_RUN: LazyLock<RunSettings> = LazyLock::new(RunSettings::default);

@@ -85,7 +85,7 @@ impl<'a> Document<'a> {
         facts.extend(record.started_at.map(|at| vec![("started", words(format!("{at:.0}")))]));
         let usage = &record.final_state.usage;
         if usage.has_other_calls() || usage.cost_nano() > 0 {
-            facts.push(vec![("calls", words(usage.describe()))]);
+            facts.push(vec![("calls", words(record.final_state.describe_usage()))]);
         }
         facts
     }

@@ -31,7 +31,7 @@ pub struct Glyphs {
     pub scroll_arrows: [&'static str; 2],
     /// Separates the parts of a line.
     pub separator: &'static str,
-    /// Precedes how many times something was used.
+    /// Stands beside how many times something was used.
     pub times: &'static str,
     /// A reached subgoal.
     pub subgoal: &'static str,

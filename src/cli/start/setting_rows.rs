@@ -321,7 +321,12 @@ impl SettingsContext<'_> {
             name: entry.name.to_owned(),
             role,
             group,
-            label: entry.name.trim_start_matches("run.").replace('_', " "),
+            label: if entry.name == keys::AS.name {
+                // Its name alone says nothing before its value, `paper` or `code`.
+                "settings as in".to_owned()
+            } else {
+                entry.name.trim_start_matches("run.").replace('_', " ")
+            },
             value,
             origin,
             allowed: self.allowed_values(entry, role),
@@ -514,6 +519,9 @@ mod tests {
                 let rows = settings_for(wanted(NO_PRESET, Some(method))).unwrap();
                 assert_eq!(value(&rows, keys::METHOD.name), *method);
                 assert_eq!(value(&rows, keys::AS.name), paper_or_code);
+                // Regression: the screen said "as  paper".
+                let is_named = |row: &SettingRow| row.name != keys::AS.name || row.label == "settings as in";
+                assert!(rows.iter().all(is_named));
                 assert_eq!(value(&rows, PRESET), NO_PRESET);
                 // Regression: what decides how an environment opens its tasks could only be set elsewhere.
                 for environment in ENVIRONMENTS.iter() {

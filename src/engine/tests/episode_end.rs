@@ -26,7 +26,7 @@ fn an_actor_that_only_thinks_reaches_a_limit_even_if_thoughts_do_not_count() {
 #[test]
 fn the_last_step_that_a_limit_allows_is_known_before_it_is_executed() {
     // The limits of steps and moves, whether thoughts count, whether repetitions end the episode; the actor's replies to its end.
-    let cases: [((u32, Option<u32>), bool, bool, &[&str]); 5] = [
+    let cases: [(_, _, _, &[&str]); 5] = [
         ((2, None), true, false, &["think: hm", "look"]),
         ((2, None), false, false, &["think: hm", "look", "think: hm", "go"]),
         ((1, None), false, false, &["think: a", "think: b", "think: c", "think: d"]),

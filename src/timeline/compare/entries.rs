@@ -2,7 +2,7 @@
 
 use super::difference_labels::{fact_label, run_value_label, setting_label, value_label};
 use super::{ComparedLesson, Comparison, Difference, Outcome, PriorDifferences, Side, action_or_thought};
-use crate::domain::{DecidedBy, ModelRole, RoleSource, SegmentLabel, Step, pluralize};
+use crate::domain::{DecidedBy, ModelRole, RoleSource, RunSpec, SegmentLabel, Step, pluralize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -172,13 +172,16 @@ impl Comparison {
 
     /// Returns the outcomes of both sides: how each ended, its steps, its progress and its tokens.
     pub fn outcome_entries(&self) -> Vec<ComparisonEntry> {
+        let cost = |side: &Side, outcome: &Outcome| {
+            let word = side.run.as_deref().map_or("call", RunSpec::request_word);
+            format!("{} ({})", outcome.tokens, pluralize(outcome.calls.into(), word))
+        };
+        let (left, right) = &self.outcomes;
         vec![
             self.outcome_entry("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
             self.outcome_entry("steps", &|o| format!("{} ({})", o.steps, pluralize(o.moves.into(), "move"))),
             self.outcome_entry("progress", &|o| format!("{:.2}", o.progress)),
-            self.outcome_entry("tokens", &|o| {
-                format!("{} ({})", o.tokens, pluralize(o.calls.into(), "call"))
-            }),
+            entry("outcome", "tokens", Some(cost(&self.left, left)), Some(cost(&self.right, right))),
         ]
     }
 

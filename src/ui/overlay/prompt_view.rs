@@ -6,7 +6,7 @@ mod prompt_target;
 mod segment_editor;
 
 use super::prompt_preview::{PromptPreview, preview_prompt};
-use crate::domain::{ModelRole, RoleSource, RunSpec, Seq};
+use crate::domain::{ModelRole, RunSpec, Seq};
 use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
 use crate::ui::canvas::Canvas;
@@ -199,8 +199,8 @@ impl PromptView {
         self.with_shown_prompt(context, |state, shown| {
             let Ok((now, _, sent)) = shown else { return "Prompt".to_owned() };
             // The built-in rules read the prompt that a model would be sent.
-            let is_of_rules = |run: &RunSpec| run.role_source(ModelRole::Actor) == RoleSource::Rules;
-            let is_read = now.question.is_none() && state.run.as_deref().is_some_and(is_of_rules);
+            let is_read =
+                now.question.is_none() && state.run.as_deref().is_some_and(RunSpec::is_played_by_rules);
             let words = match (sent, self.shows_difference) {
                 (SendState::Sent, false) if is_read => ": read by the rules, no model is called",
                 (SendState::Sent, false) => ", as sent",

@@ -7,6 +7,7 @@ mod sort;
 #[cfg(test)]
 mod tests;
 
+use crate::domain::RunSpec;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
@@ -216,7 +217,8 @@ impl Component for EpisodeList {
             mode: Mode::EpisodeList,
         };
         let inside = window.draw(context, screen, canvas);
-        let columns = row::Columns::for_width(inside.width);
+        let is_without_model = state.run.as_deref().is_some_and(RunSpec::is_without_model);
+        let columns = row::Columns::for_width(inside.width, is_without_model);
         put_line(
             &list.summary_line(state, inside.width, context.glyphs),
             Rect { height: 1, ..inside },

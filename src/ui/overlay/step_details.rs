@@ -2,8 +2,7 @@
 
 use crate::catalog::{advice_kind, find_environment};
 use crate::domain::{
-    FailureKind, ModelRole, Note, PromptRecord, Reflection, RoleSource, RunSpec, Seq, Step, TokenCounts,
-    ToolCall, Usage,
+    FailureKind, ModelRole, Note, PromptRecord, Reflection, RunSpec, Seq, Step, TokenCounts, ToolCall, Usage,
 };
 use crate::engine::{Effect, Episode, Event};
 use crate::report::{
@@ -16,6 +15,7 @@ use crate::ui::draft::LessonDraft;
 use crate::ui::facts::{actions_without_server, dropped_texts_of, open_text_count, step_request};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
+use crate::ui::labels::progress_text;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::types::RequestForm;
@@ -74,8 +74,7 @@ pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u
     details.write_step(step, &step_section(step, episode, state));
     details.write_environment_texts(episode);
     details.write_failures(number);
-    let is_of_rules = |run: &RunSpec| run.role_source(ModelRole::Actor) == RoleSource::Rules;
-    let cost = if step.usage.estimated && state.run.as_deref().is_some_and(is_of_rules) {
+    let cost = if step.usage.estimated && state.run.as_deref().is_some_and(RunSpec::is_played_by_rules) {
         format!("no model was called; the prompt has about {} tokens", step.usage.prompt_tokens)
     } else {
         cost_text(&step.usage)
@@ -205,7 +204,8 @@ impl Details<'_> {
             self.write("environment", Role::Observation, &answer.raw);
         }
         let valid = if answer.valid { "valid" } else { "not valid" };
-        let text = format!("{valid}, reward {}, progress {:.2}", answer.reward, answer.progress);
+        let progress = progress_text(answer.progress, self.context.displayed_state());
+        let text = format!("{valid}, reward {}, progress {progress}", answer.reward);
         self.write("", Role::Muted, &text);
     }
 

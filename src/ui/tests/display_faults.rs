@@ -169,7 +169,7 @@ fn the_end_card_says_why_when_and_what_is_missing() {
     let card = screen_text(&stage.draw());
     for words in [
         "Lost: step limit reached (50 steps).",
-        "50 %, last at step 22 (take apple 1 from countertop 2)",
+        "2/4, last at step 22 (take apple 1 from countertop 2)",
         "4 times: steps 4, 13, 24, 25",
         "repeated         open fridge 1, again at steps 24, 25 (nothing new)",
         "play this task again",
@@ -381,6 +381,18 @@ fn a_message_of_several_rows_covers_no_row_of_a_card() {
         let shown = screen_text(&stage.draw());
         assert!(shown.contains("lastword"), "{width}x{height}, {stage_mode}: {shown}");
         assert_eq!(card(&shown), card(&before), "{width}x{height}, {stage_mode}: {shown}");
+    }
+}
+
+/// Regression: it was "s17 ×7".
+#[test]
+fn the_source_of_a_lesson_is_in_words_at_every_size() {
+    for (width, height, words) in
+        [(60, 16, "step 17 · used 7×"), (80, 24, "step 17 · used 7×"), (120, 36, "  used 7×")]
+    {
+        let shown = screen_text(&TestScreen::new(sample_session(), width, height).draw());
+        assert!(shown.contains(words), "{width}: {shown}");
+        assert!(!shown.contains(" s17"), "{width}: {shown}");
     }
 }
 

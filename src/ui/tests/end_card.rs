@@ -2,7 +2,7 @@
 
 use super::overlays::lost_episode;
 use super::{TestScreen, screen_text};
-use crate::domain::{BranchId, EndReason, LessonOrigin, LessonText, ReflectionKind, Task};
+use crate::domain::{BranchId, DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, Task, Usage};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
 use crate::ui::keymap::{Keymap, Mode};
@@ -59,6 +59,38 @@ fn a_persons_own_step_that_did_nothing_is_named_as_such() {
     };
     assert!(shown(true));
     assert!(!shown(false));
+}
+
+/// Regression: the card counted calls while the details of each step said that no model was called, and it gave the progress as a
+/// percentage, and they as a fraction, where the first row says `1/4`.
+#[test]
+fn with_the_rules_no_calls_are_counted_and_progress_has_one_form() {
+    let mut f = Fixture::for_method("reflexion", "symbolic", 2);
+    f.begin_episode();
+    let call = f.send_prompt();
+    let reply = Event::ReplyReceived {
+        tool_calls: Vec::new(),
+        call,
+        text: "> look".to_owned(),
+        reasoning: String::new(),
+        usage: Usage { prompt_tokens: 900, reply_tokens: 48, estimated: true, ..Usage::default() },
+        truncated: None,
+        reply_source: None,
+    };
+    f.write(Cause::Model, reply);
+    let action = Some("look".to_owned());
+    f.write(Cause::Model, Event::Proposed { step: 1, thought: None, action, complaints: Vec::new() });
+    f.execute("look", DecidedBy::Actor, "A room.", 0.25, serde_json::json!({}));
+    f.end_episode(false, EndReason::StepLimit);
+    let mut stage = end_card_screen(f);
+    let card = screen_text(&stage.draw());
+    assert!(card.contains("no model was called; 1 prompt, 948 tokens (estimated)"), "{card}");
+    assert!(card.contains("progress         1/4, last at step 1") && card.contains("▮▯▯▯ 1/4"), "{card}");
+    stage.press("Esc");
+    stage.press("i");
+    let details = screen_text(&stage.draw());
+    assert!(details.contains("no model was called; the prompt has about 900 tokens"), "{details}");
+    assert!(details.contains("reward 0, progress 1/4"), "{details}");
 }
 
 /// Regression: after the end, `o` pointed to a key that said "the run is over".
@@ -251,8 +283,8 @@ fn a_replayed_task_shows_both_plays_and_compares_them() {
     {
         assert!(shown.contains(words), "{words}: {shown}");
     }
-    let progress = shown.lines().find(|line| line.contains("25 %") && line.contains("progress")).unwrap();
-    assert!(progress.find("25 %") < progress.find("0 %  ").or(progress.rfind("0 %")), "{progress}");
+    let progress = shown.lines().find(|line| line.contains("progress ") && line.contains("0/4")).unwrap();
+    assert!(progress.find("1/4") < progress.find("0/4"), "{progress}");
     let requests = stage.press("D");
     let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((a.episode, b.episode), (Some(2), Some(1)));

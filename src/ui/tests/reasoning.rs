@@ -57,6 +57,8 @@ fn reasoning_is_unfolded_in_the_story_of_every_step() {
     stage.press("f");
     let shown = screen_text(&stage.draw());
     assert_eq!(shown.matches("│ The mug is dirty.").count(), 2, "{shown}");
+    // Regression: beside the reasoning of a model that played before, it said that the rules give none.
+    assert!(!shown.contains("give no reasoning"), "{shown}");
     insta::assert_snapshot!("reasoning_80x24", shown);
     // In the past as well, and in a pane of its own.
     stage.press("Left");

@@ -260,13 +260,15 @@ fn export_request(model: &Model, context: &Context<'_>, form: ReportForm) -> Req
     Request::Export(ReportQuery { form, at: shown_step(context), for_audience: model.stage_mode })
 }
 
-/// Returns whether no model plays or reflects, so that there is no reasoning to unfold.
+/// Returns whether no model plays or reflects, so that there is no reasoning to unfold, unless a model has given some before.
 fn gives_no_reasoning(context: &Context<'_>) -> bool {
+    let is_shown = context.frame.live.calls.iter().any(|call| !call.reasoning.is_empty())
+        || context.episode().is_some_and(|e| e.steps.iter().any(|step| !step.reasoning.is_empty()));
     let run = context.frame.head.run.as_deref();
     let is_rules = |role| {
         run.is_some_and(|run| matches!(run.role_source(role), RoleSource::Rules | RoleSource::Symbolic))
     };
-    ModelRole::ALL.into_iter().all(is_rules)
+    !is_shown && ModelRole::ALL.into_iter().all(is_rules)
 }
 
 /// Cancels the export, else stops the playback, else leaves the zoomed pane, else closes the stored measurement of a demo, else

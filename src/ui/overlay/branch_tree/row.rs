@@ -196,7 +196,7 @@ pub(super) fn branch_details(
 ) -> Vec<Line> {
     let (dot, more) = (context.glyphs.separator, context.glyphs.ellipsis);
     let mut created = match &branch.parent {
-        Some(parent) => format!("{} {dot} forked from {parent} after event {}", branch.id, branch.fork_seq),
+        Some(parent) => format!("{} {dot} forked from {parent}", branch.id),
         None => format!("{} {dot} the session's first", branch.id),
     };
     // A demo doesn't know when.

@@ -206,7 +206,7 @@ fn the_baseline_is_on_the_left_and_the_outcomes_come_first() {
             ["outcome ", "won"],
             ["steps ", "8 (6 moves)"],
             ["progress ", "1.00"],
-            ["tokens ", "calls)"],
+            ["tokens ", "prompts)"],
         ]) {
             let found = words.map(|word| line.find(word));
             assert!(found[0].is_some() && found[0] < found[1], "{line}");

@@ -7,6 +7,7 @@ use crate::text::{one_line, truncate};
 use crate::ui::facts::{counted_unit, is_same_task, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
+use crate::ui::labels::progress_text;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, paragraph};
 use std::collections::{BTreeMap, HashMap};
@@ -92,7 +93,7 @@ fn both_plays(
         row("both plays", (Role::SideA, &head(earlier, "")), (Role::SideB, &head(outcome, " (this one)"))),
         row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
         plain(&format!("{}s", counted_unit(&context.frame.head)), &|p| p.steps.to_string()),
-        plain("progress", &|p| format!("{:.0} %", p.progress * 100.0)),
+        plain("progress", &|p| progress_text(p.progress, &context.frame.head)),
         plain("tokens", &|p| p.tokens.to_string()),
     ];
     let key = context.keymap.key_label_in(Mode::EndCard, Action::MeasureEffect);
@@ -125,13 +126,14 @@ pub(super) fn fact_lines(
         lines.extend(paragraph((Role::Muted, &format!("{label:<LABEL_COLUMNS$}")), role, text, columns));
     };
     add("goal", Role::Text, &episode.task.goal);
+    let progress = progress_text(outcome.progress, &context.frame.head);
     let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
         Some(action) => {
             // A program is an action, too.
             let action = truncate(&one_line(action), MAX_ACTION_COLUMNS, context.glyphs.ellipsis);
-            format!("{:.0} %, last at step {} ({action})", outcome.progress * 100.0, episode.progress_step)
+            format!("{progress}, last at step {} ({action})", episode.progress_step)
         }
-        None => format!("{:.0} %, no step made progress", outcome.progress * 100.0),
+        None => format!("{progress}, no step made progress"),
     };
     add("progress", Role::Text, &last);
     if !outcome.won
@@ -177,7 +179,7 @@ pub(super) fn fact_lines(
         Role::Muted,
         &format!(
             "{}, {} tokens{}, {}{assisted}",
-            pluralize(u64::from(outcome.calls), "call"),
+            requests_text(outcome, context),
             outcome.tokens,
             counting_note(&outcome.stats.token_counts),
             pluralize(u64::from(outcome.moves), "move")
@@ -185,12 +187,22 @@ pub(super) fn fact_lines(
     );
     let spent = &context.frame.head.usage;
     if spent.has_other_calls() || context.frame.head.ended_episodes.len() > 1 {
-        add("whole run", Role::Muted, &spent.describe());
+        add("whole run", Role::Muted, &context.frame.head.describe_usage());
     }
     if let Some(words) = context.frame.head.prefetch_stats().describe() {
         add("prefetched", Role::Muted, &words);
     }
     lines
+}
+
+/// Returns how often models were called. If the rules play, it is the number of prompts that they have read.
+fn requests_text(outcome: &EpisodeSummary, context: &Context<'_>) -> String {
+    let Some(run) = context.frame.head.run.as_deref() else { return String::new() };
+    let requests = pluralize(u64::from(outcome.calls), run.request_word());
+    let counts = &outcome.stats.token_counts;
+    // After a change of the actor, models have been called as well.
+    let is_without_model = run.is_without_model() && counts.tokens() == counts.estimated;
+    if is_without_model { format!("no model was called; {requests}") } else { requests }
 }
 
 /// Returns who counted the tokens if the server didn't report them all, and the cost if it is known.

@@ -187,7 +187,7 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
         lines.splice(0..0, paragraph((Role::Warning, ""), Role::Warning, &words, columns));
     }
     if state.usage.actor_calls > 0 || state.usage.mentor_calls > 0 {
-        let words = format!("so far: {}", state.usage.describe());
+        let words = format!("so far: {}", state.describe_usage());
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
     }
     let unsent = state.setting_deviations(record.role);

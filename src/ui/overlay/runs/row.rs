@@ -52,9 +52,10 @@ struct Cells<'a> {
 }
 
 impl Columns {
-    pub(super) fn for_width(columns: u16) -> Self {
+    /// Returns the columns that fit. Without a model there are no calls to count.
+    pub(super) fn for_width(columns: u16, is_without_model: bool) -> Self {
         let columns = usize::from(columns);
-        let (costs, all) = (columns >= 74, columns >= 104);
+        let (costs, all) = (columns >= 74 && !is_without_model, columns >= 104);
         let others =
             7 + 8 + 6 + END_COLUMNS + 1 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
         Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_wide_columns: all }

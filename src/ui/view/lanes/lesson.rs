@@ -41,7 +41,8 @@ pub(super) fn lesson_rows(
     let arrow = if text.solution.is_some() { 2 } else { 0 };
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
     let shown = context.displayed_state().episode.as_ref().map_or(0, |e| e.number);
-    let (long, short) = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
+    let source = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
+    let (long, short) = (source.long, short_source([source.name, source.step], lesson, room, g));
     let enters = !off && enters_prompt(lesson, context.displayed_state());
     let measured = measured_label(lesson, context);
     let mut note = method_note(lesson, context, usize::from(columns).saturating_sub(indent + 3));
@@ -68,7 +69,7 @@ pub(super) fn lesson_rows(
     } else if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
     } else {
-        (long, with_uses(short, lesson, room, g))
+        (long, short)
     };
     let (long, short, source_role) = match &measured_short {
         _ if enters && !ignored => (long, short, Role::LessonNew),
@@ -315,50 +316,59 @@ fn bounded_prefix(text: &str) -> &str {
     prefix(text, 4096)
 }
 
-/// Returns a lesson's source, long and short. A step of another episode than the one shown is `episode.step`.
-fn source_labels(
-    lesson: &Lesson,
-    form: LaneFormat,
-    state: &State,
-    shown: u32,
-    dot: &str,
-) -> (String, String) {
-    let (long, short) = origin_labels(lesson, form, shown, dot);
+/// Where a lesson comes from.
+struct SourceLabels {
+    /// The author, the step and the number of prompts it was in.
+    long: String,
+    /// A name, such as that of a file; may be empty.
+    name: String,
+    /// The step; may be empty.
+    step: String,
+}
+
+/// Returns a lesson's source. A step of another episode than the one shown is `episode.step`.
+fn source_labels(lesson: &Lesson, form: LaneFormat, state: &State, shown: u32, dot: &str) -> SourceLabels {
+    let origin = origin_labels(lesson, form, shown, dot);
     let place = match (form, lesson.scope) {
-        (LaneFormat::Record, _) => return (long, short),
+        (LaneFormat::Record, _) => return origin,
         (LaneFormat::Plain | LaneFormat::Actions, _) => {
             let mut numbers: Vec<u32> =
                 lesson.parents.iter().filter_map(|id| state.pool.get(id)).map(|l| l.number).collect();
             numbers.sort_unstable();
-            let Some(first) = numbers.first() else { return (long, short) };
+            let Some(first) = numbers.first() else { return origin };
             let all = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
             let more = if numbers.len() > 1 { format!("+{}", numbers.len() - 1) } else { String::new() };
-            return (format!("based on {all} {dot} {long}"), format!("from {first}{more}"));
+            return SourceLabels {
+                long: format!("based on {all} {dot} {}", origin.long),
+                name: format!("from {first}{more}"),
+                step: String::new(),
+            };
         }
         (LaneFormat::MemoryTuples, Scope::Episode) => "short-term",
         (LaneFormat::MemoryTuples, _) => "long-term",
         (LaneFormat::Other, _) => lesson.kind.name(),
     };
-    (format!("{place} {dot} {long}"), format!("{place} {short}"))
+    let name =
+        if origin.name.is_empty() { place.to_owned() } else { format!("{place} {dot} {}", origin.name) };
+    SourceLabels { long: format!("{place} {dot} {}", origin.long), name, ..origin }
 }
 
-/// The fewest columns of a row that spells out the uses of a lesson.
+/// The fewest columns of a row that says both where a lesson comes from and how often it was used.
 const MIN_USES_COLUMNS: usize = 52;
 
-/// Adds the number of prompts that a lesson was in to the short form of its source.
-fn with_uses(short: String, lesson: &Lesson, room: usize, glyphs: &Glyphs) -> String {
-    match lesson.uses {
-        0 => short,
-        _ if !lesson.is_active() => short,
-        n if room >= MIN_USES_COLUMNS => {
-            format!("{short} {} in {}", glyphs.separator, pluralize(n.into(), "prompt"))
-        }
-        n => format!("{short} {}{n}", glyphs.times),
-    }
+/// Joins the name, the step and how often the lesson was used. Where there is no room for step and uses, the uses say more.
+fn short_source([name, step]: [String; 2], lesson: &Lesson, room: usize, glyphs: &Glyphs) -> String {
+    let is_used = lesson.uses > 0 && lesson.is_active();
+    let used = if is_used { format!("used {}{}", lesson.uses, glyphs.times) } else { String::new() };
+    let step = if is_used && room < MIN_USES_COLUMNS { String::new() } else { step };
+    let mut parts = vec![name, step, used];
+    parts.retain(|part| !part.is_empty());
+    parts.join(&format!(" {} ", glyphs.separator))
 }
 
-/// Returns the author, the step and the number of prompts it was in, long and short.
-fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> (String, String) {
+/// Returns the author, the step and the number of prompts it was in.
+fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> SourceLabels {
+    let labels = |long, name, step| SourceLabels { long, name, step };
     let who = match lesson.origin {
         LessonOrigin::Symbolic => "rules",
         LessonOrigin::Mentor => "mentor",
@@ -372,24 +382,28 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> (S
         (n, _) => format!("in {}", pluralize(n.into(), "prompt")),
     };
     if let Some(name) = lesson.file_name() {
-        return (format!("file {name} {dot} {uses}"), truncate(&one_line(name), SHORT_FILE_COLUMNS, "..."));
+        let short = truncate(&one_line(name), SHORT_FILE_COLUMNS, "...");
+        return labels(format!("file {name} {dot} {uses}"), short, String::new());
     }
     let who = match lesson.edit_by_another() {
         Some(edit) if edit.author == Author::Person => format!("{who}, edited by you"),
         _ => who.to_owned(),
     };
     if lesson.learnt_at == (0, 0) {
-        return (format!("{who} {dot} {uses}"), who);
+        return labels(format!("{who} {dot} {uses}"), who, String::new());
     }
     let who = if lesson.taken_from.is_some() { "you, taken over".to_owned() } else { who };
     let (episode, step) = lesson.worded_at();
     if episode != shown {
-        return (format!("{who} {dot} step {episode}.{step} {dot} {uses}"), format!("s{episode}.{step}"));
+        let place = format!("step {episode}.{step}");
+        return labels(format!("{who} {dot} {place} {dot} {uses}"), String::new(), place);
     }
     if step == 0 {
-        return (format!("{who} {dot} before step 1 {dot} {uses}"), "start".to_owned());
+        let long = format!("{who} {dot} before step 1 {dot} {uses}");
+        return labels(long, String::new(), "start".to_owned());
     }
-    (format!("{who} {dot} step {step} {dot} {uses}"), format!("s{step}"))
+    let place = format!("step {step}");
+    labels(format!("{who} {dot} {place} {dot} {uses}"), String::new(), place)
 }
 
 #[cfg(test)]
