@@ -1,7 +1,7 @@
 //! Selects tasks of an environment.
 
 use super::{labels, task_source};
-use crate::catalog::find_environment;
+use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
 use crate::domain::Task;
 use crate::env::{TaskAccess, TaskError, TaskSource};
 use serde::Deserialize;
@@ -34,7 +34,8 @@ impl Selection {
         let source = task_source(env)?;
         let mut found = Vec::new();
         for text in &self.tasks {
-            found.push(super::find(env, text, access.options)?);
+            let task = super::find(env, text, access.options);
+            found.push(task.map_err(|error| with_other_environment(error, env, text, access))?);
         }
         if let Some(list) = &self.list {
             found.extend(tasks_in_list(env, list, access)?);
@@ -52,6 +53,23 @@ impl Selection {
             return Err(TaskError::unknown_task(env, text, TaskError::NO_USABLE_TASK));
         }
         Ok(found)
+    }
+}
+
+/// Adds to the error about an unknown task which environment has it, if it is a file or folder that another one can play.
+fn with_other_environment(error: TaskError, env: &str, text: &str, access: TaskAccess) -> TaskError {
+    let TaskError::UnknownTask { why, .. } = &error else { return error };
+    if !Path::new(text).exists() {
+        return error;
+    }
+    // One that starts another program isn't asked.
+    let has_it = |name: &&&str| {
+        let is_own = task_source(name).is_ok_and(|source| !source.is_external());
+        **name != env && is_own && super::find(name, text, access.options).is_ok()
+    };
+    match ENVIRONMENT_NAMES.iter().find(has_it) {
+        Some(other) => TaskError::unknown_task(env, text, format!("{why}; `--env {other}` plays this file")),
+        None => error,
     }
 }
 

@@ -107,7 +107,7 @@ fn a_game_is_found_by_file_folder_and_name() {
 
 #[test]
 fn unknown_tasks_are_reported_with_a_hint() {
-    let (_dir, options) = alfworld_data();
+    let (dir, options) = alfworld_data();
     let cases: [(&str, &str, &TaskOptions, &str); 6] = [
         ("alfworld", "b-1", &options, "it has 2 trials"),
         ("alfworld", "nowhere", &options, "no such game"),
@@ -130,6 +130,15 @@ fn unknown_tasks_are_reported_with_a_hint() {
             .to_string()
             .contains("--split")
     );
+    // Regression: who gave the file of a game without --env was only told the forms of household's tasks.
+    let file = dir.path().join("json_2.1.1/valid_seen/a-1/trial_1/game.tw-pddl");
+    let given = |path: &Path| {
+        let tasks = vec![path.to_str().unwrap().to_owned()];
+        let selection = Selection { tasks, ..Selection::default() };
+        select_tasks("household", &selection, &default_options()).unwrap_err().to_string()
+    };
+    assert!(given(&file).ends_with("`--env alfworld` plays this file"), "{}", given(&file));
+    assert!(!given(Path::new("nowhere/game.tw-pddl")).contains("--env"));
     // Regression: the split was called a task, and the hint named no environment.
     let error = list_tasks("household", &no_split, &options).unwrap_err();
     assert!(error.to_string().starts_with("household has no split \"valid_maybe\": "), "{error}");
