@@ -18,17 +18,19 @@ const BLIND_POINTS: usize = 64;
 const BLIND_SEED: u64 = 64;
 
 /// How expected improvement is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchVariant {
     /// Small steps and many generations, which find the maximum.
     Ours,
     /// The numbers of the public code.
     Code,
+    /// Other numbers.
+    Own(SearchPlan),
 }
 
 /// The numbers of one search from one start.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchPlan {
     pub step: f64,
     pub population: usize,
@@ -41,6 +43,7 @@ impl SearchVariant {
         match self {
             Self::Ours => SearchPlan { step: 0.3, population: 20, generations: 60 },
             Self::Code => SearchPlan { step: 0.8, population: 50, generations: 10 },
+            Self::Own(plan) => plan,
         }
     }
 }

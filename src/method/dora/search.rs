@@ -10,12 +10,12 @@ use super::settings::{
     ALPHA, BATCH, DEMOS, DESIGN, DIVERSITY, Design, FIT_GENERATIONS, FIT_STARTS, INSTANCES, INTRINSIC_DIM,
     KERNEL, Kernel, LENGTHSCALE_RATE, LENGTHSCALE_SHAPE, MIN_DISTANCE, MIN_NOISE, MODEL_SETTING, N_INIT,
     NOISE_RATE, NOISE_SHAPE, OPTIMISE, OUTPUTSCALE_RATE, OUTPUTSCALE_SHAPE, Optimise, PROJECTION, PROMPTER,
-    PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter, REWARD, ROUNDS, SEARCH, SOFT_TOKENS, SearchSteps,
-    TEMPLATE_SETTING,
+    PROMPTER_TEMPERATURE, PROMPTER_TOKENS, Prompter, REWARD, ROUNDS, SEARCH, SEARCH_GENERATIONS,
+    SEARCH_POPULATION, SEARCH_STEP, SOFT_TOKENS, SearchSteps, TEMPLATE_SETTING,
 };
 use super::text_steering::{self, Texts};
 use crate::bayes::{
-    FitOptions, Hyperparameters, KernelVariant, NextPointsInputs, RandomNumbers, SearchVariant,
+    FitOptions, Hyperparameters, KernelVariant, NextPointsInputs, RandomNumbers, SearchPlan, SearchVariant,
     latin_hypercube, mix_seed, project_to_plane,
 };
 use crate::domain::{
@@ -452,10 +452,7 @@ impl Search {
             scores: self.usable().filter(|_| has_scores).map(|evaluated| evaluated.scores.clone()).collect(),
             kernel,
             fit: fit_options(state),
-            search: match state.setting(SEARCH) {
-                SearchSteps::Ours => SearchVariant::Ours,
-                SearchSteps::Code => SearchVariant::Code,
-            },
+            search: search_variant(state),
             // The searches of the box begin at no more points than there are.
             count: if texts.is_some() { self.next_count(state) } else { state.setting(BATCH) as usize },
             min_distance: state.setting(MIN_DISTANCE) as f64 / 1e6,
@@ -696,6 +693,23 @@ fn fit_options(state: &State) -> FitOptions {
         noise_prior: [state.setting(NOISE_SHAPE), state.setting(NOISE_RATE)],
         outputscale_prior: [state.setting(OUTPUTSCALE_SHAPE), state.setting(OUTPUTSCALE_RATE)],
     }
+}
+
+/// Returns how expected improvement is searched: as the preset says, with a person's own numbers in the place of its.
+fn search_variant(state: &State) -> SearchVariant {
+    let preset = match state.setting(SEARCH) {
+        SearchSteps::Ours => SearchVariant::Ours,
+        SearchSteps::Code => SearchVariant::Code,
+    };
+    let of_preset = preset.plan();
+    let count = |own: u64, of_preset: usize| if own == 0 { of_preset } else { own as usize };
+    let step = state.setting(SEARCH_STEP);
+    let plan = SearchPlan {
+        step: if step > 0.0 { step } else { of_preset.step },
+        population: count(state.setting(SEARCH_POPULATION), of_preset.population),
+        generations: count(state.setting(SEARCH_GENERATIONS), of_preset.generations),
+    };
+    if plan == of_preset { preset } else { SearchVariant::Own(plan) }
 }
 
 fn reward_rules(state: &State) -> RewardRules {

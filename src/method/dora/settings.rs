@@ -29,6 +29,9 @@ pub const LIST: &[SettingSpec] = &[
     OUTPUTSCALE_SHAPE.spec,
     OUTPUTSCALE_RATE.spec,
     SEARCH.spec,
+    SEARCH_STEP.spec,
+    SEARCH_POPULATION.spec,
+    SEARCH_GENERATIONS.spec,
     REWARD.spec,
     ALPHA.spec,
     DIVERSITY.spec,
@@ -260,6 +263,30 @@ pub const SEARCH: TypedSetting<SearchSteps> = SearchSteps::setting(
     BuiltIn,
 )
 .with_code_default(SearchSteps::Code.as_default());
+
+pub const SEARCH_STEP: TypedSetting<f64> = TypedSetting::decimal(
+    "search_step",
+    "the first step of CMA-ES where it maximises expected improvement; 0: that of `search`",
+    0,
+    (0, 1000),
+    BuiltIn,
+);
+
+pub const SEARCH_POPULATION: TypedSetting<u64> = TypedSetting::number(
+    "search_population",
+    "how many vectors each of its generations has, at least 2; 0: as many as with `search`",
+    0,
+    (0, 1000),
+    BuiltIn,
+);
+
+pub const SEARCH_GENERATIONS: TypedSetting<u64> = TypedSetting::number(
+    "search_generations",
+    "how many generations it has at most; 0: as many as with `search`",
+    0,
+    (0, 10_000),
+    BuiltIn,
+);
 
 setting_words! {
     /// What an evaluation is worth.
