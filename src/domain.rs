@@ -89,7 +89,7 @@ pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, role_setting, sampling_param,
 };
 pub use scope::Scope;
-pub use search_history::{ASSISTED_MEANING, SearchHistory, SearchedPoint};
+pub use search_history::{ASSISTED_MEANING, PredictedReward, SearchHistory, SearchedPoint};
 pub use setting::{
     DefaultValue, MAX_NUMBER, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting, setting_words,
 };

@@ -18,7 +18,7 @@ pub struct SearchHistory {
 }
 
 /// An evaluated vector.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchedPoint {
     /// In which round it was chosen; 0: a first vector.
     pub round: u32,
@@ -27,6 +27,21 @@ pub struct SearchedPoint {
     pub assisted: bool,
     /// Its place in a plane.
     pub place: [f64; 2],
+    /// The vector itself. Of the search for an earlier type of tasks only its place is kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub vector: Vec<f64>,
+    /// What was expected of it before; first vectors have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<PredictedReward>,
+}
+
+/// What a model of the rewards expects of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PredictedReward {
+    pub mean: f64,
+    pub deviation: f64,
+    /// In standard deviations of the rewards.
+    pub expected_improvement: f64,
 }
 
 /// What is said of a point that is [`SearchedPoint::assisted`].
@@ -140,7 +155,7 @@ mod tests {
     use super::*;
 
     fn point(reward: f64, assisted: bool) -> SearchedPoint {
-        SearchedPoint { round: 0, reward, assisted, place: [reward, 0.0] }
+        SearchedPoint { reward, assisted, place: [reward, 0.0], ..SearchedPoint::default() }
     }
 
     #[test]

@@ -156,8 +156,13 @@ mod tests {
 
     #[test]
     fn every_evaluation_is_in_both_plots_and_the_best_has_a_ring() {
-        let point =
-            |round, reward, assisted| SearchedPoint { round, reward, assisted, place: [reward, -reward] };
+        let point = |round, reward, assisted| SearchedPoint {
+            round,
+            reward,
+            assisted,
+            place: [reward, -reward],
+            ..SearchedPoint::default()
+        };
         let points = vec![point(0, 0.25, false), point(0, 0.5, false), point(1, 1.0, true)];
         let history =
             SearchHistory { points, planned: 46, dimension: 10, shown_variance: 0.4, task_type: None };
@@ -186,7 +191,7 @@ mod tests {
 
     #[test]
     fn one_evaluation_makes_a_picture() {
-        let point = SearchedPoint { round: 0, reward: 0.0, assisted: false, place: [0.0, 0.0] };
+        let point = SearchedPoint::default();
         let history = SearchHistory {
             points: vec![point],
             planned: 1,

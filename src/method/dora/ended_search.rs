@@ -43,6 +43,7 @@ impl EndedSearch {
             reward: *reward,
             assisted: self.assisted.contains(&index),
             place: [*x, *y],
+            ..SearchedPoint::default()
         });
         SearchHistory {
             points: points.collect(),
@@ -76,6 +77,7 @@ mod tests {
             reward: f64::from(index) / 45.0,
             assisted: index == 3,
             place: [f64::from(index).sin(), -f64::from(index).cos()],
+            ..SearchedPoint::default()
         };
         let history = SearchHistory {
             points: (0..46).map(point).collect(),

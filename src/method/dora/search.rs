@@ -19,7 +19,8 @@ use crate::bayes::{
     latin_hypercube, mix_seed, project_to_plane,
 };
 use crate::domain::{
-    DecidedBy, EndReason, Job, Lesson, LessonStatus, ReflectionKind, SearchHistory, SearchedPoint, Task,
+    DecidedBy, EndReason, Job, Lesson, LessonStatus, PredictedReward, ReflectionKind, SearchHistory,
+    SearchedPoint, Task,
 };
 use crate::engine::{Intent, LessonCommand, State};
 use crate::prompt::text_hash;
@@ -317,6 +318,12 @@ impl Search {
             reward: evaluated.reward,
             assisted: evaluated.assisted,
             place,
+            vector: evaluated.v.clone(),
+            predicted: evaluated.expected.map(|expected| PredictedReward {
+                mean: expected.mean,
+                deviation: expected.deviation,
+                expected_improvement: expected.ei,
+            }),
         });
         SearchHistory {
             points: points.collect(),

@@ -316,7 +316,13 @@ mod tests {
 
     /// Five evaluations in two rounds; an assisted one has the largest reward.
     fn history() -> SearchHistory {
-        let point = |round, reward, assisted, place| SearchedPoint { round, reward, assisted, place };
+        let point = |round, reward, assisted, place| SearchedPoint {
+            round,
+            reward,
+            assisted,
+            place,
+            ..SearchedPoint::default()
+        };
         let points = vec![
             point(0, 0.1, false, [-1.0, 0.0]),
             point(0, 0.5, false, [0.0, 1.0]),
@@ -362,6 +368,7 @@ mod tests {
             reward: if index == 0 { 1.0 } else { f64::from(index) / 100.0 },
             assisted: false,
             place: [f64::from(index), 0.0],
+            ..SearchedPoint::default()
         };
         for count in [2, 9, 26, 46] {
             let points: Vec<SearchedPoint> = (0..count).map(point).collect();

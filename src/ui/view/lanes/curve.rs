@@ -152,7 +152,7 @@ mod tests {
             round: index as u32 / 4,
             reward: *reward,
             assisted: *reward > 0.95,
-            place: [0.0, 0.0],
+            ..SearchedPoint::default()
         });
         SearchHistory { points: points.collect(), planned: 12, dimension: 2, ..SearchHistory::default() }
     }
