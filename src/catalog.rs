@@ -106,6 +106,12 @@ pub fn lesson_note(state: &State, lesson: &Lesson) -> Option<String> {
     (method.lesson_note)(state, lesson)
 }
 
+/// Returns what a lesson's pin does besides keeping it; see [`MethodEntry::pin_effect`].
+pub fn pin_effect(state: &State, lesson: &Lesson) -> Option<&'static str> {
+    let method = find_method(&state.run.as_ref()?.method)?;
+    (method.pin_effect)(state, lesson)
+}
+
 /// Returns what the title of a lane says of a run's method; see [`MethodEntry::lane_labels`].
 pub fn lane_labels(state: &State, lane: &Lane) -> Vec<String> {
     let method = state.run.as_ref().and_then(|run| find_method(&run.method));

@@ -92,6 +92,8 @@ pub struct MethodEntry {
     pub job_position: fn(&State, &Job) -> Option<String>,
     /// Returns what the method knows about a lesson beyond its text, in a few words, such as the reward of its evaluation.
     pub lesson_note: fn(&State, &Lesson) -> Option<String>,
+    /// Returns what a lesson's pin does besides keeping it, such as `fixes its vector`.
+    pub pin_effect: fn(&State, &Lesson) -> Option<&'static str>,
     /// Returns what the title of a lane says of the method at this moment, longest form first; empty if it has nothing to say.
     pub lane_labels: fn(&State, &Lane) -> Vec<String>,
     /// Returns what a reader of a run must know first, such as how long it may become: each a name and a phrase.
@@ -144,6 +146,7 @@ impl MethodEntry {
             search_histories: |_| Vec::new(),
             job_position: |_, _| None,
             lesson_note: |_, _| None,
+            pin_effect: |_, _| None,
             lane_labels: |_, _| Vec::new(),
             run_notes: |_| Vec::new(),
             carryover: |_| Carryover::Nothing,

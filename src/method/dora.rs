@@ -19,8 +19,8 @@ mod search;
 mod text_steering;
 
 pub(crate) use history::{
-    budget_labels, describe_evaluation, histories as search_histories, is_manual_attempt, job_position,
-    prompter_labels, run_notes,
+    ADVICE_NOTE, budget_labels, describe_evaluation, has_vector, histories as search_histories,
+    is_manual_attempt, job_position, prompter_labels, run_notes,
 };
 pub(crate) use instruct::compute_instruction;
 pub use text_steering::read_advice;

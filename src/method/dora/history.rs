@@ -5,7 +5,7 @@ use super::search::{Expected, OBJECTIVE, Search, groups, searched_type};
 use super::settings::{ATTEMPTS, MODEL_SETTING, PROMPTER, Prompter, ROUNDS};
 use super::text_steering;
 use crate::domain::{
-    Job, Lesson, ModelRole, ReflectionKind, RoleSource, RunSpec, SearchHistory, Task, pluralize,
+    Job, Lesson, LessonStatus, ModelRole, ReflectionKind, RoleSource, RunSpec, SearchHistory, Task, pluralize,
 };
 use crate::engine::State;
 use crate::prompt::text_hash;
@@ -30,7 +30,7 @@ pub(crate) fn histories(state: &State) -> Vec<SearchHistory> {
 /// `None` for other lessons, and for those of a search that the run's memory doesn't hold.
 pub(crate) fn describe_evaluation(state: &State, lesson: &Lesson) -> Option<String> {
     match lesson.kind {
-        ReflectionKind::Instruction => return describe_instruction(state, &lesson.text().text),
+        ReflectionKind::Instruction => return describe_instruction(state, lesson),
         ReflectionKind::Progress => return describe_rest(state, lesson),
         ReflectionKind::Advice => {}
         ReflectionKind::Abstract
@@ -85,23 +85,43 @@ fn group_of(state: &State, task: &Task) -> Option<usize> {
     groups(state).iter().position(|tasks| tasks.iter().any(|task| task.key() == key))
 }
 
-fn describe_instruction(state: &State, text: &str) -> Option<String> {
+/// Returns whether an instruction in its present words is that of a vector, whose reward the optimiser gets: pinning it fixes the
+/// vector.
+pub(crate) fn has_vector(state: &State, lesson: &Lesson) -> bool {
+    let text = &lesson.text().text;
+    let has_search = |search: Search| {
+        let is_evaluated = search.now.as_ref().is_some_and(|now| now.text == *text && !now.assisted);
+        is_evaluated || search.known_text(text).is_some()
+    };
+    lesson.kind == ReflectionKind::Instruction && Search::read(state).is_some_and(has_search)
+}
+
+fn describe_instruction(state: &State, lesson: &Lesson) -> Option<String> {
     let search = Search::read(state)?;
     let source = match state.setting(PROMPTER) {
         Prompter::Text => "text steering",
         Prompter::Local => "local model",
     };
+    let pin = if lesson.status == LessonStatus::Pinned && has_vector(state, lesson) { ", fixed" } else { "" };
     let name = |index: usize, v: &[f64]| format!("v{}, |v| {:.2}", index + 1, norm(v));
-    let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
-        let hash = text_hash(text);
-        let mut all = search.done.iter().enumerate().rev();
-        let (index, evaluated) = all.find(|(_, evaluated)| evaluated.text == hash)?;
-        return Some(format!("{}; reward {:.2}; {source}", name(index, &evaluated.v), evaluated.reward));
+    let describe = |text: &str| {
+        let Some(now) = search.now.as_ref().filter(|now| now.text == text) else {
+            let hash = text_hash(text);
+            let mut all = search.done.iter().enumerate().rev();
+            let (index, evaluated) = all.find(|(_, evaluated)| evaluated.text == hash)?;
+            return Some((name(index, &evaluated.v), format!("reward {:.2}", evaluated.reward)));
+        };
+        let soft_prompt = now.p_norm.map_or_else(String::new, |length| format!(", |p| {length:.2}"));
+        let expected =
+            now.candidate.expected.map_or_else(|| "no prediction".to_owned(), Expected::describe_mean);
+        Some((format!("{}{soft_prompt}", name(search.done.len(), &now.candidate.v)), expected))
     };
-    let soft_prompt = now.p_norm.map_or_else(String::new, |length| format!(", |p| {length:.2}"));
-    let expected = now.candidate.expected.map_or_else(|| "no prediction".to_owned(), Expected::describe_mean);
-    let name = name(search.done.len(), &now.candidate.v);
-    Some(format!("{name}{soft_prompt}; {expected}; {source}"))
+    if let Some((name, worth)) = describe(&lesson.text().text) {
+        return Some(format!("{name}{pin}; {worth}; {source}"));
+    }
+    let mut earlier = lesson.versions.iter().rev().skip(1);
+    let (name, _) = earlier.find_map(|version| describe(&version.text.text))?;
+    Some(format!("{name}; edited: not given to the optimiser"))
 }
 
 /// Describes what follows the newest record: `33 left; v14: EI 0.214`. The improvement is in standardised rewards; the lane of the
@@ -166,6 +186,8 @@ pub(crate) fn prompter_labels(run: &RunSpec) -> Vec<String> {
     }
 }
 
+/// The name of the note about rules as mentor.
+pub(crate) const ADVICE_NOTE: &str = "advice";
 /// What a run without a model as mentor says, so that nobody takes its rewards for those of the whole text of an instruction.
 const SYMBOLIC_ADVICE: &str =
     "by rules, which follow some words of an instruction (docs/SYMBOLIC.md); a model reads all of it";
@@ -175,7 +197,7 @@ pub(crate) fn run_notes(run: &RunSpec) -> Vec<(&'static str, String)> {
     let prompter = prompter_labels(run).into_iter().next().unwrap_or_default();
     let mut notes = vec![("instructions", prompter), ("search", describe_effort(run))];
     if matches!(run.role_source(ModelRole::Mentor), RoleSource::Symbolic) {
-        notes.push(("advice", SYMBOLIC_ADVICE.to_owned()));
+        notes.push((ADVICE_NOTE, SYMBOLIC_ADVICE.to_owned()));
     }
     notes
 }

@@ -383,13 +383,17 @@ impl Search {
     fn with_pinned_vector(&self, state: &State) -> Option<Self> {
         let pinned = active_instruction(state).filter(|lesson| lesson.status == LessonStatus::Pinned)?;
         let text = &pinned.text().text;
-        let hash = text_hash(text);
-        let evaluated =
-            self.done.iter().rev().find(|evaluated| !evaluated.assisted && evaluated.text == hash)?;
+        let evaluated = self.known_text(text)?;
         let mut search = self.clone();
         *search.queue.first_mut()? =
             Candidate { v: evaluated.v.clone(), expected: None, chosen: evaluated.chosen.clone() };
         Some(search.with_instruction(state, text.clone(), evaluated.chosen.clone(), false))
+    }
+
+    /// Returns the newest evaluation of an instruction whose reward the optimiser got.
+    pub(super) fn known_text(&self, text: &str) -> Option<&Evaluated> {
+        let hash = text_hash(text);
+        self.usable().rev().find(|evaluated| evaluated.text == hash)
     }
 
     /// Says why another instruction for the vector that is being evaluated would be the same one, as a clause, and what to do

@@ -154,3 +154,29 @@ fn a_plan_in_the_story_unfolds_with_the_reasoning() {
     let shown = screen_text(&screen.draw());
     assert!(shown.contains("coldest part"), "{shown}");
 }
+
+/// Regression: beside the words of an edited instruction stood "rules, edited by you", so that they had 20 columns, and the row of its
+/// vector was missing; a pin didn't say that it fixes the vector.
+#[test]
+fn an_edited_instruction_keeps_its_room_and_its_vector() {
+    let mut fixture = dora();
+    let lesson = fixture.state().pool.active_of_kind(ReflectionKind::Instruction).next().unwrap().clone();
+    let mut screen = TestScreen::new(dora(), 120, 36);
+    screen.draw();
+    screen.press("3");
+    screen.press("P");
+    let notice = screen.model.notice.as_ref().map(|notice| notice.text.clone()).unwrap_or_default();
+    assert!(notice.contains("pinned: fixes its vector; only you can remove it"), "{notice}");
+    let text = LessonText::plain(
+        "Look at which part of the goal was never reached, and say what to do about it first of all.",
+    );
+    let op = Box::new(LessonOp::Edit { id: lesson.id.clone(), previous: lesson.text().clone(), text });
+    fixture.write(Cause::Person, Event::LessonChanged { op, author: Author::Person });
+    let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
+    assert!(shown.contains("Look at which part of the goal"), "{shown}");
+    assert!(
+        shown.contains("edited: not given to the optimiser") && shown.contains("v2, |v| 0.56"),
+        "{shown}"
+    );
+    assert!(!shown.contains("edited by you"), "{shown}");
+}

@@ -1,6 +1,6 @@
 //! Actions on the selected lesson.
 
-use crate::catalog::LessonReader;
+use crate::catalog::{LessonReader, pin_effect};
 use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
 use crate::ui::frame_data::Context;
@@ -67,6 +67,15 @@ pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) ->
         }
         LessonCommand::Status { id, status } => {
             let lesson = lesson(id)?;
+            if *status == LessonStatus::Pinned
+                && let Some(effect) = pin_effect(context.displayed_state(), lesson)
+            {
+                let on = if lesson.status == LessonStatus::Off { "on and " } else { "" };
+                return Some(format!(
+                    "lesson {} {on}pinned: {effect}; only you can remove it",
+                    lesson.number
+                ));
+            }
             let text = match (status, lesson.status) {
                 (LessonStatus::Pinned, LessonStatus::Off) => "on and pinned: only you can remove it",
                 (LessonStatus::Pinned, _) => "pinned: only you can remove it",

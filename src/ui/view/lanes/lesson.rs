@@ -385,12 +385,11 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> So
         let short = truncate(&one_line(name), SHORT_FILE_COLUMNS, "...");
         return labels(format!("file {name} {dot} {uses}"), short, String::new());
     }
-    let who = match lesson.edit_by_another() {
-        Some(edit) if edit.author == Author::Person => format!("{who}, edited by you"),
-        _ => who.to_owned(),
-    };
+    let is_edited = lesson.edit_by_another().is_some_and(|edit| edit.author == Author::Person);
+    let short = if is_edited { "edited" } else { who };
+    let who = if is_edited { format!("{who}, edited by you") } else { who.to_owned() };
     if lesson.learnt_at == (0, 0) {
-        return labels(format!("{who} {dot} {uses}"), who, String::new());
+        return labels(format!("{who} {dot} {uses}"), short.to_owned(), String::new());
     }
     let who = if lesson.taken_from.is_some() { "you, taken over".to_owned() } else { who };
     let (episode, step) = lesson.worded_at();
