@@ -72,23 +72,47 @@ impl Method for Dora {
                 search.map_or_else(Vec::new, |search| vec![search.store()])
             }
             ReflectionKind::Advice if active_instruction(state).is_none() => Vec::new(),
-            kind => mentor::ask_mentor(self, self.rules, state, Question::reflect(kind)),
+            kind => {
+                let intents = mentor::ask_mentor(self, self.rules, state, Question::reflect(kind));
+                if repeats_advice(&intents) { Vec::new() } else { intents }
+            }
         }
     }
 
     fn why_no_reflection(&self, state: &State, kind: ReflectionKind) -> Option<(&'static str, &'static str)> {
-        let search = Search::read(state).filter(|_| kind == ReflectionKind::Instruction)?;
-        search.why_no_sample(state)
+        match kind {
+            ReflectionKind::Instruction => Search::read(state)?.why_no_sample(state),
+            ReflectionKind::Advice if active_instruction(state).is_some() => {
+                let intents = mentor::ask_mentor(self, self.rules, state, ADVICE);
+                repeats_advice(&intents).then_some((
+                    "the rules write the same advice again",
+                    "edit it (e), or write your own (a)",
+                ))
+            }
+            _ => None,
+        }
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut intents = add_all_lessons(state, reply);
+        let known = advice::replaceable_advice(state, (reply.prompt.episode, reply.prompt.step));
+        let mut replaced = None;
         for intent in &mut intents {
+            let Intent::Lesson(command) = intent else { continue };
+            let LessonCommand::Add { kind: ReflectionKind::Advice, scope, text, .. } = command else {
+                continue;
+            };
             // Advice belongs to its task.
-            if let Intent::Lesson(LessonCommand::Add { kind: ReflectionKind::Advice, scope, .. }) = intent {
-                *scope = Scope::Task;
+            *scope = Scope::Task;
+            // Another sample replaces the one before, so that one piece stands for the attempt; the same words are no other sample.
+            match known {
+                Some(known) if known.text() == text => {
+                    *command = LessonCommand::Recur { id: known.id.clone() }
+                }
+                known => replaced = known,
             }
         }
+        intents.extend(replaced.map(search::retire));
         intents
     }
 
@@ -184,6 +208,11 @@ impl Dora {
         }
         mentor::ask_mentor(self, self.rules, state, ADVICE)
     }
+}
+
+/// Returns whether advice of the rules is the same as what they wrote at this place before.
+fn repeats_advice(intents: &[Intent]) -> bool {
+    intents.iter().any(|intent| matches!(intent, Intent::Lesson(LessonCommand::Recur { .. })))
 }
 
 /// Reads the result of a job. Where it can't be read, the intents record what is `missing` and why, and what happens `instead`.
