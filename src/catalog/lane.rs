@@ -33,8 +33,13 @@ pub fn lesson_kinds(method: &str) -> Vec<ReflectionKind> {
 
 /// Returns the first kind of a method whose lessons are advice, if it has one.
 pub fn advice_kind(method: &str) -> Option<ReflectionKind> {
-    const ADVICE: [ReflectionKind; 4] =
-        [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
+    const ADVICE: [ReflectionKind; 5] = [
+        ReflectionKind::Abstract,
+        ReflectionKind::Lesson,
+        ReflectionKind::Plan,
+        ReflectionKind::Positive,
+        ReflectionKind::Advice,
+    ];
     let kinds = lesson_kinds(method);
     ADVICE.into_iter().find(|kind| kinds.contains(kind))
 }
