@@ -53,7 +53,7 @@ use crate::domain::{
 };
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::env::EnvironmentOption;
-use crate::method::WithCalibration;
+use crate::method::{WithCalibration, next_in_list};
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
 use crate::stand_in::RuleBasedReply;
@@ -116,6 +116,13 @@ pub fn pin_effect(state: &State, lesson: &Lesson) -> Option<&'static str> {
 pub fn lane_labels(state: &State, lane: &Lane) -> Vec<String> {
     let method = state.run.as_ref().and_then(|run| find_method(&run.method));
     method.map_or_else(Vec::new, |method| (method.lane_labels)(state, lane))
+}
+
+/// Returns what a run plays next, such as `next task`; `None` if it has ended or nothing is left to play. See
+/// [`MethodEntry::what_follows`].
+pub fn what_follows(state: &State) -> Option<&'static str> {
+    let run = state.run.as_ref().filter(|_| !state.run_over)?;
+    find_method(&run.method).map_or_else(|| next_in_list(state), |method| (method.what_follows)(state))
 }
 
 /// Returns what a reader of a run must know first; see [`MethodEntry::run_notes`].

@@ -10,7 +10,7 @@ use crate::domain::{
     SettingSpec, Settings, TypedSetting,
 };
 use crate::engine::{Method, State};
-use crate::method::{MethodError, PaperOrCode};
+use crate::method::{MethodError, PaperOrCode, next_in_list};
 use crate::prompt::Templates;
 use serde_json::Value;
 use std::sync::Arc;
@@ -96,6 +96,8 @@ pub struct MethodEntry {
     pub pin_effect: fn(&State, &Lesson) -> Option<&'static str>,
     /// Returns what the title of a lane says of the method at this moment, longest form first; empty if it has nothing to say.
     pub lane_labels: fn(&State, &Lane) -> Vec<String>,
+    /// Returns what the run plays after the episode that has just ended, such as `next task`; `None` if nothing is left to play.
+    pub what_follows: fn(&State) -> Option<&'static str>,
     /// Returns what a reader of a run must know first, such as how long it may become: each a name and a phrase.
     pub run_notes: fn(&RunSpec) -> Vec<(&'static str, String)>,
     /// What the tasks of a run leave for later ones.
@@ -148,6 +150,7 @@ impl MethodEntry {
             lesson_note: |_, _| None,
             pin_effect: |_, _| None,
             lane_labels: |_, _| Vec::new(),
+            what_follows: next_in_list,
             run_notes: |_| Vec::new(),
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],

@@ -259,8 +259,35 @@ fn start_attempt(state: &State, search: &Search, now: &Evaluation, task: &Task) 
     Intent::StartEpisode { task, trial: before as u32 + 1, role: EpisodeRole::Test }
 }
 
+/// Returns what a search plays after the attempt that has just ended; `None` if it ends.
+pub(crate) fn what_follows(state: &State) -> Option<&'static str> {
+    if state.settings().place.first_trial.is_some() {
+        return schedule::next_in_list(state);
+    }
+    let search = Search::read(state)?;
+    let ended = search.task(state).and_then(|task| uncounted_attempt(state, &search, task));
+    let search = match ended {
+        Some(ended) => counted(state, search, ended).0,
+        None => search,
+    };
+    match &search.now {
+        Some(now) if now.attempt > 0 => Some("next attempt"),
+        // The first task of an evaluation whose instruction is there already.
+        Some(now) if now.instance == 0 => Some("next evaluation"),
+        Some(_) => Some("next task"),
+        None => search.has_next_evaluation(state).then_some("next evaluation"),
+    }
+}
+
 /// Counts an attempt. Returns the search, and the intents that record the reward after the last task of an evaluation.
 fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> (Search, Vec<Intent>) {
+    let (search, evaluated) = counted(state, search, ended);
+    let intents = evaluated.map_or_else(Vec::new, |reward| record_reward(state, &search, &reward));
+    (search, intents)
+}
+
+/// Returns the search with an attempt counted, and the reward if it was the last one of an evaluation.
+fn counted(state: &State, search: Search, ended: &EpisodeSummary) -> (Search, Option<Reward>) {
     let last_answer = state
         .episode
         .as_deref()
@@ -269,9 +296,7 @@ fn count_attempt(state: &State, search: Search, ended: &EpisodeSummary) -> (Sear
     // The advice after this attempt may have repeated the one before: then it is the task's last one in this evaluation.
     let ends_early = state.early_stop(&ended.task).is_some_and(|advice| advice.episode == ended.number);
     let attempts = if ends_early { 0 } else { state.setting(ATTEMPTS) };
-    let (search, evaluated) = search.count_attempt(state, ended.won, reward, attempts);
-    let intents = evaluated.map_or_else(Vec::new, |reward| record_reward(state, &search, &reward));
-    (search, intents)
+    search.count_attempt(state, ended.won, reward, attempts)
 }
 
 /// Adds the result of the last evaluation to the lane of the objective.

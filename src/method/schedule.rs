@@ -39,6 +39,18 @@ pub(super) fn next_test_by_trial(state: &State) -> Vec<Intent> {
     start_or_end(due.min_by_key(|entry| entry.trials_used).as_ref())
 }
 
+/// Returns what follows an episode of a run that plays the tasks of its list in turn: `next task`, or `next trial` if only the same
+/// task is left. `None` if nothing is left.
+pub fn next_in_list(state: &State) -> Option<&'static str> {
+    if next_calibration(state).is_some() {
+        return Some("next task");
+    }
+    let is_last = |task: &Task| state.episode.as_deref().is_some_and(|episode| episode.task.is_same(task));
+    let mut left = test_entries(state).into_iter().filter(|entry| !entry.finished).peekable();
+    left.peek()?;
+    Some(if left.all(|entry| is_last(entry.task)) { "next trial" } else { "next task" })
+}
+
 /// Returns the next attempt at a calibration task, for a method that learns from calibration itself: task by task, each
 /// until it is won, at most `trials` times.
 pub(super) fn next_gathering(state: &State, trials: u64) -> Option<Intent> {

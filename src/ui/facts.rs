@@ -1,9 +1,7 @@
 //! Facts about the session that several parts of the screen ask for.
 
 use crate::domain::common_settings::LOOP_DETECTOR;
-use crate::domain::{
-    EndReason, EpisodeRole, EpisodeSummary, ModelRole, NoteKind, RoleSource, Step, Task, pluralize,
-};
+use crate::domain::{EndReason, EpisodeSummary, ModelRole, NoteKind, RoleSource, Step, Task, pluralize};
 use crate::engine::{RunStatus, State};
 use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
@@ -14,20 +12,6 @@ use crate::ui::types::{RequestForm, RequestSource};
 /// Returns whether two tasks are the same game: environment, id and seed.
 pub fn is_same_task(a: &Task, b: &Task) -> bool {
     a.id == b.id && a.env == b.env && a.seed == b.seed
-}
-
-/// Returns whether the run hasn't ended and a task is left to play, by the same schedule as the methods use.
-pub(crate) fn has_remaining_task(state: &State) -> bool {
-    let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return false };
-    run.tasks.iter().any(|task| {
-        let played = || {
-            state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test && is_same_task(&p.task, task))
-        };
-        if run.trials > 1 {
-            return played().count() < run.trials as usize && !played().any(|p| p.ends_task());
-        }
-        played().count() < run.tasks.iter().filter(|other| is_same_task(other, task)).count()
-    })
 }
 
 /// Returns whether a model sets the pace of a run, so that its speed can't be changed.

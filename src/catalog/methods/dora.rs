@@ -6,6 +6,7 @@ use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
 use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
+use crate::catalog::uninformed_mentor_warning;
 use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
 use crate::method::dora::jobs;
@@ -85,7 +86,15 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ([ReflectionKind::Progress], _) => dora::budget_labels(state),
         _ => Vec::new(),
     },
-    run_notes: dora::run_notes,
+    what_follows: dora::what_follows,
+    run_notes: |run| {
+        let mut notes = dora::run_notes(run);
+        // Rules that know nothing about the environment write no advice, which is said elsewhere.
+        if uninformed_mentor_warning(run).is_some() {
+            notes.retain(|(name, _)| *name != dora::ADVICE_NOTE);
+        }
+        notes
+    },
     carryover: |_| Carryover::AllTasks("advice, and the search for an instruction".to_owned()),
     // One evaluation.
     dry_run_settings: &[

@@ -378,6 +378,13 @@ impl Search {
         vec![Intent::EndRun]
     }
 
+    /// Returns whether [`Self::next_evaluation`] leads to one, for this group of tasks or the next.
+    pub(super) fn has_next_evaluation(&self, state: &State) -> bool {
+        !self.queue.is_empty()
+            || (u64::from(self.round) < state.setting(ROUNDS) && !self.are_all_texts_known(state))
+            || groups(state).len() > self.group + 1
+    }
+
     /// Begins the next evaluation with the vector whose instruction a person has pinned, in place of the queue's first: so a
     /// person fixes a vector. `None` if no instruction is pinned, or if it isn't one that was evaluated as it is.
     fn with_pinned_vector(&self, state: &State) -> Option<Self> {

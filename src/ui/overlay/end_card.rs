@@ -2,11 +2,12 @@
 
 mod facts;
 
+use crate::catalog::what_follows;
 use crate::domain::{BranchId, EpisodeSummary, Lesson, RunSpec};
 use crate::engine::{Episode, State};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
-use crate::ui::facts::{has_remaining_task, is_same_task};
+use crate::ui::facts::is_same_task;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
@@ -42,10 +43,9 @@ const AFTER_LOSS: [Action; 7] = [
     Action::PlayAgain,
 ];
 
-/// Returns the label of a choice; that of `PlayAgain` has a number in it (`retry_label`).
+/// Returns the label of a choice; those of `NextTask` and `PlayAgain` depend on the run.
 fn choice_label(action: Action) -> &'static str {
     match action {
-        Action::NextTask => "continue with the next task",
         Action::LastProgress => "go to the last step with progress",
         Action::Compare => "compare both plays step by step",
         Action::MeasureEffect => "measure whether a lesson helps",
@@ -175,7 +175,7 @@ impl EndCard {
             Action::NextTask | Action::AddLesson if context.is_read_only() => false,
             // First a person decides about what was cancelled or has failed.
             Action::PlayAgain | Action::NextTask if context.frame.head.awaits_mentor_or_job() => false,
-            Action::NextTask => has_remaining_task(&context.frame.head),
+            Action::NextTask => what_follows(&context.frame.head).is_some(),
             Action::LastProgress => progress,
             Action::Compare => Self::compare_request(context).is_some() || is_forked(context),
             Action::MeasureEffect => context.displayed_state().pool.all().any(Lesson::is_active),
@@ -222,6 +222,9 @@ impl EndCard {
             Some(episode) => retry_label(head, episode),
             None if action == Action::Compare && Self::compare_request(context).is_none() => {
                 "compare with another branch".to_owned()
+            }
+            None if action == Action::NextTask => {
+                format!("continue with the {}", what_follows(head).unwrap_or("next task"))
             }
             None => choice_label(action).to_owned(),
         };

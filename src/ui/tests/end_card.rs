@@ -339,3 +339,20 @@ fn a_lesson_taught_at_the_end_says_which_key_plays_again() {
     let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
     assert_eq!(notice, "saved as Plan; r plays the task again with it");
 }
+
+/// Regression: after an attempt of a search the card offered nothing to go on with, and `n` said that no task was left; for a repeated
+/// task it spoke of the next one.
+#[test]
+fn the_card_says_what_follows() {
+    let mut f = crate::ui::fixture::dora();
+    f.execute("look", crate::domain::DecidedBy::Actor, "A room.", 0.0, serde_json::Value::Null);
+    f.end_episode(false, EndReason::StepLimit);
+    let mut stage = end_card_screen(f);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("n  continue with the next attempt"), "{shown}");
+    assert_eq!(stage.press("n"), [Request::Send(Command::Step)]);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("n next attempt"), "{shown}");
+    let shown = screen_text(&end_card_screen(lost_trials(1)).draw());
+    assert!(shown.contains("n  continue with the next trial"), "{shown}");
+}

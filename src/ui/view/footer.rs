@@ -1,10 +1,11 @@
 //! The footer: the current notice, or else the available keys.
 
+use crate::catalog::what_follows;
 use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
 use crate::text::{hide_private, one_line, width, with_program_name, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::facts::{has_no_proposal, has_recent_mistake, has_remaining_task, is_paced_by_model};
+use crate::ui::facts::{has_no_proposal, has_recent_mistake, is_paced_by_model};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
@@ -265,9 +266,7 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         ]);
     } else if has_ended && head.failed_call.is_none() {
         pairs.extend([single_key(Action::AskAgain, "play again"), single_key(Action::Open, "end card")]);
-        if has_remaining_task(&context.frame.head) {
-            pairs.push(single_key(Action::Step, "next task"));
-        }
+        pairs.extend(what_follows(&context.frame.head).map(|next| single_key(Action::Step, next)));
         pairs.extend([single_key(Action::AddLesson, "lesson"), single_key(Action::Prompt, "prompt"), time]);
     } else if model.focus == Focus::Lanes {
         pairs.extend([

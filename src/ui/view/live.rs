@@ -1,7 +1,7 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
-use crate::catalog::{LessonReader, find_job, find_method};
+use crate::catalog::{LessonReader, find_job, find_method, what_follows};
 use crate::domain::{
     Autonomy, FailureKind, Job, Lesson, ModelRole, Question, RoleSource, Stage, Step, pluralize,
 };
@@ -10,9 +10,7 @@ use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
 use crate::provider::Phase;
 use crate::text::{truncate, width, wrap};
-use crate::ui::facts::{
-    counted_unit, has_no_proposal, has_remaining_task, is_model, open_text_count, outcome_sentence,
-};
+use crate::ui::facts::{counted_unit, has_no_proposal, is_model, open_text_count, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
@@ -235,7 +233,7 @@ fn write_next_keys(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) 
     let pairs = match state.autonomy {
         _ if ended => {
             let mut pairs = vec![(Action::EndCard, "end card")];
-            pairs.extend(has_remaining_task(state).then_some((Action::Step, "next task")));
+            pairs.extend(what_follows(state).map(|next| (Action::Step, next)));
             pairs.push((Action::AskAgain, "play again"));
             pairs
         }
