@@ -342,3 +342,21 @@ fn the_presets_of_the_other_rows_on_web_pages_have_the_actions_of_doras_code() {
     assert_eq!(of_pages.len(), 8);
     assert!(of_pages.iter().all(|(_, actions)| *actions == Some("code")), "{of_pages:?}");
 }
+
+/// Regression: a run whose rules never wrote a plan said that it is "written before the first step".
+#[test]
+fn rules_that_seldom_know_a_plan_say_so() {
+    let mut run = run(&[]);
+    let entry = crate::catalog::find_method("rci").unwrap();
+    let empty = |run: &RunSpec| (entry.empty_lane_text)(run, &entry.lanes[0]).unwrap();
+    assert_eq!(empty(&run), "written before the first step");
+    assert!(crate::catalog::run_notes(&run).is_empty());
+    "symbolic".clone_into(&mut run.mentor);
+    assert_eq!(empty(&run), "rules seldom know a plan before the first step; a model writes one");
+    let notes = crate::catalog::run_notes(&run);
+    assert!(matches!(&notes[..], [("plan", text)] if text.contains("before the first step")), "{notes:?}");
+    // It is true: in household they write none.
+    let mut play = TestRun::new(run);
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 6]);
+    assert_eq!(play.state().pool.all().count(), 0);
+}

@@ -122,7 +122,10 @@ pub(super) fn advice(
         });
     }
     if let Some(progress) = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode) {
-        add(format!("At the end of the last attempt: {}", progress.text.text));
+        // A plan may be asked for before the first step, when there is no attempt yet.
+        let text = progress.text.text;
+        let is_begun = episode.answered_steps() > 0;
+        add(if is_begun { format!("At the end of the last attempt: {text}") } else { text });
     }
     if sentences.is_empty() && request.subject != Subject::InOrder {
         return advice(rules, state, episode, AdviceRequest { subject: Subject::InOrder, ..request });
