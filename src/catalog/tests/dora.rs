@@ -1,6 +1,6 @@
 //! DORA: the order of evaluations, attempts and advice, what the optimiser gets, and what a person's changes do.
 
-use crate::catalog::fixture::{TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::catalog::{find_method, lesson_note, search_histories};
 use crate::domain::{
     Autonomy, EpisodeSummary, Job, JobContext, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec,
@@ -504,10 +504,164 @@ fn the_reward_of_a_changed_instruction_is_shown_but_not_given_to_the_optimiser()
     assert_eq!(asked[0]["x"], json!([done[1]["v"]]), "only the second evaluation");
     let objective = play.state().pool.active_of_kind(ReflectionKind::Progress).next().unwrap();
     assert!(objective.text().text.contains("not given to the optimiser"), "{:?}", objective.text());
+    // Regression: the lane no longer said which vector an edited instruction was of.
+    let edited = play.state().pool.all().find(|lesson| lesson.text().text == "Write a poem.").unwrap();
+    let note = lesson_note(play.state(), edited).unwrap();
+    assert!(note.starts_with("v") && note.ends_with("; edited: not given to the optimiser"), "{note}");
+    assert_eq!(crate::catalog::pin_effect(play.state(), edited), None);
+}
+
+/// Plays until advice is written, and returns the run before anything else happens.
+fn until_advice(mut spec: RunSpec, mentor: &str) -> TestRun {
+    mentor.clone_into(&mut spec.mentor);
+    let mut play = TestRun::new(spec);
+    let mut count = 0;
+    play.mentor = Box::new(move |_| {
+        count += 1;
+        format!("Look in place {count} next.")
+    });
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut environment = |action: Option<&str>| match action {
+        None => house.reset(),
+        Some(action) => house.step(action),
+    };
+    let mut actions = ["take apple 1", "open fridge 1", "inventory"].iter().cycle();
+    let mut actor = |_: &State| actions.next().map(|action| (*action).to_owned());
+    play.command(Command::Run);
+    while play.state().pool.active_of_kind(ReflectionKind::Advice).next().is_none() {
+        assert!(play.advance(&mut environment, &mut actor), "advice is written");
+    }
+    play
+}
+
+/// Regression: another sample stood beside the one before, so that the two of one attempt were compared, and both entered prompts.
+#[test]
+fn another_sample_of_advice_takes_the_place_of_the_one_before() {
+    let settings = [("n_init", json!(1)), ("rounds", json!(0)), ("attempts", json!(2))];
+    let mut play = until_advice(run(&[("a", PUT)], &settings), "script");
+    play.command(Command::Reflect(ReflectionKind::Advice));
+    drive(&mut play, 20, |_, _| None);
+    let state = play.state();
+    assert!(state.run_over);
+    let texts = |status: LessonStatus| -> Vec<String> {
+        let advice = state.pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
+        advice.filter(|lesson| lesson.status == status).map(|lesson| lesson.text().text.clone()).collect()
+    };
+    assert_eq!(texts(LessonStatus::Retired), ["Look in place 1 next."]);
+    assert_eq!(texts(LessonStatus::On), ["Look in place 2 next.", "Look in place 3 next."]);
+    // The same words but for a number, which doesn't count: the advice of two attempts.
+    assert_eq!(state.memory["done"][0]["diversity"], json!(0.0));
+}
+
+/// Regression: the rules wrote the same sentence again, and the diversity of the evaluation fell from 1 to 0.
+#[test]
+fn another_sample_of_advice_that_would_be_the_same_is_refused() {
+    let settings = [("n_init", json!(1)), ("rounds", json!(0)), ("attempts", json!(1))];
+    let mut spec = run(&[("a", PUT)], &settings);
+    spec.limits.steps = 3;
+    let mut play = until_advice(spec, "symbolic");
+    let asked = play.engine.decide(&Input::Command(Command::Reflect(ReflectionKind::Advice)));
+    assert_eq!(asked.unwrap_err().message, "the rules write the same advice again");
+    drive(&mut play, 20, |_, _| None);
+    let done = &play.state().memory["done"][0];
+    assert_eq!((&done["diversity"], &done["reward"]), (&json!(1.0), &json!(0.5)));
+    // A model may answer with the same words as well: then nothing changes.
+    let mut play = until_advice(run(&[("a", PUT)], &settings), "script");
+    play.mentor = Box::new(|_| "Look in place 1 next.".to_owned());
+    play.command(Command::Reflect(ReflectionKind::Advice));
+    drive(&mut play, 20, |_, _| None);
+    let advice: Vec<_> =
+        play.state().pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice).collect();
+    assert_eq!((advice.len(), advice[0].recurrences), (1, 1));
+    assert_eq!(play.state().memory["done"][0]["diversity"], json!(1.0));
+}
+
+/// Regression: with the last advice of an evaluation switched off, there was nothing to compare, which counted as diverse.
+#[test]
+fn switching_off_the_last_advice_does_not_raise_the_reward() {
+    let settings = [("n_init", json!(1)), ("rounds", json!(0)), ("attempts", json!(2))];
+    let play = |is_vetoed: bool| {
+        let mut play = TestRun::new(run(&[("a", PUT)], &settings));
+        play.mentor = Box::new(|_| "Look elsewhere.".to_owned());
+        let mut environment = |_: Option<&str>| a_room();
+        let mut actor = |_: &State| Some("look".to_owned());
+        play.command(Command::Run);
+        while play.state().pool.active_of_kind(ReflectionKind::Advice).nth(1).is_none() {
+            assert!(play.advance(&mut environment, &mut actor), "advice is written twice");
+        }
+        if is_vetoed {
+            let id = last_id(&play, ReflectionKind::Advice);
+            play.command(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off }));
+        }
+        drive(&mut play, 20, |_, _| None);
+        play.state().memory["done"][0]["reward"].clone()
+    };
+    assert_eq!([play(false), play(true)], [json!(0.0), json!(0.0)]);
+}
+
+/// Regression: a sentence that a person typed became an instruction, which no prompt of the actor shows.
+#[test]
+fn a_new_lesson_is_advice() {
+    assert_eq!(crate::catalog::kind_of_new_lesson("dora"), ReflectionKind::Advice);
+}
+
+/// Regression: the screen counted the tasks of the list, so after the first attempt it said that none was left.
+#[test]
+fn what_follows_an_attempt_is_what_the_search_plays_next() {
+    let settings = [("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(2))];
+    let play = play(run(&[("a", PUT), ("b", PUT), ("c", HEAT)], &settings), |_| false);
+    let mut state = State::default();
+    let (mut said, mut happened) = (Vec::new(), Vec::new());
+    for envelope in &play.journal {
+        if let Event::EpisodeStarted { task, trial, .. } = &envelope.event
+            && let Some(last) = &state.episode
+        {
+            let is_same_evaluation = (trial - 1) / 2 == (last.trial - 1) / 2;
+            happened.push(Some(match task.id == last.task.id {
+                true if is_same_evaluation => "next attempt",
+                false if is_same_evaluation => "next task",
+                _ => "next evaluation",
+            }));
+        }
+        state.apply(envelope);
+        if matches!(envelope.event, Event::EpisodeEnded { .. }) {
+            said.push(crate::catalog::what_follows(&state));
+        }
+    }
+    // The search for another type begins with its first evaluation, too.
+    happened.push(None);
+    assert!(happened.len() > 20 && happened.contains(&Some("next evaluation")), "{happened:?}");
+    assert_eq!(said, happened);
+}
+
+/// Numbers that a person sets for the search of expected improvement are used with the preset's others.
+#[test]
+fn the_numbers_of_the_search_are_settings() {
+    let search = |own: &[(&str, Value)]| {
+        let mut all = vec![("n_init", json!(2)), ("rounds", json!(1)), ("attempts", json!(1))];
+        all.extend_from_slice(own);
+        jobs(&play(run(&[("a", PUT)], &all), |_| false), "dora.next_points")[0]["search"].clone()
+    };
+    assert_eq!(search(&[]), json!("ours"));
+    assert_eq!(search(&[("search_population", json!(20))]), json!("ours"), "the preset's own number");
+    let own = [("search", json!("code")), ("search_step", json!(0.5)), ("search_generations", json!(7))];
+    assert_eq!(search(&own), json!({"own": {"step": 0.5, "population": 50, "generations": 7}}));
+}
+
+/// Regression: rules that know nothing about the environment were said to follow some words of an instruction.
+#[test]
+fn rules_that_know_nothing_are_not_said_to_write_advice() {
+    let mut run = run(&[("a", PUT)], &[]);
+    "symbolic".clone_into(&mut run.mentor);
+    let has_note = |run: &RunSpec| crate::catalog::run_notes(run).iter().any(|(name, _)| *name == "advice");
+    assert!(has_note(&run));
+    let unknown = crate::catalog::ENVIRONMENTS.iter().find(|entry| entry.rules.detectors.is_empty()).unwrap();
+    unknown.name.clone_into(&mut run.tasks[0].env);
+    assert!(crate::catalog::uninformed_mentor_warning(&run).is_some() && !has_note(&run));
 }
 
 #[test]
-fn advice_that_a_person_changes_or_removes_is_part_of_what_is_measured() {
+fn advice_that_a_person_changes_is_part_of_what_is_measured() {
     let untouched = play_with(|_| ());
     let edited = play_with(|play| {
         let id = last_id(play, ReflectionKind::Advice);
@@ -519,7 +673,8 @@ fn advice_that_a_person_changes_or_removes_is_part_of_what_is_measured() {
         play.command(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off }));
     });
     let diversity = |play: &TestRun| play.state().memory["done"][0]["diversity"].as_f64().unwrap();
-    // The mentor wrote the same twice; a person's words differ; with one piece left there is nothing to compare.
+    // The mentor wrote the same twice; a person's words differ. What it writes again after a person has switched it off is no second
+    // piece, so nothing is compared.
     assert_eq!((diversity(&untouched), diversity(&edited), diversity(&vetoed)), (0.0, 1.0, 1.0));
     for play in [&untouched, &edited, &vetoed] {
         let asked = jobs(play, "dora.next_points");
@@ -558,12 +713,17 @@ fn a_pinned_instruction_fixes_its_vector() {
     let mut environment = |_: Option<&str>| a_room();
     play.play_script_in(&mut environment, &["look"]);
     let id = last_id(&play, ReflectionKind::Instruction);
-    play.command(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Pinned }));
+    play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
     play.play_script_in(&mut environment, &["look"; 20]);
     let done = play.state().memory["done"].as_array().unwrap().clone();
     assert_eq!(done.len(), 3);
     // It was pinned during the second evaluation.
     assert_eq!(done[1]["v"], done[2]["v"]);
+    // Regression: nothing said so.
+    let pinned = play.state().pool.get(&id).unwrap();
+    assert_eq!(crate::catalog::pin_effect(play.state(), pinned), Some("fixes its vector"));
+    let note = lesson_note(play.state(), pinned).unwrap();
+    assert!(note.starts_with("v3, ") && note.contains(", fixed; "), "{note}");
     assert!(
         done[0]["v"] != done[1]["v"] && done.iter().all(|done| done.get("assisted").is_none()),
         "{done:?}"
@@ -823,6 +983,10 @@ fn the_searches_of_earlier_types_are_kept_for_pictures() {
     }
     assert_eq!((objective.len(), histories[0].points.len(), histories[1].points.len()), (6, 3, 3));
     assert_eq!((histories[0].planned, histories[0].dimension), (3, 10));
+    // Regression: exports had no vectors and no predictions.
+    let exported = serde_json::to_value(&histories[1]).unwrap();
+    assert_eq!(exported["points"][2]["vector"], play.state().memory["done"][2]["v"]);
+    assert!(exported["points"][2].get("predicted").is_none(), "a first vector: {exported}");
     assert!(histories[0].points.iter().any(|point| point.place != [0.0, 0.0]));
     let advice = play.state().pool.all().filter(|lesson| lesson.kind == ReflectionKind::Advice);
     let notes: Vec<_> = advice.map(|lesson| lesson_note(play.state(), lesson)).collect();
