@@ -507,7 +507,7 @@ fn the_reward_of_a_changed_instruction_is_shown_but_not_given_to_the_optimiser()
     // Regression: the lane no longer said which vector an edited instruction was of.
     let edited = play.state().pool.all().find(|lesson| lesson.text().text == "Write a poem.").unwrap();
     let note = lesson_note(play.state(), edited).unwrap();
-    assert!(note.starts_with("v") && note.ends_with("; edited: not given to the optimiser"), "{note}");
+    assert!(note.starts_with('v') && note.ends_with("; edited: not given to the optimiser"), "{note}");
     assert_eq!(crate::catalog::pin_effect(play.state(), edited), None);
 }
 
