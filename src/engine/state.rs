@@ -6,9 +6,9 @@ use super::{
 };
 use crate::domain::{
     AskedAt, Autonomy, BranchId, CallId, EpisodeRole, EpisodeSummary, Lesson, ModelRole, PartialReply,
-    PoolSummary, PromptRecord, Question, Reflection, ReflectionKind, RunSettings, RunSpec, SampleStats,
-    Scope, Seq, SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo, TypedSetting,
-    format_price, pluralize,
+    PoolSummary, PromptRecord, Question, Reflection, ReflectionKind, RoleSource, RunSettings, RunSpec,
+    SampleStats, Scope, Seq, SettingValue, Stage, Step, StepResult, Task, TokenCounts, TrialInfo,
+    TypedSetting, format_price, pluralize,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -386,12 +386,14 @@ impl State {
     }
 
     /// Returns whether the mentor has answered this question since the last answered step of the episode, or a person
-    /// gave up on the question.
+    /// gave up on the question. Also `true` in a run without a mentor: nobody will answer, so a method that waited for it
+    /// would have nothing to do.
     pub fn is_answered(&self, question: Question) -> bool {
-        self.answers_to(question) > 0
+        let source = self.run.as_ref().map(|run| run.role_source(ModelRole::Mentor));
+        source == Some(RoleSource::Nobody) || self.answers_to(question) > 0
     }
 
-    /// Returns how many times that was so.
+    /// Returns how many times the mentor has answered it since that step, or a person gave up on it.
     pub(super) fn answers_to(&self, question: Question) -> u32 {
         let Some(episode) = self.episode.as_deref() else { return 0 };
         let (number, step) = (episode.number, episode.answered_steps());

@@ -245,7 +245,8 @@ impl Harness {
     }
 
     /// Starts this run with a method that also asks a mentor.
-    pub(super) fn with_mentor(spec: RunSpec) -> Self {
+    pub(super) fn with_mentor(mut spec: RunSpec) -> Self {
+        spec.mentor = "script".to_owned();
         Self::with_method(Arc::new(MentorMethod)).start(spec)
     }
 

@@ -1,7 +1,7 @@
 //! A method that makes no progress pauses the run instead of writing forever or keeping everyone waiting.
 
 use super::fixture::{ActorOnlyMethod, Harness, spec_with_tasks, step_result};
-use crate::domain::{ModelRole, Purpose, Question, ReflectionKind, Usage};
+use crate::domain::{ModelRole, Purpose, Question, ReflectionKind, RunSpec, Usage};
 use crate::engine::{Command, Event, Intent, MentorReply, Method, PauseReason, Reply, RunStatus, State};
 use serde_json::json;
 use std::sync::Arc;
@@ -104,7 +104,8 @@ fn a_method_that_only_writes_pauses_the_run() {
 /// Regression: such a method asked its mentor the same question without end, which only the bill would have shown.
 #[test]
 fn a_reply_without_a_reflection_answers_its_question() {
-    let mut harness = Harness::with_any_method(Arc::new(NeverReflects), spec_with_tasks(1));
+    let spec = RunSpec { mentor: "script".to_owned(), ..spec_with_tasks(1) };
+    let mut harness = Harness::with_any_method(Arc::new(NeverReflects), spec);
     play_a_step(&mut harness);
     let (call, _) = harness.first_call().unwrap();
     assert!(harness.state().is_asking(ModelRole::Mentor));
@@ -118,6 +119,18 @@ fn a_reply_without_a_reflection_answers_its_question() {
     });
     let state = harness.state();
     assert!(state.is_answered(CAUTION) && state.pool.all().count() == 1);
+    assert!(state.is_asking(ModelRole::Actor), "the next step begins");
+}
+
+/// Regression: without a mentor `ask_mentor` returned nothing and the question stayed open, so that a method written as
+/// `docs/EXTENDING.md` shows it paused the run for good.
+#[test]
+fn a_question_in_a_run_without_a_mentor_is_not_waited_for() {
+    let mut harness = Harness::with_any_method(Arc::new(NeverReflects), spec_with_tasks(1));
+    play_a_step(&mut harness);
+    let state = harness.state();
+    assert!(state.is_answered(CAUTION) && state.reflections.is_empty());
+    assert_eq!((state.run_status, state.pause_reason), (RunStatus::Running, None));
     assert!(state.is_asking(ModelRole::Actor), "the next step begins");
 }
 
