@@ -270,6 +270,24 @@ pub fn uninformed_mentor_warning(run: &RunSpec) -> Option<String> {
     ))
 }
 
+/// Returns a warning if the method has lessons of a kind that these templates have no segment for: no prompt would show them.
+pub fn unshown_lessons_warning(run: &RunSpec, templates: &Templates) -> Option<String> {
+    let method = find_method(&run.method)?.name;
+    let is_unshown = |kind: &ReflectionKind| match lesson_reader(method, *kind) {
+        LessonReader::Actor => asks_actor(method) && !templates.has_lessons_for_actor(method, *kind),
+        LessonReader::Mentor => !templates.has_lessons_for_mentor(method, *kind),
+        LessonReader::Nobody => false,
+    };
+    let kinds: Vec<&str> =
+        lesson_kinds(method).into_iter().filter(is_unshown).map(ReflectionKind::name).collect();
+    let first = kinds.first()?.to_lowercase();
+    Some(format!(
+        "no prompt will show lessons of the kind {}: the templates of {method} have no segment for them; add one with \
+         kinds = [\"{first}\"]",
+        kinds.join(", ")
+    ))
+}
+
 /// Returns the functions with which the rule-based actor plays these environments.
 pub fn rule_based_replies<'n>(environments: impl IntoIterator<Item = &'n str>) -> Vec<RuleBasedReply> {
     let names: BTreeSet<&str> = environments.into_iter().collect();

@@ -136,6 +136,7 @@ pub(super) fn plan_run_with_calibration(
     warnings.extend(catalog::unused_mentor_reason(&spec));
     warnings.extend(catalog::unsuited_actor_warning(&spec));
     warnings.extend(catalog::uninformed_mentor_warning(&spec));
+    warnings.extend(catalog::unshown_lessons_warning(&spec, &templates));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
 }
 

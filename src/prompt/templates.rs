@@ -88,6 +88,15 @@ pub(super) struct Layout {
     pub(super) source_hash: String,
 }
 
+impl Layout {
+    fn has_lessons(&self, kind: ReflectionKind) -> bool {
+        self.segments.iter().any(|part| match &part.content {
+            Content::Lessons(filter) => filter.kinds_under(part.label).contains(&kind),
+            _ => false,
+        })
+    }
+}
+
 /// One segment entry of a layout.
 #[derive(Clone, Debug)]
 pub(super) struct SegmentTemplate {
@@ -144,6 +153,13 @@ pub(super) struct LessonFilter {
     pub(super) labels: BTreeMap<ReflectionKind, StoredText>,
     /// Groups lessons by the episode they were learned in; `max_count` then counts episodes.
     pub(super) grouped_by_episode: bool,
+}
+
+impl LessonFilter {
+    /// Returns the kinds that an entry with this label shows.
+    pub(super) fn kinds_under(&self, label: SegmentLabel) -> Vec<ReflectionKind> {
+        if self.kinds.is_empty() { kinds_for_label(label) } else { self.kinds.clone() }
+    }
 }
 
 /// A limit of lessons in a template: a number, or that of a setting.
@@ -256,6 +272,17 @@ impl Templates {
         self.question_layout(method, question).is_some_and(|layout| !layout.segments.is_empty())
     }
 
+    /// Returns whether the prompts of a method's actor have a segment for lessons of a kind.
+    pub fn has_lessons_for_actor(&self, method: &str, kind: ReflectionKind) -> bool {
+        self.layout(method).has_lessons(kind)
+    }
+
+    /// Returns whether a question of a method to its mentor has a segment for lessons of a kind.
+    pub fn has_lessons_for_mentor(&self, method: &str, kind: ReflectionKind) -> bool {
+        let prefix = question_key(method, "");
+        self.layouts.iter().any(|(key, layout)| key.starts_with(&prefix) && layout.has_lessons(kind))
+    }
+
     /// Returns whether an action has one of the forms that the instruction for a task lists in a run; also if it lists none.
     pub fn has_known_form(&self, run: Option<&RunSpec>, task: &Task, action: &str) -> bool {
         let texts = self.env_texts(&task.env);
@@ -286,6 +313,27 @@ const EXEMPLARS_HEADING: &str =
 /// Returns the name under which an environment stores its exemplars for a kind of reflection.
 fn exemplars_name(kind: ReflectionKind) -> String {
     format!("exemplars_{}", kind.name().to_lowercase())
+}
+
+/// Returns the kinds of lessons shown under a label whose segment names none.
+fn kinds_for_label(label: SegmentLabel) -> Vec<ReflectionKind> {
+    ReflectionKind::ALL.into_iter().filter(|kind| label_of_kind(*kind) == Some(label)).collect()
+}
+
+/// Returns the label under which lessons of a kind are shown; `None` if only a segment that names the kind shows them.
+fn label_of_kind(kind: ReflectionKind) -> Option<SegmentLabel> {
+    match kind {
+        ReflectionKind::Abstract => Some(SegmentLabel::Abstract),
+        ReflectionKind::Error => Some(SegmentLabel::Error),
+        ReflectionKind::Progress => Some(SegmentLabel::Progress),
+        ReflectionKind::Plan
+        | ReflectionKind::Experience
+        | ReflectionKind::Lesson
+        | ReflectionKind::Positive
+        | ReflectionKind::Negative
+        | ReflectionKind::Advice => Some(SegmentLabel::Memory),
+        ReflectionKind::Instruction => None,
+    }
 }
 
 /// Returns the key of a mentor question's layout among the layouts.

@@ -2,10 +2,11 @@
 
 use crate::catalog::fixture::test_spec;
 use crate::catalog::{
-    ENVIRONMENTS, METHODS, apply_mentor_defaults, ignored_lesson_reason, switch_model,
-    unsuited_actor_warning, unused_mentor_reason,
+    ENVIRONMENTS, METHODS, apply_mentor_defaults, builtin_templates, ignored_lesson_reason, parse_templates,
+    switch_model, unshown_lessons_warning, unsuited_actor_warning, unused_mentor_reason,
 };
 use crate::domain::{LessonText, ModelRole, ReflectionKind, RunSpec, SettingOrigin};
+use crate::prompt::Templates;
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
@@ -197,6 +198,29 @@ fn a_text_that_only_the_mentor_reads_is_not_called_ignored_by_the_actor() {
         assert_eq!(reason(of_mentor), None, "{method}");
         assert!(reason(of_actor).is_some(), "{method}");
     }
+}
+
+/// Regression: with a template without a segment for the method's lessons none reached a prompt, and nothing said so.
+#[test]
+fn a_kind_of_lesson_without_a_segment_is_warned_of() {
+    let warning =
+        |method, templates: &Templates| unshown_lessons_warning(&test_spec(method, &[("a", "")]), templates);
+    for entry in METHODS.iter() {
+        assert_eq!(warning(entry.name, &builtin_templates()), None, "{}", entry.name);
+    }
+    let with_label = |label| {
+        let text = format!(
+            "method = \"reflexion\"\n[[segment]]\nlabel = \"{label}\"\n[[segment]]\nlabel = \"task\"\n"
+        );
+        parse_templates(vec![("reflexion.toml".to_owned(), text)]).unwrap()
+    };
+    assert_eq!(warning("reflexion", &with_label("memory")), None);
+    let text = warning("reflexion", &with_label("abstract")).unwrap();
+    assert!(
+        text.starts_with("no prompt will show lessons of the kind Plan: the templates of reflexion"),
+        "{text}"
+    );
+    assert!(text.ends_with("kinds = [\"plan\"]"), "{text}");
 }
 
 /// What an entry says about its kinds must be true of its templates: the first one is the actor's.

@@ -1,9 +1,7 @@
 //! Chooses the lessons of a prompt.
 
 use super::DraftBuilder;
-use crate::domain::{
-    DroppedSegment, Lesson, LessonOrigin, LessonStatus, ReflectionKind, Scope, SegmentLabel, SegmentOrigin,
-};
+use crate::domain::{DroppedSegment, Lesson, LessonOrigin, LessonStatus, Scope, SegmentLabel, SegmentOrigin};
 use crate::prompt::templates::{Content, LessonFilter, MaxCount, SegmentTemplate, StoredText};
 use std::collections::BTreeMap;
 
@@ -56,8 +54,7 @@ impl<'a> DraftBuilder<'a> {
     fn select_lessons(&self, part: &SegmentTemplate, filter: &LessonFilter) -> Vec<&'a Lesson> {
         let state = self.state;
         let by_scope = state.settings().lessons_by_scope;
-        let of_label = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { Vec::new() };
-        let kinds = if filter.kinds.is_empty() { &of_label } else { &filter.kinds };
+        let kinds = filter.kinds_under(part.label);
         let max_count = match filter.max_count {
             None => usize::MAX,
             Some(MaxCount::Number(count)) => count as usize,
@@ -78,7 +75,7 @@ impl<'a> DraftBuilder<'a> {
         };
         let mut shown: Vec<&Lesson> = Vec::new();
         for kind in kinds {
-            let of_kind: Vec<&Lesson> = state.pool.active_of_kind(*kind).filter(is_included).collect();
+            let of_kind: Vec<&Lesson> = state.pool.active_of_kind(kind).filter(is_included).collect();
             let first = if filter.grouped_by_episode { 0 } else { of_kind.len().saturating_sub(max_count) };
             shown.extend(&of_kind[first..]);
         }
@@ -115,26 +112,5 @@ impl<'a> DraftBuilder<'a> {
             let tokens = self.cache.lesson_line(lesson).tokens;
             self.push_record(part, origin, tokens);
         }
-    }
-}
-
-/// Returns the kinds of lessons shown under a label whose segment names none.
-fn kinds_for_label(label: SegmentLabel) -> Vec<ReflectionKind> {
-    ReflectionKind::ALL.into_iter().filter(|kind| label_of_kind(*kind) == Some(label)).collect()
-}
-
-/// Returns the label under which lessons of a kind are shown; `None` if only a segment that names the kind shows them.
-fn label_of_kind(kind: ReflectionKind) -> Option<SegmentLabel> {
-    match kind {
-        ReflectionKind::Abstract => Some(SegmentLabel::Abstract),
-        ReflectionKind::Error => Some(SegmentLabel::Error),
-        ReflectionKind::Progress => Some(SegmentLabel::Progress),
-        ReflectionKind::Plan
-        | ReflectionKind::Experience
-        | ReflectionKind::Lesson
-        | ReflectionKind::Positive
-        | ReflectionKind::Negative
-        | ReflectionKind::Advice => Some(SegmentLabel::Memory),
-        ReflectionKind::Instruction => None,
     }
 }
