@@ -491,6 +491,11 @@ impl State {
         }
     }
 
+    /// Returns whether this task's prompts leave a lesson out since it is about another task.
+    pub fn is_out_of_scope(&self, lesson: &Lesson) -> bool {
+        (lesson.scope == Scope::Task || self.settings().lessons_by_scope) && !self.is_in_scope(lesson)
+    }
+
     /// Returns whether the session waits for a person.
     pub fn is_waiting(&self) -> bool {
         let undecided = self.failed_call.is_some()

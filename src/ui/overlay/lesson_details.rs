@@ -40,7 +40,9 @@ impl LessonDetails {
             add("instead", Role::Lesson, solution);
         }
         add("scope", Role::Text, scope_label(lesson.scope));
-        add("status", Role::Text, &status_text(lesson.status, context.lesson_reader(lesson.kind)));
+        let is_elsewhere = context.displayed_state().is_out_of_scope(lesson);
+        let status = status_text(lesson.status, context.lesson_reader(lesson.kind), is_elsewhere);
+        add("status", Role::Text, &status);
         add("from", Role::Text, &origin_details(lesson));
         if !lesson.evidence.is_empty() {
             add("evidence", Role::Observation, &lesson.evidence);
@@ -143,11 +145,12 @@ fn describe_place((episode, step): (u32, u32), context: &Context<'_>) -> String 
     }
 }
 
-fn status_text(status: LessonStatus, reader: LessonReader) -> String {
+fn status_text(status: LessonStatus, reader: LessonReader, is_elsewhere: bool) -> String {
     let goes_into = match reader {
+        LessonReader::Nobody => "a record, in no prompt",
+        _ if is_elsewhere => "not in this task's prompts, since it is about another task",
         LessonReader::Actor => "goes into prompts",
         LessonReader::Mentor => "goes into the mentor's questions",
-        LessonReader::Nobody => "a record, in no prompt",
     };
     match status {
         LessonStatus::On => format!("on: {goes_into}"),

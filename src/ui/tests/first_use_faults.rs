@@ -392,3 +392,28 @@ fn a_failed_environment_offers_what_works() {
     fixture.write(Cause::Person, Event::Remarked { step: 1, text: "it crashed".to_owned() });
     assert_eq!(TestScreen::new(fixture, 120, 36).press("u"), [Request::Send(Command::Undo)]);
 }
+
+/// Regression: a lesson about one task looked in force in the episode of another, whose prompts leave it out.
+#[test]
+fn a_lesson_about_another_task_is_not_shown_as_in_force() {
+    let mut fixture = Fixture::for_method("reflexion", "none", 1);
+    fixture.begin_episode();
+    let op = crate::domain::LessonOp::plain(
+        crate::domain::LessonId("00000000000a".into()),
+        ReflectionKind::Plan,
+        crate::domain::Scope::Task,
+        LessonOrigin::Symbolic,
+        LessonText::plain("Heat the apple."),
+    );
+    let author = crate::domain::Author::Symbolic;
+    fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), author });
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    assert!(!screen_text(&stage.draw()).contains("other task"));
+    stage.fixture.end_episode(false, EndReason::Done).begin_episode_in("elsewhere");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Heat the apple.") && shown.contains("other task"), "{shown}");
+    stage.press("3");
+    stage.press("i");
+    let details = screen_text(&stage.draw());
+    assert!(details.contains("on: not in this task's prompts"), "{details}");
+}

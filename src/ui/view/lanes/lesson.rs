@@ -32,8 +32,17 @@ pub(super) fn lesson_rows(
         LessonStatus::On if is_edited_by_person(lesson) => (Role::MarkPerson, g.person),
         LessonStatus::On => (Role::Muted, " "),
     };
+    let elsewhere = lesson.is_active() && context.displayed_state().is_out_of_scope(lesson);
     let off = lesson.status == LessonStatus::Off;
-    let paint = |role| if off { Role::LessonOff } else { role };
+    let paint = |role| {
+        if off {
+            Role::LessonOff
+        } else if elsewhere {
+            Role::Muted
+        } else {
+            role
+        }
+    };
     let lead = format!(" {:>digits$}  ", lesson.number);
     let indent = width(&lead);
     let text = &*current_text(lesson, context.displayed_state());
@@ -43,7 +52,7 @@ pub(super) fn lesson_rows(
     let shown = context.displayed_state().episode.as_ref().map_or(0, |e| e.number);
     let source = source_labels(lesson, form, context.displayed_state(), shown, g.separator);
     let (long, short) = (source.long, short_source([source.name, source.step], lesson, room, g));
-    let enters = !off && enters_prompt(lesson, context.displayed_state());
+    let enters = !off && !elsewhere && enters_prompt(lesson, context.displayed_state());
     let measured = measured_label(lesson, context);
     let mut note = method_note(lesson, context, usize::from(columns).saturating_sub(indent + 3));
     // With a row to spare, the result has one of its own; else it takes the place of the source.
@@ -63,11 +72,13 @@ pub(super) fn lesson_rows(
     // The text keeps a row.
     note.truncate(most.saturating_sub(1).min(MAX_NOTE_ROWS));
     let most = most - note.len();
-    let ignored = !off && context.is_ignored_lesson(lesson);
+    let ignored = !off && !elsewhere && context.is_ignored_lesson(lesson);
     let (long, short) = if ignored {
         (format!("{long}; the built-in rules ignore it"), "ignored".to_owned())
     } else if enters {
         ("enters the prompt at this step".to_owned(), "now used".to_owned())
+    } else if elsewhere {
+        (format!("{long}; about another task"), "other task".to_owned())
     } else {
         (long, short)
     };
