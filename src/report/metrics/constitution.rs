@@ -4,6 +4,7 @@ use super::interval::mean;
 use super::{ConstitutionSize, SessionMetrics};
 use crate::domain::{Author, Purpose, Reflection, ReflectionKind};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a mentor wrote, and the constitution that came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +18,12 @@ pub struct ConstitutionStats {
     /// Mean number of Progress items written in an episode.
     #[serde(rename = "progress_an_episode")]
     pub progress_per_episode: f64,
+    /// Whether there are lessons or reflections of these kinds; a method with kinds of its own has none.
+    #[serde(skip)]
+    pub has_constitution_kinds: bool,
+    /// Mean number of items of other kinds written in an episode.
+    #[serde(rename = "other_items_an_episode", skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_items_per_episode: BTreeMap<&'static str, f64>,
     /// Replies of the mentor.
     pub replies: usize,
     /// Replies of which a part could not be read; includes the unreadable ones.
@@ -45,13 +52,24 @@ impl ConstitutionStats {
         let size = |lessons: fn(&ConstitutionSize) -> usize| {
             mean(sessions.iter().map(|session| lessons(&session.constitution) as f64)).unwrap_or(0.0)
         };
-        let progress = reflections().filter(|reflection| reflection.kind == ReflectionKind::Progress);
-        let progress: usize = progress.map(|reflection| reflection.items.len()).sum();
         let episodes: usize = sessions.iter().map(|session| session.episodes.len()).sum();
-        let stats = Self {
+        let mut items: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for reflection in reflections() {
+            *items.entry(reflection.kind.name()).or_default() += reflection.items.len();
+        }
+        let per_episode = |items: usize| items as f64 / episodes.max(1) as f64;
+        let [of_abstract, of_error, of_progress] =
+            [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress]
+                .map(|kind| items.remove(kind.name()));
+        let mut stats = Self {
             abstract_lessons: size(|size| size.abstract_lessons),
             error_lessons: size(|size| size.error_lessons),
-            progress_per_episode: progress as f64 / episodes.max(1) as f64,
+            progress_per_episode: per_episode(of_progress.unwrap_or(0)),
+            has_constitution_kinds: [of_abstract, of_error, of_progress].iter().any(Option::is_some),
+            other_items_per_episode: items
+                .into_iter()
+                .map(|(kind, items)| (kind, per_episode(items)))
+                .collect(),
             replies: replies().count(),
             malformed: malformed().count(),
             unreadable: malformed()
@@ -59,6 +77,7 @@ impl ConstitutionStats {
                 .count(),
         };
         let has_lessons = stats.abstract_lessons + stats.error_lessons > 0.0;
+        stats.has_constitution_kinds |= has_lessons;
         (has_lessons || stats.replies > 0).then_some(stats)
     }
 

@@ -258,15 +258,23 @@ fn constitution_table(stats: &ConstitutionStats) -> Table {
     };
     let row = |name: &str, (value, of): (String, String)| vec![name.to_owned(), value, of];
     let per_session = |value: f64| (format!("{value:.1}"), "mean over sessions".to_owned());
-    let progress = (format!("{:.1}", stats.progress_per_episode), "mean over episodes".to_owned());
-    let rows = vec![
-        row("Abstract lessons at the end", per_session(stats.abstract_lessons)),
-        row("Error lessons at the end", per_session(stats.error_lessons)),
-        row("Progress items written", progress),
+    let per_episode = |value: f64| (format!("{value:.1}"), "mean over episodes".to_owned());
+    let mut rows = Vec::new();
+    if stats.has_constitution_kinds {
+        rows.extend([
+            row("Abstract lessons at the end", per_session(stats.abstract_lessons)),
+            row("Error lessons at the end", per_session(stats.error_lessons)),
+            row("Progress items written", per_episode(stats.progress_per_episode)),
+        ]);
+    }
+    let others = stats.other_items_per_episode.iter();
+    rows.extend(others.map(|(kind, mean)| row(&format!("{kind} items written"), per_episode(*mean))));
+    rows.extend([
         row("replies partly unreadable %", share(stats.malformed)),
         row("replies wholly unreadable %", share(stats.unreadable)),
-    ];
-    Table { head: vec!["constitution", "value", "of"], rows }
+    ]);
+    let title = if stats.has_constitution_kinds { "constitution" } else { "mentor" };
+    Table { head: vec![title, "value", "of"], rows }
 }
 
 /// The histogram of the attempts that solved tasks: where a limit on attempts would have stopped too early.

@@ -798,6 +798,20 @@ fn constitution_counts_lessons_and_replies_that_could_not_be_read() {
     assert_eq!(none.constitution, None);
 }
 
+/// Regression: a method with kinds of its own was shown a constitution of three kinds that it doesn't have, all 0.
+#[test]
+fn a_method_with_other_kinds_is_shown_these_instead_of_a_constitution() {
+    let mut session_metrics = three_reflexion_tasks();
+    let item = ReflectionItem { text: LessonText::plain("Look up."), ..ReflectionItem::default() };
+    let items = vec![item; 2 * session_metrics.episodes.len()];
+    let reflection = Reflection::new(ReflectionKind::Advice, crate::domain::Author::Mentor, (1, 3), items);
+    session_metrics.reflections = vec![Arc::new(reflection)];
+    session_metrics.constitution = ConstitutionSize::default();
+    let text = render_metrics(&[single_group(vec![session_metrics])], Format::Text, false);
+    assert!(!text.contains("constitution") && !text.contains("Progress items"), "{text}");
+    assert!(text.contains("Advice items written") && text.contains("2.0    mean over episodes"), "{text}");
+}
+
 /// OmniReflect's figure on call efficiency: success against calls, by trial.
 #[test]
 fn each_trial_has_its_cost() {
