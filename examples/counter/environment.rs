@@ -169,7 +169,7 @@ static RULES: EnvironmentRules = EnvironmentRules {
     },
     plan: None,
     missing_part: |_| None,
-    is_move: |_| false,
+    is_navigation: |_| false,
     describe_finding: |_, _, _| None,
 };
 

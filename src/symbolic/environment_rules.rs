@@ -33,8 +33,8 @@ pub struct EnvironmentRules {
     /// Says which part of the goal was not reached, as a clause such as "the mug was not heated"; `None` if the goal has no known
     /// parts, or all were reached.
     pub missing_part: fn(&Episode) -> Option<String>,
-    /// Returns whether an action only moves to another place, so that repeating it may be needed.
-    pub is_move: fn(&str) -> bool,
+    /// Returns whether an action only goes to another place, so that repeating it may be needed.
+    pub is_navigation: fn(&str) -> bool,
     /// Says what a note found at this step, with the names of the objects, as a clause such as "drawer 5 was left closed";
     /// `None` if the name of the detector has to do. It may read the steps up to this one.
     pub describe_finding: fn(&Episode, &Step, &Note) -> Option<String>,
@@ -72,6 +72,6 @@ pub static NO_RULES: EnvironmentRules = EnvironmentRules {
     progress_text: |_| None,
     plan: None,
     missing_part: |_| None,
-    is_move: |_| false,
+    is_navigation: |_| false,
     describe_finding: |_, _, _| None,
 };

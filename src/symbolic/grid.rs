@@ -29,7 +29,7 @@ pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
     progress_text: sentences::progress_text,
     plan: None,
     missing_part: |_| None,
-    is_move: |action| action.trim_start().starts_with("go "),
+    is_navigation: |action| action.trim_start().starts_with("go "),
     describe_finding: findings::describe_finding,
 };
 

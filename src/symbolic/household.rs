@@ -39,7 +39,7 @@ pub static HOUSEHOLD_RULES: EnvironmentRules = EnvironmentRules {
     progress_text,
     plan: Some(planner::plan),
     missing_part,
-    is_move: |action| action.trim_start().starts_with("go "),
+    is_navigation: |action| action.trim_start().starts_with("go "),
     describe_finding: findings::describe_finding,
 };
 

@@ -22,7 +22,7 @@ pub static PLANNING_RULES: EnvironmentRules = EnvironmentRules {
     progress_text,
     plan: None,
     missing_part: |_| None,
-    is_move: |_| false,
+    is_navigation: |_| false,
     describe_finding,
 };
 

@@ -17,7 +17,7 @@ pub static PROGRAM_RULES: EnvironmentRules = EnvironmentRules {
     progress_text,
     plan: None,
     missing_part: |_| None,
-    is_move: |_| false,
+    is_navigation: |_| false,
     describe_finding: |_, _, _| None,
 };
 

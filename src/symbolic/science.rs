@@ -18,7 +18,7 @@ pub static SCIENCE_RULES: EnvironmentRules = EnvironmentRules {
     progress_text,
     plan: None,
     missing_part: |_| None,
-    is_move: |action| action.trim_start().to_lowercase().starts_with("go "),
+    is_navigation: |action| action.trim_start().to_lowercase().starts_with("go "),
     describe_finding: |_, _, _| None,
 };
 

@@ -49,9 +49,9 @@ impl SymbolicRules {
         (self.of(episode).missing_part)(episode)
     }
 
-    /// Returns whether an action only moves to another place; see [`EnvironmentRules::is_move`].
-    pub fn is_move(self, episode: &Episode, action: &str) -> bool {
-        (self.of(episode).is_move)(action)
+    /// Returns whether an action only goes to another place; see [`EnvironmentRules::is_navigation`].
+    pub fn is_navigation(self, episode: &Episode, action: &str) -> bool {
+        (self.of(episode).is_navigation)(action)
     }
 
     /// Says what a note found at a step of the episode, with the names of the objects; `None` if the name of its detector

@@ -32,7 +32,7 @@ fn led_to_progress(episode: &Episode, step: &Step, before: f64) -> bool {
     let after = (step.number + 1..=episode.steps.len() as u32).filter_map(|n| episode.step(n));
     after
         .filter(|s| !s.is_thought_only())
-        .take_while(|s| !s.action().is_some_and(|action| RULES.is_move(episode, action)))
+        .take_while(|s| !s.action().is_some_and(|action| RULES.is_navigation(episode, action)))
         .any(|s| s.answer.as_ref().is_some_and(|a| a.progress > before))
 }
 
@@ -49,7 +49,7 @@ fn useless_repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
             b.raw == answer.raw && answer.progress <= b.progress && answer.reward <= b.reward
         };
         let needed =
-            || RULES.is_move(episode, &done.action) && led_to_progress(episode, step, answer.progress);
+            || RULES.is_navigation(episode, &done.action) && led_to_progress(episode, step, answer.progress);
         if before.is_some_and(|b| !answer.valid || (same(b) && !needed())) {
             useless.entry(&done.action).or_default().push(step.number);
         }
