@@ -73,7 +73,7 @@ pub struct MethodEntry {
     pub unused_mentor: fn(&RunSpec) -> Option<UnusedMentor>,
     /// Its settings in a run without a mentor, so that nothing is due that nobody would write.
     pub without_mentor: &'static [(&'static str, DefaultValue)],
-    /// Whether reflections need a model as mentor.
+    /// Whether it has a mentor, and whether that must be a model.
     pub model_need: ModelNeed,
     /// Where its actions come from, so whether an actor is asked at all.
     pub action_source: ActionSource,
@@ -217,15 +217,16 @@ pub enum ActionSource {
     Method,
 }
 
-/// When a method needs a model as mentor.
+/// Whether a method has a mentor, and whether that must be a model.
 #[derive(Clone, Copy)]
 pub enum ModelNeed {
     /// It has no mentor.
     NoMentor,
-    /// Its reflections are always written by a model, or by the stand-in for one.
+    /// It always has a mentor: by default the model that acts, if one does, else the symbolic rules, which stand in for a
+    /// model. It runs without a model, and with `--mentor none` without reflections.
     Always,
-    /// With some settings, and then nothing can stand in for the model. Returns such a setting and its value, such as
-    /// `generation=neural`, or `None` if no model is needed.
+    /// It needs a model with some settings, and then nothing can stand in for the model. Returns such a setting and its
+    /// value, such as `generation=neural`, or `None` if no model is needed.
     If(fn(&Settings) -> Option<String>),
 }
 
