@@ -178,7 +178,11 @@ impl EndCard {
             Action::NextTask => what_follows(&context.frame.head).is_some(),
             Action::LastProgress => progress,
             Action::Compare => Self::compare_request(context).is_some() || is_forked(context),
-            Action::MeasureEffect => context.displayed_state().pool.all().any(Lesson::is_active),
+            // One that was taught since the end is measured here too.
+            Action::MeasureEffect => {
+                let pools = [&context.displayed_state().pool, &context.frame.head.pool];
+                pools.into_iter().any(|pool| pool.all().any(Lesson::is_active))
+            }
             _ => true,
         };
         let won = Self::ended_episode(context).is_some_and(|(_, outcome)| outcome.won);

@@ -305,14 +305,20 @@ fn effect_panel(model: &Model, context: &Context<'_>) -> Result<Opened, String> 
         return Ok((Box::new(running), Vec::new()));
     }
     let selected = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
+    let (shown, present) = (&context.displayed_state().pool, &context.frame.head.pool);
+    let is_taught = |lesson: &&Lesson| lesson.origin == LessonOrigin::Person && lesson.is_active();
+    // In the past: would what the person has taught since have helped here?
+    let is_newer = |lesson: &&Lesson| shown.get(&lesson.id).is_none();
+    let taught_since = || present.all().rev().filter(is_newer).find(is_taught);
     // After teaching, the lesson that a person wrote last is meant.
-    let last_taught = || {
-        let pool = &context.displayed_state().pool;
-        pool.all().rev().find(|lesson| lesson.origin == LessonOrigin::Person && lesson.is_active())
-    };
-    let lesson =
-        selected.or_else(last_taught).or_else(|| selected_lesson(model, context)).ok_or_else(|| {
-            if context.displayed_state().pool.all().any(Lesson::is_active) {
+    let last_taught = || shown.all().rev().find(is_taught);
+    let lesson = selected
+        .or_else(taught_since)
+        .or_else(last_taught)
+        .or_else(|| selected_lesson(model, context))
+        .or_else(|| present.all().rev().filter(is_newer).find(|lesson| lesson.is_active()))
+        .ok_or_else(|| {
+            if shown.all().any(Lesson::is_active) {
                 return "the selected lane has no lesson; select one in another lane, then measure it";
             }
             "no lesson to measure; teach one first"

@@ -775,6 +775,51 @@ fn a_past_step_of_an_ended_episode_is_a_moment() {
     assert_eq!(step_of(&mut screen), Some(10));
 }
 
+/// Regression: at a step before it was taught, a lesson couldn't be measured, and another one was offered instead.
+#[test]
+fn a_lesson_taught_later_is_measured_from_a_past_step() {
+    let teach = |fixture: &mut Fixture, text: &str| {
+        let text = LessonText::plain(text);
+        let kind = crate::domain::ReflectionKind::Abstract;
+        fixture.add_lesson(kind, text, crate::domain::LessonOrigin::Person);
+        fixture.state().pool.all().next_back().unwrap().id.clone()
+    };
+    let go_to = |screen: &mut TestScreen, step: u32| {
+        screen.with_context(|compositor, model, cache, context| {
+            let to = Request::GoToStep { episode: Some(1), step };
+            compositor.perform(model, context, cache, vec![to])
+        });
+    };
+    let measured = |screen: &mut TestScreen| {
+        let requests = screen.press("%");
+        let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
+        screen.press("Esc");
+        (query.lesson.clone(), query.place.step)
+    };
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for _ in 0..3 {
+        fixture.actor_step("look", "You see nothing.", 0.0, serde_json::json!({}));
+    }
+    let taught = teach(&mut fixture, "Look around first.");
+    let mut screen = TestScreen::new(fixture, 120, 36);
+    go_to(&mut screen, 2);
+    assert!(screen.frame_data().displayed.pool.all().next().is_none(), "no lesson is there yet");
+    assert_eq!(measured(&mut screen), (taught.clone(), Some(2)));
+    // The person's newest lesson comes before those of then.
+    let mut fixture = sample_session();
+    let own = fixture.state().pool.all().next().unwrap().id.clone();
+    let taught = [teach(&mut fixture, "Look around first."), teach(&mut fixture, "Look twice.")];
+    let mut screen = TestScreen::new(fixture, 120, 36);
+    go_to(&mut screen, 10);
+    let shown = screen.frame_data().displayed.clone();
+    assert!(shown.pool.get(&own).is_some() && taught.iter().all(|id| shown.pool.get(id).is_none()));
+    assert_eq!(measured(&mut screen), (taught[1].clone(), Some(10)));
+    // Unless one of those is selected.
+    show_lesson(&mut screen, &EffectQuery::new(own.clone(), EpisodePlace::default()));
+    assert_eq!(measured(&mut screen), (own, Some(10)));
+}
+
 /// Regression: an undecided result of few pairs was a bare "+0 %" in the lesson's row.
 #[test]
 fn an_undecided_result_claims_no_difference_in_the_row() {

@@ -235,7 +235,7 @@ fn a_lesson_can_be_measured_and_checked_from_the_card() {
         let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
         assert_eq!(names, ["end", over], "{key}");
     }
-    // Not at the end of an earlier episode, where it can't be measured.
+    // So it does at the end of an earlier episode, about a lesson that was taught later.
     let mut f = lost_trials(1);
     let text = LessonText::plain("Look at the shelf first.");
     f.add_lesson(ReflectionKind::Error, text, LessonOrigin::Person);
@@ -244,7 +244,10 @@ fn a_lesson_can_be_measured_and_checked_from_the_card() {
     stage.press("[");
     stage.press("C");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("Episode 1 ended") && !shown.contains("measure whether"), "{shown}");
+    assert!(shown.contains("Episode 1 ended") && shown.contains("measure whether"), "{shown}");
+    let requests = stage.press("%");
+    let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((query.place.episode, query.place.step), (Some(1), None));
 }
 
 /// Regression: in the past of an earlier episode, the card was that of the latest one.

@@ -127,6 +127,28 @@ fn a_finished_measurement_is_found_from_any_moment() {
     }
 }
 
+/// A lesson that was taught afterwards is played from an earlier step, with it and without it.
+#[test]
+fn a_later_lesson_is_measured_from_an_earlier_step() {
+    let dir = tempfile::tempdir().unwrap();
+    let config_file = dir.path().join("config.toml");
+    std::fs::write(&config_file, "").unwrap();
+    let config = Config::load(Some(&config_file), |_| None).unwrap();
+    let service = ScreenMeasurement { config, root: dir.path().join("effects") };
+    let (store, _) = session();
+    teach(&store, "Look for a mug in/on a shelf first.");
+    let place = EpisodePlace { episode: Some(1), step: Some(6) };
+    let taught = LessonId("abcdef012345".into());
+    let query = EffectQuery { pairs: Some(2), ..EffectQuery::new(taught.clone(), place) };
+    let measured = service.run(&(store, query), &WorkProgress::default(), &|_| {}).unwrap();
+    let here = &measured.columns[0];
+    assert!(matches!(here.plan().start, crate::domain::EffectStart::Moment { episode: 1, step: 6, .. }));
+    let moment = here.plan().start.clone();
+    assert_eq!((here.log.settled_pairs(), here.plan().lesson.as_ref()), (2, Some(&taught)), "{moment:?}");
+    let pool = |arm: &str| here.plan().pools.get(arm).cloned().unwrap();
+    assert!(pool("with") != pool("without") && pool("with") != pool("placebo"));
+}
+
 /// The flags of `lessons effect`, as a program of its own.
 #[derive(clap::Parser)]
 struct Flags {
