@@ -73,12 +73,15 @@ impl LessonDraft {
     }
 
     /// Creates a draft from an override: the proposal is the mistake, the person's action the solution. Object numbers
-    /// are removed, so that the lesson also applies to other objects of the kind. Returns `None` if the step has no
-    /// override.
+    /// are removed, so that the lesson also applies to other objects of the kind, unless only they differ. Returns `None` if the
+    /// step has no override.
     pub fn from_override(step: &Step, kind: ReflectionKind) -> Option<Self> {
         let wanted = step.proposal_text()?;
         let done = step.executed.as_ref().filter(|_| step.is_person_action())?;
-        let (wanted, done) = (without_numbers(&wanted), without_numbers(&done.action));
+        let words = |action: &str| action.split_whitespace().collect::<Vec<_>>().join(" ");
+        let without = (without_numbers(&wanted), without_numbers(&done.action));
+        let (wanted, done) =
+            if without.0 == without.1 { (words(&wanted), words(&done.action)) } else { without };
         let mut draft = Self::new(kind);
         if kind == ReflectionKind::Error {
             draft.text = format!("Wanted to {wanted}.");

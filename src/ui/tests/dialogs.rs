@@ -613,6 +613,23 @@ fn a_lesson_from_an_override_has_no_numbers() {
     );
 }
 
+/// Regression: the lesson wanted to "go to shelf", and said "do this instead: go to shelf".
+#[test]
+fn a_lesson_from_an_override_keeps_the_numbers_if_only_they_differ() {
+    let stage = TestScreen::new(sample_session(), 80, 24);
+    let steps = stage.fixture.state().episode.clone().unwrap();
+    let mut step = crate::domain::Step::clone(steps.steps.iter().find(|s| s.is_person_action()).unwrap());
+    step.proposed = Some("go to  shelf 3".to_owned());
+    step.executed.as_mut().unwrap().action = "go to shelf 2".to_owned();
+    let draft = |kind| LessonDraft::from_override(&step, kind).unwrap();
+    let error = draft(ReflectionKind::Error);
+    assert_eq!(
+        (error.text.as_str(), error.solution.as_str()),
+        ("Wanted to go to shelf 3.", "Do this instead: go to shelf 2.")
+    );
+    assert_eq!(draft(ReflectionKind::Advice).text, "Do not go to shelf 3; go to shelf 2.");
+}
+
 #[test]
 fn details_switch_the_lesson_they_show() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
