@@ -110,7 +110,8 @@ impl Outcome<'_> {
         })
     }
 
-    fn line(&self) -> String {
+    /// Returns the rows that say how it ended: one, and below a failure what the replies were.
+    fn lines(&self) -> Vec<String> {
         let verdict = match (self.passes(), self.is_unjudged()) {
             (true, _) => "pass",
             (_, true) => "ERROR",
@@ -125,16 +126,17 @@ impl Outcome<'_> {
             });
             format!("  {}/{}{interval}, needs {}", self.replies.complied, self.samples, self.need)
         };
-        let mut line = format!("{verdict}  {}  {}{share}", self.test.id, self.test.name);
+        let mut lines = vec![format!("{verdict}  {}  {}{share}", self.test.id, self.test.name)];
         if !self.passes() {
             let got = self.replies.proposals.iter().map(|(proposal, count)| match count {
-                1 => format!("\n        got: {proposal}"),
-                count => format!("\n        got {count} times: {proposal}"),
+                1 => format!("        got: {proposal}"),
+                count => format!("        got {count} times: {proposal}"),
             });
-            let errors = self.replies.errors.iter().map(|error| format!("\n        call failed: {error}"));
-            line.extend(got.chain(errors));
+            let errors = self.replies.errors.iter().map(|error| format!("        call failed: {error}"));
+            lines.extend(got.chain(errors));
         }
-        line
+        // A name or a reply may have line breaks.
+        lines.iter().map(|line| crate::text::one_line(line).into_owned()).collect()
     }
 }
 
@@ -184,7 +186,9 @@ pub(super) fn run_lesson_tests(
         if args.json {
             out.print_json(&outcome.json().to_string())?;
         } else {
-            out.print_line(&crate::text::clean(&outcome.line()))?;
+            for line in outcome.lines() {
+                out.print_line(&line)?;
+            }
         }
         outcomes.push(outcome);
     }

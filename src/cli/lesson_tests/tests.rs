@@ -54,3 +54,30 @@ fn each_decision_is_kept_once() {
     let error = keep_test(&config, &path, &documented_test()).unwrap_err();
     assert!(error.contains("tests.jsonl:1: "), "{error}");
 }
+
+/// Regression: the replies of a failed test were on the row of its name.
+#[cfg(feature = "tui")]
+#[test]
+fn a_failed_test_has_its_replies_in_rows_of_their_own() {
+    let test = documented_test();
+    let outcome = |complied| Outcome {
+        test: &test,
+        samples: 2,
+        need: 2,
+        replies: Replies {
+            complied,
+            proposals: vec![("look".to_owned(), 1), ("go to\nshelf 1".to_owned(), 1)],
+            unanswered: 0,
+            errors: vec!["context overflow".to_owned()],
+        },
+        flip: None,
+    };
+    let printed = |complied| outcome(complied).lines();
+    let failed = printed(1);
+    assert!(failed[0].starts_with("FAIL  5d1c0f8a2b37  ") && failed[0].ends_with(", needs 2"), "{failed:?}");
+    assert_eq!(
+        failed[1..],
+        ["        got: look", "        got: go to shelf 1", "        call failed: context overflow"]
+    );
+    assert_eq!(printed(2).len(), 1, "{:?}", printed(2));
+}
