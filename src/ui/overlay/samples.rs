@@ -247,6 +247,13 @@ impl Component for SampleList {
             Action::Open | Action::Accept if table.is_empty() => return self.ask(context),
             Action::Open | Action::Accept => return self.choose(context),
             Action::Sample => return self.ask(context),
+            // One decision has no verdict. What follows from the lesson, a measurement from here says.
+            Action::MeasureEffect => {
+                return Response::request_and_close(match &self.lesson {
+                    Some((id, _)) => Request::MeasureLesson(id.clone()),
+                    None => Request::RunAction(action),
+                });
+            }
             Action::ForkSamples => return self.fork_each(context),
             Action::MoreSamples => self.change_count(1),
             Action::FewerSamples => self.change_count(-1),

@@ -263,8 +263,13 @@ fn a_lesson_is_compared_at_one_prompt() {
     screen.press("I");
     assert_eq!(overlay_names(&screen), ["details", "samples"]);
     screen.press("4");
-    let lesson_order = Request::Sample(SampleOrder { step: STEP, count: 4, lesson: Some(id) });
+    let lesson_order = Request::Sample(SampleOrder { step: STEP, count: 4, lesson: Some(id.clone()) });
     assert_eq!(screen.press("I"), [order(4), lesson_order]);
+    // Regression: there was no key that measures the lesson from here.
+    let requests = screen.press("%");
+    let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((&query.lesson, query.place.step), (&id, Some(STEP)));
+    assert_eq!(overlay_names(&screen), ["details", "effect"]);
 }
 
 #[test]

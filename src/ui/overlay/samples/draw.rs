@@ -218,9 +218,11 @@ impl SampleList {
             mode: self.mode(context),
         };
         let closing = (self.in_progress(context) > 0).then_some("cancel");
-        let without_effect: &[Action] = if table.is_empty() { &ACTIONS_WITH_SAMPLES } else { &[] };
+        let mut without_effect = if table.is_empty() { ACTIONS_WITH_SAMPLES.to_vec() } else { Vec::new() };
+        // Samples of the step's own prompt are about no lesson.
+        without_effect.extend(self.lesson.is_none().then_some(Action::MeasureEffect));
         let inside = window.draw_with_keys(
-            PresentKeys { closing_label: closing, without_effect },
+            PresentKeys { closing_label: closing, without_effect: &without_effect },
             context,
             screen,
             canvas,
