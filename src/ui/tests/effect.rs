@@ -740,6 +740,13 @@ fn a_measurement_is_shown_again_after_the_next_step() {
         assert!(words.contains(&format!("n measures from step {step} of episode 1")), "{shown}");
         let frame = screen.frame_data();
         let asked = Some(frame.head.asked_at(&frame.branch));
+        // Regression: while it runs, the key was named too, and refused.
+        screen.send(UiMessage::Answer(progress(&begun, EffectPhase::Running, 9)));
+        let running = words_of(&screen_text(&screen.draw()));
+        let key = format!("after x, which stops it, n measures from step {step} of episode 1");
+        assert!(running.contains(&key), "{running}");
+        assert_eq!(screen.press("n"), []);
+        screen.send(UiMessage::Answer(progress(&begun, EffectPhase::Idle, 9)));
         let anew = EffectQuery { asked, or_earlier: false, ..again.clone() };
         assert_eq!(screen.press("n"), [Request::PlanEffect(anew)]);
     }

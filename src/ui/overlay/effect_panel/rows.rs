@@ -141,7 +141,11 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
 
 /// Says what a measurement from the present moment would do differently, and which key makes it; `None` if nothing.
 fn renewal_text(panel: &EffectPanel, context: &Context<'_>) -> Option<String> {
-    let key = context.keymap.key_label_in(Mode::Effect, Action::RenewEffect).unwrap_or_default();
+    let key_of = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
+    let mut key = key_of(Action::RenewEffect);
+    if panel.is_running() {
+        key = format!("after {}, which stops it, {key}", key_of(Action::StopEffect));
+    }
     let older = "the lessons have changed since it began: it goes on with those of then";
     let Some(place) = panel.other_place() else {
         return panel.has_older_lessons().then(|| format!("{older}; {key} measures with the present ones"));
