@@ -184,19 +184,27 @@ impl MeasuredEffect {
     /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`, `+12 % here from step 10 [3, 21] · 60 pairs`, or
     /// `a fact here from the start, not a sample: won with it, lost without it`.
     pub fn describe(&self) -> String {
+        self.describe_at(&self.describe_place_and_start())
+    }
+
+    /// The same without where its episodes began: `+12 % here [3, 21] · 60 pairs`.
+    pub fn describe_without_start(&self) -> String {
+        self.describe_at(&self.describe_place())
+    }
+
+    fn describe_at(&self, place: &str) -> String {
         if let Some(fact) = self.fact {
-            return format!("a fact{}, not a sample: {}", self.describe_place_and_start(), fact.describe());
+            return format!("a fact{place}, not a sample: {}", fact.describe());
         }
         match self.difference {
             Some(_) => format!(
-                "{}{} {} · {}{}",
+                "{}{place} {} · {}{}",
                 self.describe_difference(),
-                self.describe_place_and_start(),
                 percent_interval(self.low, self.high),
                 pluralize(self.pairs, "pair"),
                 if self.beside.is_empty() { "" } else { ", beside a lesson like it" }
             ),
-            None => format!("{}{}", self.describe_difference(), self.describe_place_and_start()),
+            None => format!("{}{place}", self.describe_difference()),
         }
     }
 
@@ -511,6 +519,7 @@ mod tests {
         assert_eq!(moment.describe(), "+20 % here from step 10 [12, 27] · 60 pairs");
         assert_eq!(from_start.describe(), "+20 % here from the start [12, 27] · 60 pairs");
         assert_eq!(elsewhere(None).describe(), "+20 % elsewhere [12, 27] · 60 pairs");
+        assert_eq!(moment.describe_without_start(), "+20 % here [12, 27] · 60 pairs");
         assert_eq!(moment.describe_short(), "+20 % here", "a narrow row keeps its number");
         let asked_there = MeasuredEffect { asked: Some(asked(Some(10))), ..moment.clone() };
         let asked_later = MeasuredEffect { asked: Some(asked(Some(12))), ..moment.clone() };

@@ -426,6 +426,30 @@ fn a_result_stays_with_the_lesson() {
     }
 }
 
+/// Regression: beside a complete result elsewhere, that from a step was a difference without its interval and its pairs.
+#[test]
+fn both_results_have_interval_and_pairs_in_the_row() {
+    for (width, height) in [(200, 60), (120, 36)] {
+        let (mut screen, query) = opened(width, height);
+        screen.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+        let answer = changed(finished(&query).0, |shown| {
+            let kept = shown.columns[1].kept.clone().unwrap();
+            let start = EffectStart::Moment { session: "s".to_owned(), episode: 1, step: 9, seq: Seq(4) };
+            let (effect, column) = ("here".to_owned(), Some("here".to_owned()));
+            let (start, difference, low, high) = (Some(start), Some(0.14), 0.021, 0.263);
+            let here = MeasuredEffect { effect, column, start, difference, low, high, pairs: 200, ..kept };
+            shown.columns[0].kept = Some(here);
+        });
+        screen.send(answer);
+        screen.press("Esc");
+        show_lesson(&mut screen, &query);
+        let shown = screen_text(&screen.draw());
+        for text in ["+14 % here", " [2, 26] · 200 pairs", "+20 % elsewhere [12, 27] · 120 pairs"] {
+            assert!(shown.contains(text), "{text} at {width}x{height}: {shown}");
+        }
+    }
+}
+
 /// Selects the lane and the lesson of a query, and gives the lanes the focus.
 fn show_lesson(screen: &mut TestScreen, query: &EffectQuery) {
     let frame = screen.frame_data();

@@ -58,16 +58,12 @@ pub(super) fn lesson_rows(
     // With a row to spare, the result has one of its own; else it takes the place of the source.
     let (measured_row, measured_short) = if most > 1 { (measured, None) } else { (None, measured) };
     let measured_room = usize::from(columns).saturating_sub(indent + 3);
-    let is_spacious = |label: &MeasuredLabel| {
-        let texts =
-            [(content, room.saturating_sub(width(&short) + 2).max(4)), (&text.text, measured_room.max(4))];
-        let texts = &texts[..=usize::from(text.solution.is_some())];
-        let lines = |(text, room): &(&str, usize)| wrap_words(text, *room, most, g.ellipsis).len();
-        let is_long = label.both.as_ref().is_some_and(|(full, _)| width(full) > measured_room);
-        let spare = texts.iter().map(lines).sum::<usize>() + 2 - (texts.len() - 1);
-        note.is_empty() && is_long && most >= spare
+    // A row each, if the text keeps one.
+    let is_divided = |label: &MeasuredLabel| {
+        let is_long = label.both.as_ref().is_some_and(|texts| width(&texts[0]) > measured_room);
+        note.is_empty() && is_long && most >= 3
     };
-    let measured_each = measured_row.as_ref().filter(|label| is_spacious(label)).and_then(|l| l.each.clone());
+    let measured_each = measured_row.as_ref().filter(|label| is_divided(label)).and_then(|l| l.each.clone());
     let most = most - usize::from(measured_row.is_some()) - usize::from(measured_each.is_some());
     // The text keeps a row.
     note.truncate(most.saturating_sub(1).min(MAX_NOTE_ROWS));
@@ -85,7 +81,7 @@ pub(super) fn lesson_rows(
     let (long, short, source_role) = match &measured_short {
         _ if enters && !ignored => (long, short, Role::LessonNew),
         Some(label) => {
-            let both = label.both.as_ref().map(|(_, short)| short);
+            let both = label.both.as_ref().map(|texts| &texts[2]);
             let texts = both.into_iter().chain([&label.full, &label.short]);
             // The column is named wherever some of the lesson's words remain beside it.
             let mut fitting = texts.filter(|text| width(text) * 2 <= room);
@@ -145,8 +141,13 @@ pub(super) fn lesson_rows(
         if let Some(advice) = label.advice {
             all.extend([format!("{advice}: {}", label.full), advice]);
         }
-        all.extend(label.both.into_iter().flat_map(|(full, short)| [full, short]));
-        all.extend([format!("{}, {}", label.full, label.verdict), label.full, label.short]);
+        all.extend(label.both.into_iter().flatten());
+        all.extend([
+            format!("{}, {}", label.full, label.verdict),
+            label.full,
+            label.without_start,
+            label.short,
+        ]);
         let fitting = all.into_iter().find(|text| width(text) <= room).unwrap_or(label.shortest);
         rows.push(row(blank, " ".repeat(indent), label.role, fitting, None));
     }
@@ -198,15 +199,17 @@ struct MeasuredLabel {
     role: Role,
     /// `+20 % elsewhere [12, 27] · 120 pairs`.
     full: String,
+    /// `+20 % here [12, 27] · 120 pairs`, also if it has a start.
+    without_start: String,
     /// `+20 % elsewhere`.
     short: String,
     /// `+20 %`, or `undecided`.
     shortest: String,
     verdict: String,
-    /// Both columns, if both were measured: with their intervals, and without.
-    both: Option<(String, String)>,
-    /// Both columns, for a row each: with interval and verdict, with the interval, and without.
-    each: Option<[(Role, [String; 3]); 2]>,
+    /// Both columns, if both were measured: with start and interval, with the interval, and without.
+    both: Option<[String; 3]>,
+    /// Both columns, for a row each: with start, interval and verdict, without verdict, without start, without both, and without interval.
+    each: Option<[(Role, [String; 5]); 2]>,
     /// `effective 17, ineffective 2, toxic 1`, of advice.
     advice: Option<String>,
 }
@@ -243,8 +246,10 @@ fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabe
     };
     let both = MeasuredEffect::both_columns(&context.measured_results(lesson), version);
     let lengths = |result: &MeasuredEffect| {
-        let full = result.describe();
-        let texts = [format!("{full}, {}", result.describe_verdict()), full, result.describe_short()];
+        let (full, bare) = (result.describe(), result.describe_without_start());
+        let verdict = result.describe_verdict();
+        let texts =
+            [format!("{full}, {verdict}"), full, format!("{bare}, {verdict}"), bare, result.describe_short()];
         let role = if role == Role::Muted { role } else { measured_role(result) };
         (role, texts.map(|text| format!("{of}{text}")))
     };
@@ -252,13 +257,15 @@ fn measured_label(lesson: &Lesson, context: &Context<'_>) -> Option<MeasuredLabe
         role,
         each: both.map(|both| both.map(lengths)),
         full: format!("{of}{}", result.describe()),
+        without_start: format!("{of}{}", result.describe_without_start()),
         short: format!("{of}{}", result.describe_short()),
         shortest: result.describe_shortest(),
         verdict: result.describe_verdict().to_owned(),
         both: both.map(|both| {
             let join =
                 |describe: fn(&MeasuredEffect) -> String| format!("{of}{}", both.map(describe).join(", "));
-            (join(MeasuredEffect::describe), join(MeasuredEffect::describe_short))
+            [MeasuredEffect::describe, MeasuredEffect::describe_without_start, MeasuredEffect::describe_short]
+                .map(join)
         }),
         advice: result.advice.filter(|counts| is_advice && counts.total() > 0).map(|counts| {
             let counts = counts.by_effect().map(|(effect, count)| format!("{} {count}", effect.name()));
