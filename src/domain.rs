@@ -56,7 +56,7 @@ pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
 pub use measured_effect::{
     AskedAt, DeterministicFact, EffectStart, MeasuredEffect, MeasuredWording, WordingComparison,
-    percent_interval,
+    describe_alpha, describe_level, percent_interval,
 };
 pub use model_switch::with_model;
 pub use note::{Note, NoteKind};

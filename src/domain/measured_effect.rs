@@ -280,7 +280,7 @@ impl MeasuredEffect {
     }
 
     /// Describes how the result came about:
-    /// `with - without, 25 : 1, from step 10 of episode 2 (easy/heat/23), rules, frozen, 2026-11-20, version 1`.
+    /// `with - without, 25 : 1, alpha 0.025 (97.5 % interval), margin 0.10, from step 10 of episode 2 (easy/heat/23), rules, frozen, 2026-11-20, version 1`.
     pub fn describe_measurement(&self) -> String {
         let mode = if self.live { "live" } else { "frozen" };
         let outcome = if self.outcome == "success" { String::new() } else { format!("{}, ", self.outcome) };
@@ -290,8 +290,12 @@ impl MeasuredEffect {
             [] => String::new(),
             _ => format!("beside {}, which said nearly the same, ", beside.join(", ")),
         };
+        let level = match (self.fact, self.difference) {
+            (None, Some(_)) => format!("{}, ", describe_alpha(self.alpha, self.margin)),
+            _ => String::new(),
+        };
         format!(
-            "{outcome}{} - {}, {} : {}, {beside}{start}{}, {mode}, {}, version {}",
+            "{outcome}{} - {}, {} : {}, {level}{beside}{start}{}, {mode}, {}, version {}",
             self.arms.0, self.arms.1, self.b, self.c, self.model, self.date, self.version
         )
     }
@@ -389,6 +393,17 @@ fn percent(share: f64) -> f64 {
     (share * 100.0).round() + 0.0
 }
 
+/// Describes the level of an interval: `97.5 % interval`.
+pub fn describe_level(confidence: f64, interval: &str) -> String {
+    // Without the digits that only binary fractions have.
+    format!("{} % {interval}", (confidence * 1e6).round() / 1e4)
+}
+
+/// Describes at which level a verdict and its interval are: `alpha 0.025 (97.5 % interval), margin 0.10`.
+pub fn describe_alpha(alpha: f64, margin: f64) -> String {
+    format!("alpha {alpha} ({}), margin {margin:.2}", describe_level(1.0 - alpha, "interval"))
+}
+
 /// Formats an interval of shares in percent: `[12, 27]`. Where a whole number would show a bound as 0 that isn't, both have one
 /// digit more, `[0.4, 24.1]`: an interval without 0 is what "helped" means.
 pub fn percent_interval(low: f64, high: f64) -> String {
@@ -469,7 +484,7 @@ mod tests {
         assert_eq!(helped.describe_difference(), "+20 %");
         assert_eq!(
             helped.describe_measurement(),
-            "with - without, 25 : 1, rules, frozen, 2026-11-20, version 1"
+            "with - without, 25 : 1, alpha 0.025 (97.5 % interval), margin 0.10, rules, frozen, 2026-11-20, version 1"
         );
         let none = MeasuredEffect { difference: None, pairs: 0, ..helped.clone() };
         assert_eq!(none.describe(), "no pairs elsewhere");

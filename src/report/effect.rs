@@ -1,6 +1,8 @@
 //! Words for measurements of a lesson's effect: the plan before it starts, and the result, as lines and as Markdown.
 
-use crate::domain::{EffectStart, MeasuredEffect, format_price, percent_interval, pluralize};
+use crate::domain::{
+    EffectStart, MeasuredEffect, describe_alpha, describe_level, format_price, percent_interval, pluralize,
+};
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
     ArmResult, BootstrapInterval, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope,
@@ -251,9 +253,33 @@ pub fn describe_fact(fact: &str) -> String {
     format!("it is a fact, not a sample, as far as 2 repeats show: {fact}")
 }
 
+/// Says what a shard has played, and what judges it. `None` of a whole measurement.
+fn describe_shard(plan: &EffectPlan, result: &EffectResult) -> Option<String> {
+    let (shard, pairs) = plan.shard.zip(result.shard_pairs)?;
+    let failed = match pairs.failed {
+        0 => String::new(),
+        failed => format!(", {failed} couldn't be played"),
+    };
+    let episodes = pluralize(result.totals.episodes, "episode");
+    let stopped = result.stopped.filter(|reason| *reason != StopReason::Pairs);
+    let stopped = stopped.map_or_else(String::new, |reason| format!("; stopped: {}", reason.describe()));
+    Some(format!(
+        "shard {} of {}: {} of its {} played ({episodes}){failed}{stopped}; it isn't judged alone: `lessons effect --merge` with the logs \
+         of all shards judges them",
+        shard.index,
+        shard.count,
+        pairs.played,
+        pluralize(pairs.all.into(), "pair")
+    ))
+}
+
 /// Returns the result of a measurement as lines.
 pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
     let mut lines = vec![title(plan)];
+    if let Some(shard) = describe_shard(plan, result) {
+        lines.push(format!("  {shard}"));
+        return lines;
+    }
     if let Some(fact) = &result.fact {
         lines.push(format!("  deterministic: {}", describe_fact(fact)));
     }
@@ -405,17 +431,36 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
         format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
     };
     let own = contrast.outcomes.get(plan.outcome.name());
+    let level = |interval| describe_level(contrast.fixed_confidence, interval);
     if let Some(newcombe) = fixed.newcombe {
         lines.push(format!(
-            "fixed: {}, mid-p {}{validity}",
+            "fixed: {} {}, mid-p {}{validity}",
+            level("interval"),
             percent_interval(newcombe.low, newcombe.high),
             p_value(fixed.mcnemar.mid_p)
         ));
     } else if let Some(interval) = own {
-        lines.push(format!("fixed: {} (bootstrap){validity}", describe_interval(plan.outcome, interval)));
+        let interval = describe_interval(plan.outcome, interval);
+        lines.push(format!("fixed: {interval} ({}){validity}", level("bootstrap interval")));
+    }
+    let others = Outcome::ALL.into_iter().filter(|outcome| *outcome != plan.outcome);
+    let others = others.filter_map(|outcome| {
+        let interval = describe_interval(outcome, contrast.outcomes.get(outcome.name())?);
+        Some(match outcome {
+            Outcome::Success => format!("won {interval}"),
+            Outcome::Progress => format!("progress {interval}"),
+            Outcome::Steps => format!("saved {interval}"),
+            Outcome::Tokens => format!("tokens {interval}"),
+        })
+    });
+    let others: Vec<String> = others.collect();
+    if !others.is_empty() {
+        let (level, others) = (level("bootstrap intervals"), others.join(", "));
+        lines.push(format!("other outcomes, without a verdict: {others} ({level}){validity}"));
     }
     let gain = contrast.judged.gain.map_or_else(|| "nothing varied".to_owned(), |gain| format!("{gain:.2}"));
-    lines.push(format!("alpha {}, margin {:.2}, pairing gain {gain}", contrast.alpha, contrast.margin));
+    let alpha = describe_alpha(contrast.alpha, contrast.margin);
+    lines.push(format!("{alpha}, pairing gain {gain}"));
     lines.extend(describe_advice(contrast));
     if let Some(counts) = contrast.without_learned {
         lines.push(format!(
@@ -453,6 +498,10 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
     }
     for (plan, result) in results {
         lines.extend([format!("## {}", escape_markdown(&title(plan))), String::new()]);
+        if let Some(shard) = describe_shard(plan, result) {
+            lines.extend([format!("{shard}."), String::new()]);
+            continue;
+        }
         if let Some(fact) = &result.fact {
             let fact = escape_markdown(fact);
             lines.extend([format!("Deterministic: {}.", describe_fact(&fact)), String::new()]);
@@ -466,19 +515,24 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             lines.extend([String::new(), heads.to_owned(), "|---|---|---|---|---|---|".to_owned()]);
             let contrasts = sorted_contrasts(result);
             lines.extend(contrasts.iter().copied().map(contrast_row));
-            let advice: Vec<String> = contrasts.into_iter().filter_map(describe_advice).collect();
-            if !advice.is_empty() {
-                lines.push(String::new());
-                lines.extend(advice.iter().map(|counts| format!("- {}", escape_markdown(counts))));
+            for contrast in contrasts {
+                let about = escape_markdown(&contrast.judged.contrast.to_string());
+                lines.extend([String::new(), format!("{about}:"), String::new()]);
+                lines.extend(
+                    details(plan, contrast).iter().map(|line| format!("- {}", escape_markdown(line))),
+                );
             }
         }
         let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
         let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
         lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
         let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
-        let end = describe_stop(result).unwrap_or_else(|| format!("in progress{discarded}"));
+        let end = describe_stop(result).unwrap_or_else(|| format!("In progress{discarded}"));
         lines.push(String::new());
-        lines.push(format!("alpha {}, margin {:.2}; {end}.", plan.alpha, plan.margin));
+        lines.push(match result.stopped {
+            Some(_) => format!("Stopped: {end}."),
+            None => format!("{end}."),
+        });
         lines.push(String::new());
     }
     lines.join("\n")
@@ -581,6 +635,7 @@ mod tests {
             is_small: false,
             further_pairs: None,
             anytime_p: 1.0,
+            fixed_confidence: 0.95,
             fixed: FixedResult {
                 planned_pairs: 1,
                 is_valid: true,
@@ -604,6 +659,7 @@ mod tests {
             contrasts: vec![contrast],
             fact: fact.map(str::to_owned),
             totals: Totals::default(),
+            shard_pairs: None,
         }
     }
 

@@ -586,7 +586,7 @@ fn exports_say_what_was_measured_of_a_lesson() {
     let events = events_of(&SESSION.replace("{\"type\":\"run_ended\"}", measured));
     let record = record_of(&events);
     let result = "+20 % elsewhere [12, 27] · 120 pairs";
-    let details = "with - without, 25 : 1, rules, frozen, 2026-11-20, version 1";
+    let details = "with - without, 25 : 1, alpha 0.025 (97.5 % interval), margin 0.10, rules, frozen, 2026-11-20, version 1";
     let html = html_page(&record, StepRef { episode: 1, step: 1 }, &files());
     assert!(html.contains(&format!("<br>measured {result}: helped ({details})")), "{html}");
     let plain = |text: String| text.replace('\\', "");

@@ -51,5 +51,7 @@ pub use record::{
     EffectJudged, EffectPlan, EffectRecord, EffectScope, EffectStopped, ExtraCalls, Keep, MeasuredLesson,
     PlannedTask, Shard, StopReason,
 };
-pub use result::{ArmResult, ContrastResult, EffectResult, Exploratory, FixedResult};
+pub use result::{
+    ArmResult, ContrastResult, EffectResult, Exploratory, FIXED_CONFIDENCE, FixedResult, ShardPairs,
+};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

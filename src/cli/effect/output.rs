@@ -10,7 +10,7 @@ use crate::report::effect::{
     column_name, describe_columns, describe_cost, describe_detectable, describe_mode, describe_start,
     result_lines, result_markdown, several_lessons_remarks, sorted_contrasts,
 };
-use crate::timeline::effect::{EffectLog, EffectPlan, EffectRecord, EffectResult, PairLog};
+use crate::timeline::effect::{EffectLog, EffectPlan, EffectRecord, EffectResult, FIXED_CONFIDENCE, PairLog};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -122,7 +122,8 @@ impl<'a> ResultPrinter<'a> {
 
     /// Prints the results of all columns.
     pub(super) fn print_results(&mut self, measured: &[Measured]) -> Result<(), CliError> {
-        let panel = panel_verdict(measured);
+        // Of shards, only their logs together are judged.
+        let panel = panel_verdict(measured).filter(|_| measured.iter().all(|m| m.plan.shard.is_none()));
         let sentence = match (panel, measured) {
             (Some(panel), [here, elsewhere]) => {
                 let retry = "the same command plays them again";
@@ -158,7 +159,8 @@ impl<'a> ResultPrinter<'a> {
     }
 
     fn print_verdict_lines(&mut self, plan: &EffectPlan, result: &EffectResult) -> Result<(), CliError> {
-        for contrast in sorted_contrasts(result) {
+        let judged = if plan.shard.is_some() { Vec::new() } else { sorted_contrasts(result) };
+        for contrast in judged {
             let mut line = json!({"type": "verdict"});
             merge_fields(&mut line, serde_json::to_value(contrast).unwrap_or_default());
             self.out.print_json(&line.to_string())?;
@@ -167,6 +169,7 @@ impl<'a> ResultPrinter<'a> {
             "type": "summary", "effect": plan.effect, "start": plan.start, "asked": plan.asked, "settled": result.settled, "discarded": result.discarded,
             "timed_out": result.timed_out,
             "can_retry": result.can_retry, "stopped": result.stopped, "arms": result.arms, "fact": result.fact, "totals": result.totals,
+            "fixed_confidence": FIXED_CONFIDENCE, "shard_pairs": result.shard_pairs,
         });
         self.out.print_json(&line.to_string())
     }

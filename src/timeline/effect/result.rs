@@ -11,8 +11,8 @@ use crate::domain::{AdviceCounts, DeterministicFact, pluralize};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The confidence of intervals for a number of pairs that was fixed in advance.
-const CONFIDENCE: f64 = 0.95;
+/// The confidence of intervals for a number of pairs that was fixed in advance: the rates of arms, the difference, and the outcomes.
+pub const FIXED_CONFIDENCE: f64 = 0.95;
 /// How many further pairs are looked for at most.
 const MAX_FURTHER_PAIRS: u64 = 10_000;
 
@@ -37,6 +37,19 @@ pub struct EffectResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
     pub totals: Totals,
+    /// Of a shard, which judges nothing: what it has played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard_pairs: Option<ShardPairs>,
+}
+
+/// What a shard has played of its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ShardPairs {
+    pub played: u32,
+    /// How many couldn't be played.
+    pub failed: u32,
+    /// How many it has.
+    pub all: u32,
 }
 
 /// What an arm's episodes came to, in the counted pairs.
@@ -76,6 +89,8 @@ pub struct ContrastResult {
     pub further_pairs: Option<u64>,
     /// The p value for equal arms that stays valid under repeated looks.
     pub anytime_p: f64,
+    /// The confidence of the intervals in `fixed` and `outcomes`. That of the running interval is 1 - `alpha`.
+    pub fixed_confidence: f64,
     /// Statistics for a number of pairs that was fixed in advance.
     pub fixed: FixedResult,
     /// The mean difference of each outcome, in its own unit, with a bootstrap interval.
@@ -135,7 +150,7 @@ impl EffectResult {
 
     fn compute(log: &EffectLog, bootstrap: bool) -> Self {
         let plan = log.plan();
-        let rate = |won, all| wilson_at(won, all, two_sided_quantile(CONFIDENCE));
+        let rate = |won, all| wilson_at(won, all, two_sided_quantile(FIXED_CONFIDENCE));
         let arms = plan.arms().into_iter().map(|arm| {
             let (won, episodes) = log.wins(arm);
             ArmResult {
@@ -166,6 +181,7 @@ impl EffectResult {
             contrasts,
             fact: fact(log),
             totals: log.totals(),
+            shard_pairs: plan.shard.map(|_| log.shard_pairs()),
         }
     }
 
@@ -187,7 +203,7 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
     let has_wins = plan.outcome == Outcome::Success && log.repeats_of_pair() == 1;
     let outcomes = Outcome::ALL.into_iter().filter(|_| bootstrap && tasks.is_none()).filter_map(|outcome| {
         let values = log.exact_differences(index, outcome);
-        let mut interval = bootstrap_mean(&values, CONFIDENCE)?;
+        let mut interval = bootstrap_mean(&values, FIXED_CONFIDENCE)?;
         let scale = outcome.bootstrap_scale() * f64::from(log.repeats_of_pair());
         for value in [&mut interval.estimate, &mut interval.low, &mut interval.high] {
             *value /= scale;
@@ -207,12 +223,13 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
         is_small: judgement.is_small_effect(),
         further_pairs: if has_no_pace { None } else { contrast.further_pairs(MAX_FURTHER_PAIRS) },
         anytime_p: if tasks.is_some() { 1.0 } else { judgement.anytime_p },
+        fixed_confidence: FIXED_CONFIDENCE,
         fixed: FixedResult {
             planned_pairs: log.last_pair(),
             is_valid: log.is_size_fixed(),
             mcnemar: counts.mcnemar(),
-            newcombe: if has_wins { counts.newcombe(CONFIDENCE) } else { None },
-            tango: if has_wins { counts.tango(CONFIDENCE) } else { None },
+            newcombe: if has_wins { counts.newcombe(FIXED_CONFIDENCE) } else { None },
+            tango: if has_wins { counts.tango(FIXED_CONFIDENCE) } else { None },
         },
         outcomes: outcomes.collect(),
         without_learned: plan

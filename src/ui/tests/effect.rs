@@ -295,7 +295,7 @@ fn pairs_and_verdicts_are_shown_at_every_size() {
         let (mut screen, query) = opened(width, height);
         screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 90)));
         let shown = screen_text(&screen.draw());
-        for text in ["here", "without", "placebo", "helped"] {
+        for text in ["here", "without", "placebo", "helped", "alpha 0.025 (97.5 % interval)"] {
             assert!(shown.contains(text), "{text} at {width}x{height}: {shown}");
         }
         if width < 100 {
@@ -419,6 +419,7 @@ fn a_result_stays_with_the_lesson() {
             "+20 % elsewhere [12, 27] · 120 pairs: helped",
             "effective 30, ineffective 88, toxic 2 pairs",
             "25 : 1",
+            "alpha 0.025",
             "2026-11-20",
         ] {
             assert!(height < 24 || details.contains(text), "{text} at {width}x{height}: {details}");

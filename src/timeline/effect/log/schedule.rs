@@ -3,7 +3,7 @@
 
 use super::{EffectLog, PairLog};
 use crate::timeline::effect::record::{EffectJudged, EffectRecord, EffectScope, EffectStopped, StopReason};
-use crate::timeline::effect::{SplitMix64, Verdict, sample_seed};
+use crate::timeline::effect::{ShardPairs, SplitMix64, Verdict, sample_seed};
 
 /// An episode to be played.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -196,6 +196,18 @@ impl EffectLog {
             EffectScope::Tasks => self.plan.pairs.min(self.plan.tasks.len() as u32),
             EffectScope::Moment | EffectScope::These => self.plan.pairs,
         }
+    }
+
+    /// Returns what a shard has played of its pairs; of a whole measurement, of all.
+    pub(in crate::timeline::effect) fn shard_pairs(&self) -> ShardPairs {
+        let mut pairs = ShardPairs { played: 0, failed: 0, all: 0 };
+        for number in (1..=self.last_pair()).filter(|number| self.is_own_pair(*number)) {
+            let failed = self.pairs.get(&number).is_some_and(|pair| self.failure(pair).is_some());
+            pairs.all += 1;
+            pairs.failed += u32::from(failed);
+            pairs.played += u32::from(!failed && self.open_slots_of_pair(number).is_empty());
+        }
+        pairs
     }
 
     fn is_own_pair(&self, pair: u32) -> bool {

@@ -7,7 +7,7 @@ use crate::domain::{
 use crate::timeline::effect::{
     COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan,
     EffectRecord, EffectResult, EffectScope, EpisodeSlot, Exploratory, ExtraCalls, Keep, MeasuredLesson,
-    Outcome, PlannedTask, SplitMix64, StopReason, Verdict, kept_results,
+    Outcome, PlannedTask, Shard, ShardPairs, SplitMix64, StopReason, Verdict, kept_results,
 };
 use std::collections::BTreeMap;
 
@@ -774,5 +774,76 @@ fn a_result_beside_a_lesson_like_it_says_so() {
             assert!(!result.beside.contains(&id));
             assert_eq!(result.describe().ends_with("beside a lesson like it"), !result.beside.is_empty());
         }
+    }
+}
+
+/// Regression: a shard's end said "won 0 of 0" and "0 pairs", whatever it had played.
+#[test]
+fn a_shard_says_how_many_pairs_it_has_played() {
+    let mut part = plan(10, TWO_ARMS);
+    part.shard = Some(Shard { index: 3, count: 4 });
+    // Pairs 2, 6 and 10.
+    let (log, _) = run(EffectLog::new(part.clone()), |slot| (slot.pair != 6).then_some(true));
+    let result = EffectResult::from_log(&log);
+    assert_eq!(result.shard_pairs, Some(ShardPairs { played: 2, failed: 1, all: 3 }));
+    let text = crate::report::effect::result_lines(&part, &result);
+    assert_eq!(text.len(), 2, "{text:?}");
+    assert_eq!(
+        text[1],
+        "  shard 3 of 4: 2 of its 3 pairs played (4 episodes), 1 couldn't be played; it isn't judged alone: \
+         `lessons effect --merge` with the logs of all shards judges them"
+    );
+    let page = crate::report::effect::result_markdown(&[(part.clone(), result)], None);
+    assert!(page.contains("2 of its 3 pairs played") && !page.contains("| arm |"), "{page}");
+    part.budget.episodes = Some(2);
+    let (log, _) = run(EffectLog::new(part.clone()), |_| Some(true));
+    let text = crate::report::effect::result_lines(&part, &EffectResult::from_log(&log)).concat();
+    assert!(text.contains("1 of its 3 pairs played (2 episodes); stopped: "), "{text}");
+    assert_eq!(EffectResult::from_log(&EffectLog::new(plan(4, TWO_ARMS))).shard_pairs, None);
+}
+
+/// Regression: Markdown had the measurement's alpha for every contrast, no correction for several lessons and no interval for a fixed number
+/// of pairs, and neither had the other outcomes. Markdown has each fact of the text.
+#[test]
+fn text_and_markdown_have_the_same_details() {
+    let mut panel = plan(20, &[("with", "without"), ("with", "placebo"), ("edited", "with")]);
+    (panel.counting, panel.budget.keep_going) = (COUNTING_TO_THE_MARK, true);
+    let played = |plan: &EffectPlan| {
+        let (log, _) =
+            run(EffectLog::new(plan.clone()), |slot| Some(slot.arm == "with" || slot.arm == "all"));
+        let result = EffectResult::from_log(&log);
+        let text = crate::report::effect::result_lines(plan, &result);
+        let page = crate::report::effect::result_markdown(&[(plan.clone(), result)], None);
+        let details: Vec<String> =
+            text.iter().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect();
+        assert!(details.len() >= 3 * plan.contrasts.len(), "{text:?}");
+        for detail in details {
+            assert!(
+                page.contains(&format!("- {}", crate::text::escape_markdown(&detail))),
+                "{detail}: {page}"
+            );
+        }
+        (text.join("\n"), page)
+    };
+    let (text, page) = played(&panel);
+    for expected in ["alpha 0.05 (95 % interval), margin 0.10", "alpha 0.025 (97.5 % interval), margin 0.10"]
+    {
+        assert!(text.contains(expected) && page.contains(expected), "{expected}: {text}");
+    }
+    assert!(text.contains("fixed: 95 % interval [") && page.contains("fixed: 95 % interval"), "{page}");
+    let others = "other outcomes, without a verdict: progress +100 % [100, 100], saved +40.0 steps [40.0, 40.0], tokens 1.00 times";
+    assert!(text.contains(others) && text.contains("(95 % bootstrap intervals)"), "{text}");
+    let mut several = plan(20, &[("all", "without-1"), ("all", "without-2")]);
+    several.budget.keep_going = true;
+    several
+        .lessons
+        .push(MeasuredLesson { id: LessonId("abcdef012346".into()), ..several.lessons[0].clone() });
+    several.tasks[0].learned = true;
+    let (_, page) = played(&several);
+    for expected in [
+        "- marked (share of falsely marked lessons at most 10 %)",
+        "- without the tasks on which it was learned: ",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
     }
 }

@@ -1,7 +1,7 @@
 //! What the measurement of a lesson looks like.
 
 use super::{EffectPanel, Start};
-use crate::domain::{MeasuredEffect, ModelRole, pluralize};
+use crate::domain::{MeasuredEffect, ModelRole, describe_alpha, pluralize};
 use crate::report::effect::{
     describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
     describe_stop, describe_verdict, percent, remarks, wording_remark,
@@ -54,7 +54,19 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     for warning in progress.outage.iter().chain(&panel.error) {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
-    lines.push(Vec::new());
+    // A fact has no level.
+    let is_sample = progress.columns.iter().any(|column| column.result.fact.is_none());
+    let is_judged = is_sample && progress.pairs().0 > 0;
+    let level = progress.columns.first().filter(|_| is_judged).map(EffectColumn::plan);
+    if let Some(plan) = level {
+        let each = if progress.columns.len() > 1 { "each column: " } else { "" };
+        let alpha = describe_alpha(plan.alpha, plan.margin);
+        lines.extend(paragraph((Role::Muted, each), Role::Muted, &alpha, columns));
+    }
+    // A low screen has no row to spare.
+    if level.is_none() || is_side_by_side {
+        lines.push(Vec::new());
+    }
     if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
         // Of a measurement elsewhere, such as the one that a demo tells of, only the result is here.
         let lesson = context.frame.head.pool.get(&progress.query.lesson);
@@ -300,7 +312,7 @@ fn column_lines(
     }
     let played = result.contrasts.iter().filter(|contrast| contrast.judged.pairs > 0);
     for (place, contrast) in played.enumerate() {
-        lines.extend(contrast_lines(contrast, place == 0, columns));
+        lines.extend(contrast_lines(contrast, place == 0, plan.alpha, columns));
     }
     for remark in remarks(plan.outcome, result) {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, &remark, columns));
@@ -357,9 +369,13 @@ pub(super) fn percent_of(won: u64, all: u64) -> f64 {
 }
 
 /// Returns the difference and the verdict of a contrast. The first is what the measurement is about.
-fn contrast_lines(contrast: &ContrastResult, is_primary: bool, columns: u16) -> Vec<Line> {
+fn contrast_lines(contrast: &ContrastResult, is_primary: bool, alpha: f64, columns: u16) -> Vec<Line> {
     let lead = format!("{} ", contrast.judged.contrast);
-    let text = describe_contrast(contrast);
+    let mut text = describe_contrast(contrast);
+    // That of the column stands above.
+    if contrast.alpha.total_cmp(&alpha).is_ne() {
+        text = format!("{text} · alpha {}", contrast.alpha);
+    }
     if !is_primary && !contrast.has_claim {
         let mut lines = paragraph((Role::Muted, &lead), Role::Muted, &text, columns);
         if contrast.exploratory.is_some() {
