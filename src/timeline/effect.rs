@@ -38,7 +38,7 @@ pub use discard_limit::too_many_discarded;
 pub use fixed_power::{AssumedEffect, FixedPower, TestPower, TestVariant, estimated_rate};
 pub use interval::{Interval, wilson, wilson_at};
 pub use kept_result::kept_results;
-pub use log::{ContrastLog, CountedPair, EffectLog, EpisodeSlot, NextRecord, PairLog, Totals};
+pub use log::{ContrastLog, CountedPair, EffectLog, EpisodeSlot, NextRecord, PairLog, ShardPairs, Totals};
 pub use monitored_power::{MonitoredDesign, MonitoredPower};
 pub use multiple::{FALSE_DISCOVERY_RATE, benjamini_hochberg, e_bh, holm, rejected};
 pub use outcome::{EpisodeResult, Outcome, pairing_gain};
@@ -51,7 +51,5 @@ pub use record::{
     EffectJudged, EffectPlan, EffectRecord, EffectScope, EffectStopped, ExtraCalls, Keep, MeasuredLesson,
     PlannedTask, Shard, StopReason,
 };
-pub use result::{
-    ArmResult, ContrastResult, EffectResult, Exploratory, FIXED_CONFIDENCE, FixedResult, ShardPairs,
-};
+pub use result::{ArmResult, ContrastResult, EffectResult, Exploratory, FIXED_CONFIDENCE, FixedResult};
 pub use verdict::{ALPHA, FirstHeld, Judgement, Monitor, Verdict};

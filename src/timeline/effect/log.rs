@@ -8,7 +8,7 @@ mod schedule;
 mod tests;
 
 pub use contrast::{ContrastLog, CountedPair};
-pub use schedule::{EpisodeSlot, NextRecord};
+pub use schedule::{EpisodeSlot, NextRecord, ShardPairs};
 
 use super::record::{
     Contrast, EffectDiscarded, EffectEpisode, EffectJudged, EffectPlan, EffectRecord, EffectScope,

@@ -1,6 +1,6 @@
 //! The result of a measurement, for text, JSON, documents and the screen. It is computed from the log alone.
 
-use super::log::{EffectLog, Totals};
+use super::log::{EffectLog, ShardPairs, Totals};
 use super::record::{EffectJudged, EffectScope, StopReason};
 use super::special::two_sided_quantile;
 use super::{
@@ -40,16 +40,6 @@ pub struct EffectResult {
     /// Of a shard, which judges nothing: what it has played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard_pairs: Option<ShardPairs>,
-}
-
-/// What a shard has played of its pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct ShardPairs {
-    pub played: u32,
-    /// How many couldn't be played.
-    pub failed: u32,
-    /// How many it has.
-    pub all: u32,
 }
 
 /// What an arm's episodes came to, in the counted pairs.

@@ -3,7 +3,8 @@
 
 use super::{EffectLog, PairLog};
 use crate::timeline::effect::record::{EffectJudged, EffectRecord, EffectScope, EffectStopped, StopReason};
-use crate::timeline::effect::{ShardPairs, SplitMix64, Verdict, sample_seed};
+use crate::timeline::effect::{SplitMix64, Verdict, sample_seed};
+use serde::Serialize;
 
 /// An episode to be played.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,16 @@ pub struct EpisodeSlot {
     pub task: usize,
     /// The sample seed, the same for all arms.
     pub seed: u64,
+}
+
+/// What a shard has played of its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ShardPairs {
+    pub played: u32,
+    /// How many couldn't be played.
+    pub failed: u32,
+    /// How many it has.
+    pub all: u32,
 }
 
 /// What is written next.
