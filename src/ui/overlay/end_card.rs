@@ -145,7 +145,11 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
             notice("the run has ended: no task left".to_owned())
         }
         A::NextTask | A::Step => notice("no task left in this run".to_owned()),
-        A::LastProgress => notice("no progress in this episode".to_owned()),
+        // The choice is missing if the last step made progress.
+        A::LastProgress => notice(match context.episode().map_or(0, |e| e.progress_step) {
+            0 => "no progress in this episode".to_owned(),
+            step => format!("the last progress is that of step {step}, the last one: it is on the screen"),
+        }),
         A::EndCard => Response::default(),
         _ => {
             let key = context.keymap.key_label_in(Mode::EndCard, A::Close).unwrap_or_default();

@@ -359,3 +359,21 @@ fn the_card_says_what_follows() {
     let shown = screen_text(&end_card_screen(lost_trials(1)).draw());
     assert!(shown.contains("n  continue with the next trial"), "{shown}");
 }
+
+/// Regression: the card said "no progress in this episode" of one whose last step made progress.
+#[test]
+fn the_key_of_the_last_progress_says_that_it_is_on_the_screen() {
+    for (progress, words) in
+        [(0.5, "the last progress is that of step 2, the last one"), (0.0, "no progress in this episode")]
+    {
+        let mut f = Fixture::for_method("reflexion", "symbolic", 2);
+        f.begin_episode();
+        f.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+        f.actor_step("wait", "A mug.", progress, serde_json::Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
+        let mut stage = end_card_screen(f);
+        stage.press("<");
+        let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+        assert!(notice.starts_with(words), "{notice}");
+    }
+}
