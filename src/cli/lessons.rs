@@ -177,6 +177,7 @@ pub(super) fn retire_lessons(
             id: lesson.id.clone(),
             previous: lesson.status,
             status: LessonStatus::Retired,
+            merged_into: None,
         };
         lines.push(PoolLine::new(wall_clock_now(), op));
     }

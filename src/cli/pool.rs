@@ -502,6 +502,7 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             id: lesson.id.clone(),
             previous: LessonStatus::On,
             status: lesson.status,
+            merged_into: None,
         }));
     }
     lines.extend(lesson.measured.iter().map(|measured| measured_line(at, session, lesson, measured)));

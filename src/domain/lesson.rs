@@ -175,6 +175,9 @@ pub enum LessonOp {
         #[serde(rename = "was")]
         previous: LessonStatus,
         status: LessonStatus,
+        /// The number of the lesson that says the same and is kept, if a person merged the two.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        merged_into: Option<u32>,
     },
     /// Changes the scope.
     Rescope {
@@ -361,10 +364,12 @@ impl LessonOp {
             Self::Measured { id, measured } => Self::Measured { id, measured },
             Self::Add { id, pinned, .. } => {
                 let previous = if pinned { LessonStatus::Pinned } else { LessonStatus::On };
-                Self::Status { id, previous, status: LessonStatus::Retired }
+                Self::Status { id, previous, status: LessonStatus::Retired, merged_into: None }
             }
             Self::Edit { id, previous, text } => Self::Edit { id, previous: text, text: previous },
-            Self::Status { id, previous, status } => Self::Status { id, previous: status, status: previous },
+            Self::Status { id, previous, status, .. } => {
+                Self::Status { id, previous: status, status: previous, merged_into: None }
+            }
             Self::Rescope { id, previous, scope } => Self::Rescope { id, previous: scope, scope: previous },
             Self::Move { id, previous, to } => Self::Move { id, previous: to, to: previous },
         }

@@ -172,6 +172,8 @@ pub enum LessonCommand {
     Edit { id: LessonId, text: LessonText },
     /// Change the status.
     Status { id: LessonId, status: LessonStatus },
+    /// Retire the lesson, since another one says the same.
+    Merge { id: LessonId, into: LessonId },
     /// Change the scope.
     Rescope { id: LessonId, scope: Scope },
     /// Move the lesson within its kind.

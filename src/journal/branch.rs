@@ -417,6 +417,7 @@ fn describe_intervention(event: &Event) -> Option<String> {
     let describe_lesson_op = |op: &LessonOp| match op {
         LessonOp::Add { text, .. } => format!("lesson added: {}", text.text),
         LessonOp::Edit { text, .. } => format!("lesson edited: {}", text.text),
+        LessonOp::Status { merged_into: Some(_), .. } => "lessons merged".to_owned(),
         LessonOp::Status { status, .. } => match status {
             LessonStatus::On => "lesson switched on".to_owned(),
             LessonStatus::Off => "lesson switched off".to_owned(),

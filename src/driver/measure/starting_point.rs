@@ -165,7 +165,7 @@ impl Moment {
             }
             if !present.is_active() {
                 let (previous, status) = (present.status, LessonStatus::On);
-                change(LessonOp::Status { id: id.clone(), previous, status });
+                change(LessonOp::Status { id: id.clone(), previous, status, merged_into: None });
             }
         }
         for difference in setup.changes {
@@ -176,7 +176,7 @@ impl Moment {
             change(match difference {
                 PoolChange::Off(_) => {
                     let previous = if lesson.is_active() { lesson.status } else { LessonStatus::On };
-                    LessonOp::Status { id, previous, status: LessonStatus::Off }
+                    LessonOp::Status { id, previous, status: LessonStatus::Off, merged_into: None }
                 }
                 PoolChange::Text(_, text) => {
                     LessonOp::Edit { id, previous: lesson.text().clone(), text: text.clone() }

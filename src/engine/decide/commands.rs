@@ -131,7 +131,7 @@ impl Engine {
                 && lesson.status != LessonStatus::On
             {
                 let (id, previous, status) = (lesson.id.clone(), LessonStatus::On, lesson.status);
-                let op = Box::new(LessonOp::Status { id, previous, status });
+                let op = Box::new(LessonOp::Status { id, previous, status, merged_into: None });
                 events.push(Event::LessonChanged { op, author: Author::File });
             }
             events.extend(measured_events(command));

@@ -89,8 +89,15 @@ impl Engine {
                 LessonOp::Edit { id: id.clone(), previous: find(id)?.text().clone(), text: text.clone() }
             }
             LessonCommand::Status { id, status } => {
-                LessonOp::Status { id: id.clone(), previous: find(id)?.status, status: *status }
+                let previous = find(id)?.status;
+                LessonOp::Status { id: id.clone(), previous, status: *status, merged_into: None }
             }
+            LessonCommand::Merge { id, into } => LessonOp::Status {
+                id: id.clone(),
+                previous: find(id)?.status,
+                status: LessonStatus::Retired,
+                merged_into: Some(find(into)?.number),
+            },
             LessonCommand::Rescope { id, scope } => {
                 LessonOp::Rescope { id: id.clone(), previous: find(id)?.scope, scope: *scope }
             }

@@ -66,7 +66,7 @@ impl Engine {
             let op = match item {
                 PoolSummaryItem::Retire { id } if retired.contains(&id) => {
                     let (previous, status) = (LessonStatus::On, LessonStatus::Retired);
-                    LessonOp::Status { id: id.clone(), previous, status }
+                    LessonOp::Status { id: id.clone(), previous, status, merged_into: None }
                 }
                 PoolSummaryItem::Retire { .. } => continue,
                 PoolSummaryItem::Add { kind, scope, text, evidence, parents } => {

@@ -177,6 +177,7 @@ impl Engine {
                     id: id.clone(),
                     previous: LessonStatus::Retired,
                     status: if *pinned { LessonStatus::Pinned } else { LessonStatus::On },
+                    merged_into: None,
                 };
                 vec![Event::LessonRedone { target_seq: entry.seq, op: Box::new(op) }]
             }

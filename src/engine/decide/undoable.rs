@@ -119,6 +119,9 @@ impl State {
                 LessonOp::Status { previous: LessonStatus::Retired, .. } => {
                     format!("lesson {} restored", number(op))
                 }
+                LessonOp::Status { merged_into: Some(kept), .. } => {
+                    format!("lesson {} merged into lesson {kept}", number(op))
+                }
                 LessonOp::Status { status, .. } => match status {
                     LessonStatus::On => format!("lesson {} switched on", number(op)),
                     LessonStatus::Off => format!("lesson {} switched off", number(op)),

@@ -383,6 +383,9 @@ fn lesson_change(number: u32, change: &LessonOp, who: Span<'static>) -> Line<'st
         LessonOp::Status { previous: LessonStatus::Retired, .. } => {
             (format!(" restored lesson {number}"), None)
         }
+        LessonOp::Status { merged_into: Some(kept), .. } => {
+            (format!(" merged lesson {number} into lesson {kept}"), None)
+        }
         LessonOp::Status { status, .. } => {
             let verb = match status {
                 LessonStatus::On => "switched on",

@@ -148,7 +148,8 @@ fn inactive_and_momentary_lessons_and_other_tasks_are_not_compared() {
     add(&mut state, "c", ReflectionKind::Plan, Scope::Task, text(), None);
     add(&mut state, "d", ReflectionKind::Plan, Scope::Task, text(), None);
     let id = LessonId("b".into());
-    let op = LessonOp::Status { id, previous: LessonStatus::On, status: LessonStatus::Off };
+    let op =
+        LessonOp::Status { id, previous: LessonStatus::On, status: LessonStatus::Off, merged_into: None };
     state.apply(&envelope(Event::LessonChanged { op: Box::new(op), author: Author::Person }));
     let other_tasks = |lesson: &Lesson| Some(lesson.id.0.to_string());
     assert_eq!(names(&check_lessons(state.pool.all(), other_tasks)), []);

@@ -156,7 +156,7 @@ fn keeping_rank(lesson: &Lesson) -> (bool, bool, std::cmp::Reverse<u32>) {
 fn merge(kept: &Lesson, dropped: &Lesson) -> Response {
     let commands = [
         LessonCommand::Recur { id: kept.id.clone() },
-        LessonCommand::Status { id: dropped.id.clone(), status: LessonStatus::Retired },
+        LessonCommand::Merge { id: dropped.id.clone(), into: kept.id.clone() },
     ];
     let mut requests: Vec<Request> =
         commands.into_iter().map(|command| Request::Send(Command::Lesson(command))).collect();

@@ -160,6 +160,7 @@ fn pinning_a_lesson_that_was_off_says_it_is_on() {
         id,
         previous: crate::domain::LessonStatus::On,
         status: crate::domain::LessonStatus::Off,
+        merged_into: None,
     };
     let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
     fixture.write(Cause::Person, event);
@@ -259,7 +260,7 @@ fn a_lane_that_was_emptied_says_so() {
     fixture.add_lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
     let id = fixture.state().pool.all().next().unwrap().id.clone();
     let (was, status) = (crate::domain::LessonStatus::On, crate::domain::LessonStatus::Retired);
-    let op = crate::domain::LessonOp::Status { id, previous: was, status };
+    let op = crate::domain::LessonOp::Status { id, previous: was, status, merged_into: None };
     let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
     fixture.write(Cause::Person, event);
     let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());

@@ -1,7 +1,9 @@
 //! The health of the session's lessons: the findings, and what a key does about each.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{AdviceCounts, Author, Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
+use crate::domain::{
+    AdviceCounts, Author, DecidedBy, Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind,
+};
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::timeline::lesson_health::{Finding, LessonHealth, LessonRef};
@@ -93,18 +95,30 @@ fn merging_keeps_a_persons_lesson_and_retires_the_other() {
             _ => None,
         })
         .collect();
-    let retired = LessonCommand::Status { id: rules.id.clone(), status: LessonStatus::Retired };
-    assert_eq!(commands, [&LessonCommand::Recur { id: person.id.clone() }, &retired]);
+    let merged = LessonCommand::Merge { id: rules.id.clone(), into: person.id.clone() };
+    assert_eq!(commands, [&LessonCommand::Recur { id: person.id.clone() }, &merged]);
+    let none = serde_json::Value::Null;
+    screen.fixture.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, none);
+    screen.fixture.propose(None, Some("look")).pause();
     // A finding about a lesson that is gone is no finding any more.
     let op = crate::domain::LessonOp::Status {
         id: rules.id,
         previous: LessonStatus::On,
         status: LessonStatus::Retired,
+        merged_into: Some(person.number),
     };
     screen.fixture.write(Cause::Person, Event::LessonChanged { op: Box::new(op), author: Author::Person });
     let shown = screen_text(&screen.draw());
     assert!(!shown.contains("say the same") && !shown.contains("was not obeyed"), "{shown}");
     assert!(shown.contains("lessons take 60 %"), "{shown}");
+    // Regression: the story and the timeline said that the person had deleted it.
+    screen.press("Esc");
+    let shown = screen_text(&screen.draw());
+    assert!(
+        shown.contains(&format!("you merged lesson {} into lesson {}", rules.number, person.number)),
+        "{shown}"
+    );
+    assert!(shown.contains("you merged two lessons") && !shown.contains("deleted"), "{shown}");
 }
 
 #[test]

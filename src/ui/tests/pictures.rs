@@ -87,7 +87,7 @@ fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
     let mut fixture = sample_session();
     let id = |n: u32| LessonId(format!("{n:012x}").into());
     let set = |n, status| {
-        let op = LessonOp::Status { id: id(n), previous: LessonStatus::On, status };
+        let op = LessonOp::Status { id: id(n), previous: LessonStatus::On, status, merged_into: None };
         Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person }
     };
     fixture.write(Cause::Person, set(3, LessonStatus::Off));

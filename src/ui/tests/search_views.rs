@@ -130,7 +130,7 @@ fn a_criticism_that_was_replaced_is_not_called_deleted() {
     let mut fixture = rci();
     let id = fixture.state().pool.active_of_kind(ReflectionKind::Negative).next().unwrap().id.clone();
     let (previous, status) = (LessonStatus::On, LessonStatus::Retired);
-    let op = Box::new(LessonOp::Status { id, previous, status });
+    let op = Box::new(LessonOp::Status { id, previous, status, merged_into: None });
     fixture.write(Cause::Policy, Event::LessonChanged { op, author: Author::Mentor });
     let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
     assert!(shown.contains("what is wrong with the plan"), "{shown}");

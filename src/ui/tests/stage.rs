@@ -153,8 +153,12 @@ fn an_undone_lesson_is_undone_in_the_story() {
         assert!(!shown(&mut screen).contains("undone"), "{}", shown(&mut screen));
     }
     let op = screen.fixture.state().pool.all().next_back().unwrap().clone();
-    let inverse =
-        LessonOp::Status { id: op.id.clone(), previous: LessonStatus::On, status: LessonStatus::Retired };
+    let inverse = LessonOp::Status {
+        id: op.id.clone(),
+        previous: LessonStatus::On,
+        status: LessonStatus::Retired,
+        merged_into: None,
+    };
     screen.fixture.write(Cause::Person, Event::LessonUndone { target_seq: head, op: Box::new(inverse) });
     for stage in [false, true] {
         screen.model.stage_mode = stage;

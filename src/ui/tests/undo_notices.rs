@@ -27,7 +27,8 @@ fn an_undo_says_what_it_undid() {
     assert_eq!(stage.press("u"), [Request::Send(Command::Undo)]);
     let entry = stage.fixture.state().undo_stack.last().unwrap().seq;
     let id = stage.fixture.state().pool.all().next().unwrap().id.clone();
-    let status = |previous, status| Box::new(LessonOp::Status { id: id.clone(), previous, status });
+    let status =
+        |previous, status| Box::new(LessonOp::Status { id: id.clone(), previous, status, merged_into: None });
     let (on, retired) = (LessonStatus::On, LessonStatus::Retired);
     stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq: entry, op: status(on, retired) });
     stage.send(UiMessage::StoreChanged);

@@ -139,6 +139,7 @@ fn act_label(act: &PersonAct) -> &'static str {
             LessonOp::Add { .. } => "you taught a lesson",
             LessonOp::Edit { .. } => "you edited a lesson",
             LessonOp::Status { status: LessonStatus::Off, .. } => "you switched a lesson off",
+            LessonOp::Status { merged_into: Some(_), .. } => "you merged two lessons",
             LessonOp::Status { status: LessonStatus::Retired, .. } => "you deleted a lesson",
             _ => "you changed a lesson",
         },
