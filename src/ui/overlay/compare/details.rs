@@ -1,7 +1,7 @@
 //! The details of one row: as a preview in the lower part of the window, as a page, and as text to copy.
 
 use super::super::prompt_view::changed_lines;
-use super::rows::{NAME_COLUMNS, SideLayout, padded};
+use super::rows::{NAME_COLUMNS, SideLayout, from_difference, padded};
 use crate::text::{one_line, truncate, wrap_at_most};
 use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, Row, RowKind};
 use crate::ui::glyphs::Glyphs;
@@ -214,6 +214,23 @@ fn row_texts(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
 fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs: &Glyphs) -> Vec<Line> {
     let same = entry.left == entry.right;
     let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::SideA, Role::SideB) };
+    // With too little room, the texts begin shortly before their difference.
+    let short = match (&entry.left, &entry.right) {
+        (Some(a), Some(b)) if !same => {
+            let rooms = match layout.two_columns {
+                true => [layout.side_columns.saturating_sub(NAME_COLUMNS), layout.side_columns],
+                false => [layout.side_columns.saturating_sub(NARROW_NAME_COLUMNS); 2],
+            };
+            let is_cut = |(text, room): (&String, usize)| wrap_at_most(&one_line(text), room.max(1), most).1;
+            [a, b].into_iter().zip(rooms).any(is_cut).then(|| from_difference(a, b, glyphs)).flatten()
+        }
+        _ => None,
+    };
+    let (left_text, right_text) = match short {
+        Some((a, b)) => (Some(a), Some(b)),
+        None => (entry.left.clone(), entry.right.clone()),
+    };
+    let (left_text, right_text) = (&left_text, &right_text);
     let wrapped = |text: &Option<String>, room: usize| match text {
         None => vec![String::new()],
         Some(text) => {
@@ -226,7 +243,7 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
     };
     if !layout.two_columns {
         let mut lines = Vec::new();
-        let sides = [("A ", left, &entry.left), ("B ", right, &entry.right)];
+        let sides = [("A ", left, left_text), ("B ", right, right_text)];
         let sides = if same { &sides[..1] } else { &sides[..] };
         for (mark, role, text) in sides.iter().filter(|s| s.2.is_some()) {
             let mark = if same { "  " } else { mark };
@@ -241,7 +258,7 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
         return lines;
     }
     let room = layout.side_columns.saturating_sub(NAME_COLUMNS);
-    let (a, b) = (wrapped(&entry.left, room), wrapped(&entry.right, layout.side_columns));
+    let (a, b) = (wrapped(left_text, room), wrapped(right_text, layout.side_columns));
     let joint = " | ".replace('|', glyphs.box_drawing[1 | 4]);
     let (names, _) = wrap_at_most(&entry.name, NAME_COLUMNS - 1, most);
     (0..names.len().max(a.len()).max(b.len()))
@@ -261,6 +278,31 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
 mod tests {
     use super::*;
     use crate::ui::glyphs::UNICODE;
+
+    /// Regression: with few rows the text of the narrower side was cut just before what differs.
+    #[test]
+    fn texts_without_room_begin_shortly_before_their_difference() {
+        let text = |place: &str| {
+            format!(
+                "think: I'll find a mug, heat it, and put it in/on the coffeemachine. I'll check {place} first."
+            )
+        };
+        let entry = ComparisonEntry {
+            topic: "decision",
+            name: "did".to_owned(),
+            left: Some(text("cabinet 2")),
+            right: Some(text("shelf 3")),
+        };
+        let shown = |columns, most| {
+            let lines = side_by_side(&entry, SideLayout::for_width(columns), most, &UNICODE);
+            lines.iter().flatten().map(|(_, text)| text.trim()).collect::<Vec<_>>().join(" ")
+        };
+        for (columns, most) in [(76, 3), (56, 2)] {
+            let all = shown(columns, most);
+            assert!(all.contains("… I'll check cabinet 2") && all.contains("… I'll check shelf 3"), "{all}");
+        }
+        assert!(shown(76, MAX_LINES).contains("think: I'll find a"));
+    }
 
     /// Regression: rows such as `seen, cabinet 1: items` and `seen, cabinet 2: open` had the same name, `seen, cabinet…`.
     #[test]

@@ -418,8 +418,12 @@ fn row_line(
         _ => side,
     };
     let cell =
-        |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| step_text(side, n, row));
-    let (a, b) = (cell(&comparison.left, row.left), cell(&comparison.right, row.right));
+        |side: &Side, number: Option<u32>| number.map_or_else(<_>::default, |n| step_text(side, n, row));
+    let ((lead_a, a), (lead_b, b)) = (cell(&comparison.left, row.left), cell(&comparison.right, row.right));
+    let room = layout.side_columns.saturating_sub(width(&lead_a).max(width(&lead_b)));
+    let is_hidden = kind == RowKind::Changed && !shows_difference(&a, &b, room);
+    let (a, b) = from_difference(&a, &b, glyphs).filter(|_| is_hidden).unwrap_or((a, b));
+    let (a, b) = (lead_a + &a, lead_b + &b);
     if !layout.two_columns {
         let mark = if is_first_difference { glyphs.proposal } else { " " };
         let (sign, role, text) = match part {
@@ -456,22 +460,73 @@ fn row_line(
     ]
 }
 
-/// Returns one line for a step: its action or thought, then the names of other parts that differ.
-fn step_text(side: &Side, number: u32, row: &Row) -> String {
-    let Some(step) = side.episode.step(number) else { return "  0   the first observation".to_owned() };
-    let action = action_or_thought(step);
-    let text = match action.strip_prefix("think:") {
-        Some(thought) => format!("{number:>3} think {}", thought.trim()),
-        None if action.is_empty() => format!("{number:>3} >"),
-        None => format!("{number:>3} > {action}"),
+/// Returns one line for a step: its number and what it is; its action or thought, then the names of other parts that differ.
+fn step_text(side: &Side, number: u32, row: &Row) -> (String, String) {
+    let Some(step) = side.episode.step(number) else {
+        return ("  0   ".to_owned(), "the first observation".to_owned());
     };
+    let action = action_or_thought(step);
+    let (mark, text) = match action.strip_prefix("think:") {
+        Some(thought) => ("think ", thought.trim().to_owned()),
+        None => ("> ", action.into_owned()),
+    };
+    let lead = format!("{number:>3} {mark}");
     if let Some(pending) = pending_label(step) {
-        return format!("{text} ({pending})");
+        return (lead, format!("{text} ({pending})"));
     }
     let other_parts: Vec<&str> =
         row.parts.iter().filter(|p| *p != StepPart::Action).map(StepPart::name).collect();
     if other_parts.is_empty() || row.parts.contains(StepPart::Action) {
-        return text;
+        return (lead, text);
     }
-    format!("{text}  ({})", other_parts.join(", "))
+    (lead, format!("{text}  ({})", other_parts.join(", ")))
+}
+
+/// The words before the first difference that are kept, for the context.
+const KEPT_WORDS: usize = 2;
+
+/// Returns how many words two texts begin with.
+fn common_words(a: &str, b: &str) -> usize {
+    a.split(' ').zip(b.split(' ')).take_while(|(a, b)| a == b).count()
+}
+
+/// Returns whether the first `columns` columns of two texts show the first word that differs, with the ellipsis of what is cut.
+fn shows_difference(a: &str, b: &str, columns: usize) -> bool {
+    let common = common_words(a, b);
+    let until = |text: &str| text.split(' ').take(common + 1).map(|word| width(word) + 1).sum::<usize>();
+    width(a).max(width(b)) <= columns || until(a).max(until(b)) <= columns
+}
+
+/// Returns two texts with an ellipsis in place of what both begin with, except its last words; `None` if that is no more than
+/// these.
+pub(super) fn from_difference(a: &str, b: &str, glyphs: &Glyphs) -> Option<(String, String)> {
+    let skipped = common_words(a, b).checked_sub(KEPT_WORDS).filter(|count| *count > 0)?;
+    let rest = |text: &str| {
+        let words: Vec<&str> = text.split(' ').skip(skipped).collect();
+        format!("{} {}", glyphs.ellipsis, words.join(" "))
+    };
+    Some((rest(a), rest(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{from_difference, shows_difference};
+    use crate::ui::glyphs::UNICODE;
+
+    /// Regression: the row of the first difference was cut just before the difference, so that both sides read alike.
+    #[test]
+    fn a_row_begins_shortly_before_a_difference_that_it_would_hide() {
+        let text = |place: &str| format!("I'll find a mug, heat it, and check {place} first.");
+        let (a, b) = (text("cabinet 2"), text("shelf 3"));
+        assert!(!shows_difference(&a, &b, 29) && shows_difference(&a, &b, 60));
+        let short = from_difference(&a, &b, &UNICODE).unwrap();
+        assert_eq!(
+            short,
+            ("… and check cabinet 2 first.".to_owned(), "… and check shelf 3 first.".to_owned())
+        );
+        assert_eq!(from_difference("go to a", "go to b", &UNICODE), None);
+        // One text is the beginning of the other.
+        let (a, b) = ("go to the left", "go to the left now");
+        assert_eq!(from_difference(a, b, &UNICODE).unwrap().1, "… the left now");
+    }
 }
