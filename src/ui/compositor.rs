@@ -273,7 +273,7 @@ impl Compositor {
             return Vec::new();
         }
         match action {
-            Some(action) if !model.is_covered || confirms_end || is_global(action) => {
+            Some(action) if !model.is_covered || confirms_end == Some(true) || is_global(action) => {
                 let key = PaneKey { action, mode, confirms_end, closed_itself };
                 update::on_pane_key(model, context, cache, key)
             }

@@ -102,6 +102,22 @@ fn ending_an_episode_needs_two_key_presses() {
     assert_eq!(stage.press("X"), [Request::Send(Command::EndEpisode(EndReason::Person))]);
 }
 
+/// Regression: the question says that any other key keeps the episode, and Enter also ran the proposal.
+#[test]
+fn the_key_that_keeps_an_episode_does_nothing_else() {
+    for key in ["Enter", "n", "Space", "a", "q"] {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.press("X");
+        assert_eq!(stage.press(key), [], "{key}");
+        assert_eq!(
+            (notice_text(&stage), overlay_names(&stage)),
+            ("the episode isn't ended".to_owned(), vec![]),
+            "{key}"
+        );
+        assert!(stage.press(key) != [] || !overlay_names(&stage).is_empty(), "{key} works again");
+    }
+}
+
 #[test]
 fn a_person_who_plays_gets_the_input_at_every_step_and_esc_closes_it() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);

@@ -18,8 +18,8 @@ pub struct PaneKey {
     pub action: Action,
     /// The mode in which the key was read: the panes', or that of the topmost overlay.
     pub mode: Mode,
-    /// Whether the person has just been asked to end the episode, and this key says yes.
-    pub confirms_end: bool,
+    /// If the person has just been asked whether to end the episode: whether this key says yes.
+    pub confirms_end: Option<bool>,
     /// Whether an overlay has just closed because it was stale, so that the key may have been meant for it.
     pub closed_itself: bool,
 }
@@ -30,8 +30,8 @@ pub fn pane_mode(model: &Model) -> Mode {
 }
 
 /// Resets what any key press ends: a notice that has been read, queued steps, the question whether to end the episode.
-/// Returns whether this key answers that question with yes.
-pub fn on_any_key(model: &mut Model, action: Option<Action>) -> bool {
+/// Returns how this key answers that question, if it was asked.
+pub fn on_any_key(model: &mut Model, action: Option<Action>) -> Option<bool> {
     if action != Some(Action::Export) || model.notice.is_none() {
         model.offered_report = None;
     }
@@ -44,7 +44,7 @@ pub fn on_any_key(model: &mut Model, action: Option<Action>) -> bool {
     if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
         model.queued_steps = 0;
     }
-    std::mem::take(&mut model.confirming_end) && action == Some(Action::EndEpisode)
+    std::mem::take(&mut model.confirming_end).then_some(action == Some(Action::EndEpisode))
 }
 
 /// Handles a key that no overlay has taken.
@@ -61,13 +61,18 @@ pub fn on_pane_key(
 
 fn perform_key(model: &mut Model, context: &Context<'_>, cache: &ViewCache, key: PaneKey) -> Vec<Request> {
     match key.action {
-        Action::EndEpisode if key.confirms_end => {
+        Action::EndEpisode if key.confirms_end == Some(true) => {
             vec![Request::Send(Command::EndEpisode(EndReason::Person))]
         }
         Action::Cancel => cancel_calls(model, context),
         Action::PauseRun if model.is_covered => pause_from_overlay(model, context, key.mode),
         Action::Suspend => vec![Request::Suspend],
         Action::Redraw => vec![Request::Redraw],
+        // The answer no does nothing else: Enter would run the proposal.
+        _ if key.confirms_end == Some(false) => {
+            model.show_notice("the episode isn't ended", Severity::Info, context.now);
+            Vec::new()
+        }
         action if key.closed_itself && (is_driver_required(action) || action == Action::Open) => {
             let text = "the box just closed by itself; if the key was meant for the run, press it again";
             model.show_notice(text, Severity::Warning, context.now);
