@@ -19,6 +19,7 @@ use crate::domain::{CallId, ModelRole, Prompt, Question, ToolCall, Truncation, U
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A prompt to complete, with everything the reply may depend on.
 #[derive(Clone, Debug, Default)]
@@ -131,6 +132,8 @@ pub enum Phase {
     Waiting,
     Reasoning,
     Answering,
+    /// The attempt failed; the next one begins after this time.
+    Retrying(Duration),
 }
 
 /// A source of replies. Dropping the stream cancels the call.

@@ -163,7 +163,8 @@ fn usage_so_far(live_call: &LiveCall, prompt: &PromptRecord, is_recorded: bool) 
         return live_call.usage.map(annotate);
     }
     // Text that arrived before this attempt belongs to a discarded reply, which is counted in `earlier`.
-    if live_call.phase == Phase::Connecting && (live_call.delta_count == 0 || earlier.is_some()) {
+    let is_unsent = matches!(live_call.phase, Phase::Connecting | Phase::Retrying(_));
+    if is_unsent && (live_call.delta_count == 0 || earlier.is_some()) {
         return earlier.map(annotate);
     }
     let len = live_call.text.len() as u64 + live_call.reasoning.len() as u64;

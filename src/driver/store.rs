@@ -36,6 +36,13 @@ impl LiveCall {
     /// Silences at least this long are reported.
     pub const LONG_SILENCE: Duration = Duration::from_secs(15);
 
+    /// Returns in how many seconds, rounded up, the call is tried again.
+    pub fn seconds_to_retry(&self, now: Instant) -> Option<u64> {
+        let Phase::Retrying(wait) = self.phase else { return None };
+        let left = wait.saturating_sub(now.saturating_duration_since(self.last_progress));
+        Some(left.as_millis().div_ceil(1000) as u64)
+    }
+
     /// Returns the part of the reply that has arrived.
     pub fn partial_reply(&self) -> PartialReply {
         PartialReply { text: self.text.to_string(), reasoning: self.reasoning.to_string(), usage: None }
@@ -44,7 +51,9 @@ impl LiveCall {
     /// Returns the seconds of silence until `now`; `None` below [`Self::LONG_SILENCE`].
     pub fn silent_seconds(&self, now: Instant) -> Option<u64> {
         let quiet = now.saturating_duration_since(self.last_progress);
-        (quiet >= Self::LONG_SILENCE).then_some(quiet.as_secs())
+        // Between two attempts there is nothing to receive.
+        let is_retrying = matches!(self.phase, Phase::Retrying(_));
+        (!is_retrying && quiet >= Self::LONG_SILENCE).then_some(quiet.as_secs())
     }
 
     /// Describes the silence, if it is long.

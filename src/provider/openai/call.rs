@@ -14,7 +14,7 @@ use super::rejected_param::RequestChange;
 use super::reply_reader::Completion;
 use super::retry;
 use crate::domain::Usage;
-use crate::provider::{Delta, FailureKind, ProviderError, Request};
+use crate::provider::{Delta, FailureKind, Phase, ProviderError, Request};
 use crate::text;
 use interruption::{MAX_INTERRUPTIONS, have_same_text};
 use next_attempt::{DoubledLimit, TentativeQuirks};
@@ -214,6 +214,7 @@ impl Call {
                 failed.error.message,
                 wait.as_secs_f64()
             ));
+            let _ = self.delta_sender.send(Delta::Phase(Phase::Retrying(wait)));
             tokio::time::sleep(wait).await;
         }
     }

@@ -3,14 +3,17 @@
 use super::overlays::{lost_episode, type_text};
 use super::{TestScreen, screen_text};
 use crate::domain::{Autonomy, CallId, DecidedBy, FailureKind, ModelRole, SettingOrigin, Usage};
+use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure, Prefetch, PrefetchStatus};
+use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::ModelList;
 use serde_json::json;
+use std::time::Duration;
 
-/// The sample session with a model as actor whose call has failed.
-fn with_failed_call(kind: FailureKind) -> Fixture {
+/// The sample session with a model as actor that is being called.
+fn with_call_in_flight() -> (Fixture, CallId) {
     let mut f = sample_session();
     f.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
@@ -23,6 +26,12 @@ fn with_failed_call(kind: FailureKind) -> Fixture {
     );
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
     let call = f.send_prompt();
+    (f, call)
+}
+
+/// The same session after the call has failed.
+fn with_failed_call(kind: FailureKind) -> Fixture {
+    let (mut f, call) = with_call_in_flight();
     let failure = Failure {
         message: "h refused it (401): wrong key".to_owned(),
         source: "small at h".to_owned(),
@@ -33,6 +42,37 @@ fn with_failed_call(kind: FailureKind) -> Fixture {
     };
     f.write(Cause::Model, Event::CallFailed { call, failure });
     f
+}
+
+/// Regression: the first row said THINKING while the server was still to be reached, and while the next attempt was waited for.
+#[test]
+fn the_first_row_tells_connecting_and_retrying_from_thinking() {
+    let (fixture, call) = with_call_in_flight();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let started = stage.now;
+    stage.now += Duration::from_millis(2100);
+    for (phase, mode, row) in [
+        (Phase::Connecting, "CONNECTING 2 s", "connecting"),
+        (Phase::Retrying(Duration::from_secs(5)), "RETRYING in 3 s", "retrying in 3 s"),
+        (Phase::Retrying(Duration::from_secs(1)), "RETRYING in 0 s", "retrying in 0 s"),
+        (Phase::Waiting, "THINKING 2 s", "waiting for the first token"),
+    ] {
+        let live = LiveCall {
+            call,
+            role: ModelRole::Actor,
+            phase,
+            reasoning: "".into(),
+            text: "".into(),
+            delta_count: 0,
+            started,
+            last_progress: started,
+            only_keep_alives: false,
+            usage: None,
+        };
+        stage.fixture.store.edit_live(|l| l.calls = vec![live]);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.lines().next().unwrap().ends_with(mode) && shown.contains(row), "{mode}: {shown}");
+    }
 }
 
 /// Regression: a reply of 1 MB filled the Story, and neither the prompt view nor the step details showed the failure.

@@ -128,7 +128,8 @@ fn one_phrase_shows_the_mode() {
         ("RUNNING", |f| {
             f.write(Cause::Person, Event::Resumed);
         }),
-        ("THINKING 0 s", |f| {
+        // The rules don't think.
+        ("STEPPING", |f| {
             f.execute(
                 "go to stoveburner 1",
                 crate::domain::DecidedBy::Actor,

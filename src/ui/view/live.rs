@@ -306,11 +306,12 @@ fn write_call_in_progress(
     let has_several = context.frame.live.calls.len() > 1;
     let what = match call.phase {
         // What is no model has no server to connect to.
-        Phase::Connecting if !is_model(context, call.role) => "waiting",
-        Phase::Connecting => "connecting",
-        Phase::Waiting => "waiting for the first token",
-        Phase::Reasoning => "reasoning",
-        Phase::Answering => "answering",
+        Phase::Connecting if !is_model(context, call.role) => "waiting".to_owned(),
+        Phase::Connecting => "connecting".to_owned(),
+        Phase::Waiting => "waiting for the first token".to_owned(),
+        Phase::Reasoning => "reasoning".to_owned(),
+        Phase::Answering => "answering".to_owned(),
+        Phase::Retrying(_) => format!("retrying in {} s", call.seconds_to_retry(context.now).unwrap_or(0)),
     };
     let (mark, seconds) = spinner_and_seconds(call.started, context, model);
     w.push_line(0, [(Role::ModeThinking, format!("{mark} {who}{what}"))]);

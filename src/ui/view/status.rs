@@ -4,10 +4,11 @@ use crate::catalog::short_goal;
 use crate::domain::common_settings::CONTEXT_TOKENS;
 use crate::domain::{Autonomy, ModelRole, Step, format_price};
 use crate::engine::{Effect, RunStatus, State};
+use crate::provider::Phase;
 use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::chapters::shown_step;
-use crate::ui::facts::{counted_unit, live_position, session_outcome};
+use crate::ui::facts::{counted_unit, is_model, live_position, session_outcome};
 use crate::ui::frame_data::Context;
 use crate::ui::labels::{progress_text, subgoal_count};
 use crate::ui::model::Model;
@@ -202,6 +203,15 @@ fn step_counter(state: &State, narrow: bool) -> String {
     format!("{unit}{counted}/{limit}")
 }
 
+/// Returns whether all that is in flight are calls of an actor that is no model: it answers at once and doesn't think.
+fn is_asking_rules(context: &Context<'_>) -> bool {
+    let state = &context.frame.head;
+    !is_model(context, ModelRole::Actor)
+        && state.is_asking(ModelRole::Actor)
+        && !state.is_asking(ModelRole::Mentor)
+        && !state.is_computing()
+}
+
 /// Returns the mode's label and its role.
 pub fn mode_label(context: &Context<'_>) -> (String, Role) {
     let dot = context.glyphs.separator;
@@ -258,12 +268,23 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
             (format!("ENDED {dot} {}", outcome.describe_end()), Role::Warning)
         };
     }
-    if context.is_thinking() {
+    if context.is_thinking() && !is_asking_rules(context) {
         let live = &context.frame.live;
+        let actor = live.calls.iter().find(|call| call.role == ModelRole::Actor);
+        if let Some(seconds) = actor.and_then(|call| call.seconds_to_retry(context.now))
+            && state.run_status != RunStatus::Pausing
+        {
+            return (format!("RETRYING in {seconds} s"), Role::ModeThinking);
+        }
         let since = live.calls.iter().map(|c| c.started).chain(live.jobs.iter().map(|j| j.started)).min();
         let seconds = since.map_or(0, |s| context.now.saturating_duration_since(s).as_secs());
         let word = match state.run_status {
             RunStatus::Pausing => "PAUSING",
+            _ if actor
+                .is_some_and(|call| call.phase == Phase::Connecting && is_model(context, call.role)) =>
+            {
+                "CONNECTING"
+            }
             _ if state.is_asking(ModelRole::Actor) => "THINKING",
             _ if state.is_computing() => "COMPUTING",
             _ => "REFLECTING",
@@ -289,7 +310,9 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         (RunStatus::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::ModeHuman),
         (RunStatus::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
         (RunStatus::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
-        (RunStatus::Paused, _) if state.grant.is_some() => ("STEPPING".to_owned(), Role::ModeThinking),
+        (RunStatus::Paused, _) if state.grant.is_some() || is_asking_rules(context) => {
+            ("STEPPING".to_owned(), Role::ModeThinking)
+        }
         (RunStatus::Paused, _) if state.is_world_busy() => ("PAUSING".to_owned(), Role::ModePaused),
         (RunStatus::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
     }
