@@ -67,7 +67,7 @@ pub struct MethodEntry {
     /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
     pub empty_lane_text: fn(&RunSpec, &Lane) -> Option<String>,
     /// Adds to the trial number (such as `trial 2/5`) what the method does in this trial; longest form first. The last
-    /// argument separates parts. Empty if there is nothing to add.
+    /// argument separates parts. Empty if there is nothing to add. Labels without the trial number replace it.
     pub trial_labels: fn(&State, &str, &str) -> Vec<String>,
     /// Returns why a run whose mentor is a model never calls it, or `None` if it does.
     pub unused_mentor: fn(&RunSpec) -> Option<UnusedMentor>,

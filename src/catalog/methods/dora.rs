@@ -104,7 +104,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ..MethodEntry::new("dora", |_| Ok(Arc::new(Dora { rules: RULES })), ModelNeed::Always)
 };
 
-fn trial_labels(state: &State, trial: &str, dot: &str) -> Vec<String> {
+/// Its budget decides how often a task is played, not the number of trials.
+fn trial_labels(state: &State, _: &str, _: &str) -> Vec<String> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     if dora::is_manual_attempt(state, episode.number) {
         return vec![format!("{trial} {dot} not counted by the search"), "not counted".to_owned()];
@@ -112,11 +113,7 @@ fn trial_labels(state: &State, trial: &str, dot: &str) -> Vec<String> {
     let attempts = state.setting(ATTEMPTS).max(1);
     let before = u64::from(episode.trial.saturating_sub(1));
     vec![
-        format!(
-            "{trial} {dot} evaluation {}, attempt {}/{attempts}",
-            before / attempts + 1,
-            before % attempts + 1
-        ),
+        format!("evaluation {}, attempt {}/{attempts}", before / attempts + 1, before % attempts + 1),
         format!("evaluation {}", before / attempts + 1),
     ]
 }

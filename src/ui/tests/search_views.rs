@@ -180,3 +180,34 @@ fn an_edited_instruction_keeps_its_room_and_its_vector() {
     );
     assert!(!shown.contains("edited by you"), "{shown}");
 }
+
+/// Regression: the lane showed "trial 3/2", although the method's budget decides how often a task is played.
+#[test]
+fn a_search_names_its_attempts_and_no_limit_of_trials() {
+    let third_trial = || {
+        let mut fixture = Fixture::for_method("dora", "openai:small", 2);
+        for _ in 0..3 {
+            fixture.begin_episode();
+            fixture.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+            fixture.end_episode(false, crate::domain::EndReason::StepLimit);
+        }
+        fixture
+    };
+    for (w, h) in SIZES {
+        let shown = screen_text(&TestScreen::new(third_trial(), w, h).draw());
+        assert!(shown.contains("evaluation 1") && !shown.contains("/2"), "{w}x{h}\n{shown}");
+    }
+}
+
+/// Regression: a task that was played again was in "trial 3/2".
+#[test]
+fn a_trial_beyond_the_planned_ones_has_no_limit() {
+    let mut fixture = Fixture::for_method("reflexion", "symbolic", 2);
+    for _ in 0..3 {
+        fixture.begin_episode();
+        fixture.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+        fixture.end_episode(false, crate::domain::EndReason::StepLimit);
+    }
+    let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
+    assert!(shown.contains("trial 3") && !shown.contains("trial 3/"), "{shown}");
+}

@@ -10,10 +10,17 @@ pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
     if run.trials < 2 {
         return Vec::new();
     }
-    let trial = format!("trial {}/{}", episode.trial, run.trials);
+    // A task that a person plays again has more trials than the run plans.
+    let trial = match episode.trial > run.trials {
+        true => format!("trial {}", episode.trial),
+        false => format!("trial {}/{}", episode.trial, run.trials),
+    };
     let describe = find_method(&run.method).map(|entry| entry.trial_labels);
     let mut labels = describe.map_or_else(Vec::new, |labels| labels(state, &trial, dot));
-    labels.push(trial);
+    // A method that counts otherwise ignores the limit.
+    if labels.iter().all(|label| label.contains(&trial)) {
+        labels.push(trial);
+    }
     labels
 }
 
