@@ -99,6 +99,11 @@ impl Fixture {
 
     /// Begins such an episode in an environment of this name.
     pub fn begin_episode_in(&mut self, environment: &str) -> &mut Self {
+        self.begin_episode_with_goal(environment, "put a hot apple in the fridge")
+    }
+
+    /// Begins such an episode with a goal of its own.
+    pub fn begin_episode_with_goal(&mut self, environment: &str, goal: &str) -> &mut Self {
         self.step = 0;
         self.progress = 0.0;
         let call = self.next_call();
@@ -114,7 +119,7 @@ impl Fixture {
         let shown = json!({"receptacles": PLACES});
         let result =
             StepResult { observation: INTRO.to_owned(), valid: true, shown, ..StepResult::default() };
-        let goal = "put a hot apple in the fridge".to_owned();
+        let goal = goal.to_owned();
         let reset = Event::WorldReset { call, result: Box::new(result), agent_view: None, goal };
         self.write(Cause::World, reset);
         self

@@ -84,9 +84,10 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
         "tyreworld" => (tyreworld::one_line_summary(&facts), tyreworld::rows(&facts, columns, glyphs)),
         other => (other.to_owned(), None),
     };
-    // A file may use the name of a known domain for anything; without a drawing, list the facts.
-    let mut rows = drawn.unwrap_or_else(|| fact_rows(&facts, columns, glyphs));
-    rows.extend(goal);
+    // The goal comes first, so that no row limit hides it. A file may use the name of a known domain for anything; without a
+    // drawing, list the facts.
+    let mut rows = goal;
+    rows.extend(drawn.unwrap_or_else(|| fact_rows(&facts, columns, glyphs)));
     rows.extend(reference);
     if let Some(truth) = request.truth {
         let lines = wrap_words(&plan_text(truth), columns);
@@ -138,7 +139,7 @@ fn goal_rows(glyphs: &PictureGlyphs, subgoals: &Map<String, Value>, room: usize)
         used += wide + gap.len();
         row.extend([(mark_role, format!("{gap}{mark} ")), (role, text)]);
     }
-    rows.push(row);
+    rows.extend((!row.is_empty()).then_some(row));
     rows
 }
 

@@ -114,6 +114,25 @@ fn planning_fixture() -> Fixture {
     fixture
 }
 
+/// Regression: nothing showed a long goal whole: the first row cut it, and the environment doesn't say it.
+#[test]
+fn the_story_begins_with_a_goal_that_the_environment_does_not_say() {
+    for (w, h) in super::SIZES {
+        let goal = "The nut nuts1 on the hub the-hub1 is tight, wheel r2 is inflated, and r2 is on the-hub2.";
+        let mut fixture = Fixture::for_method("omnireflect", "symbolic", 1);
+        fixture.begin_episode_with_goal("household", goal);
+        fixture.propose(None, Some("look")).pause();
+        let mut screen = TestScreen::new(fixture, w, h);
+        screen.draw();
+        if h < 24 {
+            screen.press("PageUp");
+        }
+        let shown = screen_text(&screen.draw());
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        assert!(words.join(" ").contains("and r2 is on the-hub2."), "{w}x{h}: {shown}");
+    }
+}
+
 #[test]
 fn every_pane_shows_the_past_as_a_session_cut_there_does() {
     let mut two = sample_session();

@@ -243,16 +243,29 @@ pub fn step_rows(
     blocks::section_rows(&step_section(step, episode, state), Some(step), state, offer, layout, glyphs)
 }
 
-/// Returns the rows of what precedes the first step. Where the first observation has a pane of its own, they begin with the
-/// goal and what the method does.
+/// Returns the rows of what precedes the first step. Where the first observation doesn't say the goal, they begin with it, since
+/// the first row of the screen cuts a long one. Where the first observation has a pane of its own, they also say what the
+/// method does.
 pub fn start_rows(episode: &Episode, state: &State, layout: RowLayout, glyphs: &Glyphs) -> Vec<Row> {
     let mut rows = Vec::new();
-    if layout.content == PaneContent::ThoughtsAndActions {
-        let mut writer = RowWriter::new(0, layout, glyphs);
-        let mut write = |label: &str, role, text: &str| {
-            writer.push_text((Role::Muted, &format!("{label:<8}")), 8, role, text);
-        };
-        write("goal", Role::Title, &episode.task.goal);
+    let goal = episode.task.goal.trim();
+    let without_articles = |text: &str| text.to_lowercase().replace("the ", "");
+    let is_said = |text: &str| without_articles(text).contains(&without_articles(goal));
+    let is_unsaid = || {
+        episode
+            .first_observation
+            .as_ref()
+            .is_some_and(|first| !is_said(first.agent_view.as_deref().unwrap_or(&first.raw)))
+    };
+    let mut writer = RowWriter::new(0, layout, glyphs);
+    let mut write = |label: &str, role, text: &str| {
+        writer.push_text((Role::Muted, &format!("{label:<8}")), 8, role, text);
+    };
+    if layout.content == PaneContent::All && !goal.is_empty() && is_unsaid() {
+        write("goal", Role::Title, goal);
+        rows = writer.into_rows();
+    } else if layout.content == PaneContent::ThoughtsAndActions {
+        write("goal", Role::Title, goal);
         let method = state.run.as_ref().and_then(|run| find_method(&run.method));
         if let Some(method) = method.filter(|method| !method.summary.is_empty()) {
             write("method", Role::Muted, &format!("{}: {}", method.name, method.summary));

@@ -40,7 +40,7 @@ fn row_texts(rows: &[PictureRow]) -> Vec<String> {
 fn blocks_are_drawn_as_towers() {
     assert_eq!(
         picture("blockworld/easy/2", &["unstack b2 from b3"], 38),
-        ["arm  [b2]", "", "┌────┐", "│ b3 │", "├────┤", "│ b1 │", "┴────┴", "· b1 is on b2.  · b2 is on b3."]
+        ["· b1 is on b2.  · b2 is on b3.", "arm  [b2]", "", "┌────┐", "│ b3 │", "├────┤", "│ b1 │", "┴────┴"]
     );
 }
 
@@ -49,9 +49,9 @@ fn towers_share_edges_and_have_brackets_where_frames_do_not_fit() {
     let facts = ["on-table a", "on b a", "on-table c", "arm-empty"];
     assert_eq!(
         facts_picture("blocksworld-4ops", &facts, 20)[2..],
-        ["┌───┐", "│ b │", "├───┤ ┌───┐", "│ a │ │ c │", "┴───┴─┴───┴", ""]
+        ["┌───┐", "│ b │", "├───┤ ┌───┐", "│ a │ │ c │", "┴───┴─┴───┴"]
     );
-    assert_eq!(facts_picture("blocksworld-4ops", &facts, 5)[2..], ["[b]", "[a] [c]", "───────", ""]);
+    assert_eq!(facts_picture("blocksworld-4ops", &facts, 5)[2..], ["[b]", "[a] [c]", "───────"]);
 }
 
 #[test]
@@ -70,8 +70,7 @@ fn facts_of_other_domains_are_listed_by_object() {
             "         raining",
             "depot    depot, near harbour",
             "truck2   at depot, loaded",
-            "truck10  at depot",
-            ""
+            "truck10  at depot"
         ]
     );
 }
@@ -81,13 +80,13 @@ fn gripper_rooms_are_drawn_as_boxes() {
     assert_eq!(
         picture("gripper/easy/1", &["pick ball1 rooma left"], 42),
         [
+            "· ball1 is at roomb.  · ball2 is at roomb.",
             "┌─ rooma ────────┐ ┌─ roomb ────────┐",
             "│ ball2          │ │ no balls       │",
             "│ ▸ Robby        │ │                │",
             "│   left   ball1 │ │                │",
             "│   right  free  │ │                │",
-            "└────────────────┘ └────────────────┘",
-            "· ball1 is at roomb.  · ball2 is at roomb."
+            "└────────────────┘ └────────────────┘"
         ]
     );
 }
@@ -99,7 +98,9 @@ fn barman_and_tyreworld_are_drawn_as_boxes() {
     assert!(bar.iter().any(|row| row.contains("─ shot1 ─")), "{bar:#?}");
     assert!(bar.iter().any(|row| row == "dispenser1 gives ingredient1"), "{bar:#?}");
     let garage = picture("tyreworld/hard/1", &["open boot", "fetch wrench boot"], 58);
-    assert_eq!(garage[0], "at hand  wrench");
+    // Regression: the goal was below everything else, where a pane of 17 rows hid it.
+    assert!(garage[0].starts_with("✓ jack is in boot.") || garage[0].starts_with("· "), "{garage:#?}");
+    assert!(garage.iter().any(|row| row == "at hand  wrench"), "{garage:#?}");
     assert!(garage.iter().any(|row| row.contains("─ boot, open ─")), "{garage:#?}");
     assert!(garage.iter().any(|row| row.contains("✓ jack is in boot.")), "{garage:#?}");
 }
@@ -115,7 +116,7 @@ fn a_bar_fits_its_pane() {
     ];
     for actions in [&actions[..0], &actions[..2], &actions[..]] {
         let bar = picture("barman/easy/1", actions, 46);
-        assert!(bar.len() <= 17 && bar[1].matches('┌').count() == 3, "{bar:#?}");
+        assert!(bar.len() <= 17 && bar.iter().any(|row| row.matches('┌').count() == 3), "{bar:#?}");
         assert!(bar.iter().all(|row| width(row) <= 46 && !row.contains('…')), "{bar:#?}");
     }
     let wide = picture("barman/easy/1", &[], 78);
