@@ -1,6 +1,5 @@
 //! The screen's own state. Everything else is read from the session's state.
 
-use crate::catalog::Lane;
 use crate::domain::{BranchId, LessonId, Seq};
 use crate::prompt::Templates;
 use crate::report::StepRef;
@@ -74,10 +73,9 @@ pub struct Model {
     pub arrangement: Option<Arrangement>,
     /// Whether the focused pane fills the screen.
     pub zoomed: bool,
-    /// The selected lane, by its index among the method's lanes. `None` means the one with the newest lesson.
+    /// The selected lane, by its index among the method's lanes. `None` means the one with the newest lesson in use at the step
+    /// on screen.
     pub selected_lane: Option<usize>,
-    /// The lane with the newest lesson, by the same index.
-    pub newest_lane: Option<usize>,
     /// The lane at which cycling through tabbed lanes began.
     pub first_visited_lane: usize,
     /// The lesson that the person selected, or `None` for the first row.
@@ -183,12 +181,17 @@ impl Model {
     }
 
     /// Returns the index of the selected lane.
-    pub fn selected_lane_index(&self, lanes: &[Lane]) -> usize {
-        self.selected_lane.or(self.newest_lane).unwrap_or(0).min(lanes.len().saturating_sub(1))
+    pub fn selected_lane_index(&self, context: &Context<'_>) -> usize {
+        let lanes = context.lanes();
+        let newest = || {
+            let newest = context.displayed_state().pool.all().rev().find(|lesson| lesson.is_active())?;
+            lanes.iter().position(|lane| lane.can_show(newest))
+        };
+        self.selected_lane.or_else(newest).unwrap_or(0).min(lanes.len().saturating_sub(1))
     }
 
     /// Returns the pane that fills the screen, if one is zoomed.
-    pub fn zoomed_pane(&self, lanes: &[Lane]) -> Option<Pane> {
+    pub fn zoomed_pane(&self, context: &Context<'_>) -> Option<Pane> {
         if !self.zoomed {
             return None;
         }
@@ -198,7 +201,7 @@ impl Model {
             Focus::Observations if separate => Pane::Observations,
             Focus::Story | Focus::Observations => Pane::Story,
             Focus::World => Pane::World,
-            Focus::Lanes => Pane::Lane(self.selected_lane_index(lanes)),
+            Focus::Lanes => Pane::Lane(self.selected_lane_index(context)),
             Focus::Timeline => Pane::Timeline,
         })
     }

@@ -24,7 +24,7 @@ pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Opti
 
 /// Returns the lesson that keys act on, if the selected lane has one.
 pub(crate) fn selected_lesson<'a>(model: &Model, context: &Context<'a>) -> Option<&'a Lesson> {
-    let lane = context.lanes().get(model.selected_lane_index(context.lanes()))?;
+    let lane = context.lanes().get(model.selected_lane_index(context))?;
     let state = context.displayed_state();
     state.pool.by_number(selected_lesson_number(model, state, lane)?)
 }
@@ -45,7 +45,7 @@ pub(crate) fn keep_selection(model: &mut Model, context: &Context<'_>) {
 
 /// Returns the kind of the selected lane; if the lane holds several kinds, that of the selected lesson.
 pub(crate) fn selected_kind(model: &Model, context: &Context<'_>) -> ReflectionKind {
-    let lane = context.lanes().get(model.selected_lane_index(context.lanes()));
+    let lane = context.lanes().get(model.selected_lane_index(context));
     let several =
         lane.filter(|l| l.kinds.len() > 1).and_then(|_| selected_lesson(model, context)).map(|l| l.kind);
     several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)

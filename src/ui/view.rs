@@ -76,7 +76,7 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
     let lanes = lanes::wanted_rows(context);
     let lay_out = |world: u16| {
         let area = Rect { height: screen.height - caption_rows, ..screen };
-        compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context.lanes()))
+        compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context))
     };
     let mut layout = lay_out(0);
     if let Some(rows) = world::rows_of_cut_picture(model, context, &layout, cache) {

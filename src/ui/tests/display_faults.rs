@@ -77,12 +77,13 @@ fn a_narrow_screen_shows_the_lane_with_the_newest_lesson() {
 fn tab_continues_from_the_shown_lane() {
     let walk = |key: &str, size: (u16, u16)| {
         let mut stage = TestScreen::new(sample_session(), size.0, size.1);
+        stage.model.selected_lane = Some(0);
         stage.draw();
         let mut seen = Vec::new();
         for _ in 0..6 {
             stage.press(key);
             stage.draw();
-            let lane = stage.model.selected_lane_index(crate::catalog::lanes_for_method("omnireflect"));
+            let lane = stage.model.selected_lane.unwrap_or(0);
             seen.push(match stage.model.focus {
                 Focus::Lanes => ["abstract", "error", "progress"][lane],
                 Focus::World => "world",

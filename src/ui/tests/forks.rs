@@ -249,7 +249,7 @@ fn past_lessons_change_on_a_new_branch() {
     assert_eq!(stage.press("x"), []);
     let shown = screen_text(&stage.draw());
     assert_eq!(top_overlay(&stage), "fork");
-    assert!(shown.contains("▸ lesson 2 off: left out of prompts"), "{shown}");
+    assert!(shown.contains("▸ lesson 5 off: left out of prompts"), "{shown}");
     let requests = stage.press("Enter");
     assert!(matches!(&fork_request(&requests).commands[..], [Command::Lesson(LessonCommand::Status { .. })]));
     // The same from the lesson's details.

@@ -239,6 +239,7 @@ fn a_lesson_is_compared_at_one_prompt() {
     for (w, h) in SIZES {
         let mut screen = TestScreen::new(sample_session(), w, h);
         screen.model.selected_lesson = Some(id.clone());
+        screen.model.selected_lane = Some(0);
         screen.press(":");
         for letter in "sample-lesson".chars() {
             screen.press(&letter.to_string());
@@ -257,6 +258,7 @@ fn a_lesson_is_compared_at_one_prompt() {
     arrive(&mut fixture, group, 1, None, Some("go to microwave 1"));
     let mut screen = TestScreen::new(fixture, 100, 30);
     screen.model.selected_lesson = Some(id.clone());
+    screen.model.selected_lane = Some(0);
     screen.model.focus = crate::ui::types::Focus::Lanes;
     screen.press("Enter");
     assert_eq!(overlay_names(&screen), ["details"]);

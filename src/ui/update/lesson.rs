@@ -124,7 +124,7 @@ pub(super) fn reorder(model: &mut Model, context: &Context<'_>, by: isize) -> Ve
 
 /// Selects the lesson `by` rows below (negative: above) in the selected lane.
 pub(super) fn move_selection(model: &mut Model, context: &Context<'_>, by: isize) {
-    let Some(lane) = context.lanes().get(model.selected_lane_index(context.lanes())) else { return };
+    let Some(lane) = context.lanes().get(model.selected_lane_index(context)) else { return };
     let state = context.displayed_state();
     let all = lane.newest_first(state);
     let number = selected_lesson_number(model, state, lane);

@@ -34,7 +34,7 @@ pub(super) fn on_mouse(
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             (model.focus, model.selected_lane) = under;
-            model.first_visited_lane = model.selected_lane_index(context.lanes());
+            model.first_visited_lane = model.selected_lane_index(context);
             if block.pane == Pane::Timeline {
                 // A click on the title only focuses the pane; one on the bar also selects the step.
                 model.scrubbing = cache.ruler.filter(|_| event.row >= block.body.y);

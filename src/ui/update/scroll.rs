@@ -54,7 +54,7 @@ pub(super) fn scroll_page(
 ) -> Vec<Request> {
     let height = cache
         .layout
-        .area_for(model.focus, model.selected_lane_index(context.lanes()))
+        .area_for(model.focus, model.selected_lane_index(context))
         .map_or(10, |b| i32::from(b.body.height));
     let rows_of_page = match model.focus {
         Focus::Lanes => (height / 2).max(1),
@@ -76,7 +76,7 @@ fn has_separate_panes(model: &Model) -> bool {
 /// Returns the visible panes in the order in which Tab visits them. Where the lanes share one area, the visit begins
 /// with the lane shown there and the others follow.
 fn tab_order(model: &Model, context: &Context<'_>, cache: &ViewCache, by: isize) -> Vec<(Focus, usize)> {
-    let (lane, lanes) = (model.selected_lane_index(context.lanes()), context.lanes().len());
+    let (lane, lanes) = (model.selected_lane_index(context), context.lanes().len());
     let seen = |focus| {
         let blocks = &cache.layout.areas;
         model.zoomed || blocks.is_empty() || blocks.iter().any(|b| b.pane.focus() == focus)
@@ -105,7 +105,7 @@ pub(super) fn focus_next_pane(
     by: isize,
 ) -> Vec<Request> {
     let order = tab_order(model, context, cache, by);
-    let lane = model.selected_lane_index(context.lanes());
+    let lane = model.selected_lane_index(context);
     let is_current =
         |&(focus, index): &(Focus, usize)| focus == model.focus && (focus != Focus::Lanes || index == lane);
     let at = order.iter().position(is_current).unwrap_or(0);

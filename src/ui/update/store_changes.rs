@@ -74,16 +74,8 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) -> Vec<R
             model.is_covered = true;
         }
     }
-    model.newest_lane = newest_lane(context);
     if model.hint == FirstRunHint::WaitForMistake && has_recent_mistake(&context.frame.head) {
         model.hint = FirstRunHint::AddLesson;
     }
     requests
-}
-
-/// Returns the lane with the newest lesson in use, by its index.
-fn newest_lane(context: &Context<'_>) -> Option<usize> {
-    let head = &context.frame.head;
-    let newest = head.pool.all().rev().find(|lesson| lesson.is_active())?;
-    context.lanes().iter().position(|lane| lane.lessons(head).any(|lesson| lesson.id == newest.id))
 }

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 /// Draws one lane, or the selected lane with the others as tabs.
 pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut Canvas<'_>) {
     let lanes = context.lanes();
-    let chosen = model.selected_lane_index(lanes);
+    let chosen = model.selected_lane_index(context);
     let (place, tabs) = match area.pane {
         Pane::Lane(n) => (n, false),
         _ => (chosen, true),
@@ -233,7 +233,7 @@ fn draw_titles(
     canvas: &mut Canvas<'_>,
 ) -> u16 {
     let state = context.displayed_state();
-    let focused = model.focus == Focus::Lanes && (tabs || lane == model.selected_lane_index(context.lanes()));
+    let focused = model.focus == Focus::Lanes && (tabs || lane == model.selected_lane_index(context));
     let name = |lane: &Lane| {
         let has_new = lane.lessons(state).any(|l| l.is_active() && l.uses == 0 && l.learnt_at != (0, 0));
         let new = if has_new { format!(" {}", context.glyphs.new_lesson) } else { String::new() };
