@@ -94,13 +94,13 @@ pub(super) fn lesson_rows(
     };
     let roomy = room >= 56 && fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
-    let room = room.saturating_sub(width(&source) + 2).max(4);
+    let beside = room.saturating_sub(width(&source) + 2).max(4);
     // Spare lines go to the mistake first: it comes before what to do instead.
     let mistake = text.solution.is_some().then(|| {
         wrap_words(&text.text, usize::from(columns).saturating_sub(indent + 3).max(4), most, g.ellipsis)
     });
     let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
-    let mut lines = wrap_words(content, room, most, g.ellipsis);
+    let mut lines = wrap_beside(content, (beside, room), most, g.ellipsis);
     let first = lines.remove(0);
     if form == LaneFormat::Actions && content.lines().nth(1).is_some() {
         return super::plan::plan_rows(lesson, content, context, mark, (&lead, &source), columns, most);
@@ -326,6 +326,18 @@ fn wrap_words(content: &str, room: usize, most: usize, more: &str) -> Vec<String
     lines
 }
 
+/// Wraps a lesson's text, whose first line has a note beside it and so less room than the others.
+fn wrap_beside(content: &str, (first, room): (usize, usize), most: usize, more: &str) -> Vec<String> {
+    let mut lines = wrap_words(content, first, most, more);
+    if lines.len() > 1 {
+        let content = one_line(bounded_prefix(content)).split_whitespace().collect::<Vec<_>>().join(" ");
+        lines.truncate(1);
+        let rest = content.strip_prefix(lines[0].as_str()).unwrap_or(&content);
+        lines.extend(wrap_words(rest, room, most - 1, more));
+    }
+    lines
+}
+
 /// Maximum columns of a file name in a short label.
 const SHORT_FILE_COLUMNS: usize = 16;
 
@@ -425,7 +437,7 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> So
 
 #[cfg(test)]
 mod tests {
-    use super::{note_rows, wrap_words};
+    use super::{note_rows, wrap_beside, wrap_words};
 
     #[test]
     fn a_note_is_divided_at_its_semicolons() {
@@ -434,6 +446,17 @@ mod tests {
         assert_eq!(note_rows(note, 40), ["v2, |v| 0.56; expected 0.61 ± 0.12", "text steering"]);
         assert_eq!(note_rows(note, 15), ["v2, |v| 0.56", "text steering"]);
         assert_eq!(note_rows("", 60), Vec::<String>::new());
+    }
+
+    /// Regression: a note beside the first line made all lines of a lesson narrower.
+    #[test]
+    fn only_the_line_beside_the_note_is_narrower() {
+        let text = "one two three four five";
+        assert_eq!(wrap_beside(text, (8, 16), 3, "~"), ["one two", "three four five"]);
+        assert_eq!(wrap_beside(text, (8, 11), 2, "~"), ["one two", "three four~"]);
+        assert_eq!(wrap_beside(text, (8, 11), 1, "~"), ["one two~"]);
+        assert_eq!(wrap_beside("one", (8, 11), 3, "~"), ["one"]);
+        assert_eq!(wrap_beside("unbelievable", (4, 6), 3, "~"), ["unbe", "lievab", "le"]);
     }
 
     /// A space was counted at every break, also where a long word was split, so that letters were lost.
