@@ -265,7 +265,7 @@ pub(in crate::ui::overlay) fn changed_lines(
             None => (&new_starts, 0),
         };
         if let Some((_, name)) = named.iter().rev().find(|(first, _)| *first <= at) {
-            lines.push(vec![(Role::Frame, name.clone())]);
+            lines.push(vec![(Role::Title, name.clone())]);
         }
         for op in group {
             for change in diff.iter_changes(op) {

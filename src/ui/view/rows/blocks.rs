@@ -103,7 +103,7 @@ impl BlockWriter<'_, '_> {
                 self.write_marked((Role::MarkBreakpoint, mark), role, &line);
             }
             // What no longer counts stays in the background.
-            Block::Rejected { .. } | Block::CancelledCall(_) => {
+            Block::CancelledCall(_) => {
                 self.write_marked((Role::MarkPerson, glyphs.person), Role::Muted, &line);
             }
             Block::Warning(_) => self.write_marked((Role::Warning, glyphs.mistake), Role::Warning, &line),
