@@ -417,3 +417,65 @@ fn a_change_of_the_speed_keeps_the_caption_readable() {
     pass(&mut screen, Duration::from_millis(1));
     assert_eq!(shown_step(&screen), 1);
 }
+
+/// Regression: the caption spoke of an Error lesson while the lane of another kind was shown, which had none yet.
+#[test]
+fn a_demo_shows_the_lane_with_the_newest_lesson_at_each_step() {
+    let mut screen = demo(80, 24);
+    screen.press("g");
+    let mut shown = Vec::new();
+    for _ in 0..24 {
+        let text = screen_text(&screen.draw());
+        let lane =
+            ["Abstract", "Error", "Progress"].into_iter().find(|name| text.contains(&format!("[{name} ")));
+        let frame = screen.frame_data();
+        let kind = frame.displayed.pool.all().next_back().map_or("Abstract", |lesson| match lesson.kind {
+            crate::domain::ReflectionKind::Abstract => "Abstract",
+            crate::domain::ReflectionKind::Error => "Error",
+            _ => "Progress",
+        });
+        assert_eq!(lane, Some(kind), "step {}: {text}", shown_step(&screen));
+        shown.extend(lane.filter(|lane| shown.last() != Some(lane)));
+        screen.press("n");
+    }
+    assert!(shown.len() > 2, "{shown:?}");
+}
+
+/// Regression: on the smallest screen the head of the step on screen was scrolled away, although later steps had rows.
+#[test]
+fn the_head_of_the_step_on_screen_is_shown_in_the_past() {
+    for (width, height) in super::SIZES {
+        let mut screen = demo(width, height);
+        screen.press("g");
+        for _ in 0..24 {
+            let (step, text) = (shown_step(&screen), screen_text(&screen.draw()));
+            let is_head =
+                |line: &str| line.trim_start_matches('▌').trim_start().starts_with(&format!("{step} "));
+            assert!(step == 0 || text.lines().any(is_head), "step {step} at {width}x{height}:\n{text}");
+            screen.press("n");
+        }
+    }
+}
+
+/// Regression: a panel that covered a part of a caption left its last row below it.
+#[test]
+fn no_half_caption_stays_below_a_panel() {
+    for (width, height) in super::SIZES {
+        let mut screen = demo(width, height);
+        let mut chapters = screen.model.chapters.to_vec();
+        chapters[0].text = format!("It begins. {} It ends.", "One more sentence here. ".repeat(5));
+        screen.model.chapters = chapters.into();
+        screen.press("g");
+        assert!(screen_text(&screen.draw()).contains("It ends."));
+        for key in ["?", "i", "p", ":"] {
+            screen.press(key);
+            let text = screen_text(&screen.draw());
+            assert_eq!(
+                text.contains("It begins."),
+                text.contains("It ends."),
+                "{key} at {width}x{height}:\n{text}"
+            );
+            screen.press("Esc");
+        }
+    }
+}

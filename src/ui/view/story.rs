@@ -85,6 +85,11 @@ fn visible_rows(
     let mut source = RowSource { context, layout, height, last, cache, model };
 
     let mut above: VecDeque<Row> = VecDeque::new();
+    let is_in_past = context.frame.is_in_past();
+    // Of a step that is higher than the pane, the past shows the head first.
+    let own_rows = if is_in_past { source.rows(chosen).len() } else { 0 };
+    let head_scroll = saturating_i32(own_rows.saturating_sub(height));
+    let scroll = scroll.saturating_add(head_scroll);
     let wanted_up = height + scroll.max(0) as usize;
     let mut back = i64::from(chosen);
     while above.len() < wanted_up && back >= 0 {
@@ -94,9 +99,12 @@ fn visible_rows(
         back -= 1;
     }
     // In the past the selected step lies at two thirds of the height, so that what followed is visible below; near the
-    // beginning, more of that fits.
-    let is_in_past = context.frame.is_in_past();
-    let below_wanted = if is_in_past { (height / 3).max(height.saturating_sub(above.len())) } else { height };
+    // beginning, more of that fits, and of a high step less.
+    let below_wanted = if is_in_past {
+        (height / 3).max(height.saturating_sub(above.len())).min(height.saturating_sub(own_rows))
+    } else {
+        height
+    };
     let wanted_down = below_wanted.saturating_add((-scroll.min(0)) as usize);
     let mut below: Vec<Row> = Vec::new();
     let mut next = chosen + 1;
@@ -115,9 +123,12 @@ fn visible_rows(
     let shift = (scroll.max(0) as usize).min(surplus);
     let from = surplus - shift;
     // The scroll limits: unlimited while there are steps that were not visited.
-    let up = if back >= 0 { i32::MAX } else { saturating_i32(surplus) };
-    let down =
-        if next <= last + 1 { i32::MAX } else { saturating_i32(below_rows.saturating_sub(below_wanted)) };
+    let up = if back >= 0 { i32::MAX } else { saturating_i32(surplus) - head_scroll };
+    let down = if next <= last + 1 {
+        i32::MAX
+    } else {
+        saturating_i32(below_rows.saturating_sub(below_wanted)).saturating_add(head_scroll)
+    };
     source.cache.scroll_limits.insert(content, (up, if is_in_past { down } else { 0 }));
     rows.into_iter().skip(from).take(height).collect()
 }
