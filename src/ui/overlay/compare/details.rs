@@ -217,9 +217,10 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
     // With too little room, the texts begin shortly before their difference.
     let short = match (&entry.left, &entry.right) {
         (Some(a), Some(b)) if !same => {
-            let rooms = match layout.two_columns {
-                true => [layout.side_columns.saturating_sub(NAME_COLUMNS), layout.side_columns],
-                false => [layout.side_columns.saturating_sub(NARROW_NAME_COLUMNS); 2],
+            let rooms = if layout.two_columns {
+                [layout.side_columns.saturating_sub(NAME_COLUMNS), layout.side_columns]
+            } else {
+                [layout.side_columns.saturating_sub(NARROW_NAME_COLUMNS); 2]
             };
             let is_cut = |(text, room): (&String, usize)| wrap_at_most(&one_line(text), room.max(1), most).1;
             [a, b].into_iter().zip(rooms).any(is_cut).then(|| from_difference(a, b, glyphs)).flatten()

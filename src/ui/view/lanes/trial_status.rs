@@ -11,9 +11,10 @@ pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
         return Vec::new();
     }
     // A task that a person plays again has more trials than the run plans.
-    let trial = match episode.trial > run.trials {
-        true => format!("trial {}", episode.trial),
-        false => format!("trial {}/{}", episode.trial, run.trials),
+    let trial = if episode.trial > run.trials {
+        format!("trial {}", episode.trial)
+    } else {
+        format!("trial {}/{}", episode.trial, run.trials)
     };
     let describe = find_method(&run.method).map(|entry| entry.trial_labels);
     let mut labels = describe.map_or_else(Vec::new, |labels| labels(state, &trial, dot));
