@@ -417,8 +417,7 @@ fn row_line(
         RowKind::Changed => Role::Text,
         _ => side,
     };
-    let cell =
-        |side: &Side, number: Option<u32>| number.map_or_else(<_>::default, |n| step_text(side, n, row));
+    let cell = |side: &Side, number: Option<u32>| number.map(|n| step_text(side, n, row)).unwrap_or_default();
     let ((lead_a, a), (lead_b, b)) = (cell(&comparison.left, row.left), cell(&comparison.right, row.right));
     let room = layout.side_columns.saturating_sub(width(&lead_a).max(width(&lead_b)));
     let is_hidden = kind == RowKind::Changed && !shows_difference(&a, &b, room);
