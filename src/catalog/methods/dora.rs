@@ -108,7 +108,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 fn trial_labels(state: &State, _: &str, _: &str) -> Vec<String> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     if dora::is_manual_attempt(state, episode.number) {
-        return vec!["yours, not counted by the search".to_owned(), "not counted".to_owned()];
+        return vec!["your attempt, not counted by the search".to_owned(), "not counted".to_owned()];
     }
     let attempts = state.setting(ATTEMPTS).max(1);
     let before = u64::from(episode.trial.saturating_sub(1));

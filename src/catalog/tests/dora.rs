@@ -813,7 +813,7 @@ fn play_with_manual_attempt(start: Option<ManualStart>) -> TestRun {
     assert!(play.state().ended_episodes.last().unwrap().won);
     let method = find_method("dora").unwrap();
     let labels = (method.trial_labels)(play.state(), "trial 2", "-");
-    assert_eq!(labels, ["yours, not counted by the search", "not counted"]);
+    assert_eq!(labels, ["your attempt, not counted by the search", "not counted"]);
     if start == ManualStart::EndCard {
         let text = LessonText::plain("Look below.");
         let advice = LessonCommand::Add {
