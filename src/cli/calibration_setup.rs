@@ -4,7 +4,7 @@ use super::args::TaskArgs;
 use super::error::CliError;
 use super::pool::{self, PoolFile, PoolLine, TaskKey};
 use super::worlds::task_selection;
-use crate::catalog::{CALIBRATION_METHOD, ModelNeed, calibration_method};
+use crate::catalog::{CALIBRATION_METHOD, ModelNeed, calibration_method, find_environment};
 use crate::domain::common_settings::{EXPLORE, PER_TYPE};
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, ModelRole, RoleSource, RunSpec, SettingOrigin, Task,
@@ -68,7 +68,14 @@ pub(super) fn add_calibration_tasks(
             "leave out --explore",
         ));
     }
-    if !explores || rules_reflect && !explore_is_set {
+    let hides_goal = find_environment(env).is_none_or(|entry| entry.texts.goal_lines.is_some());
+    if explores && !hides_goal && settings.get(EXPLORE) > 0 && explore_is_set {
+        return Err(CliError::usage(
+            format!("{env}: the first observation of a task is its goal, so nothing can be explored without it"),
+            "leave out --explore, or set it to 0",
+        ));
+    }
+    if !explores || !hides_goal || rules_reflect && !explore_is_set {
         settings.set(EXPLORE.spec.name, 0, SettingOrigin::BuiltIn);
     }
     let count = |setting| usize::try_from(settings.get(setting)).unwrap_or(usize::MAX);

@@ -16,9 +16,11 @@ const THINK_WORD: &str = "think";
 /// What the interfaces need to know about the texts of an environment.
 #[derive(Clone, Copy)]
 pub struct EnvironmentTexts {
-    /// Whether the interfaces rewrite observations and actions as in household games: `react` drops what stands before the first
-    /// blank line, `agentboard` keeps one line and writes `put ... in/on`. Otherwise they pass on what the environment says.
-    pub is_rewritten: bool,
+    /// How the interfaces rewrite its observations and actions; `None` if they pass on what it says.
+    pub rewriting: Option<Rewriting>,
+    /// Beginnings of the lines that state the goal in a first observation. An exploring agent isn't shown them. `None` if the first
+    /// observation is the goal, so that its tasks can't be explored without it.
+    pub goal_lines: Option<&'static [&'static str]>,
     /// The name of the rule that sends only the word `think` instead of a thought, for an environment that executes any
     /// text in which it finds the words of an action. Such a thought is answered with `OK.`.
     pub thought_rule: Option<&'static str>,
@@ -53,6 +55,16 @@ impl OwnWords {
     }
 }
 
+/// What the interfaces rewrite: `react` drops what stands before the first blank line of a first observation, `agentboard` keeps one
+/// line of it, drops dots after actions, and repeats the last view for `look`.
+#[derive(Clone, Copy, Debug)]
+pub struct Rewriting {
+    /// Returns an action as `agentboard` sends it (rule `agentboard.put`).
+    pub put: fn(&str) -> String,
+    /// Whether `look` repeats the observation of an action: it is about going to or opening something, and had an effect.
+    pub shows_view: fn(action: &str, observation: &str) -> bool,
+}
+
 /// A wording into which an environment's examples are rewritten for games that have it.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherWording {
@@ -75,9 +87,10 @@ pub struct ActionAlias {
     pub apply: fn(&str) -> Option<String>,
 }
 
-/// Texts that every interface passes on unchanged.
+/// Texts that every interface passes on unchanged, with the usual beginnings of goals.
 pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
-    is_rewritten: false,
+    rewriting: None,
+    goal_lines: Some(&["Your task is to:", "The goal is", "Your goal is"]),
     thought_rule: None,
     alias: None,
     short_actions: None,
@@ -87,15 +100,11 @@ pub const PLAIN_TEXTS: EnvironmentTexts = EnvironmentTexts {
     own_words: &[],
 };
 
-/// Prefixes of the lines that state the goal in a first observation.
-const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];
-
 /// Returns the text sent to the environment for an action, and the rule that changed it.
 ///
 /// `raw` and `react` send the action unchanged. `agentboard` (methods.md 3.1, 3.4) drops up to two trailing dots
-/// (`agentboard.dot`; its runner drops one, and its environment another), replaces every ` in ` of a `put`, or every ` on `
-/// if it has no ` in `, with ` in/on ` (`agentboard.put`), and answers `check valid actions` with the list
-/// (`agentboard.check`), instead of a step unless the environment of the task has its own answer.
+/// (`agentboard.dot`; its runner drops one, and its environment another), rewrites a `put` ([`Rewriting::put`]), and answers
+/// `check valid actions` with the list (`agentboard.check`), instead of a step unless the environment of the task has its own answer.
 ///
 /// To an environment whose texts already include AgentBoard's wrapper, every interface sends the action unchanged, except
 /// for the environment's own rules ([`EnvironmentTexts`]).
@@ -140,26 +149,18 @@ fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> Out
     {
         return with_rule(THINK_WORD.to_owned(), rule);
     }
-    if !texts.is_rewritten {
+    let Some(rewriting) = texts.rewriting else {
         let alias = texts.alias.filter(|alias| state.setting(alias.setting));
         let sent = alias.and_then(|alias| Some(with_rule((alias.apply)(action)?, alias.rule)));
         return sent.unwrap_or(unchanged);
-    }
+    };
     if current_interface(state) != Interface::Agentboard || think_text(action).is_some() {
         return unchanged;
     }
     let mut rules = Vec::new();
-    let mut sent = action.trim().to_owned();
-    if sent.contains("put") {
-        let replaced = if sent.contains(" in ") {
-            sent.replace(" in ", " in/on ")
-        } else {
-            sent.replace(" on ", " in/on ")
-        };
-        if replaced != sent {
-            rules.push("agentboard.put");
-            sent = replaced;
-        }
+    let mut sent = (rewriting.put)(action.trim());
+    if sent != action.trim() {
+        rules.push("agentboard.put");
     }
     if let Some(length) = without_dots(&sent).map(str::len) {
         rules.push("agentboard.dot");
@@ -211,15 +212,16 @@ pub fn shown_observation(
     let shown = interface_observation(texts, state, action, result, admissible);
     match state.open_episode() {
         Some(open) if open.first_observation.is_none() && open.role == EpisodeRole::Explore => {
-            Some(without_goal(shown.as_deref().unwrap_or(&result.observation)))
+            Some(without_goal(texts, shown.as_deref().unwrap_or(&result.observation)))
         }
         _ => shown,
     }
 }
 
 /// Removes the lines that state the goal from a first observation, because an exploring agent isn't shown the goal.
-fn without_goal(observation: &str) -> String {
-    let is_other = |line: &&str| !GOAL_PREFIXES.iter().any(|prefix| line.trim_start().starts_with(prefix));
+pub fn without_goal(texts: &EnvironmentTexts, observation: &str) -> String {
+    let goal_lines = texts.goal_lines.unwrap_or_default();
+    let is_other = |line: &&str| !goal_lines.iter().any(|prefix| line.trim_start().starts_with(prefix));
     observation.lines().filter(is_other).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
@@ -236,7 +238,7 @@ fn interface_observation(
     let is_reset = state.open_episode().is_some_and(|e| e.first_observation.is_none());
     if is_reset {
         return match interface {
-            _ if !texts.is_rewritten => None,
+            _ if texts.rewriting.is_none() => None,
             Interface::Raw => None,
             Interface::React => without_banner(raw),
             Interface::Agentboard => first_line(texts, raw),
@@ -247,9 +249,9 @@ fn interface_observation(
         let is_withheld = texts.thought_rule.is_some();
         return (interface != Interface::Raw || raw.is_empty() || is_withheld).then(|| "OK.".to_owned());
     }
+    let rewriting = texts.rewriting?;
     match interface {
         Interface::Raw => None,
-        _ if !texts.is_rewritten => None,
         Interface::React => shortened(texts, raw).map(str::to_owned),
         Interface::Agentboard => {
             let command = command_of(action);
@@ -263,7 +265,7 @@ fn interface_observation(
                 return Some(format!("Choose an action from these valid actions: {}", list.join(", ")));
             }
             if is_look(action)
-                && let Some(observation) = last_look_observation(state)
+                && let Some(observation) = last_look_observation(rewriting, state)
             {
                 return Some(observation);
             }
@@ -304,17 +306,16 @@ fn shortened<'r>(texts: &EnvironmentTexts, raw: &'r str) -> Option<&'r str> {
     texts.other_wording.and_then(|wording| (wording.shorten)(raw))
 }
 
-/// Returns what a `look` repeats: the observation of the last action about going to or opening something that had an
-/// effect, or else the first observation. An earlier `look` since then has repeated it already, so the search ends there: each
-/// step is searched by one `look` only, however long the episode is.
-fn last_look_observation(state: &State) -> Option<String> {
+/// Returns what a `look` repeats: the observation of the last action that shows a view ([`Rewriting::shows_view`]), or else the first
+/// observation. An earlier `look` since then has repeated it already, so the search ends there: each step is searched by one `look`
+/// only, however long the episode is.
+fn last_look_observation(rewriting: Rewriting, state: &State) -> Option<String> {
     let episode = state.open_episode()?;
     let describes_view = |step: &Step| {
         let action = step.action().unwrap_or_default();
-        let is_about_view = action.contains("go to") || action.contains("open");
-        let had_effect = step.answer.as_ref().is_some_and(|a| !a.raw.contains("Nothing happens"));
+        let shows_view = step.answer.as_ref().is_some_and(|a| (rewriting.shows_view)(action, &a.raw));
         let is_repetition = is_look(action) && step.answer.as_ref().is_some_and(|a| a.agent_view.is_some());
-        is_repetition || is_about_view && think_text(action).is_none() && had_effect
+        is_repetition || shows_view && think_text(action).is_none()
     };
     let mut answered = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
     let seen =

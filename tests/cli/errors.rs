@@ -25,6 +25,13 @@ fn every_error_says_where_and_what_to_do() {
             "usage",
             &["neither DISPLAY nor WAYLAND_DISPLAY is set", "xvfb-run", "leave out --show"],
         ),
+        // Explorations showed the question, which is the goal.
+        (
+            &["calibrate", "--env", "hotpotqa", "--explore", "1", "--headless"],
+            2,
+            "usage",
+            &["the first observation of a task is its goal", "leave out --explore"],
+        ),
         (&["run", "--trials", "0"], 2, "usage", &["--trials \"0\"", "a whole number, at least 1"]),
         (&["run", "--env", "moon"], 2, "usage", &["--env \"moon\"", "household, alfworld"]),
         (

@@ -6,7 +6,7 @@ use crate::catalog::environment_entry::{
 use crate::env::Label;
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::PublicFiles;
-use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS};
+use crate::prompt::interface::{EnvironmentTexts, OtherWording, OwnWords, PLAIN_TEXTS, Rewriting};
 use crate::stand_in::{household_reply, household_understands};
 use crate::symbolic::HOUSEHOLD_RULES;
 use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
@@ -59,7 +59,8 @@ pub(super) const TEXTS: EnvironmentTexts = EnvironmentTexts {
             "nothing happens",
         ],
     }],
-    is_rewritten: true,
+    rewriting: Some(Rewriting { put: in_or_on, shows_view }),
+    goal_lines: Some(&["Your task is to:"]),
     ..PLAIN_TEXTS
 };
 
@@ -135,4 +136,18 @@ pub(super) const LESSON_FORMS: LessonForms = LessonForms {
 /// information.
 fn without_location(raw: &str) -> Option<&str> {
     raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
+}
+
+/// Rewrites a `put` as AgentBoard does (methods.md 3.1): every ` in `, or every ` on ` if there is no ` in `.
+fn in_or_on(action: &str) -> String {
+    if !action.contains("put") {
+        return action.to_owned();
+    }
+    action.replace(if action.contains(" in ") { " in " } else { " on " }, " in/on ")
+}
+
+/// Whether AgentBoard's `look` repeats the observation of an action.
+fn shows_view(action: &str, observation: &str) -> bool {
+    let is_about_view = action.contains("go to") || action.contains("open");
+    is_about_view && !observation.contains("Nothing happens")
 }

@@ -36,6 +36,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     public_files: None,
     rule_based_reply: Some(question_reply),
     texts: EnvironmentTexts {
+        goal_lines: None,
         own_words: &[OwnWords {
             task_type: None,
             words: &["search[", "lookup[", "finish[", "wikipedia", "sundrel", "orvane"],

@@ -38,6 +38,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     public_files: None,
     rule_based_reply: None,
     texts: EnvironmentTexts {
+        goal_lines: None,
         own_words: &[OwnWords {
             task_type: None,
             words: &["in python", "```python", "docstring", "tests failed:", "def ", "unit test"],

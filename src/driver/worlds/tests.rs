@@ -355,6 +355,23 @@ fn the_short_actions_of_an_environment_are_all_listed() {
     }
 }
 
+/// Regression: explorations "without a goal" of questions began with the question.
+#[test]
+fn an_exploration_begins_without_the_goal() {
+    for (env, is_goal) in [("household", false), ("babyai", false), ("pddl", false), ("hotpotqa", true)] {
+        let texts = &crate::catalog::find_environment(env).unwrap().texts;
+        assert_eq!(texts.goal_lines.is_none(), is_goal, "{env}");
+        let tasks = super::list_calibration_tasks(env, 1, &default_options()).unwrap();
+        for task in tasks {
+            let first = open(&task, &default_options()).unwrap().reset().unwrap();
+            let goal = first.shown.get("goal").and_then(|goal| goal.as_str()).unwrap_or(&task.goal);
+            let goal = if goal.is_empty() { crate::prompt::interface::goal_from_reset(&first) } else { goal.to_owned() };
+            let seen = crate::prompt::interface::without_goal(texts, &first.observation);
+            assert!(!goal.is_empty() && seen.contains(&goal) == is_goal, "{env} {}: {goal:?} in {seen:?}", task.id);
+        }
+    }
+}
+
 /// Regression: environments were asked with the defaults, so that ScienceWorld's JAR was never found, and MiniWoB++ advised what was
 /// chosen already.
 #[test]
