@@ -354,7 +354,7 @@ impl MethodError {
     pub fn hint(&self) -> String {
         match self {
             Self::Name(_) => format!("choose one of: {}", METHOD_NAMES.join(", ")),
-            Self::Run(error) => error.hint().to_owned(),
+            Self::Run(error) => error.hint.to_owned(),
         }
     }
 }

@@ -33,23 +33,10 @@ pub use schedule::{next_by_task, next_by_trial, next_in_list};
 pub use settings::{PaperOrCode, take_limits};
 pub use sweet_sour::SweetSour;
 
-/// A run that a method can't play.
+/// A run that a method can't play: what is wrong, and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MethodError {
-    /// OmniReflect has no such generation of reflections.
-    #[error("unknown generation {0:?} for OmniReflect; known: symbolic, neural and neuro-symbolic")]
-    Generation(String),
-    /// The method `planning` has no mentor that can plan these tasks.
-    #[error("planning: {0}")]
-    NoPlanner(String),
-}
-
-impl MethodError {
-    /// Describes what to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Generation(_) => "choose one of them with --set generation=...",
-            Self::NoPlanner(_) => "choose a model to write the plans with --mentor openai:MODEL",
-        }
-    }
+#[error("{problem}")]
+pub struct MethodError {
+    pub problem: String,
+    pub hint: &'static str,
 }

@@ -1,8 +1,7 @@
 //! Exports of a session for people and other programs: transcript, Markdown, JSON, a single HTML file, a picture.
 //!
-//! Everything here is a pure function of the events of a branch; nothing opens a file or reads a clock. The module is
-//! on the same level as `timeline`: it uses the domain types, the events and the fold, and nothing of methods, drivers
-//! or screens.
+//! Everything here is a pure function of the events of a branch; nothing opens a file or reads a clock. The module
+//! is above `timeline` and the catalog, which names methods' kinds and figures, and below drivers and the screen.
 
 mod by_task;
 mod document;

@@ -25,7 +25,7 @@ use super::fixture::test_spec;
 use super::*;
 use crate::domain::{DefaultValue, SettingOrigin, SettingSpec, TypedSetting};
 use crate::env::{EnvironmentOption, OptionValues};
-use crate::method::{self, PaperOrCode};
+use crate::method::PaperOrCode;
 
 #[test]
 fn unknown_methods_are_rejected_with_a_clear_error() {
@@ -42,7 +42,13 @@ fn unknown_methods_are_rejected_with_a_clear_error() {
     let mut omnireflect = test_spec("omnireflect", &[]);
     omnireflect.settings.set("generation", "oracular", SettingOrigin::Flag);
     let error = build_policy(&omnireflect, templates).err().unwrap();
-    assert_eq!(error, MethodError::Run(method::MethodError::Generation("oracular".to_owned())));
+    assert_eq!(
+        (error.to_string(), error.hint()),
+        (
+            "unknown generation \"oracular\" for OmniReflect; known: symbolic, neural, neuro-symbolic".to_owned(),
+            "choose one of them with --set generation=...".to_owned()
+        )
+    );
 }
 
 /// Only an environment of the run can have an episode that the model makes up.

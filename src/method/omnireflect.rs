@@ -27,11 +27,15 @@ impl OmniReflect {
     /// Creates the method for a run.
     ///
     /// # Errors
-    /// Returns [`MethodError::Generation`] if the run names an unknown generation.
+    /// Returns [`MethodError`] if the run names an unknown generation.
     pub fn for_run(run: &RunSpec, rules: SymbolicRules) -> Result<Self, MethodError> {
         let recorded = run.settings.text(GENERATION.spec.name, GENERATION.if_missing.word());
         if !Generation::WORDS.contains(&recorded) {
-            return Err(MethodError::Generation(recorded.to_owned()));
+            let known = Generation::WORDS.join(", ");
+            return Err(MethodError {
+                problem: format!("unknown generation {recorded:?} for OmniReflect; known: {known}"),
+                hint: "choose one of them with --set generation=...",
+            });
         }
         Ok(Self { rules })
     }

@@ -90,7 +90,7 @@ impl Planning {
     /// Creates the method for a run whose mentor can write plans.
     ///
     /// # Errors
-    /// Returns [`MethodError::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
+    /// Returns [`MethodError`] if there is no mentor, or a symbolic one that can't plan these tasks.
     pub fn for_run(run: &RunSpec, rules: SymbolicRules) -> Result<Self, MethodError> {
         let unplannable_task = run.tasks.iter().find(|t| !rules.can_plan(&t.env));
         let reason = match (run.role_source(ModelRole::Mentor), unplannable_task) {
@@ -100,7 +100,10 @@ impl Planning {
             }
             _ => return Ok(Self { rules }),
         };
-        Err(MethodError::NoPlanner(reason))
+        Err(MethodError {
+            problem: format!("planning: {reason}"),
+            hint: "choose a model to write the plans with --mentor openai:MODEL",
+        })
     }
 
     /// Proposes the plan's next action, asks for a plan if there is none, or ends the attempt if no action is left.

@@ -148,7 +148,6 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Returns who wrote a lesson, and who changed its wording since: `symbolic, edited by person at 1.12`.
 /// Names the origin of a setting. The journal's word for a default says whose it is, which no reader of a page knows.
 fn setting_origin(origin: SettingOrigin) -> String {
     match origin {
@@ -157,6 +156,7 @@ fn setting_origin(origin: SettingOrigin) -> String {
     }
 }
 
+/// Returns who wrote a lesson, and who changed its wording since: `symbolic, edited by person at 1.12`.
 fn describe_origin(lesson: &Lesson) -> String {
     let mut text = enum_name(&lesson.origin);
     if let Some(from) = &lesson.taken_from {

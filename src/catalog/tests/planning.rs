@@ -4,7 +4,7 @@ use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::catalog::{self, build_policy, default_trials, defaults};
 use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
-use crate::method::{MethodError, PaperOrCode};
+use crate::method::PaperOrCode;
 use crate::prompt::render;
 use std::sync::Arc;
 
@@ -188,8 +188,8 @@ fn the_symbolic_mentor_plans_household_tasks_only() {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
         let error = build_policy(&run, Arc::new(crate::catalog::builtin_templates())).err().unwrap();
-        assert!(matches!(error, catalog::MethodError::Run(MethodError::NoPlanner(_))), "{error}");
-        assert!(error.to_string().contains(reason), "{error}");
+        assert!(error.to_string().starts_with("planning: "), "{error}");
+        assert!(error.to_string().contains(reason) && error.hint().contains("--mentor"), "{error}");
     }
     assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code for planning");
 }

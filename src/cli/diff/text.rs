@@ -4,7 +4,7 @@ use super::compared_branch::ComparedBranch;
 use super::{DiffPrinter, Totals};
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, TextStyle};
-use crate::domain::Step;
+use crate::domain::{Step, pluralize};
 use crate::text::{one_line, truncate, width, with_program_name, wrap_at_most};
 use crate::timeline::compare::{
     Comparison, ComparisonEntry, EpisodePair, Outcome, Row, RowKind, Side, StepPart, action_or_thought,
@@ -144,14 +144,14 @@ pub(super) fn print_comparison(
         let same = same - reset_rows;
         format!("steps: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{pending}")
     } else if comparison.first_prompt_difference.is_some() {
-        let steps = pluralized(same - reset_rows, "step");
+        let steps = pluralize((same - reset_rows) as u64, "step");
         format!("actions equal, prompts differ: all {steps} are the same{pending}")
     } else if comparison.initial_differences.is_empty() && comparison.later_differences.is_empty() {
-        format!("no difference: all {} are the same{pending}", pluralized(same - reset_rows, "step"))
+        format!("no difference: all {} are the same{pending}", pluralize((same - reset_rows) as u64, "step"))
     } else {
         format!(
             "all {} are the same, but the settings differ (above){pending}",
-            pluralized(same - reset_rows, "step")
+            pluralize((same - reset_rows) as u64, "step")
         )
     };
     printer.print_line(out, &[(TextStyle::Heading, summary)])
@@ -184,11 +184,7 @@ fn print_omitted(printer: &DiffPrinter<'_>, steps: usize, out: &mut Output) -> R
         return Ok(());
     }
     printer
-        .print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralized(steps, "step")))])
-}
-
-fn pluralized(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+        .print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralize(steps as u64, "step")))])
 }
 
 /// Prints the first difference and what preceded it.
@@ -361,7 +357,7 @@ pub(super) fn print_pair_row(
         return Ok(());
     }
     let describe = |o: &Outcome| {
-        format!("{}, {}, progress {:.2}", o.verdict(), pluralized(o.steps as usize, "step"), o.progress)
+        format!("{}, {}, progress {:.2}", o.verdict(), pluralize(u64::from(o.steps), "step"), o.progress)
     };
     let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
     let heading =
@@ -439,9 +435,9 @@ pub(super) fn print_totals(
     printer.print_line(out, &[])?;
     let different = totals.compared - totals.identical;
     let summary = match different {
-        0 => format!("no difference in {}", pluralized(totals.compared as usize, "episode")),
-        1 => format!("1 of {} differs", pluralized(totals.compared as usize, "episode")),
-        _ => format!("{different} of {} differ", pluralized(totals.compared as usize, "episode")),
+        0 => format!("no difference in {}", pluralize(totals.compared as u64, "episode")),
+        1 => format!("1 of {} differs", pluralize(totals.compared as u64, "episode")),
+        _ => format!("{different} of {} differ", pluralize(totals.compared as u64, "episode")),
     };
     let unpaired = match (totals.only_a, totals.only_b) {
         (0, 0) => String::new(),

@@ -29,7 +29,7 @@ pub(super) fn store_result(
     append_and_report(config, path, &new_lines(path, results)?, out)
 }
 
-/// Appends results to the lessons of a pool file, without a word. Those that it has, and lessons that it doesn't have, are
+/// Appends results to the lessons of a pool file, without a message. Those that it has, and lessons that it doesn't have, are
 /// left out.
 #[cfg(feature = "tui")]
 pub(super) fn store_quietly(

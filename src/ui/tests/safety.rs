@@ -71,9 +71,7 @@ fn a_line_of_a_megabyte_is_drawn_quickly() {
     let begin = std::time::Instant::now();
     let buffer = stage.draw();
     assert!(begin.elapsed().as_secs() < 10);
-    assert!(
-        screen_text(&buffer).contains("Enter shows the rest") || screen_text(&buffer).contains("endless")
-    );
+    assert!(screen_text(&buffer).contains("Enter shows the rest"));
 }
 
 /// A terminal that reads the bytes of a frame shows that frame: no cell is displaced by a different width.
