@@ -52,7 +52,8 @@ pub const LESSON_TOKENS: TypedSetting<u64> = TypedSetting::number(
     (0, 16_000_000),
     BuiltIn,
 )
-.if_missing(0);
+.if_missing(0)
+.unlimited_at_zero();
 
 pub const EXAMPLES: TypedSetting<u64> =
     TypedSetting::number("examples", "solved example tasks in a prompt, 0 to 2", 2, (0, 2), Paper);
@@ -92,7 +93,8 @@ pub const MAX_MOVES: TypedSetting<u64> = TypedSetting::number(
     0,
     (0, MAX_NUMBER),
     BuiltIn,
-);
+)
+.unlimited_at_zero();
 
 pub const WALL_SECONDS: TypedSetting<u64> = TypedSetting::number(
     "wall_seconds",
@@ -100,7 +102,8 @@ pub const WALL_SECONDS: TypedSetting<u64> = TypedSetting::number(
     0,
     (0, MAX_NUMBER),
     BuiltIn,
-);
+)
+.unlimited_at_zero();
 
 pub const LOOP_DETECTOR: TypedSetting<bool> = TypedSetting::switch(
     "loop_detector",

@@ -49,6 +49,8 @@ pub struct SettingSpec {
     pub model_mentor_default: Option<DefaultValue>,
     /// Inclusive bounds of a number; of one with decimals, in hundredths.
     pub range: (u64, u64),
+    /// Whether 0 means that there is no limit.
+    pub is_unlimited_at_zero: bool,
     /// Source of the default.
     pub origin: SettingOrigin,
 }
@@ -210,15 +212,29 @@ impl<T: Copy> TypedSetting<T> {
         origin: SettingOrigin,
     ) -> Self {
         let (label, code_default, model_mentor_default) = (None, None, None);
-        let range = (0, 0);
-        let spec =
-            SettingSpec { name, label, meaning, default, code_default, model_mentor_default, range, origin };
+        let spec = SettingSpec {
+            name,
+            label,
+            meaning,
+            default,
+            code_default,
+            model_mentor_default,
+            range: (0, 0),
+            is_unlimited_at_zero: false,
+            origin,
+        };
         Self { spec, if_missing }
     }
 
     /// Sets what lists call it: its name is an abbreviation.
     pub const fn with_label(mut self, label: &'static str) -> Self {
         self.spec.label = Some(label);
+        self
+    }
+
+    /// Makes 0 mean that there is no limit.
+    pub const fn unlimited_at_zero(mut self) -> Self {
+        self.spec.is_unlimited_at_zero = true;
         self
     }
 

@@ -203,6 +203,25 @@ fn the_greatest_number_is_shown_as_unlimited() {
     assert!(shown.contains("< unlimited >") && !shown.contains("42949"), "{shown}");
 }
 
+/// Regression: `max moves 0` and `wall seconds 0` read like limits of nothing.
+#[test]
+fn a_limit_of_zero_is_shown_as_unlimited() {
+    let mut start = model();
+    for (row, name) in start.settings.iter_mut().rev().zip(["max_moves", "least_reply"]) {
+        row.name = name.into();
+        row.allowed = AllowedValues::Number(0, 1000);
+        row.value = "0".into();
+    }
+    let mut chooser = chooser_of(start);
+    let value = |name: &str, chooser: &mut Chooser| {
+        select_setting(chooser, name);
+        let shown = render(chooser, 80, 24);
+        let row = shown.lines().find(|line| line.contains('<')).unwrap_or_default();
+        row.split(['<', '>']).nth(1).unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(["max_moves", "least_reply"].map(|name| value(name, &mut chooser)), ["unlimited", "0"]);
+}
+
 #[test]
 fn pictures_of_the_other_pages() {
     let mut start = model();

@@ -1,6 +1,7 @@
 //! A page of settings: name, value and origin, under headings.
 
 use super::{draw_heading, spread};
+use crate::catalog::SETTINGS;
 use crate::domain::{MAX_NUMBER, SettingOrigin};
 use crate::text::{fits, one_line, truncate, width};
 use crate::ui::canvas::Canvas;
@@ -73,8 +74,15 @@ pub(super) fn display_value(setting: &SettingRow) -> &str {
     match setting.allowed {
         AllowedValues::Text { none_label: none, .. } if setting.value.is_empty() => none,
         AllowedValues::Number(_, MAX_NUMBER) if setting.value.parse() == Ok(MAX_NUMBER) => "unlimited",
+        AllowedValues::Number(..) if setting.value == "0" && is_unlimited_at_zero(&setting.name) => {
+            "unlimited"
+        }
         _ => &setting.value,
     }
+}
+
+fn is_unlimited_at_zero(name: &str) -> bool {
+    SETTINGS.iter().any(|spec| spec.name == name && spec.is_unlimited_at_zero)
 }
 
 fn setting_line(
