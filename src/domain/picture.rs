@@ -11,6 +11,8 @@ pub struct PictureRequest<'a> {
     pub truth: Option<&'a Value>,
     /// The goal of the episode; empty if unknown.
     pub goal: &'a str,
+    /// The progress of the episode, from 0 to 1; 0 before it begins.
+    pub progress: f64,
     /// The width of the area. Wider rows are cut.
     pub columns: usize,
     /// The height of the area. A higher picture can be scrolled.

@@ -154,7 +154,7 @@ mod tests {
 
     fn draw(shown: &Value, truth: Option<&Value>, columns: usize) -> Picture {
         let goal = "Where was Marie born?";
-        draw_picture(&PictureRequest { shown, truth, goal, columns, rows: 20, is_ascii: true })
+        draw_picture(&PictureRequest { shown, truth, goal, progress: 0.0, columns, rows: 20, is_ascii: true })
     }
 
     #[test]

@@ -81,7 +81,15 @@ mod tests {
     use serde_json::json;
 
     fn draw(shown: &Value, goal: &str, columns: usize) -> Picture {
-        draw_picture(&PictureRequest { shown, truth: None, goal, columns, rows: 40, is_ascii: true })
+        draw_picture(&PictureRequest {
+            shown,
+            truth: None,
+            goal,
+            progress: 0.0,
+            columns,
+            rows: 40,
+            is_ascii: true,
+        })
     }
 
     fn lines(picture: &Picture) -> Vec<String> {

@@ -14,6 +14,7 @@ use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, Picture
 use crate::env::picture::{self, list_values, wrap_words};
 use crate::text::{truncate, width};
 use serde_json::{Map, Value};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// The true facts of a problem, by predicate.
@@ -93,11 +94,22 @@ pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
         let lines = wrap_words(&plan_text(truth), columns);
         rows.extend(lines.into_iter().map(|line| vec![(PictureRole::Muted, line)]));
     }
-    let held = subgoals.values().filter(|part| part["held"] == true).count();
-    let summary = format!("{held} of {} subgoals hold now", subgoals.len());
+    let summary = held_parts(subgoals, request.progress);
     let one_line = vec![format!("{scene} {} {summary}", glyphs.separator)];
     // The facts are known to the agent; only the length of a plan isn't.
     Picture { summary, one_line, shows_truth: false, rows }
+}
+
+/// Returns how many parts of the goal hold, and why the progress is another number: it is the most that held after an action.
+fn held_parts(subgoals: &Map<String, Value>, progress: f64) -> String {
+    let held = subgoals.values().filter(|part| part["held"] == true).count();
+    let most = (progress * subgoals.len() as f64).round() as usize;
+    let when = match held.cmp(&most) {
+        Ordering::Greater => "from the start".to_owned(),
+        Ordering::Equal => "now".to_owned(),
+        Ordering::Less => format!("now, best {most}"),
+    };
+    format!("{held} of {} subgoals hold {when}", subgoals.len())
 }
 
 /// Returns what the ground truth says about a plan from the start.

@@ -7,8 +7,15 @@ use serde_json::json;
 
 /// Returns the rows of the list of values.
 fn listed(shown: &Value, goal: &str, columns: usize) -> Vec<String> {
-    let picture =
-        list_values(&PictureRequest { shown, truth: None, goal, columns, rows: 20, is_ascii: false });
+    let picture = list_values(&PictureRequest {
+        shown,
+        truth: None,
+        goal,
+        progress: 0.0,
+        columns,
+        rows: 20,
+        is_ascii: false,
+    });
     let text = |row: &PictureRow| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
     picture.rows.iter().map(|row| text(row).trim_end().to_owned()).collect()
 }
@@ -59,6 +66,7 @@ fn a_score_is_one_row_and_a_short_goal_none() {
         shown: &shown,
         truth: None,
         goal: "reach cell 4",
+        progress: 0.0,
         columns: 40,
         rows: 0,
         is_ascii: false,
@@ -76,6 +84,7 @@ fn the_list_is_bounded_and_has_a_summary_for_one_line() {
         shown: &shown,
         truth: Some(&shown),
         goal: "g",
+        progress: 0.0,
         columns: 40,
         rows: 0,
         is_ascii: true,
@@ -88,8 +97,15 @@ fn the_list_is_bounded_and_has_a_summary_for_one_line() {
 #[test]
 fn a_tab_in_a_name_is_measured_as_it_is_drawn() {
     let shown = json!({"receptacles": "aaa\tbbb"});
-    let request =
-        PictureRequest { shown: &shown, truth: None, goal: "g\tg", columns: 19, rows: 0, is_ascii: false };
+    let request = PictureRequest {
+        shown: &shown,
+        truth: None,
+        goal: "g\tg",
+        progress: 0.0,
+        columns: 19,
+        rows: 0,
+        is_ascii: false,
+    };
     for row in alfworld::draw_picture(&request).rows {
         assert!(row.iter().map(|(_, text)| width(text)).sum::<usize>() <= 19, "{row:?}");
     }
@@ -170,7 +186,7 @@ proptest! {
         let mut grid = if shown.is_object() { shown.clone() } else { json!({}) };
         (grid["size"], grid["agent"]) = (size, json!([1, 1, 3]));
         for (shown, truth) in [(&shown, None), (&shown, Some(&truth)), (&grid, None), (&grid, Some(&grid))] {
-            let request = PictureRequest { shown, truth, goal: "g \u{1b}[2J", columns, rows, is_ascii };
+            let request = PictureRequest { shown, truth, goal: "g \u{1b}[2J", progress: 0.0, columns, rows, is_ascii };
             pddl::draw_picture(&request);
             for picture in [list_values(&request), alfworld::draw_picture(&request), babyai::draw_picture(&request)] {
                 for row in &picture.rows {

@@ -108,7 +108,15 @@ mod tests {
     use serde_json::json;
 
     fn draw(shown: &Value, truth: Option<&Value>, columns: usize) -> Picture {
-        draw_picture(&PictureRequest { shown, truth, goal: "f", columns, rows: 20, is_ascii: true })
+        draw_picture(&PictureRequest {
+            shown,
+            truth,
+            goal: "f",
+            progress: 0.0,
+            columns,
+            rows: 20,
+            is_ascii: true,
+        })
     }
 
     #[test]

@@ -276,6 +276,7 @@ mod tests {
             shown,
             truth,
             goal: "Your task is to find an animal. Move it to the orange box in the kitchen.",
+            progress: 0.0,
             columns,
             rows: 40,
             is_ascii: false,

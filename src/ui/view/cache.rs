@@ -51,6 +51,7 @@ struct CachedPicture {
     /// The ground truth, if it is drawn.
     truth: Option<Arc<Value>>,
     task: Task,
+    progress: f64,
     area: PictureArea,
     picture: Arc<Picture>,
 }
@@ -62,12 +63,20 @@ impl CachedPicture {
             shown: &episode.shown,
             truth: truth.as_deref(),
             goal: &episode.task.goal,
+            progress: episode.progress,
             columns: area.columns,
             rows: area.rows,
             is_ascii: area.is_ascii,
         };
         let picture = Arc::new(catalog::draw_picture(&episode.task.env, &request));
-        Self { shown: episode.shown.clone(), truth, task: episode.task.clone(), area, picture }
+        Self {
+            shown: episode.shown.clone(),
+            truth,
+            task: episode.task.clone(),
+            progress: episode.progress,
+            area,
+            picture,
+        }
     }
 
     /// Returns whether a picture of this episode would be the same.
@@ -79,6 +88,7 @@ impl CachedPicture {
         is_same_truth
             && Arc::ptr_eq(&self.shown, &episode.shown)
             && self.task == episode.task
+            && self.progress.to_bits() == episode.progress.to_bits()
             && self.area == area
     }
 }

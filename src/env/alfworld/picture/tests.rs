@@ -23,7 +23,7 @@ fn kitchen() -> Value {
 /// Returns the picture of what is shown.
 fn draw(shown: &Value, columns: usize, rows: usize, is_ascii: bool) -> Picture {
     let goal = "put two mugs in shelf";
-    draw_picture(&PictureRequest { shown, truth: None, goal, columns, rows, is_ascii })
+    draw_picture(&PictureRequest { shown, truth: None, goal, progress: 0.0, columns, rows, is_ascii })
 }
 
 fn row_texts(rows: &[PictureRow]) -> Vec<String> {
@@ -106,6 +106,7 @@ fn the_ground_truth_keeps_the_order_and_marks_what_the_agent_has_not_seen() {
         shown: &shown,
         truth: Some(&truth),
         goal: "",
+        progress: 0.0,
         columns: 120,
         rows: 30,
         is_ascii: false,
@@ -166,7 +167,7 @@ proptest! {
             prop_assert!(row.iter().map(|(_, text)| width(text)).sum::<usize>() <= columns);
         }
         let truth = json!({"receptacles": {"hidden 1": {"items": ["secret 1"]}}});
-        let hidden = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii };
+        let hidden = PictureRequest { shown: &shown, truth: None, goal: "", progress: 0.0, columns, rows, is_ascii };
         let revealed = PictureRequest { truth: Some(&truth), ..hidden };
         prop_assert!(!row_texts(&draw_picture(&hidden).rows).concat().contains("secret"));
         prop_assert!(row_texts(&draw_picture(&revealed).rows).concat().contains("secret"));

@@ -17,7 +17,8 @@ fn room() -> Value {
 /// Returns the rows of the grid without the text beside it.
 fn grid(columns: usize, rows: usize, is_ascii: bool, cell_columns: usize) -> Vec<String> {
     let shown = room();
-    let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii };
+    let request =
+        PictureRequest { shown: &shown, truth: None, goal: "", progress: 0.0, columns, rows, is_ascii };
     let texts = draw_picture(&request).rows.into_iter();
     let text = |row: PictureRow| row.into_iter().map(|(_, text)| text).collect::<String>();
     texts.map(|row| text(row).chars().take(4 * cell_columns).collect()).collect()
@@ -68,8 +69,15 @@ fn shapes_differ_and_fill_their_cells() {
                 let direction = place.saturating_sub(6);
                 let shown =
                     json!({"size": [2, 1], "agent": [1, 0, direction], "rows": {"0": format!("{cell}. ")}});
-                let request =
-                    PictureRequest { shown: &shown, truth: None, goal: "", columns: 1, rows: 1, is_ascii };
+                let request = PictureRequest {
+                    shown: &shown,
+                    truth: None,
+                    goal: "",
+                    progress: 0.0,
+                    columns: 1,
+                    rows: 1,
+                    is_ascii,
+                };
                 let grid = Grid::parse(&request).unwrap();
                 let x = usize::from(place >= 6);
                 let rows: Vec<String> = (0..size.rows)
@@ -86,8 +94,15 @@ fn shapes_differ_and_fill_their_cells() {
 #[test]
 fn the_carried_object_has_its_colour_beside_the_agent() {
     let shown = room();
-    let request =
-        PictureRequest { shown: &shown, truth: None, goal: "", columns: 46, rows: 6, is_ascii: false };
+    let request = PictureRequest {
+        shown: &shown,
+        truth: None,
+        goal: "",
+        progress: 0.0,
+        columns: 46,
+        rows: 6,
+        is_ascii: false,
+    };
     let rows = draw_picture(&request).rows;
     for (row, text) in [(2, "e"), (3, "K")] {
         assert!(
@@ -106,7 +121,15 @@ fn the_legend_has_what_the_grid_has() {
             "size": [4, 3], "agent": [1, 1, 0], "view": [127, 127, 127, 127, 127, 127, 127],
             "rows": {"0": "# . . # ", "1": format!("# . {cells}# "), "2": "# . . # "},
         });
-        let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii: false };
+        let request = PictureRequest {
+            shown: &shown,
+            truth: None,
+            goal: "",
+            progress: 0.0,
+            columns,
+            rows,
+            is_ascii: false,
+        };
         let rows = draw_picture(&request).rows;
         let texts = rows.iter().map(|row| row.iter().map(|(_, text)| text.as_str()).collect::<String>());
         texts.collect::<Vec<_>>().join("\n")
@@ -131,7 +154,15 @@ fn objects_have_the_letter_of_their_colour_at_every_size() {
     let shown = json!({"size": [22, 22], "agent": [2, 20, 0], "rows": rows});
     for (columns, rows) in [(118, 50), (60, 26), (58, 13), (44, 30), (40, 13), (30, 8), (20, 6)] {
         for is_ascii in [false, true] {
-            let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii };
+            let request = PictureRequest {
+                shown: &shown,
+                truth: None,
+                goal: "",
+                progress: 0.0,
+                columns,
+                rows,
+                is_ascii,
+            };
             let drawn = draw_picture(&request).rows;
             let letter = |role| {
                 let pieces = drawn.iter().flatten().filter(move |piece| piece.0 == role);
@@ -156,8 +187,15 @@ fn distances_are_not_broken() {
         "size": [6, 6], "agent": [1, 1, 0], "view": [127, 127, 127, 127, 127, 127, 127],
         "rows": {"1": "# . . . . . ", "3": "# . . ky. . "},
     });
-    let request =
-        PictureRequest { shown: &shown, truth: None, goal: "", columns: 50, rows: 20, is_ascii: true };
+    let request = PictureRequest {
+        shown: &shown,
+        truth: None,
+        goal: "",
+        progress: 0.0,
+        columns: 50,
+        rows: 20,
+        is_ascii: true,
+    };
     let rows = draw_picture(&request).rows;
     let texts: Vec<String> = rows.iter().flatten().map(|(_, text)| text.replace('\u{a0}', " ")).collect();
     assert!(texts.iter().any(|text| text.contains("2 ahead, 2 right")), "{texts:#?}");

@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// Returns the picture of a problem in an area of some width.
 fn draw(shown: &Value, truth: Option<&Value>, columns: usize, is_ascii: bool) -> Picture {
-    draw_picture(&PictureRequest { shown, truth, goal: "", columns, rows: 20, is_ascii })
+    draw_picture(&PictureRequest { shown, truth, goal: "", progress: 0.0, columns, rows: 20, is_ascii })
 }
 
 /// Returns the drawing of a generated problem after some actions.
@@ -27,7 +27,15 @@ fn facts_picture(domain: &str, facts: &[&str], rows: usize) -> Vec<String> {
     let facts: serde_json::Map<String, Value> =
         facts.iter().map(|fact| ((*fact).to_owned(), true.into())).collect();
     let shown = json!({"domain": domain, "facts": facts, "subgoals": {}});
-    let request = PictureRequest { shown: &shown, truth: None, goal: "", columns: 40, rows, is_ascii: false };
+    let request = PictureRequest {
+        shown: &shown,
+        truth: None,
+        goal: "",
+        progress: 0.0,
+        columns: 40,
+        rows,
+        is_ascii: false,
+    };
     row_texts(&draw_picture(&request).rows)
 }
 
@@ -147,6 +155,27 @@ fn the_plan_length_says_when_the_planner_gave_up() {
     }
 }
 
+/// Regression: the header's 0/5 contradicted "1 of 5 subgoals hold now".
+#[test]
+fn the_number_of_held_subgoals_says_why_it_is_not_the_progress() {
+    let mut env = generate(&"tyreworld/1".parse().unwrap()).unwrap().open(GoalSeparator::Comma);
+    let mut result = env.reset().unwrap();
+    let mut shown = result.shown.clone();
+    let mut said = Vec::new();
+    for action in ["open boot", "fetch wrench boot", "loosen nuts1 the-hub1", ""] {
+        let (truth, goal, columns, rows, is_ascii) = (None, "", 60, 20, false);
+        let progress = result.progress;
+        let request = PictureRequest { shown: &shown, truth, goal, progress, columns, rows, is_ascii };
+        said.push(draw_picture(&request).summary);
+        result = env.step(action).unwrap();
+        crate::domain::merge_patch(&mut shown, &result.shown);
+    }
+    let expected = ["hold from the start", "hold now", "hold now", "hold now, best 1"];
+    let held = [1, 1, 1, 0];
+    let lines = held.iter().zip(expected).map(|(held, when)| format!("{held} of 5 subgoals {when}"));
+    assert_eq!(said, lines.collect::<Vec<_>>());
+}
+
 /// No row is wider than the area, whatever the environment shows.
 #[test]
 fn malformed_problems_fit_the_pane() {
@@ -162,7 +191,7 @@ fn malformed_problems_fit_the_pane() {
         for columns in [0, 1, 3, 7, 10, 18, 35, 62] {
             for (truth, is_ascii) in PLAN_TRUTHS.iter().flat_map(|truth| [(truth, false), (truth, true)]) {
                 let picture = draw(shown, serde_json::from_str(truth).ok().as_ref(), columns, is_ascii);
-                assert!(picture.summary.ends_with(" subgoals hold now"));
+                assert!(picture.summary.contains(" subgoals hold "));
                 assert!(picture.one_line.iter().all(|text| !text.is_empty()) && !picture.one_line.is_empty());
                 for row in picture.rows {
                     let wide: usize = row.iter().map(|(_, text)| width(text)).sum();

@@ -98,7 +98,7 @@ fn world_lines(environment: &str, (goal, shown): (&str, &Value), room: Rect, gly
     const ROWS_ABOVE: u16 = 2;
     let rows = usize::from(room.height.saturating_sub(ROWS_ABOVE));
     let (columns, is_ascii) = (usize::from(room.width), glyphs.ellipsis.is_ascii());
-    let request = PictureRequest { shown, truth: None, goal, columns, rows, is_ascii };
+    let request = PictureRequest { shown, truth: None, goal, progress: 0.0, columns, rows, is_ascii };
     let picture = catalog::draw_picture(environment, &request);
     if picture.rows.is_empty() || picture.rows.len() > rows {
         return Vec::new();
