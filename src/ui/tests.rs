@@ -25,7 +25,7 @@ pub(super) struct TestScreen {
     pub(super) model: Model,
     pub(super) compositor: Compositor,
     cache: ViewCache,
-    theme: Theme,
+    pub(super) theme: Theme,
     keymap: Keymap,
     pub(super) now: Instant,
     glyphs: Glyphs,

@@ -424,20 +424,18 @@ fn row_line(
     let (a, b) = from_difference(&a, &b, glyphs).filter(|_| is_hidden).unwrap_or((a, b));
     let (a, b) = (lead_a + &a, lead_b + &b);
     if !layout.two_columns {
-        let mark = if is_first_difference { glyphs.proposal } else { " " };
-        let (sign, role, text) = match part {
-            LinePart::Left => ("A", role(Role::SideA), a),
-            LinePart::Right => ("B", role(Role::SideB), b),
-            LinePart::Both | LinePart::Fold(_) => (mark, role(Role::Muted), a),
+        let (sign, sign_role, text_role, text) = match part {
+            LinePart::Left => ("A", Role::SideA, role(Role::SideA), a),
+            LinePart::Right => ("B", Role::SideB, role(Role::SideB), b),
+            LinePart::Both | LinePart::Fold(_) => (" ", Role::Muted, role(Role::Muted), a),
         };
-        let marked = if is_first_difference && (part == LinePart::Left || kind == RowKind::OnlyRight) {
-            Role::Warning
-        } else {
-            role
-        };
+        // The mark is beside the letter, which keeps the colour of its side.
+        let is_marked = is_first_difference && (part != LinePart::Right || kind == RowKind::OnlyRight);
+        let mark = if is_marked { glyphs.proposal } else { " " };
         return vec![
-            (marked, format!("{sign} ")),
-            (role, truncate(&text, layout.side_columns, glyphs.ellipsis)),
+            (sign_role, sign.to_owned()),
+            (Role::Warning, mark.to_owned()),
+            (text_role, truncate(&text, layout.side_columns, glyphs.ellipsis)),
         ];
     }
     let sign = match kind {

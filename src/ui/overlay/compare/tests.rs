@@ -7,6 +7,7 @@ use crate::ui::compare::{compare_episodes, load_prior_differences};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
+use crate::ui::theme::Theme;
 use crate::ui::types::{EpisodeRef, WorkProgress};
 use serde_json::{Value, json};
 
@@ -393,4 +394,22 @@ fn the_preview_uses_all_rows_and_marks_what_it_cuts() {
         assert!(h < 36 || shown.contains("word28"), "{w}x{h}: {shown}");
         assert!(h < 60 || shown.contains("word40"), "{w}x{h}: {shown}");
     }
+}
+
+/// Regression: in one column, the letter of the first difference had the colour of warnings, which looks like that of the other side.
+#[test]
+fn the_letters_of_both_sides_keep_their_colours() {
+    let mut stage = open_comparison(60, 16);
+    // In this theme a selected row keeps the colours of its texts.
+    stage.theme = Theme::parse("dark", Theme::shipped_source("dark").unwrap(), &|_| None).0;
+    let buffer = stage.draw();
+    let letters = |letter: &str| {
+        let rows = (0..16).filter(|y| buffer[(2, *y)].symbol() == letter);
+        rows.map(|y| buffer[(2, y)].fg).collect::<Vec<_>>()
+    };
+    let (a, b) = (letters("A"), letters("B"));
+    assert!(a.len() > 1 && a.iter().all(|colour| *colour == a[0]), "{a:?}");
+    assert!(b.len() > 1 && b.iter().all(|colour| *colour == b[0]), "{b:?}");
+    assert_ne!(a[0], b[0]);
+    assert!((0..16).any(|y| buffer[(3, y)].symbol() == "▸"), "{}", screen_text(&buffer));
 }
