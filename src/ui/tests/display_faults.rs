@@ -498,3 +498,19 @@ fn a_hint_that_does_not_fit_beside_a_proposal_is_left_out() {
         assert!(row.trim_end().ends_with(hints), "{shown}");
     }
 }
+
+/// The keys for which the edge of a box has no room stood in the last row of the screen, below other panes.
+#[test]
+fn the_keys_of_a_box_stand_in_its_frame() {
+    for (width, height) in [(60, 16), (80, 24)] {
+        let mut stage = TestScreen::new(sample_session(), width, height);
+        stage.press("a");
+        let shown = screen_text(&stage.draw());
+        let rows: Vec<&str> = shown.lines().collect();
+        assert!(
+            rows.iter().any(|row| row.contains("New lesson") && row.contains("Tab next field")),
+            "{shown}"
+        );
+        assert_eq!(rows.get(usize::from(height) - 1).map_or("", |row| row.trim()), "", "{shown}");
+    }
+}

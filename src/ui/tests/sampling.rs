@@ -213,11 +213,11 @@ fn the_live_position_is_worded_the_same_everywhere() {
 
 /// Regression: at 60 columns half of the keys didn't fit on the lower edge, and nothing showed that there were more.
 #[test]
-fn keys_that_do_not_fit_move_to_the_footer() {
+fn keys_that_do_not_fit_on_the_lower_edge_move_to_the_upper_one() {
     let mut stage = TestScreen::new(sample_session(), 60, 16);
     stage.press("B");
     let shown = screen_text(&stage.draw());
-    for key in ["r name", "n note", "D compare", "a archive", "A all", "esc close"] {
+    for key in ["r name", "n note", "D compare", "a archive", "esc close"] {
         assert!(shown.to_lowercase().contains(&key.to_lowercase()), "{key}\n{shown}");
     }
 }

@@ -90,17 +90,11 @@ impl Window<'_> {
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
-        self.draw_frame(keys, context, (area, screen), canvas);
+        self.draw_frame(keys, context, area, canvas);
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn draw_frame(
-        &self,
-        keys: PresentKeys<'_>,
-        context: &Context<'_>,
-        (area, screen): (Rect, Rect),
-        canvas: &mut Canvas<'_>,
-    ) {
+    fn draw_frame(&self, keys: PresentKeys<'_>, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let frame = Block::bordered()
             .border_set(canvas.glyphs.border_set())
             .border_style(canvas.style(Role::FrameOverlay));
@@ -111,18 +105,19 @@ impl Window<'_> {
         if context.is_covered {
             return;
         }
-        let bottom = area.bottom() - 1;
-        let edge = Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 };
-        self.draw_keys(keys, context, (edge, screen), canvas);
+        let edge = Rect { x: area.x + 1, width: area.width - 2, height: 1, ..area };
+        let titled = (width(&title) as u16 + 1).min(edge.width);
+        let above = Rect { x: edge.x + titled, width: edge.width - titled, ..edge };
+        self.draw_keys(keys, context, (above, Rect { y: area.bottom() - 1, ..edge }), canvas);
     }
 
-    /// Draws the key hints into the window's lower edge: always the closing key at the right, the others as far as they fit, and
-    /// the rest in the last row of `screen` if that is empty.
+    /// Draws the key hints into the window's lower edge: always the closing key at the right, the others as far as they fit. Those
+    /// that don't fit are in the upper edge, beside the title, if there is room.
     fn draw_keys(
         &self,
         keys: PresentKeys<'_>,
         context: &Context<'_>,
-        (edge, screen): (Rect, Rect),
+        (above, edge): (Rect, Rect),
         canvas: &mut Canvas<'_>,
     ) {
         let mut hints = context.keymap.key_hints(self.mode);
@@ -134,36 +129,32 @@ impl Window<'_> {
         let wide = |h: &KeyHint<'_>| (width(&h.key) + width(h.label) + 4) as u16;
         let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
         let mut right = edge.right();
-        let mut put = |x: u16, hint: &KeyHint<'_>| {
-            let x =
-                x + canvas.put(x, edge.y, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
-            x + canvas.put(x, edge.y, wide(hint), &format!("{} ", hint.label), canvas.style(Role::Muted))
+        let mut put = |x: u16, y: u16, hint: &KeyHint<'_>| {
+            let x = x + canvas.put(x, y, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
+            x + canvas.put(x, y, wide(hint), &format!("{} ", hint.label), canvas.style(Role::Muted))
         };
         if let Some(hint) = closing.first().filter(|h| wide(h) <= edge.width) {
             right = edge.right() - wide(hint);
-            put(right, hint);
+            put(right, edge.y, hint);
         }
         let mut x = edge.x + 1;
         let mut left = others.iter().peekable();
         while let Some(hint) = left.next_if(|h| x + wide(h) <= right) {
-            x = put(x, hint) + 1;
+            x = put(x, edge.y, hint) + 1;
         }
-        let footer = screen.bottom().saturating_sub(1);
-        let free = |canvas: &Canvas<'_>| {
-            let mut cells = (screen.left()..screen.right()).filter_map(|x| canvas.buffer.cell((x, footer)));
-            cells.all(|cell| cell.symbol() == " ")
-        };
-        // On stage that row shows the pressed keys.
-        if left.peek().is_none() || context.frame.for_audience || edge.y >= footer || !free(canvas) {
+        // An audience needs no rare keys.
+        if context.frame.for_audience {
             return;
         }
-        let mut x = screen.x;
-        for hint in left {
-            if x + wide(hint) > screen.right() {
-                break;
-            }
-            x += canvas.put(x, footer, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
-            x += canvas.put(x, footer, wide(hint), &format!("{} ", hint.label), canvas.style(Role::Muted));
+        let mut room = above.width.saturating_sub(1);
+        let fitting = left.map_while(|hint| {
+            room = room.checked_sub(wide(hint) + 1)?;
+            Some(hint)
+        });
+        let fitting: Vec<_> = fitting.collect();
+        let mut x = above.right() - fitting.iter().map(|hint| wide(hint) + 1).sum::<u16>();
+        for hint in fitting {
+            x = put(x, above.y, hint) + 1;
         }
     }
 }
