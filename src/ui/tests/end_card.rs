@@ -2,7 +2,9 @@
 
 use super::overlays::lost_episode;
 use super::{TestScreen, screen_text};
-use crate::domain::{BranchId, DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, Task, Usage};
+use crate::domain::{
+    BranchId, CallId, DecidedBy, EndReason, Job, LessonOrigin, LessonText, ReflectionKind, Task, Usage,
+};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
 use crate::ui::keymap::{Keymap, Mode};
@@ -376,4 +378,29 @@ fn the_key_of_the_last_progress_says_that_it_is_on_the_screen() {
         let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
         assert!(notice.starts_with(words), "{notice}");
     }
+}
+
+/// Regression: between two attempts the first row said how the last one had ended as if that were the run's state.
+#[test]
+fn between_two_attempts_the_first_row_says_what_follows() {
+    let first_row = |f: Fixture| {
+        let shown = screen_text(&TestScreen::new(f, 80, 24).draw());
+        shown.lines().next().unwrap().to_owned()
+    };
+    let dora = || {
+        let mut f = crate::ui::fixture::dora();
+        f.execute("look", crate::domain::DecidedBy::Actor, "A room.", 0.0, serde_json::Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
+        f
+    };
+    assert!(first_row(dora()).ends_with("NEXT ATTEMPT · lost"), "{}", first_row(dora()));
+    assert!(first_row(lost_trials(1)).ends_with("NEXT TRIAL · lost"), "{}", first_row(lost_trials(1)));
+    let mut searching = dora();
+    let job = Job { name: "dora.next_points".to_owned(), inputs: serde_json::Value::Null };
+    searching
+        .write(Cause::Policy, Event::ComputeRequested { call: CallId(900), job: std::sync::Arc::new(job) });
+    assert!(first_row(searching).ends_with("COMPUTING 0 s · lost"));
+    let mut over = dora();
+    over.write(Cause::Policy, Event::RunEnded);
+    assert!(first_row(over).ends_with("ENDED · step limit"));
 }

@@ -33,7 +33,7 @@ fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
         (from..to).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>().trim_end().to_owned()
     };
     let first = cells(0, 0, buffer.area.width);
-    let modes = ["PAST", "PAUSED", "ENDED", "WON", "THINKING", "REFLECTING"];
+    let modes = ["PAST", "PAUSED", "ENDED", "WON", "NEXT", "THINKING", "REFLECTING"];
     let end = modes.iter().filter_map(|m| first.find(m)).min().unwrap_or(first.len());
     // A narrow row cuts the goal where the mode needs room.
     let from = if buffer.area.width < 200 { first.find(['▮', '▯']).unwrap_or(0) } else { 0 };

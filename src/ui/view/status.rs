@@ -1,8 +1,8 @@
 //! The status row at the top: goal, progress, step counter and mode.
 
-use crate::catalog::short_goal;
+use crate::catalog::{short_goal, what_follows};
 use crate::domain::common_settings::CONTEXT_TOKENS;
-use crate::domain::{Autonomy, ModelRole, Step, format_price};
+use crate::domain::{Autonomy, EpisodeSummary, ModelRole, Step, format_price};
 use crate::engine::{Effect, RunStatus, State};
 use crate::provider::Phase;
 use crate::text::{truncate, width};
@@ -113,9 +113,15 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
 /// Returns how the episode ended that is shown up to its end, for an audience.
 fn ended_label(context: &Context<'_>) -> Option<(String, Role)> {
     let outcome = context.displayed_state().episode.as_ref()?.outcome.as_ref()?;
-    let verdict = outcome.verdict();
-    let word = verdict.split_once(" (").map_or(verdict.as_str(), |(word, _)| word);
-    Some((word.to_uppercase(), if outcome.won { Role::Good } else { Role::Warning }))
+    let role = if outcome.won { Role::Good } else { Role::Warning };
+    Some((outcome_word(outcome).to_uppercase(), role))
+}
+
+/// Returns an episode's verdict without the reason.
+fn outcome_word(outcome: &EpisodeSummary) -> String {
+    let mut verdict = outcome.verdict();
+    verdict.truncate(verdict.find(" (").unwrap_or(verdict.len()));
+    verdict
 }
 
 /// Returns how far the running measurement is: `measuring 57 of 400 pairs`.
@@ -204,7 +210,7 @@ fn step_counter(state: &State, narrow: bool) -> String {
 }
 
 /// Returns whether all that is in flight are calls of an actor that is no model: it answers at once and doesn't think.
-fn is_asking_rules(context: &Context<'_>) -> bool {
+pub(super) fn is_asking_rules(context: &Context<'_>) -> bool {
     let state = &context.frame.head;
     !is_model(context, ModelRole::Actor)
         && state.is_asking(ModelRole::Actor)
@@ -262,11 +268,14 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         && state.calls.is_empty()
         && !state.awaits_mentor_or_job()
     {
-        return if outcome.won {
-            ("WON".to_owned(), Role::Good)
-        } else {
-            (format!("ENDED {dot} {}", outcome.describe_end()), Role::Warning)
+        let role = if outcome.won { Role::Good } else { Role::Warning };
+        // Between two attempts the run goes on; how the last one ended isn't its state.
+        let label = match what_follows(state) {
+            Some(next) => format!("{} {dot} {}", next.to_uppercase(), outcome_word(outcome)),
+            None if outcome.won => "WON".to_owned(),
+            None => format!("ENDED {dot} {}", outcome.describe_end()),
         };
+        return (label, role);
     }
     if context.is_thinking() && !is_asking_rules(context) {
         let live = &context.frame.live;
@@ -289,7 +298,10 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
             _ if state.is_computing() => "COMPUTING",
             _ => "REFLECTING",
         };
-        return (format!("{word} {seconds} s"), Role::ModeThinking);
+        // What is asked or computed after an attempt, the next one waits for.
+        let ended = state.episode.as_ref().and_then(|episode| episode.outcome.as_ref());
+        let ended = ended.map_or_else(String::new, |outcome| format!(" {dot} {}", outcome_word(outcome)));
+        return (format!("{word} {seconds} s{ended}"), Role::ModeThinking);
     }
     let env_seconds = context.env_work_seconds();
     if context.is_restoring_environment() {
