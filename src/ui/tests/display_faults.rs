@@ -514,3 +514,31 @@ fn the_keys_of_a_box_stand_in_its_frame() {
         assert_eq!(rows.get(usize::from(height) - 1).map_or("", |row| row.trim()), "", "{shown}");
     }
 }
+
+/// Space was said to run or pause while a call was under way, after which it does so.
+#[test]
+fn the_hint_of_space_says_what_it_does_while_a_call_is_under_way() {
+    let hint = |edit: &dyn Fn(&mut Fixture)| {
+        let mut fixture = Fixture::new();
+        let mut spec = (**fixture.state.run.as_ref().unwrap()).clone();
+        "openai:small".clone_into(&mut spec.actor);
+        fixture.write(crate::engine::Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+        fixture.begin_episode();
+        edit(&mut fixture);
+        let shown = screen_text(&TestScreen::new(fixture, 80, 24).draw());
+        let last = shown.lines().last().unwrap().to_owned();
+        last.split("  ").find_map(|hint| hint.trim().strip_prefix("Space ")).map(str::to_owned)
+    };
+    let asks = |fixture: &mut Fixture| {
+        fixture.write(crate::engine::Cause::Person, Event::Resumed);
+        fixture.send_prompt();
+    };
+    assert_eq!(hint(&asks).as_deref(), Some("pause after the call"));
+    let pauses = |fixture: &mut Fixture| {
+        asks(fixture);
+        fixture.write(crate::engine::Cause::Person, Event::PauseRequested);
+    };
+    assert_eq!(hint(&pauses).as_deref(), Some("keep running"));
+    assert_eq!(hint(&|fixture| _ = fixture.send_prompt()).as_deref(), Some("keep running"));
+    assert_eq!(hint(&|_| {}).as_deref(), Some("run"));
+}

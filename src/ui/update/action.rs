@@ -83,7 +83,7 @@ fn run_present_action(
             );
             Vec::new()
         }
-        // A single step under way stops by itself: while it works, the footer and this key say "run".
+        // A single step under way stops by itself, unless this key keeps it running.
         Action::PauseRun => send(match state.run_status {
             RunStatus::Running => Command::Pause,
             RunStatus::Pausing | RunStatus::Paused => Command::Run,

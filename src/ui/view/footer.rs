@@ -11,6 +11,7 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
 use crate::ui::theme::Role;
 use crate::ui::types::{Focus, WorkKind};
+use crate::ui::view::status::is_asking_rules;
 use ratatui::layout::Rect;
 
 /// Draws the footer.
@@ -203,6 +204,21 @@ fn key_pair(first: Action, second: Action, text: &'static str) -> FooterHint {
     FooterHint { first, second: Some(second), text }
 }
 
+/// Returns what pausing does now. A call or a job that is under way ends first; the rules answer at once.
+fn pause_label(context: &Context<'_>) -> &'static str {
+    let head = &context.frame.head;
+    let waits = context.is_thinking() && !is_asking_rules(context);
+    match head.run_status {
+        RunStatus::Running if waits && head.is_computing() => "pause after the job",
+        RunStatus::Running if waits => "pause after the call",
+        RunStatus::Running => "pause",
+        // The run pauses after what is under way.
+        RunStatus::Pausing => "keep running",
+        RunStatus::Paused if waits => "keep running",
+        RunStatus::Paused => "run",
+    }
+}
+
 fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
     let head = &context.frame.head;
     let time = key_pair(Action::Back, Action::Forward, "back/forward");
@@ -248,10 +264,9 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             single_key(Action::Prompt, "prompt"),
         ]);
     } else if has_ended && context.is_thinking() {
-        let pause = if head.run_status == RunStatus::Running { "pause" } else { "run" };
         pairs.extend([
             single_key(Action::Cancel, "cancel"),
-            single_key(Action::PauseRun, pause),
+            single_key(Action::PauseRun, pause_label(context)),
             single_key(Action::AddLesson, "lesson"),
             single_key(Action::Prompt, "prompt"),
             time,
@@ -301,10 +316,7 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         pairs.extend([time, single_key(Action::NextPane, "panes")]);
     } else {
         let running = context.frame.head.run_status == RunStatus::Running;
-        pairs.extend([
-            single_key(Action::Step, "step"),
-            single_key(Action::PauseRun, if running { "pause" } else { "run" }),
-        ]);
+        pairs.extend([single_key(Action::Step, "step"), single_key(Action::PauseRun, pause_label(context))]);
         if running && !is_paced_by_model(context) {
             pairs.push(key_pair(Action::Faster, Action::Slower, "speed"));
         }
