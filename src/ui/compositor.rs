@@ -19,8 +19,7 @@ use crate::ui::stage::hide_private_cells;
 use crate::ui::types::WorkKind;
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Position, Rect};
+use ratatui::buffer::Buffer;
 use std::time::Instant;
 
 /// How often something is loaded for one request: the state at a position, what the overlay there needs, and the events
@@ -40,38 +39,6 @@ pub struct Compositor {
 /// Returns whether an action falls through all overlays: stopping and pausing must work whatever is open.
 fn is_global(action: Action) -> bool {
     matches!(action, Action::Cancel | Action::PauseRun | Action::Suspend | Action::Redraw)
-}
-
-/// What no cell shows: it marks those that an overlay hasn't drawn.
-const UNDRAWN: &str = "\u{e000}";
-
-/// Marks the rows of a demo's caption, which are above the footer, and returns what they showed.
-fn mark_caption(footer: Rect, rows: u16, buffer: &mut Buffer) -> Vec<(Position, Cell)> {
-    let rows = rows.min(footer.y);
-    let area = Rect { y: footer.y - rows, height: rows, ..footer };
-    let mark = |at: Position| {
-        let cell = buffer.cell_mut(at)?;
-        let before = cell.clone();
-        cell.set_symbol(UNDRAWN);
-        Some((at, before))
-    };
-    area.positions().filter_map(mark).collect()
-}
-
-/// Restores a caption below an overlay, or clears what is left of it if the overlay covers a part.
-fn restore_caption(caption: Vec<(Position, Cell)>, canvas: &mut Canvas<'_>) {
-    let is_undrawn = |cell: Option<&Cell>| cell.is_some_and(|cell| cell.symbol() == UNDRAWN);
-    let is_covered = caption.iter().any(|(at, _)| !is_undrawn(canvas.buffer.cell(*at)));
-    for (at, before) in caption {
-        if !is_undrawn(canvas.buffer.cell(at)) {
-            continue;
-        }
-        if is_covered {
-            canvas.clear(Rect { x: at.x, y: at.y, width: 1, height: 1 });
-        } else if let Some(cell) = canvas.buffer.cell_mut(at) {
-            *cell = before;
-        }
-    }
 }
 
 /// Returns whether the last episode has ended, so that asking again plays its task again.
@@ -250,27 +217,20 @@ impl Compositor {
         buffer: &mut Buffer,
     ) -> Vec<PastPart> {
         let screen = view::overlay_area(model, context, buffer.area);
-        // A dialog at the bottom leaves a demo's caption readable.
-        let caption_rows = view::caption_rows(model, buffer.area);
-        let above_caption =
-            Rect { height: screen.height.min(buffer.area.height.saturating_sub(caption_rows)), ..screen };
         let drawn: Vec<_> = self.drawn_overlays().collect();
-        let covered = drawn.iter().map(|o| o.rows_covered(context, above_caption)).max().unwrap_or(0);
-        let covered = if covered > 0 { covered + buffer.area.height - above_caption.height } else { 0 };
+        let covered = drawn.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
+        let covered = if covered > 0 { covered + buffer.area.height - screen.height } else { 0 };
         view::draw(model, context, covered, cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
         if let Some(still) = registry::still(model, context).filter(|_| self.overlays.is_empty()) {
-            still.draw(context, above_caption, &mut canvas);
+            still.draw(context, screen, &mut canvas);
         }
         for (place, overlay) in drawn.iter().enumerate() {
             let context = &Context { is_covered: place + 1 < drawn.len(), ..*context };
             if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
                 canvas.clear(cache.layout.footer);
             }
-            let is_at_bottom = overlay.rows_covered(context, above_caption) > 0;
-            let caption = mark_caption(cache.layout.footer, caption_rows, canvas.buffer);
-            overlay.draw(context, if is_at_bottom { above_caption } else { screen }, &mut canvas);
-            restore_caption(caption, &mut canvas);
+            overlay.draw(context, screen, &mut canvas);
         }
         if !self.overlays.is_empty() {
             view::draw_footer_above_overlays(model, context, cache.layout.footer, &mut canvas);

@@ -30,24 +30,29 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rows::PaneContent;
 
-/// Returns how many rows above the last one a demo's caption takes; dialogs at the bottom leave them free.
-pub fn caption_rows(model: &Model, screen: Rect) -> u16 {
-    if model.stage_mode { stage::caption_rows(model, screen) } else { caption::rows_needed(model, screen) }
+/// Returns the part of the screen that dialogs may cover, its last row for the footer included: an audience also sees which keys
+/// are pressed in a dialog, and the margins stay free. Messages of several rows and a demo's caption stay readable.
+pub fn overlay_area(model: &Model, context: &Context<'_>, screen: Rect) -> Rect {
+    if !model.stage_mode {
+        let taken = message_rows(model, context, screen) + caption::rows_needed(model, screen);
+        return Rect { height: screen.height.saturating_sub(taken), ..screen };
+    }
+    let area = Rect { height: screen.height - gap_rows(screen), ..content_area(screen) };
+    let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+    let keys = stage::pressed_key_columns(model, context.glyphs, row);
+    let above = footer::notice_rows(model, context, Rect { width: row.width.saturating_sub(keys), ..row });
+    let above_caption = screen.height - stage::caption_rows(model, screen);
+    Rect { height: (area.height - above).min(above_caption), ..area }
 }
 
-/// Returns the part of the screen that dialogs may cover, its last row for the footer included: an audience also sees which keys
-/// are pressed in a dialog, and the margins stay free. A message of several rows covers no row of a dialog.
-pub fn overlay_area(model: &Model, context: &Context<'_>, screen: Rect) -> Rect {
-    let area = if model.stage_mode {
-        Rect { height: screen.height - gap_rows(screen), ..content_area(screen) }
-    } else {
-        screen
-    };
-    let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
-    let keys = if model.stage_mode { stage::pressed_key_columns(model, context.glyphs, row) } else { 0 };
-    let above = footer::notice_rows(model, context, Rect { width: row.width.saturating_sub(keys), ..row });
-    Rect { height: area.height - above, ..area }
+/// Returns how many rows above the last one a message takes.
+fn message_rows(model: &Model, context: &Context<'_>, screen: Rect) -> u16 {
+    let row = Rect { y: screen.bottom().saturating_sub(1), height: screen.height.min(1), ..screen };
+    footer::notice_rows(model, context, row)
 }
+
+/// The fewest rows of a screen whose panes end above a message of several rows; on a smaller one it covers them.
+const MIN_ROWS_BESIDE_MESSAGE: u16 = 12;
 
 /// Draws what the footer says while a dialog is open: a message of several rows, which covers what the dialog drew there, and in
 /// stage mode the pressed keys. The other keys don't apply.
@@ -73,11 +78,14 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
         return stage::draw(model, context, covered, cache, &mut canvas);
     }
     let caption_rows = caption::rows_needed(model, screen);
-    let lanes = lanes::wanted_rows(context);
-    let lay_out = |world: u16| {
-        let area = Rect { height: screen.height - caption_rows, ..screen };
-        compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context))
+    let message_rows = match screen.height {
+        MIN_ROWS_BESIDE_MESSAGE.. => message_rows(model, context, screen),
+        _ => 0,
     };
+    let area = Rect { height: screen.height - caption_rows - message_rows, ..screen };
+    let lanes = lanes::wanted_rows(context);
+    let lay_out =
+        |world: u16| compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context));
     let mut layout = lay_out(0);
     if let Some(rows) = world::rows_of_cut_picture(model, context, &layout, cache) {
         layout = lay_out(rows);
@@ -91,7 +99,7 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
         draw_pane(model, context, &shrink_above(*area, screen.bottom() - covered), cache, &mut canvas);
     }
     let caption_area = Rect { height: caption_rows, ..layout.footer };
-    layout.footer.y += caption_rows;
+    layout.footer.y += caption_rows + message_rows;
     caption::draw(model, context, caption_area, &mut canvas);
     footer::draw(model, context, layout.footer, &mut canvas);
     cache.layout = layout;

@@ -6,6 +6,7 @@ use crate::driver::{Health, LiveCall};
 use crate::engine::{Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::keymap::Action;
+use crate::ui::layout::Pane;
 use crate::ui::model::Severity;
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::theme::{Role, Theme};
@@ -541,4 +542,28 @@ fn the_hint_of_space_says_what_it_does_while_a_call_is_under_way() {
     assert_eq!(hint(&pauses).as_deref(), Some("keep running"));
     assert_eq!(hint(&|fixture| _ = fixture.send_prompt()).as_deref(), Some("keep running"));
     assert_eq!(hint(&|_| {}).as_deref(), Some("run"));
+}
+
+/// On a small screen, a message of two rows covered the timeline, and one of more the lessons.
+#[test]
+fn a_message_of_several_rows_covers_no_pane() {
+    for (width, height) in [(60, 16), (80, 24), (120, 36)] {
+        let mut stage = TestScreen::new(sample_session(), width, height);
+        stage.draw();
+        let rows = |stage: &TestScreen| {
+            let areas = stage.cache.layout.areas.iter();
+            areas.filter(|area| area.pane != Pane::Story).map(|area| area.body.height).collect::<Vec<_>>()
+        };
+        let before = rows(&stage);
+        let text = "a long message of which every word counts, ".repeat(if width == 60 { 3 } else { 4 });
+        stage.model.show_notice(text.trim_end(), Severity::Info, stage.now);
+        let shown = screen_text(&stage.draw());
+        let message = shown.lines().filter(|line| line.contains("every word counts")).count();
+        assert!(message > 1 && shown.trim_end().ends_with("counts,"), "{shown}");
+        let bottom = stage.cache.layout.areas.iter().map(|area| area.body.bottom()).max();
+        assert!(bottom.is_some_and(|bottom| bottom <= height - message as u16), "{message}: {shown}");
+        if width == 60 {
+            assert_eq!(rows(&stage), before, "{shown}");
+        }
+    }
 }
