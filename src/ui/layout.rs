@@ -163,9 +163,18 @@ const fn time_rows(height: u16) -> u16 {
     }
 }
 
+/// Returns the columns of the lanes that are stacked in an area; 0 if only one is shown.
+pub fn stacked_lane_columns(area: Rect, arrangement: Arrangement) -> u16 {
+    match arrangement {
+        Arrangement::OneColumn => 0,
+        Arrangement::TwoColumns => (area.width * 2 / 5).clamp(30.min(area.width / 2), 64),
+        Arrangement::ThreeColumns => area.width * 3 / 10,
+    }
+}
+
 fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16, &[LaneRows])) {
     let (area, time) = cut_bottom(area, time_rows(area.height));
-    let right_width = (area.width * 2 / 5).clamp(30.min(area.width / 2), 64);
+    let right_width = stacked_lane_columns(area, Arrangement::TwoColumns);
     let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
     plan.push_pane(Pane::Story, left, true);
@@ -185,7 +194,7 @@ fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16
 
 fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let (area, time) = cut_bottom(area, time_rows(area.height));
-    let side = area.width * 3 / 10;
+    let side = stacked_lane_columns(area, Arrangement::ThreeColumns);
     let (left, line, rest) = split_with_divider(area, side);
     plan.push_divider(line);
     let right_width = side.min(rest.width);
@@ -210,8 +219,10 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let lanes = if lanes.is_empty() { &only } else { lanes };
     let count = lanes.len() as u16;
     let least = MIN_LANE_ROWS.min(area.height / count);
-    let mut rows = vec![least; lanes.len()];
-    let mut spare = area.height - least * count;
+    // What has one row needs no empty one beside lanes that are cut.
+    let kept_rows = |lane: &LaneRows| least.min(lane.wanted.saturating_add(1).max(2));
+    let mut rows: Vec<u16> = lanes.iter().map(kept_rows).collect();
+    let mut spare = area.height - rows.iter().sum::<u16>();
     let kept: u16 = lanes.iter().fold(0, |sum, lane| sum.saturating_add(lane.least.max(MIN_LANE_ROWS)));
     let is_for_all = kept <= area.height && lanes.iter().all(|lane| lane.least > MIN_LANE_ROWS);
     for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.least > MIN_LANE_ROWS).rev() {

@@ -20,7 +20,7 @@ use crate::domain::{Autonomy, RoleSource};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
-use crate::ui::layout::{FIRST_LANE, Pane, PaneArea, compute_layout};
+use crate::ui::layout::{FIRST_LANE, Pane, PaneArea, compute_layout, stacked_lane_columns};
 use crate::ui::model::Model;
 use crate::ui::stage::{content_area, gap_rows};
 use crate::ui::theme::Role;
@@ -83,7 +83,8 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
         _ => 0,
     };
     let area = Rect { height: screen.height - caption_rows - message_rows, ..screen };
-    let lanes = lanes::wanted_rows(context);
+    let columns = stacked_lane_columns(area, model.arrangement());
+    let lanes = lanes::wanted_rows(context, Rect { width: columns, ..area });
     let lay_out =
         |world: u16| compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context));
     let mut layout = lay_out(0);

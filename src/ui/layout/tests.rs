@@ -38,7 +38,8 @@ proptest! {
         let count = lanes.len() as u16;
         if height >= 3 * count + 2 * (least - 3) {
             prop_assert!(rows(plan.areas.last().unwrap()) >= least);
-            prop_assert!(plan.areas.iter().all(|area| rows(area) >= 3));
+            let needed = lanes.iter().map(|lane| (lane.wanted + 1).clamp(2, 3));
+            prop_assert!(plan.areas.iter().zip(needed).all(|(area, needed)| rows(area) >= needed));
         }
     }
 

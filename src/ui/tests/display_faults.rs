@@ -567,3 +567,24 @@ fn a_message_of_several_rows_covers_no_pane() {
         }
     }
 }
+
+/// The rows were divided by the number of lessons: a lane of long ones was cut beside empty rows of another one.
+#[test]
+fn stacked_lanes_share_the_rows_by_what_wraps_in_their_width() {
+    let long = "look at every surface of the room before anything is opened, then ".repeat(3);
+    for (width, height) in [(120, 36), (160, 36), (104, 36)] {
+        let mut fixture = Fixture::new();
+        fixture.begin_episode();
+        let mut add = |kind, text: &str| {
+            fixture.add_lesson(kind, LessonText::plain(text), LessonOrigin::Symbolic);
+        };
+        for n in 1..=6 {
+            add(ReflectionKind::Abstract, &format!("Short lesson {n}."));
+        }
+        add(ReflectionKind::Progress, &format!("First {long}say end."));
+        let mut stage = TestScreen::new(fixture, width, height);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("say end."), "{shown}");
+        assert!((1..=6).all(|n| shown.contains(&format!("Short lesson {n}."))), "{shown}");
+    }
+}

@@ -89,8 +89,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     let list = Rect { height: body.height - curve_rows, ..body };
     let rows = visible_rows(context, lane, picked, list);
     if rows.is_empty() && writing.is_empty() && body.height > 0 {
-        let text = trial_status::empty_lane_text(state, lane);
-        let lines = wrap(&text, usize::from(body.width).saturating_sub(8).max(4));
+        let lines = empty_lane_lines(state, lane, body.width);
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
             canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Muted));
         }
@@ -145,26 +144,59 @@ fn digits(state: &State) -> usize {
 /// The rows of a lesson of which the method knows something: its text, and what is known.
 const NOTED_ROWS: u16 = 3;
 
-/// Returns for each lane the rows that its lessons could use: two for each text, since most need as many. Of records the newest
-/// ones matter, and their curve; of lessons with a note the newest and the selected one.
-pub(super) fn wanted_rows(context: &Context<'_>) -> Vec<LaneRows> {
+/// Returns for each lane the rows that its lessons could use in a column of an area; with an empty one, nothing is measured. Of
+/// records the newest ones matter, and their curve; of lessons with a note the newest and the selected one.
+pub(super) fn wanted_rows(context: &Context<'_>, area: Rect) -> Vec<LaneRows> {
     let state = context.displayed_state();
-    let texts = |lesson: &Lesson| if lesson.text().solution.is_some() { 2 } else { 1 };
     let rows = |lane: &Lane| {
-        let wanted = u16::try_from(lane.lessons(state).map(texts).sum::<usize>() * 2).unwrap_or(u16::MAX);
-        if lane.format == LaneFormat::Record && wanted > 0 {
+        let wanted = content_rows(context, lane, area);
+        let newest = lane.lessons(state).next_back();
+        if lane.format == LaneFormat::Record && newest.is_some() {
             let wanted = wanted.min(MAX_RECORD_ROWS) + curve::WANTED_ROWS;
             // Long lanes of advice leave it two records, the curve, and the title.
             return LaneRows { wanted, least: 2 + curve::WANTED_ROWS + 1 };
         }
-        let newest = if lane.format == LaneFormat::Plain { lane.lessons(state).next_back() } else { None };
+        let newest = newest.filter(|_| lane.format == LaneFormat::Plain);
         if newest.is_some_and(|newest| lesson_note(state, newest).is_some()) {
             let kept = NOTED_ROWS * if lane.lessons(state).nth(1).is_some() { 2 } else { 1 };
-            return LaneRows { wanted: wanted.saturating_add(2), least: kept + 1 };
+            return LaneRows { wanted, least: kept + 1 };
         }
         LaneRows::wanting(wanted)
     };
     context.lanes().iter().map(rows).collect()
+}
+
+/// Returns how many rows of an area show all that a lane has, at most its height.
+fn content_rows(context: &Context<'_>, lane: &Lane, area: Rect) -> u16 {
+    if area.is_empty() {
+        return 0;
+    }
+    let state = context.displayed_state();
+    let lessons = lane.newest_first(state);
+    if lessons.is_empty() {
+        return empty_lane_lines(state, lane, area.width).len() as u16;
+    }
+    let (height, digits) = (usize::from(area.height), digits(state));
+    let longest = longest_lesson(lane, area);
+    let mut rows = usize::from(repeated_advice(state, lane).is_some());
+    for lesson in lessons {
+        if rows >= height {
+            break;
+        }
+        rows += lesson::lesson_rows(lesson, context, lane.format, area.width, digits, longest).len();
+    }
+    rows.min(height) as u16
+}
+
+/// Returns the most lines of a lesson: the text is bounded; a plan has as many rows as fit.
+fn longest_lesson(lane: &Lane, area: Rect) -> usize {
+    if lane.format == LaneFormat::Actions { usize::from(area.height).max(1) } else { MAX_TEXT_LINES }
+}
+
+/// Returns why a lane is empty, in lines.
+fn empty_lane_lines(state: &State, lane: &Lane, columns: u16) -> Vec<String> {
+    let text = trial_status::empty_lane_text(state, lane);
+    wrap(&text, usize::from(columns).saturating_sub(8).max(4))
 }
 
 /// Draws marks at the right edge if there are lessons above or below the visible rows, or between the newest one and the others.
@@ -280,8 +312,7 @@ fn visible_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: R
         LaneFormat::Record => 1,
         _ => lesson::noted_lines(lesson, context, area.width, digits),
     };
-    // The text of a lesson is bounded; a plan has as many rows as fit.
-    let longest = if lane.format == LaneFormat::Actions { height.max(1) } else { MAX_TEXT_LINES };
+    let longest = longest_lesson(lane, area);
     let most = lines_per_lesson(&lessons, picked, (height, longest), kept, |l, most| rows(l, most).len());
     let lesson_rows = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let place = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
