@@ -115,6 +115,14 @@ pub fn describe_detectable(effect: DetectableEffect) -> Option<String> {
     Some(format!("an effect of {detected:.2} is detected with 80 % probability{smaller}"))
 }
 
+/// Describes a contrast's mean difference with its running interval: `+57 % [41, 70]`. `None` of copies, which have no interval, and of an
+/// outcome without bounds.
+pub fn describe_difference(contrast: &ContrastResult) -> Option<String> {
+    let judged = &contrast.judged;
+    let difference = judged.difference.filter(|_| contrast.fact.is_none())?;
+    Some(format!("{:+} % {}", percent(difference), percent_interval(judged.low, judged.high)))
+}
+
 /// Describes what a contrast shows: `+57 % [41, 70] · 17 : 0 · 30 pairs`.
 pub fn describe_contrast(contrast: &ContrastResult) -> String {
     let judged = &contrast.judged;

@@ -676,6 +676,11 @@ fn on_stage_the_panel_is_readable_from_afar() {
         let shown = screen_text(&screen.draw());
         assert!(shown.contains("undecided: it helps here"), "{width}x{height}: {shown}");
         assert!(height < 36 || shown.contains("a stand-in plays: these numbers say nothing"), "{shown}");
+        // Regression: the difference stood there without its interval, and nowhere at which level it is.
+        assert!(shown.contains("+69 % ["), "{width}x{height}: {shown}");
+        let level =
+            if height < 36 { "alpha 0.025 (97.5 % interval)" } else { "97.5 % interval, alpha 0.025" };
+        assert!(height < 24 || shown.contains(level), "{width}x{height}: {shown}");
         for absent in ["placebo", "frozen:", "by steps"] {
             assert!(!shown.contains(absent), "{absent} at {width}x{height}: {shown}");
         }

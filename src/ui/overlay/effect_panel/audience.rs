@@ -1,14 +1,14 @@
-//! What the measurement of a lesson looks like in stage mode: what it says in one sentence, wins and losses, and one mark a pair,
-//! with room between them. Everything else is for the person who measures.
+//! What the measurement of a lesson looks like in stage mode: what it says in one sentence, wins and losses, the difference with its
+//! interval and their level, and one mark a pair, with room between them. Everything else is for the person who measures.
 
 use super::rows::{
-    arms_in_order, legend, mark_rows, pair_text, panel_role, percent_of, phase_text, preparing_text,
-    retry_text, side_by_side_lines,
+    arms_in_order, legend, level_lines, mark_rows, pair_text, panel_role, percent_of, phase_text,
+    preparing_text, retry_text, side_by_side_lines, verdict_role,
 };
 use super::{EffectPanel, describe_text};
-use crate::domain::{ModelRole, pluralize};
+use crate::domain::{ModelRole, describe_level, pluralize};
 use crate::driver::measure::{EDITED, WITH};
-use crate::report::effect::describe_columns;
+use crate::report::effect::{describe_columns, describe_difference, describe_fact, describe_verdict};
 use crate::text::width;
 use crate::timeline::effect::{Contrast, ContrastResult};
 use crate::ui::effect::EffectColumn;
@@ -49,6 +49,9 @@ pub(super) fn audience_lines(
         let lead = if progress.query.edited.is_some() { "as it is  " } else { "" };
         lines.extend(paragraph((Role::Muted, lead), panel_role(verdict), &sentence, columns));
     }
+    if is_started && let [only] = progress.columns.as_slice() {
+        lines.extend(verdict_lines(only, columns));
+    }
     if !progress.is_finished() {
         lines.extend(paragraph((Role::Muted, ""), Role::Text, &phase_text(panel, context), columns));
     }
@@ -72,6 +75,10 @@ pub(super) fn audience_lines(
     }
     if is_started {
         lines.push(Vec::new());
+        // With more room, each column has its own.
+        if !is_spaced(height) {
+            lines.extend(level_lines(progress, columns));
+        }
         lines.extend(legend(context, columns));
     }
     if let Some(edited) = &progress.query.edited {
@@ -84,6 +91,21 @@ pub(super) fn audience_lines(
     lines
 }
 
+/// Returns whether a screen has room for empty rows between the parts.
+fn is_spaced(height: u16) -> bool {
+    height >= MIN_SPACED_ROWS
+}
+
+/// Returns what the only column says in one sentence.
+fn verdict_lines(column: &EffectColumn, columns: u16) -> Vec<Line> {
+    let Some(contrast) = column.result.contrasts.first() else { return Vec::new() };
+    let sentence = match &column.result.fact {
+        Some(fact) => describe_fact(fact),
+        None => describe_verdict(contrast),
+    };
+    paragraph((Role::Muted, ""), verdict_role(contrast.judged.verdict), &sentence, columns)
+}
+
 fn column_lines(
     panel: &EffectPanel,
     context: &Context<'_>,
@@ -91,7 +113,7 @@ fn column_lines(
     columns: u16,
     height: u16,
 ) -> Vec<Line> {
-    let is_spaced = height >= MIN_SPACED_ROWS;
+    let is_spaced = is_spaced(height);
     let gap = |lines: &mut Vec<Line>| {
         if is_spaced {
             lines.push(Vec::new());
@@ -121,6 +143,16 @@ fn column_lines(
         let fits = width(&text) + width(&sides) <= usize::from(columns);
         lines.push([(Role::Title, text)].into_iter().chain(fits.then_some((Role::Muted, sides))).collect());
         gap(&mut lines);
+        if let Some(difference) = describe_difference(contrast) {
+            let level = describe_level(1.0 - contrast.alpha, "interval");
+            lines.extend(if is_spaced {
+                let level = format!("{level}, alpha {}", contrast.alpha);
+                paragraph((Role::Title, &format!("{difference}  ")), Role::Muted, &level, columns)
+            } else {
+                paragraph((Role::Muted, ""), Role::Title, &difference, columns)
+            });
+            gap(&mut lines);
+        }
     }
     let is_edited = |contrast: &&ContrastResult| contrast.judged.contrast == Contrast::new(EDITED, WITH);
     let edited = column.result.contrasts.iter().find(is_edited);
@@ -129,7 +161,9 @@ fn column_lines(
         let pairs = pluralize(contrast.judged.pairs, "pair");
         let verdict =
             if contrast.has_claim { contrast.judged.verdict.to_string() } else { "no verdict".to_owned() };
-        let text = format!("{} : {} of {pairs}, {verdict}", counts.first_only, counts.second_only);
+        let difference = describe_difference(contrast).map_or_else(String::new, |text| format!("{text} · "));
+        let text =
+            format!("{difference}{} : {} of {pairs}, {verdict}", counts.first_only, counts.second_only);
         lines.extend(paragraph((Role::Muted, "edited : with  "), Role::Title, &text, columns));
         gap(&mut lines);
     }

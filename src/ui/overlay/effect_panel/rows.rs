@@ -54,17 +54,11 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     for warning in progress.outage.iter().chain(&panel.error) {
         lines.extend(paragraph((Role::Muted, ""), Role::Warning, warning, columns));
     }
-    // A fact has no level.
-    let is_sample = progress.columns.iter().any(|column| column.result.fact.is_none());
-    let is_judged = is_sample && progress.pairs().0 > 0;
-    let level = progress.columns.first().filter(|_| is_judged).map(EffectColumn::plan);
-    if let Some(plan) = level {
-        let each = if progress.columns.len() > 1 { "each column: " } else { "" };
-        let alpha = describe_alpha(plan.alpha, plan.margin);
-        lines.extend(paragraph((Role::Muted, each), Role::Muted, &alpha, columns));
-    }
+    let level = level_lines(progress, columns);
     // A low screen has no row to spare.
-    if level.is_none() || is_side_by_side {
+    let is_apart = level.is_empty() || is_side_by_side;
+    lines.extend(level);
+    if is_apart {
         lines.push(Vec::new());
     }
     if progress.columns.iter().all(|column| column.log.settled_pairs() == 0) {
@@ -149,6 +143,17 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
         lines.extend(legend(context, columns));
     }
     lines
+}
+
+/// Returns the level of the columns' verdicts and intervals; nothing before the first pair, and nothing of facts, which have none.
+pub(super) fn level_lines(progress: &EffectProgress, columns: u16) -> Vec<Line> {
+    let is_sample = progress.columns.iter().any(|column| column.result.fact.is_none());
+    let Some(plan) = progress.columns.first().filter(|_| is_sample && progress.pairs().0 > 0) else {
+        return Vec::new();
+    };
+    let each = if progress.columns.len() > 1 { "each column: " } else { "" };
+    let alpha = describe_alpha(plan.plan().alpha, plan.plan().margin);
+    paragraph((Role::Muted, each), Role::Muted, &alpha, columns)
 }
 
 /// Says what a measurement from the present moment would do differently, and which key makes it; `None` if nothing.
@@ -395,7 +400,7 @@ fn contrast_lines(contrast: &ContrastResult, is_primary: bool, alpha: f64, colum
     lines
 }
 
-fn verdict_role(verdict: Verdict) -> Role {
+pub(super) fn verdict_role(verdict: Verdict) -> Role {
     match verdict {
         Verdict::Helped => Role::Good,
         Verdict::Harmful | Verdict::Inconsistent => Role::Bad,
