@@ -5,8 +5,8 @@ use crate::domain::{
 };
 use crate::text::{escape_markdown, one_line};
 use crate::timeline::effect::{
-    ArmResult, BootstrapInterval, Column, Contrast, ContrastResult, EffectPlan, EffectResult, EffectScope,
-    Exploratory, Outcome, PanelVerdict, StopReason, Verdict,
+    ArmResult, BootstrapInterval, BootstrapKind, Column, Contrast, ContrastResult, EffectPlan, EffectResult,
+    EffectScope, Exploratory, FixedResult, Outcome, PanelVerdict, StopReason, Verdict,
 };
 
 /// From how many pairs without a single win on it is said that nothing can be seen here.
@@ -147,15 +147,21 @@ pub fn describe_contrast(contrast: &ContrastResult) -> String {
 /// Describes the interval of an outcome's mean difference: `+28 % [10, 45]`, `+3.2 steps [1.0, 5.1]` saved, or of tokens how many times
 /// those of the second arm the first one takes: `0.85 times [0.80, 0.91]`.
 fn describe_interval(outcome: Outcome, interval: &BootstrapInterval) -> String {
-    let BootstrapInterval { estimate, low, high, .. } = *interval;
-    match outcome {
+    let BootstrapInterval { estimate, low, high, kind, .. } = *interval;
+    let (mean, range) = match outcome {
         Outcome::Success | Outcome::Progress => {
-            format!("{:+} % {}", percent(estimate), percent_interval(low, high))
+            (format!("{:+} %", percent(estimate)), percent_interval(low, high))
         }
-        Outcome::Steps => format!("{estimate:+.1} steps [{low:.1}, {high:.1}]"),
+        Outcome::Steps => (format!("{estimate:+.1} steps"), format!("[{low:.1}, {high:.1}]")),
         Outcome::Tokens => {
-            format!("{:.2} times [{:.2}, {:.2}]", (-estimate).exp(), (-high).exp(), (-low).exp())
+            let range = format!("[{:.2}, {:.2}]", (-high).exp(), (-low).exp());
+            (format!("{:.2} times", (-estimate).exp()), range)
         }
+    };
+    match kind {
+        BootstrapKind::Point => format!("{mean} (nothing varied)"),
+        BootstrapKind::Percentile => format!("{mean} {range} (plain percentiles)"),
+        BootstrapKind::Bca => format!("{mean} {range}"),
     }
 }
 
@@ -430,14 +436,40 @@ fn title(plan: &EffectPlan) -> String {
     format!("{column}{}, {mode}, {}, actor {}", describe_start(plan), plan.outcome, plan.actor)
 }
 
+/// Says on which condition numbers for a fixed number of pairs are valid; empty if it holds.
+fn fixed_validity(contrast: &ContrastResult) -> String {
+    let FixedResult { is_valid, planned_pairs, .. } = contrast.fixed;
+    if is_valid {
+        return String::new();
+    }
+    format!(" (valid only if {planned_pairs} pairs were fixed in advance)")
+}
+
+/// Describes the outcomes that weren't chosen, which have intervals and no verdict. `None` without pairs, of copies, and where the bootstrap
+/// wasn't computed.
+pub fn describe_other_outcomes(plan: &EffectPlan, contrast: &ContrastResult) -> Option<String> {
+    let others = Outcome::ALL.into_iter().filter(|outcome| *outcome != plan.outcome);
+    let others = others.filter_map(|outcome| {
+        let interval = describe_interval(outcome, contrast.outcomes.get(outcome.name())?);
+        Some(match outcome {
+            Outcome::Success => format!("won {interval}"),
+            Outcome::Progress => format!("progress {interval}"),
+            Outcome::Steps => format!("saved {interval}"),
+            Outcome::Tokens => format!("tokens {interval}"),
+        })
+    });
+    let others: Vec<String> = others.collect();
+    let level = describe_level(contrast.fixed_confidence, "bootstrap intervals");
+    let text = || {
+        let others = others.join(", ");
+        format!("other outcomes, without a verdict: {others} ({level}){}", fixed_validity(contrast))
+    };
+    (!others.is_empty()).then(text)
+}
+
 fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
     let mut lines = Vec::new();
-    let fixed = &contrast.fixed;
-    let validity = if fixed.is_valid {
-        String::new()
-    } else {
-        format!(" (valid only if {} pairs were fixed in advance)", fixed.planned_pairs)
-    };
+    let (fixed, validity) = (&contrast.fixed, fixed_validity(contrast));
     let own = contrast.outcomes.get(plan.outcome.name());
     let level = |interval| describe_level(contrast.fixed_confidence, interval);
     if let Some(newcombe) = fixed.newcombe {
@@ -451,21 +483,7 @@ fn details(plan: &EffectPlan, contrast: &ContrastResult) -> Vec<String> {
         let interval = describe_interval(plan.outcome, interval);
         lines.push(format!("fixed: {interval} ({}){validity}", level("bootstrap interval")));
     }
-    let others = Outcome::ALL.into_iter().filter(|outcome| *outcome != plan.outcome);
-    let others = others.filter_map(|outcome| {
-        let interval = describe_interval(outcome, contrast.outcomes.get(outcome.name())?);
-        Some(match outcome {
-            Outcome::Success => format!("won {interval}"),
-            Outcome::Progress => format!("progress {interval}"),
-            Outcome::Steps => format!("saved {interval}"),
-            Outcome::Tokens => format!("tokens {interval}"),
-        })
-    });
-    let others: Vec<String> = others.collect();
-    if !others.is_empty() {
-        let (level, others) = (level("bootstrap intervals"), others.join(", "));
-        lines.push(format!("other outcomes, without a verdict: {others} ({level}){validity}"));
-    }
+    lines.extend(describe_other_outcomes(plan, contrast));
     let gain = contrast.judged.gain.map_or_else(|| "nothing varied".to_owned(), |gain| format!("{gain:.2}"));
     let alpha = describe_alpha(contrast.alpha, contrast.margin);
     lines.push(format!("{alpha}, pairing gain {gain}"));
@@ -586,7 +604,7 @@ fn short_time(seconds: f64) -> String {
 mod tests {
     use super::*;
     use crate::domain::{AdviceCounts, DeterministicFact};
-    use crate::timeline::effect::{EffectJudged, FixedResult, PairCounts, Totals};
+    use crate::timeline::effect::{EffectJudged, PairCounts, Totals};
     use std::collections::BTreeMap;
 
     #[test]
@@ -804,7 +822,7 @@ mod tests {
             estimate: 0.2,
             low: 0.1,
             high: 0.3,
-            kind: crate::timeline::effect::BootstrapKind::Bca,
+            kind: BootstrapKind::Bca,
             bias: None,
             acceleration: None,
         };
@@ -816,6 +834,11 @@ mod tests {
         );
         assert_eq!(describe_interval(Outcome::Steps, &interval), "+0.2 steps [0.1, 0.3]");
         assert_eq!(describe_interval(Outcome::Success, &interval), "+20 % [10, 30]");
+        // Regression: a mean of equal values had the interval `[0.2, 0.2]`, as if it were certain.
+        let point = BootstrapInterval { kind: BootstrapKind::Point, low: 0.2, high: 0.2, ..interval };
+        assert_eq!(describe_interval(Outcome::Steps, &point), "+0.2 steps (nothing varied)");
+        let plain = BootstrapInterval { kind: BootstrapKind::Percentile, ..interval };
+        assert_eq!(describe_interval(Outcome::Success, &plain), "+20 % [10, 30] (plain percentiles)");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::domain::{
 use crate::driver::Health;
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Command, Event, LessonCommand};
+use crate::report::effect::describe_other_outcomes;
 use crate::timeline::effect::{
     Column, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectLog, EffectPlan,
     EffectRecord, EffectResult, EffectScope, ExtraCalls, Keep, MeasuredLesson, NextRecord, Outcome,
@@ -662,6 +663,39 @@ fn another_wording_without_a_verdict_says_how_it_gets_one() {
             for text in ["edited - without", "exploratory, no verdict", "for a verdict on whether", how] {
                 assert!(words.contains(text), "{text} at {width}x{height}: {shown}");
             }
+        }
+    }
+}
+
+/// Regression: outcomes that weren't chosen had their intervals in the text and in Markdown alone.
+#[test]
+fn the_other_outcomes_are_on_the_screen() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let (mut screen, query) = opened(width, height);
+        screen.send(UiMessage::Answer(progress(&query, EffectPhase::Running, 90)));
+        assert!(!screen_text(&screen.draw()).contains("other outcomes"), "only the end has them");
+        let mut expected = Vec::new();
+        screen.send(changed(progress(&query, EffectPhase::Idle, 90), |shown| {
+            for column in &mut shown.columns {
+                column.result = EffectResult::from_log(&column.log);
+                let text = describe_other_outcomes(column.plan(), &column.result.contrasts[0]).unwrap();
+                expected.push(format!("{}: {text}", column.plan().column.unwrap()));
+            }
+        }));
+        assert!(
+            expected[0].starts_with("here: other outcomes, without a verdict: progress "),
+            "{expected:?}"
+        );
+        if height < 60 {
+            screen.draw();
+            screen.press("End");
+        }
+        let shown = screen_text(&screen.draw());
+        let words = words_of(&shown);
+        for text in &expected[usize::from(height < 24)..] {
+            // Beside the panel stand words of the panes.
+            let text = if width > 150 { &text[..100] } else { text };
+            assert!(words.contains(text), "{text} at {width}x{height}: {shown}");
         }
     }
 }

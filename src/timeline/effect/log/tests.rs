@@ -831,7 +831,7 @@ fn text_and_markdown_have_the_same_details() {
         assert!(text.contains(expected) && page.contains(expected), "{expected}: {text}");
     }
     assert!(text.contains("fixed: 95 % interval [") && page.contains("fixed: 95 % interval"), "{page}");
-    let others = "other outcomes, without a verdict: progress +100 % [100, 100], saved +40.0 steps [40.0, 40.0], tokens 1.00 times";
+    let others = "other outcomes, without a verdict: progress +100 % (nothing varied), saved +40.0 steps (nothing varied), tokens 1.00 times";
     assert!(text.contains(others) && text.contains("(95 % bootstrap intervals)"), "{text}");
     let mut several = plan(20, &[("all", "without-1"), ("all", "without-2")]);
     several.budget.keep_going = true;

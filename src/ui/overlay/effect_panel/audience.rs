@@ -8,7 +8,9 @@ use super::rows::{
 use super::{EffectPanel, describe_text};
 use crate::domain::{ModelRole, describe_level, pluralize};
 use crate::driver::measure::{EDITED, WITH};
-use crate::report::effect::{describe_columns, describe_difference, describe_fact, describe_verdict};
+use crate::report::effect::{
+    column_name, describe_columns, describe_difference, describe_fact, describe_verdict,
+};
 use crate::text::width;
 use crate::timeline::effect::{Contrast, ContrastResult};
 use crate::ui::effect::EffectColumn;
@@ -120,7 +122,7 @@ fn column_lines(
         }
     };
     let plan = column.plan();
-    let name = plan.column.map_or_else(|| "tasks".to_owned(), |column| column.to_string()).to_uppercase();
+    let name = column_name(plan.column).to_uppercase();
     let mut lines = vec![vec![(Role::Title, name)]];
     gap(&mut lines);
     let settled = column.log.settled_pairs();

@@ -3,8 +3,9 @@
 use super::{EffectPanel, Start};
 use crate::domain::{MeasuredEffect, ModelRole, describe_alpha, pluralize};
 use crate::report::effect::{
-    describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode, describe_start,
-    describe_stop, describe_verdict, percent, remarks, wording_remark,
+    column_name, describe_columns, describe_contrast, describe_discarded, describe_fact, describe_mode,
+    describe_other_outcomes, describe_start, describe_stop, describe_verdict, percent, remarks,
+    wording_remark,
 };
 use crate::text::width;
 use crate::timeline::effect::{ContrastResult, EffectLog, EffectPlan, PanelVerdict, StopReason, Verdict};
@@ -141,6 +142,15 @@ pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u
     }
     if progress.columns.iter().any(|column| column.log.settled_pairs() > 0) {
         lines.extend(legend(context, columns));
+    }
+    // Last, so that they are in the way of nothing on a low screen, which scrolls to them.
+    for column in &progress.columns {
+        let primary = column.result.contrasts.first();
+        let others = primary.and_then(|contrast| describe_other_outcomes(column.plan(), contrast));
+        let lead = format!("{}: ", column_name(column.plan().column));
+        lines.extend(
+            others.into_iter().flat_map(|text| paragraph((Role::Muted, &lead), Role::Muted, &text, columns)),
+        );
     }
     lines
 }
@@ -294,7 +304,7 @@ fn column_lines(
 ) -> Vec<Line> {
     let Some(column) = progress.columns.get(index) else { return Vec::new() };
     let (plan, result) = (column.plan(), &column.result);
-    let name = plan.column.map_or_else(|| "tasks".to_owned(), |column| column.to_string()).to_uppercase();
+    let name = column_name(plan.column).to_uppercase();
     let lead = format!("{name}  ");
     let role = if index == panel.column && panel.pair.is_some() { Role::SelectedPart } else { Role::Title };
     let mut lines = paragraph((role, &lead), Role::Muted, &describe_start(plan), columns);
