@@ -9,6 +9,8 @@ use crate::timeline::effect::{
     EffectScope, Exploratory, FixedResult, Outcome, PanelVerdict, StopReason, Verdict,
 };
 
+use std::time::Duration;
+
 /// From how many pairs without a single win on it is said that nothing can be seen here.
 const FLOOR_PAIRS: u32 = 10;
 
@@ -23,7 +25,8 @@ pub struct PlannedCost {
     pub tokens: u64,
     /// In billionths of the currency unit; 0 without prices.
     pub cost_nano: u64,
-    pub seconds: f64,
+    /// `None` if it isn't known before some pairs are played.
+    pub seconds: Option<f64>,
     /// Whether the actor is a stand-in, whose calls cost nothing.
     pub is_free: bool,
 }
@@ -94,10 +97,10 @@ pub fn describe_cost(cost: &PlannedCost) -> String {
     if cost.cost_nano > 0 {
         parts.push(format!("cost {}", format_price(cost.cost_nano)));
     }
-    // How long episodes take that call no model is known once some are played.
-    if !cost.is_free {
-        parts.push(format!("about {}", short_time(cost.seconds)));
-    }
+    parts.push(cost.seconds.map_or_else(
+        || "time: after the first pairs".to_owned(),
+        |seconds| format!("about {}", short_time(seconds)),
+    ));
     let lead = if cost.is_limited { "the budget is enough for about" } else { "up to" };
     format!("{lead} {} ({})", pluralize(u64::from(cost.pairs), "pair"), parts.join(", "))
 }
@@ -591,6 +594,12 @@ fn short_number(number: u64) -> String {
     }
 }
 
+/// Describes how long what is left takes at most, if `done` took `elapsed`: `at most about 40 s left`. `None` before anything is done.
+pub fn describe_time_left(elapsed: Duration, done: u32, left: u32) -> Option<String> {
+    let each = elapsed.checked_div(done)?;
+    Some(format!("at most about {} left", short_time((each * left).as_secs_f64())))
+}
+
 fn short_time(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "1 s".to_owned(),
@@ -629,11 +638,21 @@ mod tests {
                 ..PlannedCost::default()
             })
         };
-        assert_eq!(cost(4, false), "up to 4 pairs (12 episodes, no model is called)");
-        let limited = "the budget is enough for about 4 pairs (12 episodes, no model is called)";
+        let expected = "up to 4 pairs (12 episodes, no model is called, time: after the first pairs)";
+        assert_eq!(cost(4, false), expected);
+        let limited = "the budget is enough for about 4 pairs (12 episodes, no model is called, time: after the first pairs)";
         assert_eq!(cost(4, true), limited);
         let one = DetectableEffect { pairs: 1, ..DetectableEffect::default() };
         assert!(describe_detectable(one).unwrap().starts_with("1 pair detects no effect"));
+    }
+
+    #[test]
+    fn the_time_left_follows_what_was_played() {
+        let left = |seconds, done, left| describe_time_left(Duration::from_secs(seconds), done, left);
+        assert_eq!(left(10, 0, 60), None, "nothing is played");
+        assert_eq!(left(10, 1, 9).unwrap(), "at most about 90 s left");
+        assert_eq!(left(10, 20, 180).unwrap(), "at most about 90 s left");
+        assert_eq!(left(60, 1, 59).unwrap(), "at most about 59 min left");
     }
 
     /// Returns the result of a measurement with this verdict, or of one that is a fact.

@@ -218,7 +218,7 @@ pub(super) fn estimate(
         calls: estimate.calls,
         tokens: estimate.tokens,
         cost_nano: estimate.cost_nano,
-        seconds: estimate.time.as_secs_f64(),
+        seconds: estimate.time.map(|time| time.as_secs_f64()),
         is_free: estimate.is_free,
     };
     (

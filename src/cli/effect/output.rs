@@ -8,11 +8,12 @@ use crate::cli::output::Output;
 use crate::driver::measure::ServerOutage;
 use crate::report::effect::{
     column_name, describe_columns, describe_cost, describe_detectable, describe_mode, describe_start,
-    result_lines, result_markdown, several_lessons_remarks, sorted_contrasts,
+    describe_time_left, result_lines, result_markdown, several_lessons_remarks, sorted_contrasts,
 };
 use crate::timeline::effect::{EffectLog, EffectPlan, EffectRecord, EffectResult, FIXED_CONFIDENCE, PairLog};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// The format of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(super) struct ResultPrinter<'a> {
     format: Format,
     /// How many pairs of each measurement are printed.
     printed_pairs: BTreeMap<String, u32>,
+    /// When each measurement was started or continued, and how many pairs it had then.
+    begun: BTreeMap<String, (Instant, u32)>,
 }
 
 impl<'a> ResultPrinter<'a> {
@@ -37,7 +40,7 @@ impl<'a> ResultPrinter<'a> {
             (false, true) => Format::Markdown,
             (false, false) => Format::Text,
         };
-        Self { out, format, printed_pairs: BTreeMap::new() }
+        Self { out, format, printed_pairs: BTreeMap::new(), begun: BTreeMap::new() }
     }
 
     pub(super) fn out(&mut self) -> &mut Output {
@@ -97,6 +100,8 @@ impl<'a> ResultPrinter<'a> {
     /// Prints the pairs that a record has completed.
     pub(super) fn on_record(&mut self, log: &EffectLog, record: &EffectRecord) -> Result<(), CliError> {
         let effect = log.plan().effect.clone();
+        let (since, before) =
+            *self.begun.entry(effect.clone()).or_insert_with(|| (Instant::now(), log.settled_pairs()));
         if let EffectRecord::Planned(_) = record {
             // Pairs of an earlier run of the command aren't printed again, except as JSON.
             if self.format != Format::Json {
@@ -115,7 +120,10 @@ impl<'a> ResultPrinter<'a> {
         if self.format == Format::Text && matches!(record, EffectRecord::Episode(_)) {
             let (settled, all) = (log.settled_pairs(), log.last_pair());
             let column = column_name(log.plan().column);
-            self.out.show_progress(&format!("{column}: pair {settled} of {all}"));
+            let played = settled.saturating_sub(before);
+            let left = describe_time_left(since.elapsed(), played, all.saturating_sub(settled));
+            let left = left.map_or_else(String::new, |left| format!(", {left}"));
+            self.out.show_progress(&format!("{column}: pair {settled} of {all}{left}"));
         }
         Ok(())
     }

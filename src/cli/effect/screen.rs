@@ -18,12 +18,13 @@ use crate::driver::measure::{
 use crate::driver::{Store, wall_clock_now};
 use crate::engine::State;
 use crate::timeline::Timeline;
-use crate::timeline::effect::{EffectLog, EffectRecord, EffectResult, kept_results};
+use crate::timeline::effect::{EffectLog, EffectPlan, EffectRecord, EffectResult, kept_results};
 use crate::ui::MeasuredResults;
 use crate::ui::effect::{EffectColumn, EffectPhase, EffectProgress, EffectQuery};
 use crate::ui::types::WorkProgress;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
@@ -38,6 +39,30 @@ pub(in crate::cli) struct ScreenMeasurement {
     config: Config,
     /// The folder of the measurements.
     root: PathBuf,
+    times: Arc<EpisodeTimes>,
+}
+
+/// How long the episodes took that were played so far.
+#[derive(Default)]
+struct EpisodeTimes(Mutex<BTreeMap<String, (u32, Duration)>>);
+
+impl EpisodeTimes {
+    /// Returns what the episodes have in common that take about as long.
+    fn kind(plan: &EffectPlan) -> String {
+        serde_json::json!([plan.column, plan.start, plan.frozen, plan.actor]).to_string()
+    }
+
+    fn add(&self, plan: &EffectPlan, time: Duration) {
+        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (episodes, all) = times.entry(Self::kind(plan)).or_default();
+        (*episodes, *all) = (*episodes + 1, *all + time);
+    }
+
+    /// Returns how long an episode of a measurement took on average; `None` if none like it was played.
+    fn average(&self, plan: &EffectPlan) -> Option<Duration> {
+        let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        times.get(&Self::kind(plan)).and_then(|(episodes, all)| all.checked_div(*episodes))
+    }
 }
 
 /// Shows the columns as they are now, and for which server the measurement waits.
@@ -66,7 +91,7 @@ impl ScreenMeasurement {
     pub(in crate::cli) fn new(config: &Config, dir: &Path, is_demo: bool) -> Self {
         let has_folder = !is_demo && !dir.as_os_str().is_empty();
         let parent = if has_folder { dir.to_owned() } else { locate::sessions_folder(config) };
-        Self { config: config.clone(), root: measurements_folder(&parent) }
+        Self { config: config.clone(), root: measurements_folder(&parent), times: Arc::default() }
     }
 
     /// Plans the measurement of a lesson, with the pairs that are in its logs.
@@ -94,7 +119,7 @@ impl ScreenMeasurement {
         let send_columns = |columns: &[EffectColumn], outage| {
             send(EffectProgress { outage, ..panel.in_phase(EffectPhase::Running, columns.iter()) });
         };
-        let outcome = run_columns(&mut columns, &wanted, &send_columns);
+        let outcome = run_columns(&mut columns, &wanted, &self.times, &send_columns);
         // The watcher ends, whether or not it still listens.
         drop(done);
         let _ = watcher.join();
@@ -157,6 +182,7 @@ impl ScreenMeasurement {
         for (number, mut measurement) in (0..).zip(measurements) {
             progress.report(number, 2)?;
             measurement.plan.asked = Some(asked.clone());
+            measurement.episode_time = self.times.average(&measurement.plan);
             let folder = self.root.join(&measurement.plan.effect);
             let log = folder.join(LOG_NAME);
             let records = if log.is_file() { read_log(&log).map_err(|e| e.to_string())? } else { Vec::new() };
@@ -259,6 +285,7 @@ fn is_pool_name(file: &Path) -> bool {
 fn run_columns(
     columns: &mut [Column],
     wanted: &watch::Receiver<Wanted>,
+    times: &EpisodeTimes,
     send: &ShowColumns<'_>,
 ) -> Result<(), String> {
     let mut shown: Vec<EffectColumn> = columns.iter().map(|column| column.shown.clone()).collect();
@@ -271,11 +298,16 @@ fn run_columns(
         measurements.push(opened.map_err(|error| error.to_string())?);
         places.push(place);
     }
-    let mut last_shown = Instant::now();
+    let (mut last_shown, mut last_update) = (Instant::now(), Instant::now());
     let mut on_update = |index: usize, log: &EffectLog, update: MeasureUpdate<'_>| {
-        if let MeasureUpdate::Outage(outage) = update {
-            send(&shown, outage.map(ServerOutage::describe));
-            return;
+        let time = std::mem::replace(&mut last_update, Instant::now()).elapsed();
+        match update {
+            MeasureUpdate::Outage(outage) => {
+                send(&shown, outage.map(ServerOutage::describe));
+                return;
+            }
+            MeasureUpdate::Record(EffectRecord::Episode(_)) => times.add(log.plan(), time),
+            MeasureUpdate::Record(_) => {}
         }
         let column = places.get(index).and_then(|place| shown.get_mut(*place));
         let Some(column) = column.filter(|_| last_shown.elapsed() >= SHOW_INTERVAL) else { return };

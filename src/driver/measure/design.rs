@@ -15,6 +15,7 @@ use crate::timeline::effect::{
 use crate::timeline::lesson_health::DUPLICATE_COSINE;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The arm without the lesson.
 pub const WITHOUT: &str = "without";
@@ -69,6 +70,8 @@ pub struct MeasurementDesign {
 #[derive(Clone)]
 pub struct Measurement {
     pub plan: EffectPlan,
+    /// How long an episode like these took on average, if some were played in this process.
+    pub episode_time: Option<Duration>,
     pub(super) arms: Vec<Arm>,
     pub(super) start: StartingPoint,
     pub(super) config: RunConfig,
@@ -202,7 +205,7 @@ impl Measurement {
             retries: false,
         };
         plan.effect = identity(&plan);
-        Self { plan, arms: design.arms, start, config }
+        Self { plan, episode_time: None, arms: design.arms, start, config }
     }
 
     /// Returns the changes of an arm's pool.

@@ -9,8 +9,6 @@ use crate::timeline::effect::{
 };
 use std::time::Duration;
 
-/// The time that an episode of the built-in actor takes at most, in an environment of this program.
-const BUILT_IN_EPISODE: Duration = Duration::from_millis(15);
 /// The time that a call to a model takes, if no call is recorded.
 const CALL_TIME: Duration = Duration::from_secs(2);
 /// The tokens of a prompt, if none is recorded.
@@ -31,8 +29,9 @@ pub struct Estimate {
     pub tokens: u64,
     /// In billionths of the currency unit; 0 without prices.
     pub cost_nano: u64,
-    pub time: Duration,
-    /// Whether the actor is a stand-in that takes no time and costs nothing.
+    /// How long it takes. `None` if no model is called, and no episode like these was measured.
+    pub time: Option<Duration>,
+    /// Whether the actor is a stand-in, whose calls cost nothing.
     pub is_free: bool,
 }
 
@@ -77,11 +76,7 @@ impl Measurement {
         let affordable = self.affordable_episodes(typical, jobs);
         let episodes = affordable.min(planned);
         let times = |each: u64| each.saturating_mul(episodes);
-        let time = if is_free {
-            BUILT_IN_EPISODE.saturating_mul(u32::try_from(episodes).unwrap_or(u32::MAX))
-        } else {
-            Duration::from_millis(times(typical.millis) / jobs.max(1) as u64)
-        };
+        let time = self.micros_of_episode(typical, jobs).map(|each| Duration::from_micros(times(each)));
         // The last pair may be begun and not ended.
         let affordable_pairs = u32::try_from(affordable / per_pair).unwrap_or(u32::MAX);
         let at_most = |amount: u64, limit: Option<u64>| amount.min(limit.unwrap_or(u64::MAX));
@@ -114,19 +109,24 @@ impl Measurement {
     /// Returns how many episodes the budget allows: the fewest that any part of it does.
     fn affordable_episodes(&self, typical: Typical, jobs: usize) -> u64 {
         let budget = &self.plan.budget;
-        let millis = if self.is_free() { BUILT_IN_EPISODE.as_millis() as u64 } else { typical.millis };
         // Columns that share the level share the time, too.
         let columns = if self.plan.alpha < ALPHA { 2 } else { 1 };
-        let minutes =
-            budget.minutes.map(|minutes| minutes.saturating_mul(60_000 * jobs.max(1) as u64) / columns);
+        let micros = budget.minutes.map(|minutes| minutes.saturating_mul(60_000_000) / columns);
         let parts = [
             (budget.episodes, 1),
             (budget.calls, typical.calls),
             (budget.tokens, typical.tokens),
             (budget.cost_nano, typical.cost_nano),
-            (minutes, millis),
+            (micros, self.micros_of_episode(typical, jobs).unwrap_or(0)),
         ];
         parts.into_iter().filter_map(|(limit, each)| limit?.checked_div(each)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Returns how long an episode takes if several are played at once: as measured, else as recorded. Nothing is known of a stand-in before.
+    fn micros_of_episode(&self, typical: Typical, jobs: usize) -> Option<u64> {
+        let measured = self.episode_time.map(|time| time.as_micros() as u64);
+        let recorded = (!self.is_free()).then(|| typical.millis.saturating_mul(1000) / jobs.max(1) as u64);
+        measured.or(recorded)
     }
 
     /// Returns the figures of an episode of the measurement: medians of recorded ones without the steps before its moment, or those of

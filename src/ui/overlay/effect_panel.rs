@@ -6,6 +6,7 @@ mod rows;
 use crate::domain::{BranchId, Lesson, LessonText, ModelRole, RoleSource, RunSpec};
 use crate::driver::measure::{EDITED, EpisodePlace, WITH, WITHOUT};
 use crate::engine::{Command, LessonCommand};
+use crate::report::effect::describe_time_left;
 use crate::text::{one_line, width};
 use crate::timeline::effect::{Contrast, ContrastResult, EffectBudget};
 use crate::ui::canvas::Canvas;
@@ -26,7 +27,7 @@ use ratatui::layout::Rect;
 use rows::panel_lines;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The most pairs that can be asked for.
 const MAX_PAIRS: u32 = 10_000;
@@ -173,13 +174,12 @@ impl EffectPanel {
         self.has_older_lessons() || self.other_place().is_some()
     }
 
-    /// Returns how long the pairs that are left take at most, at the pace since the panel saw the first; `None` until it has seen
-    /// a few.
-    fn time_left(&self, now: Instant) -> Option<Duration> {
+    /// Says how long the pairs that are left take at most, at the pace since the panel saw the first; `None` until it has seen one more.
+    fn time_left(&self, now: Instant) -> Option<String> {
         let ((since, before), (settled, all)) = (self.first_answer?, self.shown.as_ref()?.0.pairs());
-        let seen = u32::try_from(settled.checked_sub(before)?).ok().filter(|seen| *seen >= 3)?;
+        let seen = u32::try_from(settled.checked_sub(before)?).ok()?;
         let left = u32::try_from(all.saturating_sub(settled)).ok()?;
-        Some(now.saturating_duration_since(since) / seen * left)
+        describe_time_left(now.saturating_duration_since(since), seen, left)
     }
 
     fn selected_column(&self) -> Option<&EffectColumn> {

@@ -52,7 +52,11 @@ fn a_stopped_measurement_goes_on_with_the_lessons_of_then() {
     let config_file = dir.path().join("config.toml");
     std::fs::write(&config_file, "").unwrap();
     let config = Config::load(Some(&config_file), |_| None).unwrap();
-    let service = || ScreenMeasurement { config: config.clone(), root: dir.path().join("effects") };
+    let service = || ScreenMeasurement {
+        config: config.clone(),
+        root: dir.path().join("effects"),
+        times: Arc::default(),
+    };
     let (store, lesson) = session();
     let query = EffectQuery::new(lesson, EpisodePlace::default());
     let progress = WorkProgress::default();
@@ -99,7 +103,7 @@ fn a_finished_measurement_is_found_from_any_moment() {
     let config_file = dir.path().join("config.toml");
     std::fs::write(&config_file, "").unwrap();
     let config = Config::load(Some(&config_file), |_| None).unwrap();
-    let service = ScreenMeasurement { config, root: dir.path().join("effects") };
+    let service = ScreenMeasurement { config, root: dir.path().join("effects"), times: Arc::default() };
     let (store, lesson) = session();
     let at = |step| EpisodePlace { episode: Some(1), step };
     let query = EffectQuery { pairs: Some(2), ..EffectQuery::new(lesson.clone(), at(Some(6))) };
@@ -134,7 +138,7 @@ fn a_later_lesson_is_measured_from_an_earlier_step() {
     let config_file = dir.path().join("config.toml");
     std::fs::write(&config_file, "").unwrap();
     let config = Config::load(Some(&config_file), |_| None).unwrap();
-    let service = ScreenMeasurement { config, root: dir.path().join("effects") };
+    let service = ScreenMeasurement { config, root: dir.path().join("effects"), times: Arc::default() };
     let (store, _) = session();
     teach(&store, "Look for a mug in/on a shelf first.");
     let place = EpisodePlace { episode: Some(1), step: Some(6) };
@@ -147,6 +151,36 @@ fn a_later_lesson_is_measured_from_an_earlier_step() {
     assert_eq!((here.log.settled_pairs(), here.plan().lesson.as_ref()), (2, Some(&taught)), "{moment:?}");
     let pool = |arm: &str| here.plan().pools.get(arm).cloned().unwrap();
     assert!(pool("with") != pool("without") && pool("with") != pool("placebo"));
+}
+
+/// The plan of a stand-in's measurement named no time at all, also where episodes like these had been played before.
+#[test]
+fn the_time_is_that_of_the_episodes_played_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let config_file = dir.path().join("config.toml");
+    std::fs::write(&config_file, "").unwrap();
+    let config = Config::load(Some(&config_file), |_| None).unwrap();
+    let service = ScreenMeasurement { config, root: dir.path().join("effects"), times: Arc::default() };
+    let (store, lesson) = session();
+    let at = |step| EpisodePlace { episode: Some(1), step };
+    let query = EffectQuery { pairs: Some(2), ..EffectQuery::new(lesson.clone(), at(Some(6))) };
+    let costs = |query: &EffectQuery| {
+        let planned = service.plan(&(store.clone(), query.clone()), &WorkProgress::default()).unwrap();
+        planned.columns.iter().map(|column| column.cost.clone()).collect::<Vec<String>>()
+    };
+    let unknown = "no model is called, time: after the first pairs)";
+    assert!(costs(&query).iter().all(|cost| cost.ends_with(unknown)), "{:?}", costs(&query));
+    service.run(&(store.clone(), query.clone()), &WorkProgress::default(), &|_| {}).unwrap();
+    let known = |cost: &String| cost.contains("no model is called, about ") && cost.ends_with(" s)");
+    let live = EffectQuery { live: true, ..query.clone() };
+    let rest_of_the_same = EffectQuery { pairs: Some(4), ..query };
+    assert!(costs(&rest_of_the_same).iter().all(known), "{:?}", costs(&rest_of_the_same));
+    assert!(costs(&live).iter().all(|cost| cost.ends_with(unknown)), "{:?}", costs(&live));
+    // From another step, episodes here are shorter or longer; those elsewhere are the same.
+    let later = costs(&EffectQuery { pairs: Some(2), ..EffectQuery::new(lesson, at(Some(8))) });
+    assert!(later[0].ends_with(unknown) && known(&later[1]), "{later:?}");
+    let measured = service.times.0.lock().unwrap();
+    assert_eq!(measured.values().map(|(episodes, _)| *episodes).collect::<Vec<u32>>(), [6, 6]);
 }
 
 /// The flags of `lessons effect`, as a program of its own.
@@ -163,7 +197,8 @@ fn the_screen_and_the_command_line_give_the_same_numbers() {
     let (config_file, pool) = (dir.path().join("config.toml"), dir.path().join("pool.jsonl"));
     std::fs::write(&config_file, "[run]\nseed = 7\n").unwrap();
     let mut config = Config::load(Some(&config_file), |_| None).unwrap();
-    let service = ScreenMeasurement { config: config.clone(), root: dir.path().join("screen") };
+    let service =
+        ScreenMeasurement { config: config.clone(), root: dir.path().join("screen"), times: Arc::default() };
     let (store, lesson) = session();
     let query = EffectQuery { pairs: Some(3), ..EffectQuery::new(lesson.clone(), EpisodePlace::default()) };
     let shown = service.run(&(store, query), &WorkProgress::default(), &|_| {}).unwrap();

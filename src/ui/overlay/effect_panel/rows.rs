@@ -254,15 +254,8 @@ pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
     let started = progress.columns.iter().any(has_begun);
     match (panel.is_running(), started) {
         (true, _) => {
-            let left = panel.time_left(context.now).map_or_else(String::new, |left| {
-                let seconds = left.as_secs();
-                let time = if seconds < 100 {
-                    format!("{seconds} s")
-                } else {
-                    format!("{} min", seconds.div_ceil(60))
-                };
-                format!(", at most about {time} left")
-            });
+            let left = panel.time_left(context.now);
+            let left = left.map_or_else(String::new, |left| format!(", {left}"));
             format!(
                 "measuring{left}; {} leaves it running, {} stops it",
                 key(Action::Close),
