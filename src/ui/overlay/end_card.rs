@@ -3,8 +3,9 @@
 mod facts;
 
 use crate::catalog::what_follows;
-use crate::domain::{BranchId, EpisodeSummary, Lesson, RunSpec};
+use crate::domain::{BranchId, EpisodeSummary, Lesson, LessonId, LessonOrigin, LessonText, RunSpec};
 use crate::engine::{Episode, State};
+use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::facts::is_same_task;
@@ -12,7 +13,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crate::ui::types::EpisodeRef;
+use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -21,6 +22,8 @@ use ratatui::layout::Rect;
 
 /// Preferred inner width.
 const WINDOW_COLUMNS: u16 = 76;
+/// Columns before a choice: the mark and the key.
+const KEY_COLUMNS: usize = 5;
 /// Choices after a won episode, the preselected one first. The last one restarts an episode, so that holding Enter
 /// down never does.
 const AFTER_WIN: [Action; 7] = [
@@ -59,6 +62,8 @@ fn choice_label(action: Action) -> &'static str {
 #[derive(Default)]
 pub(super) struct EndCard {
     selected: usize,
+    /// The lesson to be measured that a person has selected, in its lane or here.
+    lesson: Option<LessonId>,
     fact_scroll: Scroll,
     choice_scroll: Scroll,
 }
@@ -159,6 +164,36 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
 }
 
 impl EndCard {
+    /// Creates the card. `lesson` is the one that is selected in its lane.
+    pub(super) fn new(lesson: Option<LessonId>) -> Self {
+        Self { lesson, ..Self::default() }
+    }
+
+    /// Returns the lessons that can be measured, in the order of their numbers, and the place of the one that will be: the selected one,
+    /// else the newest that a person has taught, else the newest.
+    fn measurable<'a>(&self, context: &Context<'a>) -> Option<(Vec<&'a Lesson>, usize)> {
+        let lessons: Vec<&Lesson> =
+            context.frame.head.pool.all().filter(|lesson| lesson.is_active()).collect();
+        let selected = lessons.iter().position(|lesson| Some(&lesson.id) == self.lesson.as_ref());
+        let taught = || lessons.iter().rposition(|lesson| lesson.origin == LessonOrigin::Person);
+        let place = selected.or_else(taught).or_else(|| lessons.len().checked_sub(1))?;
+        Some((lessons, place))
+    }
+
+    /// Selects the lesson after or before the one that would be measured; after the last one comes the first.
+    fn select_lesson(&mut self, forward: bool, context: &Context<'_>) {
+        let Some((lessons, place)) = self.measurable(context) else { return };
+        let by = if forward { 1 } else { lessons.len() - 1 };
+        self.lesson = lessons.get((place + by) % lessons.len()).map(|lesson| lesson.id.clone());
+    }
+
+    /// Returns whether the arrows select another lesson: where its row is selected, there are several, and none is being measured.
+    fn can_select_lesson(&self, context: &Context<'_>) -> bool {
+        let is_selected = Self::choices(context).get(self.selected) == Some(&Action::MeasureEffect);
+        let several = self.measurable(context).is_some_and(|(lessons, _)| lessons.len() > 1);
+        is_selected && several && context.frame.work(WorkKind::Effect).is_none()
+    }
+
     fn ended_episode<'a>(context: &Context<'a>) -> Option<(&'a Episode, &'a EpisodeSummary)> {
         let episode = context.episode()?;
         Some((episode, episode.outcome.as_deref()?))
@@ -202,7 +237,11 @@ impl EndCard {
     }
 
     /// Performs one of the choices. Comparison and measurement open above the card, which stays open; all others close it.
-    fn perform(action: Action, context: &Context<'_>) -> Response {
+    fn perform(&self, action: Action, context: &Context<'_>) -> Response {
+        let measured = self.measurable(context).filter(|_| context.frame.work(WorkKind::Effect).is_none());
+        if let Some((lessons, place)) = measured.filter(|_| action == Action::MeasureEffect) {
+            return Response::request(Request::MeasureLesson(lessons[place].id.clone()));
+        }
         match Self::compare_request(context).filter(|_| action == Action::Compare) {
             Some(request) => Response::request(request),
             None if matches!(action, Action::MeasureEffect | Action::Compare) => {
@@ -220,7 +259,29 @@ impl EndCard {
             .map_or_else(Vec::new, |(episode, outcome)| fact_lines(episode, outcome, context, columns))
     }
 
-    fn choice_row(&self, context: &Context<'_>, place: usize, action: Action) -> Line {
+    /// Says which lesson is measured, and how another one is.
+    fn measure_label(&self, context: &Context<'_>, columns: usize) -> String {
+        if context.frame.work(WorkKind::Effect).is_some() {
+            return "show the measurement that is running".to_owned();
+        }
+        let Some((lessons, place)) = self.measurable(context) else {
+            return choice_label(Action::MeasureEffect).to_owned();
+        };
+        let lesson = lessons[place];
+        let key = |action| context.keymap.key_label_in(Mode::EndCard, action).unwrap_or_default();
+        let others = if self.can_select_lesson(context) {
+            format!(" ({} {} another one)", key(Action::Back), key(Action::Forward))
+        } else {
+            String::new()
+        };
+        let LessonText { text, solution } = lesson.text();
+        let solution =
+            solution.as_ref().map_or_else(String::new, |s| format!(" {} {s}", context.glyphs.solution));
+        let text = format!("measure whether lesson {} helps{others}: {text}{solution}", lesson.number);
+        truncate(&one_line(&text), columns, context.glyphs.ellipsis)
+    }
+
+    fn choice_row(&self, context: &Context<'_>, place: usize, action: Action, columns: u16) -> Line {
         let here = place == self.selected;
         let (mark, role) = if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
         let key = context.keymap.key_label_in(Mode::EndCard, action).unwrap_or_default();
@@ -233,6 +294,9 @@ impl EndCard {
             }
             None if action == Action::NextTask => {
                 format!("continue with the {}", what_follows(head).unwrap_or("next task"))
+            }
+            None if action == Action::MeasureEffect => {
+                self.measure_label(context, usize::from(columns).saturating_sub(KEY_COLUMNS))
             }
             None => choice_label(action).to_owned(),
         };
@@ -263,9 +327,12 @@ impl Component for EndCard {
             Action::PageUp => self.fact_scroll.scroll_pages(-1),
             Action::Open | Action::Accept => {
                 let chosen = choices.get(self.selected);
-                return chosen.map_or_else(Response::close, |action| Self::perform(*action, context));
+                return chosen.map_or_else(Response::close, |action| self.perform(*action, context));
             }
-            _ if choices.contains(&action) => return Self::perform(action, context),
+            _ if choices.contains(&action) => return self.perform(action, context),
+            Action::Back | Action::Forward if self.can_select_lesson(context) => {
+                self.select_lesson(action == Action::Forward, context);
+            }
             other => match row_delta(other, 1) {
                 Some(by) => {
                     self.selected = clamped_index(self.selected, by, choices.len());
@@ -323,7 +390,7 @@ impl Component for EndCard {
         self.fact_scroll.draw(&facts, Rect { height: room - gap, ..inside }, canvas);
         let list = Rect { y: inside.y + room, height: below.min(inside.height), ..inside };
         self.choice_scroll.draw_list(self.selected, choices.len(), list, canvas, |place| {
-            choices.get(place).map_or_else(Vec::new, |c| self.choice_row(context, place, *c))
+            choices.get(place).map_or_else(Vec::new, |c| self.choice_row(context, place, *c, list.width))
         });
     }
 }

@@ -178,7 +178,9 @@ fn open_for_action(
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = context.episode().is_some_and(|e| e.outcome.is_some());
-            ended.then(Box::<EndCard>::default).ok_or("the episode has not ended")?
+            let selected = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
+            let card = EndCard::new(selected.map(|lesson| lesson.id.clone()));
+            ended.then(|| Box::new(card)).ok_or("the episode has not ended")?
         }
         Action::Override => {
             if head.failed_calls().any(|(effect, _)| effect.is_of_environment()) {

@@ -9,6 +9,7 @@ use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
 use crate::ui::keymap::{Keymap, Mode};
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::types::WorkKind;
 
 fn end_card_screen(fixture: Fixture) -> TestScreen {
     let mut stage = TestScreen::new(fixture, 80, 24);
@@ -230,7 +231,7 @@ fn what_makes_sense_is_preselected() {
 fn a_lesson_can_be_measured_and_checked_from_the_card() {
     let mut stage = end_card_screen(lost_episode());
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("%  measure whether a lesson helps"), "{shown}");
+    assert!(shown.contains("%  measure whether lesson "), "{shown}");
     for (key, over) in [("%", "effect"), ("W", "health")] {
         let mut stage = end_card_screen(lost_episode());
         stage.press(key);
@@ -250,6 +251,54 @@ fn a_lesson_can_be_measured_and_checked_from_the_card() {
     let requests = stage.press("%");
     let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((query.place.episode, query.place.step), (Some(1), None));
+}
+
+/// Regression: which lesson `%` measures was seen only after it was pressed, and no other one could be taken.
+#[test]
+fn the_card_names_the_lesson_that_is_measured_and_takes_another_one() {
+    let card = || {
+        let mut f = lost_trials(1);
+        for (text, origin) in [
+            ("Look at the shelf first.", LessonOrigin::Symbolic),
+            ("Heat it in a microwave.", LessonOrigin::Person),
+            ("Open the fridge.", LessonOrigin::Symbolic),
+        ] {
+            f.add_lesson(ReflectionKind::Error, LessonText::plain(text), origin);
+        }
+        end_card_screen(f)
+    };
+    let measured = |stage: &mut TestScreen, key: &str| {
+        let requests = stage.press(key);
+        let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
+        query.lesson.0.to_string()
+    };
+    // First the one that a person taught.
+    let mut stage = card();
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("%  measure whether lesson 2 helps: Heat it in a microwave."), "{shown}");
+    assert_eq!(measured(&mut stage, "%"), "000000000002");
+    // On its row, the arrows go round all lessons; elsewhere they go through time.
+    for (keys, number, text) in [
+        (&["Right"][..], 3, "Open the"),
+        (&["Right", "Right"], 1, "Look at"),
+        (&["Left"], 1, "Look at"),
+        (&["Left", "Left", "Left"], 2, "Heat it"),
+    ] {
+        let mut stage = card();
+        while !screen_text(&stage.draw()).contains("▸ %") {
+            stage.press("Down");
+        }
+        keys.iter().for_each(|key| assert_eq!(stage.press(key), []));
+        let shown = screen_text(&stage.draw());
+        let row = format!("▸ %  measure whether lesson {number} helps (← → another one): {text}");
+        assert!(shown.contains(&row), "{keys:?}: {shown}");
+        assert_eq!(measured(&mut stage, "Enter"), format!("{number:012x}"), "{keys:?}");
+    }
+    // While one is measured, it is shown.
+    let mut stage = card();
+    stage.show_work(WorkKind::Effect, None);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("%  show the measurement that is running"), "{shown}");
 }
 
 /// Regression: in the past of an earlier episode, the card was that of the latest one.
