@@ -263,6 +263,15 @@ impl Step {
         self.thought.as_deref().or_else(think_action).map(str::trim)
     }
 
+    /// Returns the thought as later prompts show it: without one that a person dropped, with one that a person rewrote.
+    pub fn shown_thought(&self) -> Option<&str> {
+        match self.executed.as_ref().map(|e| &e.thought_disposition) {
+            Some(ThoughtDisposition::Dropped) => None,
+            Some(ThoughtDisposition::Rewritten(text)) => Some(text),
+            Some(ThoughtDisposition::Kept) | None => self.thought.as_deref(),
+        }
+    }
+
     /// Returns the executed action, or the proposed one if none was executed.
     pub fn action(&self) -> Option<&str> {
         self.executed.as_ref().map(|e| e.action.as_str()).or(self.proposed.as_deref())

@@ -36,7 +36,7 @@ use jobs::{Choice, INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
 use reward::Reward;
 use search::{Candidate, Evaluation, OBJECTIVE, Search, active_instruction};
 use serde::de::DeserializeOwned;
-use settings::{ATTEMPTS, ROUNDS};
+use settings::{ATTEMPTS, PAIRS, Pairs, ROUNDS};
 use std::fmt::Write as _;
 
 /// Asks for advice for the next attempt.
@@ -96,14 +96,21 @@ impl Method for Dora {
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut intents = add_all_lessons(state, reply);
         let known = advice::replaceable_advice(state, (reply.prompt.episode, reply.prompt.step));
+        let shows_attempts = state.setting(PAIRS) == Pairs::Trajectory;
+        let attempt = state.episode_by_number(reply.prompt.episode).filter(|_| shows_attempts);
+        let attempt = attempt.map(advice::describe_attempt);
         let mut replaced = None;
         for intent in &mut intents {
             let Intent::Lesson(command) = intent else { continue };
-            let LessonCommand::Add { kind: ReflectionKind::Advice, scope, text, .. } = command else {
+            let LessonCommand::Add { kind: ReflectionKind::Advice, scope, text, evidence, .. } = command
+            else {
                 continue;
             };
             // Advice belongs to its task.
             *scope = Scope::Task;
+            if let Some(attempt) = &attempt {
+                evidence.clone_from(attempt);
+            }
             // Another sample replaces the one before, so that one piece stands for the attempt; the same words are no other sample.
             match known {
                 Some(known) if known.text() == text => {

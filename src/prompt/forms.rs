@@ -3,8 +3,7 @@
 //! [`TextForms`], and each record is rendered with its own.
 
 use crate::domain::{
-    DecidedBy, Lesson, LessonText, ReflectionKind, Scope, SegmentLabel, ShownAs, Step, TextForms,
-    ThoughtDisposition, Transition,
+    DecidedBy, Lesson, LessonText, ReflectionKind, Scope, SegmentLabel, ShownAs, Step, TextForms, Transition,
 };
 use crate::engine::Episode;
 
@@ -109,12 +108,7 @@ pub fn step_lines(step: &Step, version: TextForms) -> Vec<(SegmentLabel, String)
         step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor)
             && think_text(action).is_some()
     };
-    let thought = match step.executed.as_ref().map(|e| &e.thought_disposition) {
-        Some(ThoughtDisposition::Dropped) => None,
-        Some(ThoughtDisposition::Rewritten(text)) => Some(text.as_str()),
-        Some(ThoughtDisposition::Kept) | None => step.thought.as_deref(),
-    };
-    if let Some(thought) = thought
+    if let Some(thought) = step.shown_thought()
         && !action.is_some_and(repeats_thought)
     {
         lines.push((SegmentLabel::Thought, marked_line("> think: ", thought)));

@@ -963,6 +963,80 @@ fn demonstrations_are_about_tasks_of_the_searched_type() {
     );
 }
 
+/// Plays three evaluations in a kitchen, each of two lost attempts of seven steps.
+fn play_in_kitchen(settings: &[(&str, Value)]) -> TestRun {
+    let short = [("n_init", json!(3)), ("rounds", json!(0)), ("attempts", json!(2))];
+    let all: Vec<_> = short.iter().chain(settings).cloned().collect();
+    let mut spec = run(&[("a", PUT)], &all);
+    spec.limits.steps = 7;
+    spec.settings.set("thoughts_count", true, SettingOrigin::Flag);
+    let mut play = TestRun::new(spec);
+    let mut count = 0;
+    play.mentor = Box::new(move |_| {
+        count += 1;
+        format!("Look in place {count} next.")
+    });
+    let replies = [
+        "look",
+        "inventory",
+        "think: An apple may be cold.",
+        "go to fridge 1",
+        "open fridge 1",
+        "Thought: This one.\nAction: take apple 2 from fridge 1",
+        "go to garbagecan 1",
+    ];
+    play.play_script(&mut FakeHousehold::kitchen("put an apple in garbagecan"), &replies.repeat(6));
+    assert!(play.state().run_over);
+    play
+}
+
+/// As in the public code: the list begins with an empty pair, and each attempt's last five actions are paired with the advice after it.
+#[test]
+fn demonstrations_may_pair_attempts_with_the_advice_after_them() {
+    let settings = [("pairs", json!("trajectory")), ("demos", json!(8))];
+    let play = play_in_kitchen(&settings);
+    let attempt = "task:put an apple in garbagecan; trajectory:(, inventory), (An apple may be cold., go to fridge 1), \
+         (, open fridge 1), (This one., take apple 2 from fridge 1), (, go to garbagecan 1)";
+    let demos: Vec<Value> =
+        jobs(&play, "dora.instruct").iter().map(|inputs| inputs["demos"].clone()).collect();
+    let pair = |number: u32| json!([attempt, format!("Look in place {number} next.")]);
+    assert_eq!(demos[0], json!([["", ""]]));
+    assert_eq!(demos[1], json!([["", ""], pair(1), pair(2)]));
+    assert_eq!(demos[2], json!([["", ""], pair(1), pair(2), pair(3), pair(4)]));
+    let state = play.state();
+    assert!(!state.memory.to_string().contains("trajectory"), "{}", state.memory);
+    let prompts = play.prompts.iter().map(|(state, record)| render(state, record));
+    assert!(prompts.into_iter().all(|prompt| !format!("{prompt:?}").contains("trajectory:")));
+    // Advice from before the setting was changed has no attempt.
+    let play = play_in_kitchen(&[("demos", json!(8))]);
+    let instructions = play.state().pool.all().filter(|lesson| lesson.kind == ReflectionKind::Instruction);
+    let inputs = jobs(&play, "dora.instruct");
+    let first = instructions.into_iter().next().unwrap().text().text.clone();
+    assert_eq!(inputs[1]["demos"][0], json!([first, "Look in place 1 next."]));
+}
+
+/// A session that is resumed draws the same demonstrations, since all of them are in the journal.
+#[test]
+fn a_resumed_search_draws_the_same_demonstrations() {
+    for pairs in ["prompt", "trajectory"] {
+        let settings = [("pairs", json!(pairs)), ("demos", json!(1))];
+        let play = play_in_kitchen(&settings);
+        let (mut resumed, mut state, mut count) = (play_in_kitchen(&settings), State::default(), 0);
+        for envelope in &play.journal {
+            if let Event::ComputeRequested { .. } = &envelope.event {
+                resumed.engine.state = state.clone();
+                let events: Vec<Event> =
+                    resumed.engine.advance().into_iter().map(|(_, event)| event).collect();
+                assert_eq!(events, [envelope.event.clone()]);
+                count += 1;
+            }
+            let stored = serde_json::to_value(envelope).unwrap();
+            state.apply(&serde_json::from_value(stored).unwrap());
+        }
+        assert_eq!(count, 3);
+    }
+}
+
 /// Each type of tasks has a search of its own, and all of them can be shown when the run has ended; so can the reward of advice.
 #[test]
 fn the_searches_of_earlier_types_are_kept_for_pictures() {

@@ -46,7 +46,7 @@ pub struct InstructInputs {
     /// The index of the sentence of each group, if they were chosen with the vector; otherwise the vector chooses them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<usize>,
-    /// Earlier pairs of instruction and advice, for a prompter that is a model.
+    /// Earlier pairs of an instruction or an attempt and the advice, for a prompter that is a model.
     pub demos: Vec<[String; 2]>,
     /// A prompter that is a model.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]

@@ -520,7 +520,7 @@ impl Search {
         compute(INSTRUCT, &inputs, texts)
     }
 
-    /// Draws pairs of an earlier instruction and the advice that was written with it, oldest first.
+    /// Draws demonstrations for a model as prompter, oldest first.
     fn draw_demonstrations(&self, state: &State) -> Vec<[String; 2]> {
         let count = state.setting(DEMOS) as usize;
         let tasks = groups(state).get(self.group).cloned().unwrap_or_default();

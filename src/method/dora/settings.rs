@@ -38,6 +38,7 @@ pub const LIST: &[SettingSpec] = &[
     INSTANCES.spec,
     ATTEMPTS.spec,
     DEMOS.spec,
+    PAIRS.spec,
     MEMORY.spec,
 ];
 
@@ -347,9 +348,27 @@ pub const ATTEMPTS: TypedSetting<u64> = TypedSetting::number(
 
 pub const DEMOS: TypedSetting<u64> = TypedSetting::number(
     "demos",
-    "earlier pairs of instruction and advice, drawn at random, that a model as prompter is shown; recorded with `text`, which doesn't read them; 0: none (zero-shot)",
+    "earlier pairs (`pairs`), drawn at random, that a model as prompter is shown; recorded with `text`, which doesn't read them; 0: none (zero-shot)",
     2,
     (0, 8),
     Paper,
 )
 .with_code_default(DefaultValue::Number(1));
+
+setting_words! {
+    /// What a demonstration of the prompter pairs with a piece of advice.
+    pub enum Pairs {
+        /// The instruction that it was written with.
+        Prompt = "prompt",
+        /// The attempt that it was written after.
+        Trajectory = "trajectory",
+    }
+}
+
+pub const PAIRS: TypedSetting<Pairs> = Pairs::setting(
+    "pairs",
+    "what an earlier pair has beside the advice: the instruction that it was written with (prompt), or task and last actions of the attempt that it was written after (trajectory, as in the public code)",
+    Pairs::Prompt,
+    Paper,
+)
+.with_code_default(Pairs::Trajectory.as_default());
