@@ -96,7 +96,8 @@ pub use setting::{
 pub use settings::Settings;
 pub use similarity::{WordCounts, lower_case_words};
 pub use step::{
-    ActionDraft, DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition,
+    ActionDraft, DecidedBy, ExecutedAction, Observation, PlannedAction, ShownAs, Stage, Step,
+    ThoughtDisposition,
 };
 pub use step_result::{ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};

@@ -23,7 +23,7 @@ mod templates;
 pub use builder::PromptBuilder;
 pub use edit::edit_segment;
 pub use mentor::{ReplyForm, read_mentor};
-pub use read::{can_be_reasoning, is_cut_short, read_reply, read_reply_as};
+pub use read::{can_be_reasoning, is_cut_short, read_actor_reply, read_reply};
 pub use render::{body_hash, render, text_hash};
 pub use templates::{GENERAL_TEXTS, PublicFiles, TemplateError, TemplateFiles, Templates};
 

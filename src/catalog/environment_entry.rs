@@ -101,6 +101,9 @@ pub struct TaskFacts {
     /// Returns a picture of the environment at the end of an episode, as an address that contains it (`data:image/...`) and
     /// nothing else, from the ground truth.
     pub screenshot_url: fn(&Value) -> Option<&str>,
+    /// Counts the elements that an observation lists, so that a plan for a screen ends when the screen changes. `None` if its
+    /// observations list none.
+    pub count_elements: Option<fn(&str) -> usize>,
     /// What reports measure in its episodes besides success, progress and steps.
     pub measures: &'static [Measure],
     /// What a solved task is called in the field, such as `pass@1`. Empty if nothing else than solved.
@@ -180,6 +183,7 @@ impl TaskFacts {
         unsandboxed_option: None,
         step_texts: |_| Vec::new(),
         screenshot_url: |_| None,
+        count_elements: None,
         measures: &[],
         solved_name: "",
         export_task: None,

@@ -16,6 +16,7 @@ mod prompt_order;
 mod rci;
 mod reflexion;
 mod runs;
+mod screen_plan;
 mod summary_approval;
 mod sweet_sour;
 mod template_hash;

@@ -208,6 +208,26 @@ pub const ACTOR_REPLY: TypedSetting<ActorReply> = ActorReply::setting(
     BuiltIn,
 );
 
+setting_words! {
+    /// How many actions of an actor's reply are proposed.
+    #[derive(Default)]
+    pub enum Acting {
+        /// One.
+        #[default]
+        Step = "step",
+        /// All of them, one after the other, as long as the number of elements on the screen stays the same.
+        ScreenPlan = "screen-plan",
+    }
+}
+
+/// A setting of the methods that can propose planned actions; the engine reads it, since it reads replies.
+pub const ACTING: TypedSetting<Acting> = Acting::setting(
+    "acting",
+    "what a reply of the actor is: one action (step), or a plan for the present screen, one action a line, carried out in order until the number of elements on the page changes (screen-plan, as in the public code; web pages only)",
+    Acting::Step,
+    BuiltIn,
+);
+
 /// Whether a reply without an action is an empty action. A setting of the methods whose public code does this.
 pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
     "empty_action",

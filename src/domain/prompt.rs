@@ -221,7 +221,7 @@ pub struct PromptRecord {
     /// The token limit of a reply that is longer than others of its role; 0: that of the role.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub summary_tokens: u32,
-    /// Whether the whole reply is the action, so that no line break ends it.
+    /// Whether the whole reply is the action or a plan, so that no line break ends it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_reply: bool,
     #[serde(default, skip_serializing_if = "TextForms::is_first")]

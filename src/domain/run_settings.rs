@@ -1,10 +1,11 @@
 //! What the engine reads of a run's settings, as typed fields.
 
 use super::common_settings::{
-    ACCEPT_TRUNCATED, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, ActionRule, ActorReply, CONTEXT_TOKENS,
-    EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_ENDS, FORM_RETRIES, GROUNDING, KEEP_ATTEMPTS,
-    KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS, LESSONS_BY_SCOPE, MENTOR_AT_ONCE,
-    PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
+    ACCEPT_TRUNCATED, ACTING, ACTION_RULE, ACTOR_REPLY, ASK_AGAIN, Acting, ActionRule, ActorReply,
+    CONTEXT_TOKENS, EARLY_STOP, EARLY_STOP_COSINE, EMPTY_ACTION, EXAMPLES, FORM_ENDS, FORM_RETRIES,
+    GROUNDING, KEEP_ATTEMPTS, KEEP_SUCCESSES, KEPT_ATTEMPT, KeptAttempt, LEAST_REPLY, LESSON_TOKENS,
+    LESSONS_BY_SCOPE, MENTOR_AT_ONCE, PROGRESS_LESSONS, ProgressLessons, REPEAT_AFTER, SUMMARY_TOKENS,
+    THOUGHTS_COUNT, THOUGHTS_SENT, WARMER,
 };
 use super::{ModelRole, Setting, TypedSetting, sampling_overrides};
 use serde_json::{Map, Value};
@@ -87,6 +88,7 @@ typed_fields! {
     warmer: bool = WARMER,
     action_rule: ActionRule = ACTION_RULE,
     actor_reply: ActorReply = ACTOR_REPLY,
+    acting: Acting = ACTING,
     empty_action: bool = EMPTY_ACTION,
     keep_attempts: bool = KEEP_ATTEMPTS,
     keep_successes: bool = KEEP_SUCCESSES,
@@ -161,6 +163,11 @@ impl RunSettings {
     /// Returns whether the forms of actions are checked.
     pub fn checks_forms(&self) -> bool {
         self.form_retries > 0 || self.form_ends
+    }
+
+    /// Returns whether an actor's reply may have several lines, so that no line break ends it.
+    pub fn has_long_replies(&self) -> bool {
+        self.actor_reply == ActorReply::Whole || self.acting == Acting::ScreenPlan
     }
 
     /// Returns what is recorded about a role's requests.

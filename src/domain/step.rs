@@ -123,7 +123,16 @@ pub struct ActionDraft {
     pub discarded: bool,
 }
 
-/// A step is one accepted reply of the actor, with the action that ran and the observation that followed; the first has
+/// A planned action is one that the actor replied beside the first, for a step after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedAction {
+    /// The thought before it, without its label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought: Option<String>,
+    pub action: String,
+}
+
+/// A step is one accepted reply of the actor, or the next action of a plan, with the action that ran and the observation that followed; the first has
 /// number 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each folded from an event of its own")]
@@ -145,6 +154,9 @@ pub struct Step {
     /// The action the actor proposed; `None` if it only thought.
     #[serde(default)]
     pub proposed: Option<String>,
+    /// The actions that the same reply planned after the proposed one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<PlannedAction>,
     /// Descriptions of the parts of the reply that could not be parsed.
     #[serde(default)]
     pub complaints: Vec<String>,

@@ -163,7 +163,8 @@ impl Engine {
         let (step, _, is_open) = current_step(episode);
         let mut events = if is_open { Vec::new() } else { vec![Event::StepOpened { step }] };
         if self.state.autonomy != Autonomy::Human {
-            events.push(Event::Proposed { step, thought, action: Some(action), complaints: Vec::new() });
+            let (action, planned, complaints) = (Some(action), Vec::new(), Vec::new());
+            events.push(Event::Proposed { step, thought, action, planned, complaints });
         }
         events
     }

@@ -124,11 +124,12 @@ impl State {
                 self.actor_replies.warned = true;
                 self.edit_step(seq, |s| s.warnings.push(text.clone()));
             }
-            Event::Proposed { thought, action, complaints, .. } => {
+            Event::Proposed { thought, action, planned, complaints, .. } => {
                 self.remove_actor_call();
                 self.edit_step(seq, |s| {
                     s.thought.clone_from(thought);
                     s.proposed.clone_from(action);
+                    s.planned.clone_from(planned);
                     s.complaints.clone_from(complaints);
                     s.approved = false;
                     s.stage = Stage::Decision;

@@ -82,6 +82,20 @@ impl Episode {
         self.steps.get(number.checked_sub(1)? as usize)
     }
 
+    /// Returns the step whose reply planned the proposal of a step, and its index in [`Step::planned`]. `None` if the actor was asked in the
+    /// step itself, or if the action comes from elsewhere.
+    pub fn planned_by(&self, number: u32) -> Option<(&Step, usize)> {
+        let proposed = self.step(number)?.proposed.as_ref()?;
+        let mut first = number;
+        while self.step(first)?.call.is_none() {
+            self.step(first)?.proposed.as_ref()?;
+            first -= 1;
+        }
+        let plan = self.step(first)?;
+        let index = (number - first).checked_sub(1)? as usize;
+        plan.planned.get(index).is_some_and(|planned| planned.action == *proposed).then_some((plan, index))
+    }
+
     /// Returns the sum of the rewards so far. This takes time proportional to the number of steps, so call it for a
     /// mentor's prompt, not at every step.
     pub fn total_reward(&self) -> f64 {

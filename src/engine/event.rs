@@ -4,8 +4,8 @@ mod failure;
 use super::{Prefetch, ReplayStart};
 use crate::domain::{
     Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, Job, LessonOp,
-    ManualEdit, ModelRole, Note, PartialReply, PoolSummary, PromptRecord, Reflection, RunSpec, Sample,
-    SampleRequest, Seq, ShownAs, StepResult, Task, ThoughtDisposition, ToolCall, Truncation, Usage,
+    ManualEdit, ModelRole, Note, PartialReply, PlannedAction, PoolSummary, PromptRecord, Reflection, RunSpec,
+    Sample, SampleRequest, Seq, ShownAs, StepResult, Task, ThoughtDisposition, ToolCall, Truncation, Usage,
 };
 pub use failure::{Failure, PauseReason};
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,9 @@ pub enum Event {
         /// The action; `None` if the reply has none, for example if the actor only thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<String>,
+        /// The actions that the reply plans after it, which the method may propose in the next steps.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        planned: Vec<PlannedAction>,
         /// Descriptions of the parts of the reply that could not be used.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         complaints: Vec<String>,

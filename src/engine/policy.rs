@@ -1,11 +1,10 @@
 //! What the engine doesn't decide itself: the method, and pure functions that other modules supply.
 
 use super::{CommandError, Envelope, LessonCommand, State};
-use crate::domain::common_settings::ActorReply;
 use crate::domain::{
     Author, BreakpointConfig, EndReason, EpisodeRole, Job, LessonId, LessonText, ModelRole, Note,
-    PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, StepResult, Task,
-    Truncation,
+    PlannedAction, PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, RunSettings, RunSpec,
+    SegmentOrigin, StepResult, Task, Truncation,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -76,6 +75,14 @@ pub trait Method: Send + Sync {
     /// default implementation keeps every item as a lesson ([`add_all_lessons`]).
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         add_all_lessons(state, reply)
+    }
+
+    /// Checks a run in which a person changes a setting. The default implementation accepts every run.
+    ///
+    /// # Errors
+    /// Returns why the method can't go on with it, and what to do instead.
+    fn check_run(&self, _run: &RunSpec) -> Result<(), CommandError> {
+        Ok(())
     }
 
     /// Returns what to record before a person starts an episode: the last chance to look at the steps of the episode before it. All
@@ -200,6 +207,8 @@ pub struct ParsedActorReply {
     /// The thought, without its label.
     pub thought: Option<String>,
     pub action: Option<String>,
+    /// The actions planned after it, if the actor may plan several.
+    pub planned: Vec<PlannedAction>,
     /// Descriptions of the parts that could not be used.
     pub complaints: Vec<String>,
     /// Whether the reply itself shows that the action (or the thought, if there is no action) is complete: a line end,
@@ -216,6 +225,8 @@ impl ParsedActorReply {
     pub fn with_truncation_note(mut self, truncated: Option<Truncation>) -> Self {
         if let Some(truncation) = truncated {
             let by = truncation.name();
+            // The last line of a plan may be incomplete.
+            let _ = self.planned.pop();
             self.complaints.push(if self.complete {
                 format!("the reply was cut off by {by}, after the part that was used")
             } else {
@@ -283,8 +294,8 @@ pub struct Policy {
     pub method: Arc<dyn Method>,
     /// Drafts a prompt.
     pub draft_prompt: DraftPromptFn,
-    /// Parses an actor's reply, of which a line is the action, or the whole text.
-    pub parse_reply: fn(ActorReply, &str) -> ParsedActorReply,
+    /// Parses an actor's reply, of which a line is the action, or the whole text, or each line.
+    pub parse_reply: fn(&RunSettings, &str) -> ParsedActorReply,
     /// Parses a mentor's reply. If the reply was cut off, keeps only its complete parts.
     pub parse_mentor_reply: ParseMentorReplyFn,
     /// Replaces the text of one rendered segment of a prompt: (state, prompt, index of the segment from 0, new text).

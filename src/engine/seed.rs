@@ -2,7 +2,6 @@
 //! replay.
 
 use super::State;
-use crate::domain::common_settings::ActorReply;
 use crate::domain::{ModelRole, PromptRecord, Purpose, RunSpec};
 
 /// Returns the episode number that an episode's seeds are derived from. For a replayed episode, it is the number in the
@@ -56,15 +55,14 @@ impl State {
 
     /// Sets a prompt's seed and the sampling parameters that are settings of the run.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
-        prompt.whole_reply =
-            prompt.role == ModelRole::Actor && self.settings().actor_reply == ActorReply::Whole;
+        prompt.whole_reply = prompt.role == ModelRole::Actor && self.settings().has_long_replies();
         prompt.summary_tokens = self.long_reply_tokens(prompt);
         prompt.sampling.clone_from(&self.settings().role(prompt.role).sampling);
         prompt.seed = self.seed_for(prompt);
     }
 
-    /// Returns the token limit for a reply that is longer than others, else 0: for a summary, or for an actor's reply that is
-    /// an action as a whole. A model that has room for a prompt of `context_tokens` has room for a reply of half as many.
+    /// Returns the token limit for a reply that is longer than others, else 0: for a summary, or for an actor's reply of several
+    /// lines. A model that has room for a prompt of `context_tokens` has room for a reply of half as many.
     fn long_reply_tokens(&self, prompt: &PromptRecord) -> u32 {
         const WHOLE_REPLY_TOKENS: u64 = 2048;
         let is_summary = prompt.question.is_some_and(|question| question.purpose == Purpose::Summarise);

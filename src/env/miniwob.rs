@@ -21,6 +21,7 @@ mod screenshot;
 mod tasks;
 mod web_driver;
 
+pub use dom::count_elements;
 pub use options::{ACTIONS_OPTION, NAME, OPTIONS, RELOAD_OPTION, VIEW_OPTION, WINDOW_OPTION};
 pub use picture::draw_picture;
 pub use screenshot::{page_html, screenshot_url};

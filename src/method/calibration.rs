@@ -1,8 +1,8 @@
 //! OmniReflect's co-operative mode (`papers/omnireflect.txt` 2.1, 2.2.1, 3.4): calibration episodes come first, and
 //! OmniReflect reflects on them, whichever method is tested afterwards. Its lessons stay in the pool.
 
-use crate::domain::ReflectionKind;
-use crate::engine::{Computed, Intent, MentorReply, Method, State};
+use crate::domain::{ReflectionKind, RunSpec};
+use crate::engine::{CommandError, Computed, Intent, MentorReply, Method, State};
 use std::sync::Arc;
 
 /// Wraps a method whose run begins with calibration episodes.
@@ -41,6 +41,10 @@ impl Method for WithCalibration {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         self.active_method(state).on_mentor_reply(state, reply)
+    }
+
+    fn check_run(&self, run: &RunSpec) -> Result<(), CommandError> {
+        self.tested.check_run(run)
     }
 
     fn before_manual_episode(&self, state: &State) -> Vec<Intent> {

@@ -15,6 +15,7 @@ mod ended_search;
 mod history;
 mod instruct;
 mod reward;
+mod screen_plan;
 mod search;
 mod text_steering;
 
@@ -23,20 +24,24 @@ pub(crate) use history::{
     is_manual_attempt, job_position, prompter_labels, run_notes,
 };
 pub(crate) use instruct::compute_instruction;
+pub use screen_plan::CountElements;
 pub use text_steering::read_advice;
 
-use super::{mentor, schedule};
+use super::{MethodError, mentor, schedule};
+use crate::domain::common_settings::Acting;
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, LessonStatus, LessonText, Question, Reflection, ReflectionItem,
-    ReflectionKind, Scope, Task,
+    ReflectionKind, RunSpec, Scope, Task,
 };
-use crate::engine::{Computed, Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
+use crate::engine::{
+    CommandError, Computed, Episode, Intent, LessonCommand, MentorReply, Method, State, add_all_lessons,
+};
 use crate::symbolic::SymbolicRules;
 use jobs::{Choice, INSTRUCT, Instructed, ModelAnswer, NEXT_POINTS};
 use reward::Reward;
 use search::{Candidate, Evaluation, OBJECTIVE, Search, active_instruction};
 use serde::de::DeserializeOwned;
-use settings::{ATTEMPTS, PAIRS, Pairs, ROUNDS};
+use settings::{ATTEMPTS, PAIRS, Pairs, ROUNDS, SEARCH_POPULATION};
 use std::fmt::Write as _;
 
 /// Asks for advice for the next attempt.
@@ -48,6 +53,8 @@ const PLAIN_INSTRUCTION: &str = "Say what went wrong and what to do instead.";
 pub struct Dora {
     /// The rules that answer if the run's mentor is symbolic.
     pub rules: SymbolicRules,
+    /// Returns how an environment's observations are counted, by its name; `None` if they list no elements.
+    pub element_counter: fn(&str) -> Option<CountElements>,
 }
 
 impl Method for Dora {
@@ -58,7 +65,7 @@ impl Method for Dora {
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.first_observation.is_none() => Vec::new(),
-            Some(_) => vec![Intent::AskActor],
+            Some(open) => vec![self.next_action(state, open)],
             // A rerun repeats one episode; there is nothing to search.
             None if state.settings().place.first_trial.is_some() => schedule::next_by_task(state),
             None => self.between_episodes(state),
@@ -123,6 +130,11 @@ impl Method for Dora {
         intents
     }
 
+    fn check_run(&self, run: &RunSpec) -> Result<(), CommandError> {
+        let checked = Self::for_run(run, self.rules, self.element_counter);
+        checked.map(|_| ()).map_err(|why| CommandError::new(why.to_string(), why.hint()))
+    }
+
     fn before_manual_episode(&self, state: &State) -> Vec<Intent> {
         let Some(mut search) = Search::read(state) else { return Vec::new() };
         let mut intents = Vec::new();
@@ -171,6 +183,45 @@ impl Method for Dora {
 }
 
 impl Dora {
+    /// Creates the method for a run.
+    ///
+    /// # Errors
+    /// Returns [`MethodError`] if the actor is to plan for screens whose elements can't be counted, or if a generation of the
+    /// search is to have one vector.
+    pub fn for_run(
+        run: &RunSpec,
+        rules: SymbolicRules,
+        element_counter: fn(&str) -> Option<CountElements>,
+    ) -> Result<Self, MethodError> {
+        let has_no_elements = |task: &&Task| element_counter(&task.env).is_none();
+        if let Some(task) = run.tasks.iter().find(has_no_elements)
+            && run.settings.typed().acting == Acting::ScreenPlan
+        {
+            return Err(MethodError {
+                problem: format!(
+                    "acting=screen-plan follows a plan until the number of elements on the page changes, but {} shows no such page",
+                    task.env
+                ),
+                hint: "leave it at one action a reply (--set acting=step), or play web pages",
+            });
+        }
+        // CMA-ES refuses it, but only after the first vectors have been evaluated.
+        if run.settings.get(SEARCH_POPULATION) == 1 {
+            return Err(MethodError {
+                problem: "search_population=1: a generation of the search needs at least 2 vectors".to_owned(),
+                hint: "set it to 2 or more, or to 0 for the number of the setting search",
+            });
+        }
+        Ok(Self { rules, element_counter })
+    }
+
+    fn next_action(&self, state: &State, open: &Episode) -> Intent {
+        match (state.settings().acting, (self.element_counter)(&open.task.env)) {
+            (Acting::ScreenPlan, Some(count)) => screen_plan::next_intent(open, count),
+            _ => Intent::AskActor,
+        }
+    }
+
     fn between_episodes(&self, state: &State) -> Vec<Intent> {
         let search = match Search::try_read(state) {
             Ok(Some(search)) => search,

@@ -9,10 +9,11 @@ use super::templates::{Content, Fact, SegmentTemplate, StoredText};
 use super::{Templates, forms};
 use crate::domain::{
     DroppedSegment, LessonId, MessageRole, ModelRole, PromptRecord, Purpose, SegmentLabel, SegmentOrigin,
-    SegmentRecord, TextForms, round_to_thousandths,
+    SegmentRecord, Step, TextForms, round_to_thousandths,
 };
 use crate::engine::{CarriedReward, Episode, PromptDraft, PromptRequest, State};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Drafts the requested prompt and stores it, rendered, as the cache's last draft.
 pub(super) fn draft(
@@ -136,6 +137,12 @@ impl DraftBuilder<'_> {
             Fact::Draft => {
                 let open = episode.last_step().filter(|step| step.answer.is_none())?;
                 Some(open.current_draft()?.action.clone())
+            }
+            Fact::Screen => {
+                let is_plan = |step: &&Arc<Step>| {
+                    step.call.is_some() && step.answer.is_some() && !step.is_thought_only()
+                };
+                Some((episode.steps.iter().filter(is_plan).count() + 1).to_string())
             }
             Fact::Reward => {
                 let answer = episode.last_step()?.answer.as_ref()?;

@@ -20,6 +20,7 @@ mod parsed_reply;
 mod plan;
 mod prose;
 mod quoted;
+mod screen_plan;
 mod truncated;
 mod value;
 mod whole;
@@ -28,7 +29,7 @@ pub use actor::{can_be_reasoning, is_cut_short, read_reply};
 pub use list::read_items;
 pub use plan::{read_free_text, read_program};
 pub use truncated::{read_truncated_items, split_truncated_text};
-pub use whole::read_reply_as;
+pub use whole::read_actor_reply;
 
 use crate::domain::{LessonText, ReflectionItem};
 use std::ops::Range;

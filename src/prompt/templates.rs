@@ -185,6 +185,8 @@ pub(super) enum Fact {
     TotalProgressGain,
     /// The action of the open step that the actor is asked to fit to the present state.
     Draft,
+    /// How many plans the actor has been asked for in the episode, this one included.
+    Screen,
 }
 
 impl Templates {

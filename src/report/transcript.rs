@@ -114,6 +114,7 @@ fn write_block(out: &mut String, block: &Block<'_>, step: u32) {
         | Block::Rejected { .. }
         | Block::AskedAgain(_)
         | Block::Draft(_)
+        | Block::Plan(_)
         | Block::Act { .. }
         | Block::Remark(_)
         | Block::Notice(_)

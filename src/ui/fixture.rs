@@ -155,6 +155,7 @@ impl Fixture {
             step: self.step,
             thought: thought.map(str::to_owned),
             action: action.map(str::to_owned),
+            planned: Vec::new(),
             complaints: Vec::new(),
         };
         self.write(Cause::Model, event);

@@ -38,11 +38,15 @@ fn has_web_pages() -> bool {
 
 /// Plays the page with these actions over and over, and numbered replies of the mentor.
 fn play_page(actions: [&'static str; 3], args: &[&str]) -> Vec<Exchange> {
+    play_world(&PAGE, actions.to_vec(), args)
+}
+
+fn play_world(page: &World, replies: Vec<&'static str>, args: &[&str]) -> Vec<Exchange> {
     let server = StandIn::start(move |model, _, earlier| match model {
-        "actor" => actions[earlier % actions.len()].to_owned(),
+        "actor" => replies[earlier % replies.len()].to_owned(),
         _ => format!("Rule {} of the mentor.", earlier + 1),
     });
-    play(&server, &PAGE, args)
+    play(&server, page, args)
 }
 
 /// Returns the outlines of the prompts to the actor and to the mentor.
@@ -85,6 +89,45 @@ fn dora_sends_the_requests_of_its_paper_on_one_of_its_pages() {
     );
     let question = exchanges.iter().find(|exchange| !exchange.is_actor()).unwrap().text();
     assert!(question.contains("- click_element [number]") && question.contains("<button"), "{question}");
+}
+
+/// As in the public code: a plan in its form is dropped when the number of elements changes, and one that leaves it as it is ends the
+/// attempt. The order of its agent's prompt: actions, task, elements, suggestions, form of the answer.
+#[test]
+fn dora_plans_for_each_screen_of_a_page() {
+    if !has_web_pages() {
+        return;
+    }
+    let page = World { task: "click-collapsible-2/1", ..PAGE };
+    let opens = "{\"think\": \"The first section.\", \"action\": {\"name\": \"click_element\", \"input_args_schema\": {\"ref\": 4}}}\n\
+                 click_element 5";
+    let replies = vec![opens, "move_coords 20 80\nmove_coords 30 90"];
+    let args = ["--method", "dora", "--set", "acting=screen-plan", "--set", "miniwob.actions=code"];
+    let args = [&args[..], &["--set", "n_init=1", "--set", "rounds=0", "--set", "attempts=2"]].concat();
+    let exchanges = play_world(&page, replies, &args);
+    let (actor, mentor): (Vec<_>, Vec<_>) = exchanges.iter().partition(|exchange| exchange.is_actor());
+    assert_eq!((actor.len(), mentor.len()), (4, 2));
+    let order = |text: &str, parts: &[&str]| {
+        let places: Vec<Option<usize>> = parts.iter().map(|part| text.find(part)).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{parts:?}: {places:?} in {text}");
+    };
+    let (system, form) =
+        ("This time you plan for a whole screen", "Leave out what cannot be done on this screen");
+    for (index, exchange) in actor.iter().enumerate() {
+        let text = exchange.text();
+        let screen = format!("This is screen {} of the attempt.", index % 2 + 1);
+        order(&text, &["- click_element [number]", system, "Section #1", &screen, form]);
+        assert!(!text.contains("> click_element 5") && !text.contains("> move_coords"), "{text}");
+    }
+    order(
+        &actor[1].text(),
+        &["> think: The first section.", "> {\"name\": \"click_element\"", "[7] <div", "This is screen 2"],
+    );
+    order(&actor[2].text(), &["This is screen 1", "Rule 1 of the mentor.", form]);
+    order(
+        &mentor[0].text(),
+        &["It planned all actions", "[7] <div", "> move_coords 30 90", "For screen 2, you should"],
+    );
 }
 
 /// Regression: the preset of RCI's row set neither its view nor its actions, and the prompt listed actions that are refused.

@@ -40,6 +40,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         difficulty: miniwob::level,
         step_texts: miniwob::page_html,
         screenshot_url: miniwob::screenshot_url,
+        count_elements: Some(miniwob::count_elements),
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
         unplayable_by_rules: &[(&miniwob::VIEW_OPTION, "html"), (&miniwob::ACTIONS_OPTION, "rci")],
         has_progress: |_| false,

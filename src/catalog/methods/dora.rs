@@ -5,7 +5,7 @@ mod options;
 use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
 use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
-use crate::catalog::rules::RULES;
+use crate::catalog::rules::{RULES, find_environment};
 use crate::catalog::uninformed_mentor_warning;
 use crate::domain::{DefaultValue, Purpose, Question, ReflectionKind, SettingOrigin};
 use crate::engine::State;
@@ -52,7 +52,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("mentor.temperature", DefaultValue::Decimal(50)),
         ("mentor.top_p", DefaultValue::Switch(false)),
     ],
-    code_remark: "the searches for expected improvement begin at the best vectors, not all at the first one, and the first vectors are a Latin hypercube, not a scrambled Sobol sequence (docs/methods/dora.md)",
+    code_remark: "the searches for expected improvement begin at the best vectors, not all at the first one, and the first vectors are a Latin hypercube, not a scrambled Sobol sequence; web pages have one action a reply unless `acting=screen-plan` is set (docs/methods/dora.md)",
     // The paper says nothing about ALFWorld's limit: this is Reflexion's. The code ends an attempt at a web page after ten actions.
     step_limits: (50, 10),
     limits_origin: SettingOrigin::BuiltIn,
@@ -101,8 +101,17 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         (N_INIT.spec.name, DefaultValue::Number(1)),
         (ROUNDS.spec.name, DefaultValue::Number(0)),
     ],
-    ..MethodEntry::new("dora", |_| Ok(Arc::new(Dora { rules: RULES })), ModelNeed::Always)
+    ..MethodEntry::new(
+        "dora",
+        |run| Ok(Arc::new(Dora::for_run(run, RULES, element_counter)?)),
+        ModelNeed::Always,
+    )
 };
+
+/// Returns how the elements in an environment's observations are counted.
+fn element_counter(env: &str) -> Option<dora::CountElements> {
+    find_environment(env)?.task_facts.count_elements
+}
 
 /// Its budget decides how often a task is played, not the number of trials.
 fn trial_labels(state: &State, _: &str, _: &str) -> Vec<String> {

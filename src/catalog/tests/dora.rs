@@ -1027,7 +1027,7 @@ fn a_resumed_search_draws_the_same_demonstrations() {
                 resumed.engine.state = state.clone();
                 let events: Vec<Event> =
                     resumed.engine.advance().into_iter().map(|(_, event)| event).collect();
-                assert_eq!(events, [envelope.event.clone()]);
+                assert_eq!(events, std::slice::from_ref(&envelope.event));
                 count += 1;
             }
             let stored = serde_json::to_value(envelope).unwrap();

@@ -102,7 +102,7 @@ impl<'a> Replay<'a> {
             match self.runtime.block_on(reply) {
                 Ok((text, usage)) => {
                     self.tokens.set(self.tokens.get() + usage.tokens());
-                    let parsed = (run_config.policy.parse_reply)(spec.settings.typed().actor_reply, &text);
+                    let parsed = (run_config.policy.parse_reply)(spec.settings.typed(), &text);
                     let proposal = Proposal { thought: parsed.thought, action: parsed.action };
                     replies.complied += u32::from(test.expectation.judge(&proposal) == Verdict::Complies);
                     replies.add_proposal(proposal.text());

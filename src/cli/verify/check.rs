@@ -146,16 +146,15 @@ impl BranchCheck {
             Event::ReplyReceived { text, truncated, .. } if self.state.is_asking(ModelRole::Actor) => {
                 self.pending_reply = Some((text.clone(), *truncated));
             }
-            Event::Proposed { step, thought, action, complaints } => {
+            Event::Proposed { step, thought, action, planned, complaints } => {
                 check_step("the proposal", *step, &mut problems);
                 match self.pending_reply.take().map(|(text, truncated)| {
-                    let form = self.state.settings().actor_reply;
-                    read::read_reply_as(form, &text).with_truncation_note(truncated)
+                    read::read_actor_reply(self.state.settings(), &text).with_truncation_note(truncated)
                 }) {
                     // Only the number of complaints counts: their wording may improve from version to version.
                     Some(parsed)
-                        if (&parsed.thought, &parsed.action, parsed.complaints.len())
-                            == (thought, action, complaints.len()) => {}
+                        if (&parsed.thought, &parsed.action, &parsed.planned, parsed.complaints.len())
+                            == (thought, action, planned, complaints.len()) => {}
                     // Where the forms of actions are checked, prose without a label is an action of an unknown form.
                     Some(parsed)
                         if parsed.is_unlabelled

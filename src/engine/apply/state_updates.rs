@@ -369,6 +369,7 @@ impl Step {
         self.thought = None;
         self.thought_edited = false;
         self.proposed = None;
+        self.planned.clear();
         self.complaints.clear();
         self.approved = false;
         self.executed = None;

@@ -73,6 +73,7 @@ impl Engine {
             }
             Command::ChangeSetting { name, value } => {
                 self.check_sampling_setting(name, value)?;
+                self.check_changed_run(name, value)?;
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),
@@ -307,8 +308,8 @@ impl Engine {
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.require_proposal("reject")?;
-        check_not_proposed_by_method(step)?;
-        if step.call.is_none() {
+        let is_planned = self.check_not_proposed_by_method(step)?;
+        if step.call.is_none() && !is_planned {
             return Err(CommandError::new("you are playing: there is nothing to reject", "type an action"));
         }
         let proposed =
@@ -322,6 +323,20 @@ impl Engine {
         Ok(events)
     }
 
+    /// Checks that the actor can be asked for another proposal in place of this one, and returns whether this one comes from the plan
+    /// of an earlier reply.
+    fn check_not_proposed_by_method(&self, step: &Step) -> Result<bool, CommandError> {
+        let episode = self.state.open_episode();
+        let is_planned = episode.is_some_and(|open| open.planned_by(step.number).is_some());
+        if step.call.is_none() && step.proposed.is_some() && !is_planned {
+            return Err(CommandError::new(
+                "the method chose this action itself, without an actor call",
+                "override it (o); if it comes from a plan, that can be edited in its pane (e)",
+            ));
+        }
+        Ok(is_planned)
+    }
+
     fn ask_again(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let mut events = self.cancel_calls();
@@ -330,7 +345,7 @@ impl Engine {
         }
         if events.is_empty() {
             let step = self.require_proposal("retry")?;
-            check_not_proposed_by_method(step)?;
+            self.check_not_proposed_by_method(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(CommandError::new(
                     "you are playing: there is no actor to ask",
@@ -412,17 +427,6 @@ fn skip_reason(state: &State) -> EndReason {
         _ if state.divergence.is_some() => EndReason::EnvDied,
         _ => EndReason::Error,
     }
-}
-
-/// Fails if the method proposed the action itself, so that there is no call to the actor to repeat.
-fn check_not_proposed_by_method(step: &Step) -> Result<(), CommandError> {
-    if step.call.is_none() && step.proposed.is_some() {
-        return Err(CommandError::new(
-            "the method chose this action itself, without an actor call",
-            "override it (o); if it comes from a plan, that can be edited in its pane (e)",
-        ));
-    }
-    Ok(())
 }
 
 /// Returns a person's action: its lines joined with spaces, unless a whole reply is the action, as a program is.

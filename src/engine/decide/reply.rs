@@ -186,7 +186,7 @@ impl Engine {
                     },
                 )];
                 if prompt.role == ModelRole::Actor {
-                    let parsed = (self.policy.parse_reply)(self.state.settings().actor_reply, text);
+                    let parsed = (self.policy.parse_reply)(self.state.settings(), text);
                     let parsed = self.with_checked_form(parsed);
                     let step = prompt.step;
                     let source = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
@@ -206,9 +206,10 @@ impl Engine {
                         let draft = Some(draft);
                         events.push((Cause::Model, Event::AskedAgain { step, unusable_reason, draft }));
                     } else {
-                        let ParsedActorReply { thought, action, complaints, .. } =
+                        let ParsedActorReply { thought, action, planned, complaints, .. } =
                             parsed.with_truncation_note(*truncated);
-                        events.push((Cause::Model, Event::Proposed { step, thought, action, complaints }));
+                        let proposed = Event::Proposed { step, thought, action, planned, complaints };
+                        events.push((Cause::Model, proposed));
                     }
                 } else if let Some(question) = prompt.question {
                     // A summary replaces a list, so one that was cut off is never used.

@@ -1,6 +1,6 @@
 //! Changing a run that has started, and the sampling settings of a role.
 
-use crate::domain::{RunSpec, SAMPLING_PARAMS, role_setting};
+use crate::domain::{RunSpec, SAMPLING_PARAMS, Setting, SettingOrigin, role_setting};
 use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
@@ -23,6 +23,14 @@ impl Engine {
             events.push(Event::MemorySet { value: Value::Null });
         }
         Ok(events)
+    }
+
+    /// Checks that the method can go on with another value of a setting.
+    pub(super) fn check_changed_run(&self, name: &str, value: &Value) -> Result<(), CommandError> {
+        let Some(run) = self.state.run.as_deref() else { return Ok(()) };
+        let mut changed = run.clone();
+        changed.change_setting(name, Some(Setting { value: value.clone(), origin: SettingOrigin::Person }));
+        self.policy.method.check_run(&changed)
     }
 
     /// Checks a change of a sampling setting (`actor.*` or `mentor.*`): the parameter must exist, the value must be

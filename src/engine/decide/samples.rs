@@ -36,7 +36,7 @@ impl Engine {
         }
         let mut sample = sample.clone();
         if sample.status == SampleStatus::Replied {
-            let parsed = (self.policy.parse_reply)(self.state.settings().actor_reply, &sample.text);
+            let parsed = (self.policy.parse_reply)(self.state.settings(), &sample.text);
             (sample.thought, sample.action) = (parsed.thought, parsed.action);
         }
         let cause = if sample.status == SampleStatus::Cancelled { Cause::Policy } else { Cause::Model };

@@ -1,11 +1,10 @@
 //! Two minimal methods, and a harness that does the driver's work: it passes inputs to the engine, folds the resulting
 //! events and keeps them as a journal.
 
-use crate::domain::common_settings::ActorReply;
 use crate::domain::{
     Autonomy, BreakpointConfig, CallId, EpisodeRole, Interface, LessonText, Limits, MessageRole, ModelRole,
-    Note, PromptRecord, Question, ReflectionItem, ReflectionKind, RunSpec, SegmentLabel, SegmentOrigin,
-    SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage, with_model,
+    Note, PromptRecord, Question, ReflectionItem, ReflectionKind, RunSettings, RunSpec, SegmentLabel,
+    SegmentOrigin, SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage, with_model,
 };
 use crate::engine::{
     BreakpointMatch, BreakpointRules, Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input,
@@ -115,7 +114,7 @@ fn edit_prompt(_: &State, draft: &PromptRecord, segment: usize, text: &str) -> O
     Some(PromptDraft { record, texts: vec![(hash, text.to_owned())] })
 }
 
-fn parse_reply(_: ActorReply, text: &str) -> ParsedActorReply {
+fn parse_reply(_: &RunSettings, text: &str) -> ParsedActorReply {
     match text.strip_prefix("think: ") {
         Some(thought) => {
             ParsedActorReply { thought: Some(thought.to_owned()), ..ParsedActorReply::default() }

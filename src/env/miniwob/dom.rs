@@ -163,6 +163,22 @@ impl Element {
     }
 }
 
+/// Counts the elements that an observation lists: its lines of elements, or the tags of its HTML.
+pub fn count_elements(observation: &str) -> usize {
+    let is_element = |line: &str| {
+        let number = line.strip_prefix('[').and_then(|line| line.split_once("] <")).map(|(number, _)| number);
+        number.is_some_and(|number| number.parse::<i64>().is_ok())
+    };
+    match observation.lines().filter(|line| is_element(line)).count() {
+        0 => observation
+            .split('<')
+            .skip(1)
+            .filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()))
+            .count(),
+        count => count,
+    }
+}
+
 /// Cuts a text that is too long, and says so.
 pub(super) fn cut(text: String, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
@@ -180,6 +196,15 @@ mod tests {
         let mut value = value;
         fill(&mut value);
         Element::deserialize(value).unwrap()
+    }
+
+    #[test]
+    fn elements_are_counted_in_every_view() {
+        let page =
+            "The action was not carried out: no.\n[1] <body>\n[3] <div at=\"8,50\"> a < b\n[-1] <t> [5] text";
+        assert_eq!(count_elements(page), 3);
+        assert_eq!(count_elements("<div id=\"wrap\"><b>1 < 2</b>\n<br></div>"), 3);
+        assert_eq!(count_elements("OK."), 0);
     }
 
     /// Adds the fields that every element has.

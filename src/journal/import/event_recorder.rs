@@ -93,7 +93,10 @@ impl EventRecorder {
         } else {
             let action = thought.is_none().then(|| action.clone());
             let complaints = Vec::new();
-            self.push(Cause::Model, Event::Proposed { step: number, thought, action, complaints });
+            self.push(
+                Cause::Model,
+                Event::Proposed { step: number, thought, action, planned: Vec::new(), complaints },
+            );
         }
         let (sent, rewrite_rule) = (None, None);
         let executed =

@@ -1,7 +1,7 @@
 //! DORA's settings. Numbers without a note are those of the paper or of its public code (docs/methods/dora.md).
 
 use crate::domain::SettingOrigin::{self, BuiltIn, Code, Paper};
-use crate::domain::common_settings::MEMORY;
+use crate::domain::common_settings::{ACTING, MEMORY};
 use crate::domain::{DefaultValue, SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
@@ -40,6 +40,7 @@ pub const LIST: &[SettingSpec] = &[
     DEMOS.spec,
     PAIRS.spec,
     MEMORY.spec,
+    ACTING.spec,
 ];
 
 /// The recorded folder of the model that is the prompter; a run with [`Prompter::Local`] has it.

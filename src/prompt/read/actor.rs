@@ -19,6 +19,7 @@ pub fn read_reply(reply: &str) -> ParsedActorReply {
             && complaints.iter().any(|c| c.message.starts_with(UNLABELLED)),
         thought: parsed.thought,
         action: parsed.action,
+        planned: Vec::new(),
         complete: parsed.complete,
         complaints: complaints.into_iter().map(|c| c.message).collect(),
     }

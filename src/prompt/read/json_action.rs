@@ -6,7 +6,7 @@ use super::value::{self, Value};
 use super::{ParseLog, has_words};
 
 #[derive(Clone, Copy, PartialEq)]
-enum KeyRole {
+pub(super) enum KeyRole {
     Thought,
     Action,
     Other,
@@ -59,7 +59,7 @@ fn find_dict_start(text: &str) -> Option<usize> {
     None
 }
 
-fn key_role(key: &str) -> KeyRole {
+pub(super) fn key_role(key: &str) -> KeyRole {
     let name: String =
         key.chars().take(32).filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
     match name.as_str() {

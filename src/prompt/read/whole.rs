@@ -1,17 +1,27 @@
-//! Parses an actor's reply that is an action as a whole, such as a program.
+//! Parses an actor's reply in the form that a run asks for, such as an action that is a program.
 
+use super::screen_plan::read_plan;
 use super::{ParseLog, has_words, read_reply};
-use crate::domain::common_settings::ActorReply;
+use crate::domain::RunSettings;
+use crate::domain::common_settings::{Acting, ActorReply};
 use crate::engine::ParsedActorReply;
 
 const FENCE: &str = "```";
+
+/// Parses an actor's reply in a run with these settings: as a plan, one action a line, or as a single action.
+pub fn read_actor_reply(settings: &RunSettings, reply: &str) -> ParsedActorReply {
+    match settings.acting {
+        Acting::ScreenPlan => read_plan(reply),
+        Acting::Step => read_reply_as(settings.actor_reply, reply),
+    }
+}
 
 /// Parses an actor's reply: its first line with an action ([`read_reply`]), or the whole text.
 ///
 /// Of a whole text, what comes before the first block between fences is the thought, and the block with its fences is the
 /// action; without a block the text is the action, unless it begins with `think:`. Reasoning before `</think>` and text after the block
 /// become complaints. Line breaks and blanks inside are kept.
-pub fn read_reply_as(form: ActorReply, reply: &str) -> ParsedActorReply {
+fn read_reply_as(form: ActorReply, reply: &str) -> ParsedActorReply {
     match form {
         ActorReply::Line => read_reply(reply),
         ActorReply::Whole => read_whole_reply(reply),

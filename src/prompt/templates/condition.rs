@@ -15,6 +15,7 @@ pub(in crate::prompt) enum Condition {
     Outcome(EpisodeOutcome),
     Reply(ReplyRequest),
     Setting(SettingCondition),
+    Not(Box<Condition>),
 }
 
 /// How the shown episode has ended, if it has.
@@ -64,6 +65,7 @@ impl Condition {
                 *request == if is_repeated { ReplyRequest::Repeated } else { ReplyRequest::First }
             }
             Self::Setting(condition) => condition.is_met(run),
+            Self::Not(condition) => !condition.is_met(state),
         }
     }
 }

@@ -98,6 +98,16 @@ enum RawMaxCount {
 #[serde(deny_unknown_fields)]
 struct RawCondition {
     setting: Spanned<String>,
+    #[serde(default)]
+    is: Option<String>,
+    #[serde(default)]
+    is_not: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOptionCondition {
+    setting: Spanned<String>,
     #[serde(rename = "is")]
     value: String,
 }
@@ -118,7 +128,7 @@ struct RawEnvTexts {
 #[serde(deny_unknown_fields)]
 struct RawVariant {
     #[serde(rename = "when")]
-    condition: RawCondition,
+    condition: RawOptionCondition,
     texts: BTreeMap<Spanned<String>, String>,
 }
 
@@ -258,10 +268,15 @@ const SUBJECTS: [&str; 6] = ["method", "interface", "mentor", "outcome", "role",
 /// Parses the condition of a segment. One that can't hold would leave the segment out without a word.
 fn parse_condition(
     file: &File<'_>,
-    RawCondition { setting, value }: RawCondition,
+    RawCondition { setting, is, is_not }: RawCondition,
     program: &TemplateFiles,
 ) -> Result<Condition, TemplateError> {
     let start = setting.span().start;
+    let (value, is_negated) = match (is, is_not) {
+        (Some(value), None) => (value, false),
+        (None, Some(value)) => (value, true),
+        _ => return Err(file.error_at(start, "a condition has either `is` or `is_not`".to_owned())),
+    };
     let names: Vec<&str> =
         SUBJECTS.into_iter().chain(program.settings.iter().map(|spec| spec.name)).collect();
     let index = file.known_index("setting", &setting, &names)?;
@@ -289,6 +304,8 @@ fn parse_condition(
         }
         _ => parse_setting_value(&program.settings[index - SUBJECTS.len()], &value).map(Condition::Setting),
     };
+    let parsed =
+        parsed.map(|condition| if is_negated { Condition::Not(Box::new(condition)) } else { condition });
     parsed.map_err(|why| file.error_at(start, format!("{} is never {value:?}; {why}", names[index])))
 }
 
@@ -363,7 +380,7 @@ fn parse_env_texts(
 /// Parses the condition of a variant: a word that an option of an environment can have.
 fn parse_option_condition(
     file: &File<'_>,
-    RawCondition { setting, value }: RawCondition,
+    RawOptionCondition { setting, value }: RawOptionCondition,
     program: &TemplateFiles,
 ) -> Result<SettingCondition, TemplateError> {
     let names: Vec<&str> = program.options.iter().map(|(name, _)| *name).collect();
@@ -483,7 +500,7 @@ fn parse_segment(
 }
 
 /// The facts, by their names in templates.
-const FACTS: [(&str, Fact); 7] = [
+const FACTS: [(&str, Fact); 8] = [
     ("task_type", Fact::TaskType),
     ("trial", Fact::Trial),
     ("reward", Fact::Reward),
@@ -491,6 +508,7 @@ const FACTS: [(&str, Fact); 7] = [
     ("progress_gain", Fact::ProgressGain),
     ("total_progress_gain", Fact::TotalProgressGain),
     ("draft", Fact::Draft),
+    ("screen", Fact::Screen),
 ];
 
 fn parse_fact(name: &str) -> Result<Fact, String> {

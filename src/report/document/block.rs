@@ -91,6 +91,8 @@ pub enum Block<'a> {
     },
     /// An action that waits for a decision, or was never decided on.
     Proposal(&'a str),
+    /// In which step the action was planned, or what the reply plans after it.
+    Plan(Line<'a>),
     /// The episode ended before the proposal was decided on.
     NotRun,
     /// The observation as the agent sees it, and the environment's own text if a person edited it.
@@ -225,7 +227,7 @@ impl<'a> Block<'a> {
                 line
             }
             Block::FailedCall { failure, question, given_up } => failed_call(failure, *question, *given_up),
-            Block::Notice(line) | Block::Run(line) => line.clone(),
+            Block::Notice(line) | Block::Run(line) | Block::Plan(line) => line.clone(),
         }
     }
 

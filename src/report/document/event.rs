@@ -2,7 +2,9 @@
 
 use super::block::{Block, EDITED_BY_PERSON, Line, quote, words};
 use super::samples::finished_samples;
-use super::section::{cancelled_call, executed, findings, first_shown, observed, thought_fate, undecided};
+use super::section::{
+    cancelled_call, executed, findings, first_shown, observed, plan_facts, thought_fate, undecided,
+};
 use crate::catalog::{run_notes, run_roles};
 use crate::domain::{Author, EpisodeSummary, LessonOp, LessonText, Reflection, RunSpec, Step, pluralize};
 use crate::engine::{Episode, Event, PauseReason, State};
@@ -58,7 +60,8 @@ pub(in crate::report) fn event_blocks<'a>(event: &'a Event, after: &'a State) ->
         Event::Proposed { thought, complaints, .. } => {
             let thought = thought.as_deref();
             let thought = thought.map(|text| Block::Thought { text, decision: None, is_edited: false });
-            thought.into_iter().chain(complaints.iter().map(|text| Block::Complaint(text))).collect()
+            let complaints = complaints.iter().map(|text| Block::Complaint(text));
+            thought.into_iter().chain(complaints).chain(of_last_step(after, plan_facts)).collect()
         }
         Event::ActionOverridden { thought_disposition, thoughts_from, .. } => {
             let earlier = thoughts_from.map(|from| Block::ThoughtDropped(Some(from)));

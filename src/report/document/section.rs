@@ -1,6 +1,6 @@
 //! The blocks of a finished step. The blocks of a single event are built from the same functions.
 
-use super::block::{Block, Span, words};
+use super::block::{Block, Span, code, words};
 use super::samples::samples_of;
 use crate::catalog::RULES;
 use crate::domain::{
@@ -102,11 +102,27 @@ fn push_decision<'a>(blocks: &mut Vec<Block<'a>>, step: &'a Step, episode: &'a E
     }
     blocks.extend(step.reply_source.as_deref().map(Block::ReplySource));
     blocks.extend(step.complaints.iter().map(|complaint| Block::Complaint(complaint)));
+    blocks.extend(plan_facts(step, episode));
     blocks.extend(executed(step));
     if step.thought.is_none() && step.dropped_by.is_some() {
         blocks.push(Block::ThoughtDropped(None));
     }
     blocks.extend(undecided(step, episode));
+}
+
+/// Returns where a step's action was planned, and what its reply plans after it.
+pub(super) fn plan_facts<'a>(step: &'a Step, episode: &'a Episode) -> Vec<Block<'a>> {
+    let origin = episode.planned_by(step.number).map(|(plan, index)| {
+        let (number, count) = (index + 2, plan.planned.len() + 1);
+        Block::Plan(vec![words(format!("planned at step {}, {number} of {count}", plan.number))])
+    });
+    let mut line = vec![words("planned after it: ")];
+    for (index, planned) in step.planned.iter().enumerate() {
+        line.extend((index > 0).then(|| words(", ")));
+        line.push(code(planned.action.as_str()));
+    }
+    let rest = (!step.planned.is_empty()).then_some(Block::Plan(line));
+    origin.into_iter().chain(rest).collect()
 }
 
 /// Returns the proposal of a step whose action was never decided on, or not yet.

@@ -82,7 +82,10 @@ fn with_the_rules_no_calls_are_counted_and_progress_has_one_form() {
     };
     f.write(Cause::Model, reply);
     let action = Some("look".to_owned());
-    f.write(Cause::Model, Event::Proposed { step: 1, thought: None, action, complaints: Vec::new() });
+    f.write(
+        Cause::Model,
+        Event::Proposed { step: 1, thought: None, action, planned: Vec::new(), complaints: Vec::new() },
+    );
     f.execute("look", DecidedBy::Actor, "A room.", 0.25, serde_json::json!({}));
     f.end_episode(false, EndReason::StepLimit);
     let mut stage = end_card_screen(f);

@@ -305,7 +305,10 @@ fn recorded_replies_and_unsent_parameters_are_reported() {
         },
     );
     let (step, action) = (f.state.last_step().map_or(0, |s| s.number), Some("look".to_owned()));
-    f.write(Cause::Model, Event::Proposed { step, thought: None, action, complaints: Vec::new() });
+    f.write(
+        Cause::Model,
+        Event::Proposed { step, thought: None, action, planned: Vec::new(), complaints: Vec::new() },
+    );
     let mut stage = TestScreen::new(f, 120, 36);
     let text = screen_text(&stage.draw());
     assert!(text.contains("recorded reply from session s1"), "{text}");

@@ -38,6 +38,7 @@ fn with_reasoning() -> Fixture {
             step,
             thought: Some("I'll use the sink.".to_owned()),
             action: Some(action.to_owned()),
+            planned: Vec::new(),
             complaints: Vec::new(),
         };
         fixture.write(Cause::Model, proposed);
@@ -125,8 +126,13 @@ fn a_tool_call_is_shown_where_a_reply_is_missing() {
     let unusable_reason = Some("it has no text".to_owned());
     fixture.write(Cause::Model, Event::AskedAgain { step: 1, unusable_reason, draft: None });
     write_reply(&mut fixture, "> look", r#"{"at": "desk 2"}"#);
-    let proposed =
-        Event::Proposed { step: 1, thought: None, action: Some("look".to_owned()), complaints: Vec::new() };
+    let proposed = Event::Proposed {
+        step: 1,
+        thought: None,
+        action: Some("look".to_owned()),
+        planned: Vec::new(),
+        complaints: Vec::new(),
+    };
     fixture.write(Cause::Model, proposed);
     fixture.pause();
     let mut stage = TestScreen::new(fixture, 80, 24);

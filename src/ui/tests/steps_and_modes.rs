@@ -242,7 +242,8 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     };
     stage.fixture.write(Cause::Model, answer);
     let (step, action) = (stage.fixture.state().last_step().unwrap().number, Some("look".to_owned()));
-    let proposed = Event::Proposed { step, thought: None, action, complaints: Vec::new() };
+    let proposed =
+        Event::Proposed { step, thought: None, action, planned: Vec::new(), complaints: Vec::new() };
     stage.fixture.write(Cause::Model, proposed);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("you edited its prompt"), "{shown}");

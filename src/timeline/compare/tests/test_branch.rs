@@ -85,7 +85,13 @@ impl TestBranch {
         let (step, call) = (self.step, CallId(self.calls));
         self.send_prompt(step, call);
         let action = Some(action.to_owned());
-        self.write(Event::Proposed { step, thought: None, action, complaints: Vec::new() });
+        self.write(Event::Proposed {
+            step,
+            thought: None,
+            action,
+            planned: Vec::new(),
+            complaints: Vec::new(),
+        });
     }
 
     /// Lets a person ask the agent again for the waiting step; it then proposes this action.
@@ -111,7 +117,13 @@ impl TestBranch {
         let thought = action.strip_prefix("think: ").map(str::to_owned);
         let is_thought_only = thought.is_some();
         let proposed_action = (!is_thought_only).then(|| action.to_owned());
-        self.write(Event::Proposed { step, thought, action: proposed_action, complaints: Vec::new() });
+        self.write(Event::Proposed {
+            step,
+            thought,
+            action: proposed_action,
+            planned: Vec::new(),
+            complaints: Vec::new(),
+        });
         let executed = ExecutedAction {
             action: action.to_owned(),
             sent: None,
