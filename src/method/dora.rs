@@ -132,7 +132,7 @@ impl Method for Dora {
 
     fn check_run(&self, run: &RunSpec) -> Result<(), CommandError> {
         let checked = Self::for_run(run, self.rules, self.element_counter);
-        checked.map(|_| ()).map_err(|why| CommandError::new(why.to_string(), why.hint()))
+        checked.map(|_| ()).map_err(|why| CommandError::new(why.problem, why.hint))
     }
 
     fn before_manual_episode(&self, state: &State) -> Vec<Intent> {

@@ -648,6 +648,15 @@ fn the_numbers_of_the_search_are_settings() {
     assert_eq!(search(&own), json!({"own": {"step": 0.5, "population": 50, "generations": 7}}));
 }
 
+/// Regression: CMA-ES refused it only after the first vectors had been evaluated.
+#[test]
+fn a_generation_of_one_vector_is_refused_at_the_start() {
+    let templates = std::sync::Arc::new(crate::catalog::builtin_templates());
+    let one = run(&[("a", PUT)], &[("search_population", json!(1))]);
+    let error = crate::catalog::build_policy(&one, templates).err().unwrap();
+    assert!(error.to_string().contains("at least 2 vectors"), "{error}");
+}
+
 /// Regression: rules that know nothing about the environment were said to follow some words of an instruction.
 #[test]
 fn rules_that_know_nothing_are_not_said_to_write_advice() {
