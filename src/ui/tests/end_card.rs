@@ -291,7 +291,9 @@ fn the_card_names_the_lesson_that_is_measured_and_takes_another_one() {
         while !screen_text(&stage.draw()).contains("▸ %") {
             stage.press("Down");
         }
-        keys.iter().for_each(|key| assert_eq!(stage.press(key), []));
+        for key in keys {
+            assert_eq!(stage.press(key), []);
+        }
         let shown = screen_text(&stage.draw());
         let row = format!("▸ %  measure whether lesson {number} helps (← → another one): {text}");
         assert!(shown.contains(&row), "{keys:?}: {shown}");
