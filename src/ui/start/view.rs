@@ -39,7 +39,7 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         let row = free.take_top(1);
         // For an audience, the same stands beside or below the page, with room around it.
         if !options.stage_mode {
-            put_line(&summary_line(chooser, canvas), row, canvas);
+            put_line(&summary_line(chooser, row.width, canvas), row, canvas);
         }
     }
     draw_key_hints(chooser, options, free.take_bottom(u16::from(screen.height > 4)), canvas);
@@ -176,7 +176,8 @@ fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
 }
 
 /// Returns what Enter starts: the task, who acts and reflects, the method; or the session that it opens.
-fn summary_line(chooser: &Chooser, canvas: &Canvas<'_>) -> Line {
+fn summary_line(chooser: &Chooser, columns: u16, canvas: &Canvas<'_>) -> Line {
+    const STARTS: &str = " starts  ";
     if chooser.section == Section::Sessions {
         let session = chooser.model.sessions.get(chooser.selected_session);
         let (goal, about) = session.map_or(("", ""), |session| (&session.goal, &session.about));
@@ -195,18 +196,23 @@ fn summary_line(chooser: &Chooser, canvas: &Canvas<'_>) -> Line {
         Some((_, task)) => task.goal.clone(),
         None => "no task selected".to_owned(),
     };
-    let dot = canvas.glyphs.separator;
-    let mut parts = vec![format!("actor {}", value(SettingRole::Actor))];
-    parts.push(format!("mentor {}", value(SettingRole::Mentor)));
-    parts.push(match value(SettingRole::Preset) {
+    let method = match value(SettingRole::Preset) {
         "" | "none" => value(SettingRole::Method).to_owned(),
         preset => format!("{} ({preset})", value(SettingRole::Method)),
-    });
-    vec![
-        (Role::Muted, " starts  ".to_owned()),
-        (Role::Text, one_line(&task).into_owned()),
-        (Role::Muted, one_line(&format!("  {dot} {}", parts.join(&format!(" {dot} ")))).into_owned()),
-    ]
+    };
+    let actor = format!("actor {}", value(SettingRole::Actor));
+    let mentor = format!("mentor {}", value(SettingRole::Mentor));
+    let (task, mut about) = (one_line(&task).into_owned(), String::new());
+    // What doesn't fit is left out, never cut.
+    for part in [method, actor, mentor] {
+        let gap = if about.is_empty() { "  " } else { " " };
+        let more = format!("{about}{gap}{} {}", canvas.glyphs.separator, one_line(&part));
+        if width(STARTS) + width(&task) + width(&more) > usize::from(columns) {
+            break;
+        }
+        about = more;
+    }
+    vec![(Role::Muted, STARTS.to_owned()), (Role::Text, task), (Role::Muted, about)]
 }
 
 /// Draws a horizontal rule with a heading.

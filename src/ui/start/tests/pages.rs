@@ -203,6 +203,15 @@ fn the_greatest_number_is_shown_as_unlimited() {
     assert!(shown.contains("< unlimited >") && !shown.contains("42949"), "{shown}");
 }
 
+/// Regression: the line that says what starts was cut in the name of the method.
+#[test]
+fn the_line_that_says_what_starts_leaves_out_what_does_not_fit() {
+    let line =
+        |columns| render(&chooser_of(model()), columns, 24).lines().nth(1).unwrap().trim_end().to_owned();
+    assert_eq!(line(60), " starts  put a hot egg in countertop  · omnireflect");
+    assert!(line(80).starts_with(" starts  put a hot egg in countertop  · omnireflect · actor rules"));
+}
+
 /// Regression: `max moves 0` and `wall seconds 0` read like limits of nothing.
 #[test]
 fn a_limit_of_zero_is_shown_as_unlimited() {
