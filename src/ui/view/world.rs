@@ -107,17 +107,21 @@ fn draw_title(picture: &Picture, model: &Model, area: &PaneArea, canvas: &mut Ca
     let own = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
     let summary = if area.body.height > 0 { picture.summary.as_str() } else { "" };
     let mut pieces = vec![(Role::Muted, "2 "), (own, "World")];
-    if picture.shows_truth {
+    let labels: &[&str] = if picture.shows_truth { &TRUTH_LABELS } else { &[""] };
+    if area.body.height == 0 {
+        // The longest line that fits beside a label, and the longest label that fits beside it.
+        let max_width = usize::from(title.width).saturating_sub(17);
+        let pairs = picture.one_line.iter().flat_map(|line| labels.iter().map(move |label| (line, *label)));
+        let fitting = pairs.clone().find(|(line, label)| width(line) + width(label) <= max_width);
+        if let Some((line, label)) = fitting.or_else(|| pairs.last()) {
+            pieces.extend([(Role::Warning, label), (Role::Text, "  "), (Role::Text, line.as_str())]);
+        }
+    } else {
         // The longest label that fits beside the summary, never half a phrase.
         let taken = 6 + "World".len() + if summary.is_empty() { 0 } else { width(summary) + 4 };
         let max_width = usize::from(title.width).saturating_sub(taken);
-        let label = TRUTH_LABELS.iter().find(|label| fits(label, max_width)).unwrap_or(&TRUTH_LABELS[2]);
-        pieces.push((Role::Warning, label));
-    }
-    if area.body.height == 0 {
-        let max_width = usize::from(title.width).saturating_sub(17);
-        let line = picture.one_line.iter().find(|line| fits(line, max_width)).or(picture.one_line.last());
-        pieces.extend(line.into_iter().flat_map(|line| [(Role::Text, "  "), (Role::Text, line.as_str())]));
+        let label = labels.iter().find(|label| fits(label, max_width)).or(labels.last());
+        pieces.extend(label.map(|label| (Role::Warning, *label)));
     }
     pane_frame::draw_title(title, &pieces, canvas);
     pane_frame::draw_right_title(title, Role::Muted, summary, canvas);

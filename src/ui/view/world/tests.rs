@@ -78,6 +78,16 @@ fn a_closed_pane_and_the_ground_truth_have_the_longest_text_that_fits() {
     assert_eq!(title(true, 40, 2), "  2 World  ground truth        2 of 9");
 }
 
+/// The label of the ground truth left less room than was counted, so that the line of a closed pane was cut.
+#[test]
+fn a_closed_pane_shortens_the_label_of_the_ground_truth_before_its_line() {
+    let title = |columns| drawn(&json!({"number": 2}), true, columns, 0, 0).0.remove(0);
+    assert_eq!(title(90), "  2 World  ground truth (hidden from the agent)  the counter is at 2 of 9");
+    assert_eq!(title(60), "  2 World  ground truth  the counter is at 2 of 9");
+    assert_eq!(title(50), "  2 World  truth  the counter is at 2 of 9");
+    assert_eq!(title(40), "  2 World  ground truth  2/9");
+}
+
 /// The note hid what the last row listed: "open:   ... 6 more rows".
 #[test]
 fn the_note_of_hidden_rows_replaces_a_row_of_which_nothing_fits() {
