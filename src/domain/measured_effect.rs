@@ -180,6 +180,8 @@ pub struct MeasuredEffect {
 impl MeasuredEffect {
     /// The arm without any lesson, with which a lesson alone is compared.
     pub const EMPTY_POOL: &str = "none";
+    /// What the names of arms begin with that a lesson has joined, in random orders of all lessons.
+    pub const JOINED: &str = "joined-";
 
     /// Describes the result in a few words: `+12 % elsewhere [3, 21] · 60 pairs`, `+12 % here from step 10 [3, 21] · 60 pairs`, or
     /// `a fact here from the start, not a sample: won with it, lost without it`.
@@ -221,8 +223,14 @@ impl MeasuredEffect {
 
     fn describe_place(&self) -> String {
         // Beside an empty pool, it may do what it doesn't do beside others.
-        let alone = if self.arms.1 == Self::EMPTY_POOL { " alone" } else { "" };
-        self.column.as_deref().map_or_else(|| alone.to_owned(), |column| format!(" {column}{alone}"))
+        let beside = if self.arms.1 == Self::EMPTY_POOL {
+            " alone"
+        } else if self.arms.0.starts_with(Self::JOINED) {
+            " in random orders"
+        } else {
+            ""
+        };
+        self.column.as_deref().map_or_else(|| beside.to_owned(), |column| format!(" {column}{beside}"))
     }
 
     /// Describes the column, and for the one of a single task where its episodes began: ` here from step 10`, ` elsewhere`.

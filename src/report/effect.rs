@@ -318,7 +318,8 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
             lines.extend(details(plan, contrast).into_iter().map(|line| format!("    {line}")));
         }
     }
-    let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
+    let remarks = several_lessons_remarks(plan).into_iter().chain(credits_remark(plan, result));
+    let remarks = remarks.chain(self::remarks(plan.outcome, result));
     let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
     lines.extend(remarks.map(|remark| format!("  {remark}")));
     if result.stopped.is_none() {
@@ -382,12 +383,26 @@ pub fn several_lessons_remarks(plan: &EffectPlan) -> Vec<String> {
     if plan.lessons.len() < 2 || plan.contrasts.iter().any(|c| c.second == MeasuredEffect::EMPTY_POOL) {
         return Vec::new();
     }
-    let limit = "of two lessons that say the same, neither shows an effect, because the other one remains";
+    let (limit, what) = if plan.orders {
+        let limit = "of two lessons that say the same, the one that joins first gets the credit, so each has half of it on average";
+        (limit, "share their credit")
+    } else {
+        let limit =
+            "of two lessons that say the same, neither shows an effect, because the other one remains";
+        (limit, "are also left out together")
+    };
     let groups = (1..).zip(&plan.groups).map(|(number, group)| {
         let ids: Vec<String> = group.iter().map(ToString::to_string).collect();
-        format!("group {number}, similar lessons that are also left out together: {}", ids.join(", "))
+        format!("group {number}, similar lessons that {what}: {}", ids.join(", "))
     });
     std::iter::once(limit.to_owned()).chain(groups).collect()
+}
+
+/// Says what the credits of lessons that join in random orders add up to. `None` of another measurement, or without pairs.
+fn credits_remark(plan: &EffectPlan, result: &EffectResult) -> Option<String> {
+    let credits = result.contrasts.iter().map(|contrast| contrast.judged.difference);
+    let sum = credits.sum::<Option<f64>>().filter(|_| plan.orders && result.settled > result.discarded)?;
+    Some(format!("the credits add up to {:+} %, what all lessons together do against none", percent(sum)))
 }
 
 /// Returns what a reader of the numbers must know: that calls failed, that nothing could be won, or that the arms' rates are of different
@@ -552,7 +567,8 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
                 );
             }
         }
-        let remarks = several_lessons_remarks(plan).into_iter().chain(remarks(plan.outcome, result));
+        let remarks = several_lessons_remarks(plan).into_iter().chain(credits_remark(plan, result));
+        let remarks = remarks.chain(self::remarks(plan.outcome, result));
         let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
         lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
         let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));

@@ -67,6 +67,16 @@ pub struct EffectArgs {
     /// Compare each lesson alone with an empty pool, instead of leaving it out of the pool.
     #[arg(long, conflicts_with_all = ["session", "contrast", "edited"], help_heading = "Design")]
     pub add_one_in: bool,
+    /// Credit each lesson of the pool with what changes when it joins those before it, in N random orders; an order is a pair of L + 1
+    /// episodes for L lessons.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with_all = ["session", "contrast", "edited", "lessons", "text", "add_one_in", "pairs"],
+        help_heading = "Design",
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    pub shapley: Option<u32>,
     /// Let the method reflect during the episodes; by default it doesn't, so that the pool stays as it is.
     #[arg(long, help_heading = "Design")]
     pub live: bool,
@@ -208,6 +218,6 @@ impl EffectArgs {
     /// Returns whether a flag limits what the measurement may cost.
     pub fn has_budget(&self) -> bool {
         let amounts = [self.episodes, self.tokens, self.calls, self.minutes];
-        self.pairs.is_some() || self.cost.is_some() || amounts.iter().any(Option::is_some)
+        self.pairs.or(self.shapley).is_some() || self.cost.is_some() || amounts.iter().any(Option::is_some)
     }
 }

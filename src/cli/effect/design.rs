@@ -270,12 +270,13 @@ fn prepare_task_set(
     let make = run_factory(config, &plan.world_options);
     let source = pool.display().to_string();
     let spec: &RunSpec = &plan.spec;
-    let measurement = with_default_pairs(args.pairs, &mut choices, |choices| match measured.as_slice() {
-        [lesson] if !choices.add_one_in => {
-            measure_over_tasks(lesson, spec, (&source, lessons.clone()), choices, &make)
-        }
-        several => measure_each(several, spec, (&source, lessons.clone()), choices, &make),
-    })?;
+    let measurement =
+        with_default_pairs(args.pairs.or(args.shapley), &mut choices, |choices| match measured.as_slice() {
+            [lesson] if !choices.add_one_in && !choices.orders => {
+                measure_over_tasks(lesson, spec, (&source, lessons.clone()), choices, &make)
+            }
+            several => measure_each(several, spec, (&source, lessons.clone()), choices, &make),
+        })?;
     let log = log_path(&effects_beside(pool), &measurement, args);
     Ok(vec![Prepared { measurement, log, recorded: None }])
 }
@@ -343,6 +344,7 @@ fn choices(config: &Config, args: &EffectArgs) -> Result<MeasureChoices, CliErro
         shard: args.shard.as_deref().map(parse_shard).transpose()?,
         exactly_these: args.these,
         add_one_in: args.add_one_in,
+        orders: args.shapley.is_some(),
         ..MeasureChoices::default()
     })
 }

@@ -9,8 +9,8 @@ use crate::driver::{OpenWorld, RunConfig};
 use crate::env::Environment;
 use crate::provider::Provider;
 use crate::timeline::effect::{
-    COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope, Keep,
-    MeasuredLesson, Outcome, PlannedTask, Shard,
+    COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope,
+    EpisodeSlot, Keep, MeasuredLesson, Outcome, PlannedTask, Shard,
 };
 use crate::timeline::lesson_health::DUPLICATE_COSINE;
 use sha2::{Digest as _, Sha256};
@@ -64,6 +64,8 @@ pub struct MeasurementDesign {
     pub task_blocks: Vec<u32>,
     /// Sample seeds of observed episodes.
     pub excluded_seeds: Vec<u64>,
+    /// Whether the lessons join in random orders.
+    pub orders: bool,
 }
 
 /// A measurement that is ready to run.
@@ -133,6 +135,21 @@ pub fn arms_adding_one_in(lessons: &[MeasuredLesson], pool: &[LessonId]) -> (Vec
     (arms, contrasts)
 }
 
+/// Returns the arms and contrasts that credit each lesson with what changes when it joins those before it, in random orders: the arms are
+/// the empty pool and what each lesson has joined. Each arm but the first has what is off until its lesson joins. The second arm of a
+/// contrast is another one in each order ([`EffectPlan::arms_in_pair`]).
+pub(super) fn arms_joining(lessons: &[MeasuredLesson], pool: &[LessonId]) -> (Vec<Arm>, Vec<Contrast>) {
+    let off = |ids: &[LessonId]| ids.iter().cloned().map(PoolChange::Off).collect();
+    let mut arms = vec![Arm { name: NONE.to_owned(), changes: off(pool) }];
+    let mut contrasts = Vec::new();
+    for lesson in lessons {
+        let name = format!("{}{}", MeasuredEffect::JOINED, lesson.id);
+        contrasts.push(Contrast::new(&name, format!("before-{}", lesson.id)));
+        arms.push(Arm { name, changes: off(std::slice::from_ref(&lesson.id)) });
+    }
+    (arms, contrasts)
+}
+
 /// Returns the groups of lessons that say nearly the same: each is connected to another one of its group by a similarity of at least
 /// [`DUPLICATE_COSINE`]. A lesson without such another one is in none.
 pub fn similar_lessons(lessons: &[MeasuredLesson]) -> Vec<Vec<LessonId>> {
@@ -190,7 +207,15 @@ impl Measurement {
             seed: design.seed,
             repeats: design.repeats,
             shard: design.shard,
-            pools: design.arms.iter().map(|arm| (arm.name.clone(), start.pool_hash(&arm.changes))).collect(),
+            pools: if design.orders {
+                // Between them, each order has other ones.
+                let none = design.arms.first().map_or(&[][..], |arm| &arm.changes);
+                [(ALL, &[][..]), (NONE, none)]
+                    .map(|(name, off)| (name.to_owned(), start.pool_hash(off)))
+                    .into()
+            } else {
+                design.arms.iter().map(|arm| (arm.name.clone(), start.pool_hash(&arm.changes))).collect()
+            },
             step_limit: start.remaining_steps(),
             tasks: design.tasks,
             run: run.as_ref().map_or_else(String::new, |run| run_hash(run, &config.recorded_settings)),
@@ -203,14 +228,16 @@ impl Measurement {
             asked: None,
             edited: edited_text(&design.arms),
             retries: false,
+            orders: design.orders,
         };
         plan.effect = identity(&plan);
         Self { plan, episode_time: None, arms: design.arms, start, config }
     }
 
-    /// Returns the changes of an arm's pool.
-    pub(super) fn changes(&self, arm: &str) -> &[PoolChange] {
-        self.arms.iter().find(|a| a.name == arm).map_or(&[], |arm| &arm.changes)
+    /// Returns the changes of an episode's pool: those of its arm, or, where lessons join in random orders, of the arms after it.
+    pub(super) fn changes(&self, slot: &EpisodeSlot) -> Vec<PoolChange> {
+        let order = self.plan.orders.then(|| self.plan.joining_order(slot.pair));
+        changes_of(&self.arms, order.as_deref(), &slot.arm)
     }
 
     /// Returns the measurement with another actor in place of the run's.
@@ -218,6 +245,18 @@ impl Measurement {
     pub fn with_actor(mut self, actor: Arc<dyn Provider>) -> Self {
         self.config.actor = actor;
         self
+    }
+}
+
+/// Returns the changes of an arm's pool; `order` is that in which the lessons join.
+fn changes_of(arms: &[Arm], order: Option<&[&str]>, arm: &str) -> Vec<PoolChange> {
+    let of = |name: &str| arms.iter().find(|arm| arm.name == name).map_or(&[][..], |arm| &arm.changes);
+    match order.filter(|_| arm != NONE) {
+        None => of(arm).to_vec(),
+        Some(order) => {
+            let later = order.iter().skip_while(|joined| **joined != arm).skip(1);
+            later.flat_map(|joined| of(joined)).cloned().collect()
+        }
     }
 }
 
@@ -309,5 +348,19 @@ mod tests {
             [(NONE, &*off(&["a", "b", "c"])), ("only-a", &*off(&["b", "c"])), ("only-b", &*off(&["a", "c"]))]
         );
         assert_eq!(contrasts, [Contrast::new("only-a", NONE), Contrast::new("only-b", NONE)]);
+    }
+
+    #[test]
+    fn a_lesson_joins_those_before_it() {
+        let lessons = [lesson("a", "Look."), lesson("b", "Wait."), lesson("c", "Go.")];
+        let pool: Vec<LessonId> = ["a", "b", "c"].into_iter().map(|id| LessonId(id.into())).collect();
+        let (arms, contrasts) = arms_joining(&lessons, &pool);
+        assert_eq!(contrasts[1], Contrast::new("joined-b", "before-b"));
+        let order = [NONE, "joined-b", "joined-c", "joined-a"];
+        for (arm, left_out) in
+            [(NONE, &["a", "b", "c"][..]), ("joined-b", &["c", "a"]), ("joined-c", &["a"]), ("joined-a", &[])]
+        {
+            assert_eq!(changes_of(&arms, Some(&order), arm), off(left_out), "{arm}");
+        }
     }
 }

@@ -422,7 +422,7 @@ fn play_slot(measurement: &Measurement, player: &mut EpisodePlayer<'_>, slot: &E
     let session = journal_name(slot.pair, slot.repeat, &slot.arm);
     let task = measurement.plan.tasks.get(slot.task).map(|planned| &planned.task);
     let setup =
-        EpisodeSetup { session: &session, task, seed: slot.seed, changes: measurement.changes(&slot.arm) };
+        EpisodeSetup { session: &session, task, seed: slot.seed, changes: &measurement.changes(slot) };
     let prepared = measurement
         .start
         .prepare(&measurement.config.policy, &setup)

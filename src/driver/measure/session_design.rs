@@ -2,7 +2,7 @@
 //! environment.
 
 use super::design::{
-    Measurement, MeasurementDesign, arms_adding_one_in, arms_for_lesson, arms_leaving_one_out,
+    Measurement, MeasurementDesign, arms_adding_one_in, arms_for_lesson, arms_joining, arms_leaving_one_out,
     similar_lessons,
 };
 use super::moment::{MomentError, moment_as_of};
@@ -74,6 +74,8 @@ pub struct MeasureChoices {
     pub exactly_these: bool,
     /// Whether each lesson is compared alone with an empty pool, instead of leaving it out of the pool.
     pub add_one_in: bool,
+    /// Whether each lesson is credited with what changes when it joins the others, in random orders.
+    pub orders: bool,
     /// The number of columns that are judged together.
     pub columns: usize,
     /// The keys of tasks on which the lesson was learned in other sessions.
@@ -96,6 +98,7 @@ impl Default for MeasureChoices {
             shard: None,
             exactly_these: false,
             add_one_in: false,
+            orders: false,
             columns: 2,
             learned_on: Vec::new(),
         }
@@ -302,7 +305,8 @@ pub fn measure_over_tasks(
     measurement(design, start, make)
 }
 
-/// Designs a measurement of each of several lessons, by leaving it out of a pool, or by adding it alone to an empty one.
+/// Designs a measurement of each of several lessons, by leaving it out of a pool, by adding it alone to an empty one, or by letting all of
+/// them join in random orders.
 ///
 /// # Errors
 /// Returns [`DesignError`] if there are no tasks, or if the run can't be built.
@@ -320,7 +324,12 @@ pub fn measure_each(
     design.column = None;
     design.repeats = choices.repeats;
     design.lessons = measured.iter().map(describe_lesson).collect();
-    if choices.add_one_in {
+    if choices.orders {
+        // Of lessons that say the same, the one that joins first gets the credit.
+        design.groups = similar_lessons(&design.lessons);
+        design.orders = true;
+        (design.arms, design.contrasts) = arms_joining(&design.lessons, &pool);
+    } else if choices.add_one_in {
         (design.arms, design.contrasts) = arms_adding_one_in(&design.lessons, &pool);
     } else {
         design.groups = similar_lessons(&design.lessons);
@@ -417,6 +426,7 @@ fn design(
         tasks,
         task_blocks: Vec::new(),
         excluded_seeds: Vec::new(),
+        orders: false,
     }
 }
 

@@ -59,7 +59,7 @@ fn measured_wording(plan: &EffectPlan, result: &EffectResult) -> Option<Measured
 fn is_about_lesson(contrast: &ContrastResult) -> bool {
     let Contrast { first, second } = &contrast.judged.contrast;
     let is_left_out = (first == "with" || first == "all") && second.starts_with("without");
-    is_left_out || second == MeasuredEffect::EMPTY_POOL
+    is_left_out || second == MeasuredEffect::EMPTY_POOL || first.starts_with(MeasuredEffect::JOINED)
 }
 
 /// Returns the lessons that say nearly the same as one that was left out, and stayed in.

@@ -8,6 +8,7 @@ mod schedule;
 mod tests;
 
 pub use contrast::{ContrastLog, CountedPair};
+pub(super) use fact::FULL_POOL;
 pub use schedule::{EpisodeSlot, NextRecord, ShardPairs};
 
 use super::record::{
@@ -215,15 +216,17 @@ impl EffectLog {
             if counting.is_empty() {
                 break;
             }
-            let needed = |contrast: &Contrast| [contrast.first.clone(), contrast.second.clone()];
-            let arms: Vec<String> =
-                counting.iter().flat_map(|index| needed(&self.contrasts[*index].contrast)).collect();
             let rule = self.pair_rule();
-            if arms.iter().any(|arm| (1..=rule.repeats).any(|repeat| pair.episode(arm, repeat).is_none())) {
+            let is_missing = |arm: &str| (1..=rule.repeats).any(|repeat| pair.episode(arm, repeat).is_none());
+            let arms = |contrast| self.plan.arms_in_pair(contrast, number);
+            let compared = counting.iter().map(|index| arms(&self.contrasts[*index].contrast));
+            if compared.into_iter().any(|(first, second)| is_missing(first) || is_missing(second)) {
                 break;
             }
             for index in counting {
-                self.contrasts[index].count(number, pair, rule);
+                let log = &mut self.contrasts[index];
+                let contrast = log.contrast.clone();
+                log.count(number, pair, self.plan.arms_in_pair(&contrast, number), rule);
             }
             self.next_pair += 1;
             self.update_marks();
@@ -240,7 +243,16 @@ impl EffectLog {
     /// Returns whether episodes of an arm are still needed.
     fn needs_arm(&self, arm: &str) -> bool {
         self.plan.shard.is_some()
-            || self.contrasts.iter().enumerate().any(|(n, c)| c.contrast.has_arm(arm) && self.is_counting(n))
+            || self
+                .contrasts
+                .iter()
+                .enumerate()
+                .any(|(n, c)| self.is_about(&c.contrast, arm) && self.is_counting(n))
+    }
+
+    /// Returns whether a contrast compares an arm. Where lessons join in random orders, each may follow any other one.
+    fn is_about(&self, contrast: &Contrast, arm: &str) -> bool {
+        self.plan.orders || contrast.has_arm(arm)
     }
 
     /// Returns why a settled pair counts in no arm, or `None` if it counts.
@@ -252,10 +264,19 @@ impl EffectLog {
     /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one, or it is one of several
     /// lessons whose correction may still confirm the verdict. A secondary contrast that gets no verdict stops with the primary one.
     pub fn is_counting(&self, index: usize) -> bool {
-        let Some(contrast) = self.contrasts.get(index) else { return false };
         if self.plan.budget.keep_going {
-            return true;
+            return index < self.contrasts.len();
         }
+        if self.plan.orders {
+            // All count the same pairs, so that the credits add up to what all lessons do together.
+            return (0..self.contrasts.len()).any(|index| self.is_undecided(index));
+        }
+        self.is_undecided(index)
+    }
+
+    /// Returns whether further pairs may change what a contrast says.
+    fn is_undecided(&self, index: usize) -> bool {
+        let Some(contrast) = self.contrasts.get(index) else { return false };
         if self.has_own_claim(index) {
             let is_undecided = contrast.monitored_verdict() == Verdict::Undecided;
             return is_undecided || self.may_be_marked.get(index) == Some(&true);

@@ -5,8 +5,8 @@ mod identity;
 
 pub use identity::COUNTING_TO_THE_MARK;
 
-use super::{Column, EpisodeResult, Outcome, PairCounts, Verdict};
-use crate::domain::{AskedAt, EffectStart, LessonId, LessonText, Task};
+use super::{Column, EpisodeResult, Outcome, PairCounts, SplitMix64, Verdict, sample_seed};
+use crate::domain::{AskedAt, EffectStart, LessonId, LessonText, MeasuredEffect, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -110,6 +110,10 @@ pub struct EffectPlan {
     /// In the plan of a continued measurement: whether the pairs that were discarded before are played again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retries: bool,
+    /// Whether the lessons join an empty pool one after the other, in another random order in each pair; each contrast is what a lesson
+    /// adds to those before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub orders: bool,
 }
 
 /// Which pairs are kept as journals.
@@ -321,6 +325,11 @@ pub enum StopReason {
 impl EffectPlan {
     /// Returns the names of all arms, each once, in the order of the contrasts.
     pub fn arms(&self) -> Vec<&str> {
+        if self.orders {
+            // What a lesson joins has no arm of its own.
+            let joined = self.contrasts.iter().map(|contrast| contrast.first.as_str());
+            return std::iter::once(MeasuredEffect::EMPTY_POOL).chain(joined).collect();
+        }
         let mut arms: Vec<&str> = Vec::new();
         for contrast in &self.contrasts {
             for arm in [&contrast.first, &contrast.second] {
@@ -330,6 +339,26 @@ impl EffectPlan {
             }
         }
         arms
+    }
+
+    /// Returns the arms of a pair in the order in which its lessons join: first the empty pool, last the one with all lessons.
+    pub fn joining_order(&self, pair: u32) -> Vec<&str> {
+        let mut joined: Vec<&str> = self.contrasts.iter().map(|contrast| contrast.first.as_str()).collect();
+        // Episodes have the seeds of the repeats from 1 on.
+        SplitMix64::new(sample_seed(self.seed, pair.into(), 0)).shuffle(&mut joined);
+        std::iter::once(MeasuredEffect::EMPTY_POOL).chain(joined).collect()
+    }
+
+    /// Returns the two arms that a contrast compares in a pair: where lessons join in random orders, a lesson's own arm and the one before
+    /// it.
+    pub fn arms_in_pair<'a>(&'a self, contrast: &'a Contrast, pair: u32) -> (&'a str, &'a str) {
+        if !self.orders {
+            return (&contrast.first, &contrast.second);
+        }
+        let order = self.joining_order(pair);
+        let place = order.iter().position(|arm| *arm == contrast.first);
+        let before = place.and_then(|place| order.get(place.checked_sub(1)?));
+        (&contrast.first, before.copied().unwrap_or(MeasuredEffect::EMPTY_POOL))
     }
 }
 

@@ -1,13 +1,13 @@
 //! The result of a measurement, for text, JSON, documents and the screen. It is computed from the log alone.
 
-use super::log::{EffectLog, ShardPairs, Totals};
+use super::log::{EffectLog, FULL_POOL, ShardPairs, Totals};
 use super::record::{EffectJudged, EffectScope, StopReason};
 use super::special::two_sided_quantile;
 use super::{
     BootstrapInterval, EpisodeResult, FALSE_DISCOVERY_RATE, Interval, McNemar, Outcome, PairCounts, Verdict,
     benjamini_hochberg, bootstrap_mean, e_bh, holm, wilson_at,
 };
-use crate::domain::{AdviceCounts, DeterministicFact, pluralize};
+use crate::domain::{AdviceCounts, DeterministicFact, MeasuredEffect, pluralize};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -141,7 +141,9 @@ impl EffectResult {
     fn compute(log: &EffectLog, bootstrap: bool) -> Self {
         let plan = log.plan();
         let rate = |won, all| wilson_at(won, all, two_sided_quantile(FIXED_CONFIDENCE));
-        let arms = plan.arms().into_iter().map(|arm| {
+        // What a lesson has joined is another pool in each order.
+        let shown = if plan.orders { vec![MeasuredEffect::EMPTY_POOL, FULL_POOL] } else { plan.arms() };
+        let arms = shown.into_iter().map(|arm| {
             let (won, episodes) = log.wins(arm);
             ArmResult {
                 name: arm.to_owned(),
@@ -288,10 +290,10 @@ impl EffectLog {
     /// Returns the differences of the counted pairs of a contrast as integers, for the bootstrap.
     pub fn exact_differences(&self, index: usize, outcome: Outcome) -> Vec<i64> {
         let Some(contrast) = self.contrasts().get(index) else { return Vec::new() };
-        let (first, second) = (&contrast.contrast.first, &contrast.contrast.second);
         let allowed = u64::from(self.plan().step_limit);
         let difference = |number: u32| {
             let pair = self.pairs().get(&number)?;
+            let (first, second) = self.plan().arms_in_pair(&contrast.contrast, number);
             let of =
                 |arm: &str, repeat| -> Option<EpisodeResult> { Some(pair.episode(arm, repeat)?.result()) };
             (1..=self.repeats_of_pair())

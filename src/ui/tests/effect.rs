@@ -74,6 +74,7 @@ fn plan(query: &EffectQuery, column: Column, pairs: u32) -> EffectPlan {
         asked: None,
         edited: None,
         retries: false,
+        orders: false,
     }
 }
 

@@ -51,9 +51,9 @@ impl ContrastLog {
         }
     }
 
-    /// Counts a complete pair.
-    pub(super) fn count(&mut self, number: u32, pair: &PairLog, rule: PairRule) {
-        let Some(episodes) = self.episodes(pair, rule.repeats) else { return };
+    /// Counts a complete pair, in which these arms are compared.
+    pub(super) fn count(&mut self, number: u32, pair: &PairLog, arms: (&str, &str), rule: PairRule) {
+        let Some(episodes) = episodes_of(pair, arms, rule.repeats) else { return };
         let (outcome, allowed) = (rule.outcome, u64::from(rule.step_limit));
         let differences: Vec<Difference> =
             episodes.iter().filter_map(|(a, b)| outcome.difference(a, b, allowed)).collect();
@@ -83,21 +83,6 @@ impl ContrastLog {
             outcomes: (mean(&|(a, _)| outcome.value(a, allowed)), mean(&|(_, b)| outcome.value(b, allowed))),
             won,
         });
-    }
-
-    /// Returns the episodes of both arms of a pair, or `None` if one is missing.
-    fn episodes(&self, pair: &PairLog, repeats: u32) -> Option<Vec<(EpisodeResult, EpisodeResult)>> {
-        let result = |arm: &str, repeat| Some(pair.episode(arm, repeat)?.result());
-        let both = |repeat| result(&self.contrast.first, repeat).zip(result(&self.contrast.second, repeat));
-        (1..=repeats).map(both).collect()
-    }
-
-    /// Returns whether the outcomes of both arms differ in any episode of a pair.
-    pub(super) fn differs(&self, pair: &PairLog, rule: PairRule) -> bool {
-        let differ = |(a, b): &(EpisodeResult, EpisodeResult)| {
-            rule.outcome.exact_difference(a, b, u64::from(rule.step_limit)) != 0
-        };
-        self.episodes(pair, rule.repeats).is_some_and(|episodes| episodes.iter().any(differ))
     }
 
     /// Returns what the counted pairs show.
@@ -136,6 +121,24 @@ impl ContrastLog {
         let values: Vec<(f64, f64)> = self.pairs.iter().map(|pair| pair.outcomes).collect();
         pairing_gain(&values)
     }
+}
+
+/// Returns the episodes of two arms of a pair, or `None` if one is missing.
+fn episodes_of(
+    pair: &PairLog,
+    (first, second): (&str, &str),
+    repeats: u32,
+) -> Option<Vec<(EpisodeResult, EpisodeResult)>> {
+    let result = |arm: &str, repeat| Some(pair.episode(arm, repeat)?.result());
+    (1..=repeats).map(|repeat| result(first, repeat).zip(result(second, repeat))).collect()
+}
+
+/// Returns whether the outcomes of two arms differ in any episode of a pair.
+pub(super) fn differs(pair: &PairLog, arms: (&str, &str), rule: PairRule) -> bool {
+    let differ = |(a, b): &(EpisodeResult, EpisodeResult)| {
+        rule.outcome.exact_difference(a, b, u64::from(rule.step_limit)) != 0
+    };
+    episodes_of(pair, arms, rule.repeats).is_some_and(|episodes| episodes.iter().any(differ))
 }
 
 /// Returns an episode as the only attempt of its arm, which was allowed `allowed` steps.

@@ -6,6 +6,9 @@ use crate::timeline::effect::record::{EffectEpisode, EffectScope};
 use crate::timeline::effect::{Difference, EpisodeResult, Outcome, PairCounts};
 use std::collections::BTreeSet;
 
+/// The arm with all lessons, where they join in random orders.
+pub(in crate::timeline::effect) const FULL_POOL: &str = "all";
+
 /// What both arms of a contrast did, by task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::timeline::effect) struct TaskCounts {
@@ -52,7 +55,8 @@ impl EffectLog {
     /// Returns whether the first two counted pairs went exactly the same way in every episode although their seeds differ. Where a pair
     /// is a task, two pairs are never copies.
     pub(super) fn are_first_pairs_copies(&self) -> bool {
-        if self.plan.scope == EffectScope::Tasks {
+        // In another order, another pair may end differently.
+        if self.plan.scope == EffectScope::Tasks || self.plan.orders {
             return false;
         }
         let mut counted = self.counted_pairs();
@@ -81,15 +85,24 @@ impl EffectLog {
         self.counted_episodes(arm).filter(is_failed).count() as u64
     }
 
+    /// Returns the arm that a name stands for in a pair: where lessons join in random orders, the last one has all of them.
+    fn arm_in_pair<'a>(&'a self, arm: &'a str, pair: u32) -> &'a str {
+        let has_all = self.plan.orders && arm == FULL_POOL;
+        let last = has_all.then(|| self.plan.joining_order(pair).pop());
+        last.flatten().unwrap_or(arm)
+    }
+
     /// Returns the episodes of an arm in the pairs that a contrast with it counts, without copies of a task's first one. What another job
     /// was playing when the arm wasn't needed any more is in no such pair.
     fn counted_episodes<'a>(&'a self, arm: &'a str) -> impl Iterator<Item = &'a EffectEpisode> {
         let (rounds, repeats) =
             if self.is_deterministic { (1, self.tasks_in_round()) } else { (usize::MAX, u32::MAX) };
-        let contrasts = self.contrasts.iter().filter(|contrast| contrast.contrast.has_arm(arm));
+        let contrasts = self.contrasts.iter().filter(|contrast| self.is_about(&contrast.contrast, arm));
         let numbers: BTreeSet<u32> = contrasts.flat_map(ContrastLog::pairs).map(|pair| pair.pair).collect();
-        let pairs = numbers.into_iter().take(rounds).filter_map(|number| self.pairs.get(&number));
-        let episodes = pairs.flat_map(move |pair| pair.episodes_of(arm));
+        let pairs = numbers.into_iter().take(rounds);
+        let pairs =
+            pairs.filter_map(|number| Some((self.pairs.get(&number)?, self.arm_in_pair(arm, number))));
+        let episodes = pairs.flat_map(|(pair, arm)| pair.episodes_of(arm));
         episodes.filter(move |episode| episode.repeat <= repeats)
     }
 

@@ -1,6 +1,7 @@
 //! What a measurement does next. It follows from its log alone, so a measurement that was killed continues where it was,
 //! and writes the same lines as one that wasn't.
 
+use super::contrast::differs;
 use super::{EffectLog, PairLog};
 use crate::timeline::effect::record::{EffectJudged, EffectRecord, EffectScope, EffectStopped, StopReason};
 use crate::timeline::effect::{SplitMix64, Verdict, sample_seed};
@@ -198,7 +199,9 @@ impl EffectLog {
 
     /// Returns whether the outcomes of two compared arms of a pair differ.
     pub fn differs(&self, pair: &PairLog) -> bool {
-        self.contrasts.iter().any(|contrast| contrast.differs(pair, self.pair_rule()))
+        let Some(number) = pair.episodes.first().map(|episode| episode.pair) else { return false };
+        let arms = |contrast| self.plan.arms_in_pair(contrast, number);
+        self.contrasts.iter().any(|log| differs(pair, arms(&log.contrast), self.pair_rule()))
     }
 
     /// Returns the last pair: with one task a pair, there are no more pairs than tasks.

@@ -54,6 +54,7 @@ fn plan(pairs: u32, arms: &[(&str, &str)]) -> EffectPlan {
         asked: None,
         edited: None,
         retries: false,
+        orders: false,
     }
 }
 
@@ -846,4 +847,113 @@ fn text_and_markdown_have_the_same_details() {
     ] {
         assert!(page.contains(expected), "{expected}: {page}");
     }
+}
+
+/// Returns a plan in which three lessons join in random orders.
+fn joining(pairs: u32) -> EffectPlan {
+    let arms = [("joined-a", "before-a"), ("joined-b", "before-b"), ("joined-c", "before-c")];
+    let mut plan = plan(pairs, &arms);
+    let lesson = |id: &str| MeasuredLesson { id: LessonId(id.into()), ..plan.lessons[0].clone() };
+    plan.lessons = ["a", "b", "c"].map(lesson).into();
+    (plan.lesson, plan.version, plan.orders, plan.counting) = (None, None, true, COUNTING_TO_THE_MARK);
+    plan
+}
+
+/// Runs a measurement in which each lesson of a pool adds to the progress: that of pair `k` is the sum of `adds(k, lesson)`.
+fn run_additive(log: EffectLog, jobs: usize, adds: impl Fn(u32, &str) -> f64) -> EffectLog {
+    let mut log = log;
+    loop {
+        match log.next(&[], jobs) {
+            // Whoever plays several at once records them in another order.
+            NextRecord::Play(slots) => slots.iter().rev().for_each(|slot| {
+                let order = log.plan().joining_order(slot.pair);
+                let place = order.iter().position(|arm| *arm == slot.arm).unwrap();
+                let lessons = order[1..=place].iter().map(|arm| arm.strip_prefix("joined-").unwrap());
+                let progress: f64 = 0.3 + lessons.map(|lesson| adds(slot.pair, lesson)).sum::<f64>();
+                let EffectRecord::Episode(mut played) = episode(slot, progress > 0.99) else {
+                    unreachable!()
+                };
+                played.progress = progress;
+                log.apply(EffectRecord::Episode(played));
+            }),
+            NextRecord::Write(record) => log.apply(*record),
+            NextRecord::Wait | NextRecord::Done => return log,
+        }
+    }
+}
+
+/// Where lessons add up, each one's credit is what it adds, in whatever order they join; and the credits add up to what all do.
+#[test]
+fn credits_of_lessons_that_join_are_what_they_add() {
+    let mut plan = joining(24);
+    plan.outcome = Outcome::Progress;
+    plan.budget.keep_going = true;
+    let adds = |_: u32, lesson: &str| match lesson {
+        "a" => 0.1,
+        "b" => 0.3,
+        _ => -0.2,
+    };
+    let log = run_additive(EffectLog::new(plan.clone()), 1, adds);
+    let result = EffectResult::from_log(&log);
+    assert_eq!((result.settled, result.stopped), (24, Some(StopReason::Pairs)));
+    assert_eq!(log.totals().episodes, 24 * 4, "an order of three lessons has four pools");
+    let credits: Vec<f64> = result.contrasts.iter().map(|c| c.judged.difference.unwrap()).collect();
+    for (credit, added) in credits.iter().zip([0.1, 0.3, -0.2]) {
+        assert!((credit - added).abs() < 1e-6, "{credits:?}");
+    }
+    let text = crate::report::effect::result_lines(log.plan(), &result).join("\n");
+    for expected in [
+        "the credits add up to +20 %, what all lessons together do against none",
+        "the one that joins first gets the credit",
+        "none         won 0 of 24",
+        "all          won 0 of 24",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    // Each lesson joins first in some orders, and each order is random.
+    let first: std::collections::BTreeSet<&str> = (1..=24).map(|pair| plan.joining_order(pair)[1]).collect();
+    assert_eq!(first.len(), 3);
+    // Several jobs and the fold of the records give the same numbers.
+    let several = run_additive(EffectLog::new(plan), 4, adds);
+    assert_eq!(EffectResult::from_log(&several).contrasts, result.contrasts);
+}
+
+/// Of lessons that interact, the credits are different in each order, and still add up to what all do together.
+#[test]
+fn credits_add_up_whatever_the_lessons_do_together() {
+    let mut plan = joining(40);
+    plan.budget.keep_going = true;
+    // Only two of them together win, in three pairs of four.
+    let (log, _) = run(EffectLog::new(plan), |slot| {
+        let order =
+            joining(40).joining_order(slot.pair).iter().map(|arm| (*arm).to_owned()).collect::<Vec<_>>();
+        let place = order.iter().position(|arm| *arm == slot.arm).unwrap();
+        let has = |arm: &str| order[..=place].iter().any(|joined| joined == arm);
+        Some(slot.pair % 4 != 0 && has("joined-a") && has("joined-b"))
+    });
+    let result = EffectResult::from_log(&log);
+    let credits: Vec<f64> = result.contrasts.iter().map(|c| c.judged.difference.unwrap()).collect();
+    let (none, all) = (&result.arms[0], &result.arms[1]);
+    assert_eq!((none.name.as_str(), none.won, all.name.as_str(), all.won), ("none", 0, "all", 30));
+    assert!((credits.iter().sum::<f64>() - 0.75).abs() < 1e-9, "{credits:?}");
+    assert!(credits[0] > 0.2 && credits[1] > 0.2 && credits[2] == 0.0, "{credits:?}");
+    let kept = kept_results(log.plan(), &result, "2026-11-20");
+    assert_eq!(kept.len(), 3);
+    assert!(kept[0].1.describe().contains(" in random orders ["), "{}", kept[0].1.describe());
+}
+
+/// All lessons count the same pairs, also where one is decided earlier: else the credits would not add up.
+#[test]
+fn lessons_that_join_stop_together() {
+    let (log, _) = run(EffectLog::new(joining(400)), |slot| {
+        let order: Vec<String> =
+            joining(400).joining_order(slot.pair).iter().map(|arm| (*arm).to_owned()).collect();
+        let place = order.iter().position(|arm| *arm == slot.arm).unwrap();
+        Some(order[..=place].iter().any(|joined| joined == "joined-a"))
+    });
+    let pairs: Vec<usize> = log.contrasts().iter().map(|contrast| contrast.pairs().len()).collect();
+    assert_eq!(log.stopped(), Some(StopReason::Decided));
+    assert!(pairs[0] >= 51 && pairs.iter().all(|count| *count == pairs[0]), "{pairs:?}");
+    assert_eq!(log.verdict(0), Some(Verdict::Helped));
+    assert_eq!(log.verdict(1), Some(Verdict::NoEffectSeen));
 }
