@@ -34,7 +34,7 @@ pub use results::{day_of, measurements_folder, modified, newest_logs, read_resul
 pub use runner::{MeasureError, MeasureOptions, MeasureUpdate, OnUpdate, measure};
 pub use session_design::{
     DesignError, EpisodePlace, FEW_PAIRS, MANY_PAIRS, MeasureChoices, MeasuredSession, PlaceboKind,
-    measure_each, measure_over_tasks,
+    SeveralLessons, measure_each, measure_over_tasks,
 };
 pub use starting_point::{FreshStart, Moment, PoolChange, StartingPoint};
 pub use turns::{OnUpdateInTurn, OpenMeasurement, measure_in_turn};

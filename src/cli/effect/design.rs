@@ -14,7 +14,7 @@ use crate::cli::{lesson_environments, lesson_sources, locate};
 use crate::domain::{Lesson, LessonText, RunSpec, Task};
 use crate::driver::measure::{
     DesignError, EpisodePlace, FEW_PAIRS, LOG_NAME, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
-    PlaceboKind, measure_each, measure_over_tasks, measurements_folder,
+    PlaceboKind, SeveralLessons, measure_each, measure_over_tasks, measurements_folder,
 };
 use crate::driver::{DriverError, RunFactory, worlds};
 use crate::engine::{LessonCommand, State};
@@ -272,7 +272,7 @@ fn prepare_task_set(
     let spec: &RunSpec = &plan.spec;
     let measurement =
         with_default_pairs(args.pairs.or(args.shapley), &mut choices, |choices| match measured.as_slice() {
-            [lesson] if !choices.add_one_in && !choices.orders => {
+            [lesson] if choices.several == SeveralLessons::LeaveOneOut => {
                 measure_over_tasks(lesson, spec, (&source, lessons.clone()), choices, &make)
             }
             several => measure_each(several, spec, (&source, lessons.clone()), choices, &make),
@@ -343,8 +343,11 @@ fn choices(config: &Config, args: &EffectArgs) -> Result<MeasureChoices, CliErro
         repeats: args.repeats,
         shard: args.shard.as_deref().map(parse_shard).transpose()?,
         exactly_these: args.these,
-        add_one_in: args.add_one_in,
-        orders: args.shapley.is_some(),
+        several: match args.shapley {
+            Some(_) => SeveralLessons::Join,
+            None if args.add_one_in => SeveralLessons::AddOneIn,
+            None => SeveralLessons::LeaveOneOut,
+        },
         ..MeasureChoices::default()
     })
 }

@@ -72,14 +72,23 @@ pub struct MeasureChoices {
     pub shard: Option<Shard>,
     /// Whether the claim is about exactly these tasks, not about tasks like these.
     pub exactly_these: bool,
-    /// Whether each lesson is compared alone with an empty pool, instead of leaving it out of the pool.
-    pub add_one_in: bool,
-    /// Whether each lesson is credited with what changes when it joins the others, in random orders.
-    pub orders: bool,
+    pub several: SeveralLessons,
     /// The number of columns that are judged together.
     pub columns: usize,
     /// The keys of tasks on which the lesson was learned in other sessions.
     pub learned_on: Vec<String>,
+}
+
+/// How each of several lessons is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeveralLessons {
+    /// The pool with it and without it.
+    #[default]
+    LeaveOneOut,
+    /// It alone with an empty pool.
+    AddOneIn,
+    /// Those before it with it and without it, in random orders.
+    Join,
 }
 
 impl Default for MeasureChoices {
@@ -97,8 +106,7 @@ impl Default for MeasureChoices {
             repeats: 1,
             shard: None,
             exactly_these: false,
-            add_one_in: false,
-            orders: false,
+            several: SeveralLessons::default(),
             columns: 2,
             learned_on: Vec::new(),
         }
@@ -324,12 +332,12 @@ pub fn measure_each(
     design.column = None;
     design.repeats = choices.repeats;
     design.lessons = measured.iter().map(describe_lesson).collect();
-    if choices.orders {
+    if choices.several == SeveralLessons::Join {
         // Of lessons that say the same, the one that joins first gets the credit.
         design.groups = similar_lessons(&design.lessons);
         design.orders = true;
         (design.arms, design.contrasts) = arms_joining(&design.lessons, &pool);
-    } else if choices.add_one_in {
+    } else if choices.several == SeveralLessons::AddOneIn {
         (design.arms, design.contrasts) = arms_adding_one_in(&design.lessons, &pool);
     } else {
         design.groups = similar_lessons(&design.lessons);
