@@ -169,7 +169,13 @@ const FACTS: &[(&str, &str, u8)] = &[
 ];
 
 fn story(state: &State) -> String {
-    let layout = RowLayout { content: PaneContent::All, columns: 200, digits: 2, shows_reasoning: true };
+    let layout = RowLayout {
+        content: PaneContent::All,
+        columns: 200,
+        digits: 2,
+        shows_reasoning: true,
+        observation_rows: 0,
+    };
     let episode = state.episode.as_deref().unwrap();
     let mut rows: Vec<Row> = start_rows(episode, state, layout, &UNICODE);
     for step in &episode.steps {

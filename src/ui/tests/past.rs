@@ -33,7 +33,7 @@ fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
         (from..to).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>().trim_end().to_owned()
     };
     let first = cells(0, 0, buffer.area.width);
-    let modes = ["PAST", "PAUSED", "ENDED", "WON", "NEXT", "THINKING", "REFLECTING"];
+    let modes = ["PAST", "PAUSED", "ENDED", "LOST", "WON", "NEXT", "THINKING", "REFLECTING"];
     let end = modes.iter().filter_map(|m| first.find(m)).min().unwrap_or(first.len());
     // A narrow row cuts the goal where the mode needs room.
     let from = if buffer.area.width < 200 { first.find(['▮', '▯']).unwrap_or(0) } else { 0 };
@@ -80,8 +80,14 @@ fn assert_same_as_ended(fixture: &Fixture, seq: Seq, width: u16, height: u16) {
     assert_eq!(shown.status, expected.status, "{at}");
     assert_eq!(shown.panes, expected.panes, "{at}");
     for ((pane, shown), (_, expected)) in shown.steps.iter().zip(&expected.steps) {
-        let shown: Vec<_> = shown.iter().filter(|(step, _)| *step > 0).collect();
-        let expected: Vec<_> = expected.iter().collect();
+        // How many observations fit among thoughts and actions depends on the steps that follow.
+        let is_compared = |(_, row): &&(u32, String)| {
+            let text = row.strip_prefix([' ', '▌']).and_then(|row| row.strip_prefix("     "));
+            let text = text.filter(|_| *pane == Pane::Thoughts);
+            !text.is_some_and(|text| text.starts_with(char::is_alphanumeric))
+        };
+        let shown: Vec<_> = shown.iter().filter(|(step, _)| *step > 0).filter(is_compared).collect();
+        let expected: Vec<_> = expected.iter().filter(is_compared).collect();
         let contained = shown.is_empty() || expected.windows(shown.len()).any(|w| w == &shown[..]);
         assert!(contained, "{pane:?}\n{shown:#?}\n{expected:#?}\n{at}");
     }

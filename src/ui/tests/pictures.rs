@@ -16,6 +16,35 @@ fn layouts() {
     }
 }
 
+/// Regression: most rows of the centre stayed empty while an episode was young.
+#[test]
+fn free_rows_of_the_centre_show_observations() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let mut last_row = 0;
+    for number in 1..=40 {
+        let observation = format!("On the shelf {number}, you see a vase {number}.");
+        fixture.actor_step(&format!("go to shelf {number}"), &observation, 0.0, serde_json::Value::Null);
+        let mut screen = TestScreen::new(fixture, 200, 60);
+        let buffer = screen.draw();
+        let centre: Vec<String> = (2..56)
+            .map(|y| (61..139).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned())
+            .collect();
+        let count = |words: &str| centre.iter().filter(|row| row.contains(words)).count() as u32;
+        let at = centre.iter().rposition(|row| row.contains(&format!(" > go to shelf {number}"))).unwrap();
+        // As many as fit, the newest first; the others are folded, and no step is lost.
+        assert_eq!(count(" > go to shelf "), number, "{centre:#?}");
+        let shown = count("you see a vase ");
+        assert!(shown >= 8 || shown == number, "{centre:#?}");
+        let newest = centre.get(at + 1).cloned().unwrap_or_default();
+        assert!(newest.contains(&format!("you see a vase {number}")), "{centre:#?}");
+        assert!(number > 5 || count("Your task is") == 1, "{centre:#?}");
+        assert!(at >= last_row, "the newest step moved up from row {last_row} to {at}: {centre:#?}");
+        last_row = at;
+        fixture = screen.fixture;
+    }
+}
+
 #[test]
 fn the_household_fills_a_zoomed_pane() {
     for (w, h) in SIZES {

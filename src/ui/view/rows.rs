@@ -44,6 +44,8 @@ pub struct RowLayout {
     pub digits: u16,
     /// Whether the reasoning of models is unfolded.
     pub shows_reasoning: bool,
+    /// The most rows of an observation among thoughts and actions; 0 leaves it to Observations.
+    pub observation_rows: usize,
 }
 
 /// Maximum rows of a cancelled reply; Enter shows the rest.
@@ -98,6 +100,11 @@ impl<'a> RowWriter<'a> {
     ) {
         let first = self.rows.len();
         self.push_text(mark, indent, role, text);
+        self.cut_rows(first, most);
+    }
+
+    /// Cuts what was added since there were `first` rows to at most `most` rows; if it is cut, the last one ends with an ellipsis.
+    fn cut_rows(&mut self, first: usize, most: usize) {
         if self.rows.len() > first.saturating_add(most) {
             self.rows.truncate(first + most);
             // One column at the right of every text stays free, so the ellipsis always fits.
@@ -273,7 +280,12 @@ pub fn start_rows(episode: &Episode, state: &State, layout: RowLayout, glyphs: &
         writer.push_gap();
         rows = writer.into_rows();
     }
+    // Among thoughts and actions, the last row of the first observation is empty.
+    let gap = (layout.observation_rows > 1).then(Row::default);
+    let observation_rows = layout.observation_rows - usize::from(gap.is_some());
+    let layout = RowLayout { observation_rows, ..layout };
     rows.extend(blocks::section_rows(&start_section(episode, state), None, state, None, layout, glyphs));
+    rows.extend(gap);
     rows
 }
 

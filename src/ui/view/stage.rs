@@ -113,7 +113,13 @@ fn draw_steps(
 ) {
     let chosen = context.frame.selected_step();
     let digits = chosen.max(10).ilog10() as u16 + 1;
-    let layout = RowLayout { content: PaneContent::All, columns: area.width, digits, shows_reasoning: false };
+    let layout = RowLayout {
+        content: PaneContent::All,
+        columns: area.width,
+        digits,
+        shows_reasoning: false,
+        observation_rows: 0,
+    };
     let height = usize::from(area.height);
     let mut rows = live_rows(context, layout, model);
     let mut next = Some(chosen);

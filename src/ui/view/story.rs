@@ -12,7 +12,7 @@ use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use crate::ui::view::cache::ViewCache;
 use ratatui::layout::Rect;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Draws the steps.
@@ -61,6 +61,10 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
     }
 }
 
+fn row_layout(content: PaneContent, columns: u16, digits: u16, model: &Model) -> RowLayout {
+    RowLayout { content, columns, digits, shows_reasoning: model.show_reasoning, observation_rows: 0 }
+}
+
 /// Returns the visible rows.
 fn visible_rows(
     model: &Model,
@@ -71,18 +75,18 @@ fn visible_rows(
     cache: &mut ViewCache,
 ) -> Vec<Row> {
     let Some(episode) = context.episode() else {
-        return live_rows(
-            context,
-            RowLayout { content, columns: area.width, digits: 1, shows_reasoning: model.show_reasoning },
-            model,
-        );
+        return live_rows(context, row_layout(content, area.width, 1, model), model);
     };
     let last = episode.steps.len() as u32;
     let digits = last.max(10).ilog10() as u16 + 1;
-    let layout = RowLayout { content, columns: area.width, digits, shows_reasoning: model.show_reasoning };
+    let layout = row_layout(content, area.width, digits, model);
     let chosen = context.frame.selected_step().min(last);
     let height = usize::from(area.height);
-    let mut source = RowSource { context, layout, height, last, cache, model };
+    let mut source =
+        RowSource { context, layout, height, last, observation_rows: HashMap::new(), cache, model };
+    if content == PaneContent::ThoughtsAndActions {
+        source.fill_with_observations();
+    }
 
     let mut above: VecDeque<Row> = VecDeque::new();
     let is_in_past = context.frame.is_in_past();
@@ -156,17 +160,51 @@ struct RowSource<'a, 'b> {
     layout: RowLayout,
     height: usize,
     last: u32,
+    /// The most rows of the observations that are shown among thoughts and actions, by step.
+    observation_rows: HashMap<u32, usize>,
     cache: &'a mut ViewCache,
     model: &'a Model,
 }
 
 impl RowSource<'_, '_> {
+    /// Fills the rows that the whole episode leaves free with observations, those of the newest steps first. The last one is cut to
+    /// what is left: as an episode grows, its oldest observations make room and its newest rows stay at the bottom of the pane.
+    fn fill_with_observations(&mut self) {
+        let mut spare = self.height;
+        for number in (0..=self.last + 1).rev() {
+            let rows = self.rows(number).len();
+            if rows >= spare {
+                return;
+            }
+            spare -= rows;
+        }
+        for number in (0..=self.last).rev() {
+            let folded = self.rows(number).len();
+            let mut most = usize::MAX;
+            // What stands at the right edge may need a row more.
+            let added = loop {
+                self.observation_rows.insert(number, most);
+                let added = self.rows(number).len().saturating_sub(folded);
+                if added <= spare {
+                    break added;
+                }
+                most = spare.min(most - 1);
+            };
+            spare -= added;
+            if spare == 0 {
+                return;
+            }
+        }
+    }
+
     fn rows(&mut self, number: u32) -> Arc<[Row]> {
         let Some(episode) = self.context.episode() else { return Arc::default() };
         let glyphs = self.context.glyphs;
+        let observation_rows = self.observation_rows.get(&number).copied().unwrap_or(0);
+        let layout = RowLayout { observation_rows, ..self.layout };
         if number == 0 {
             let state = self.context.state_for_step(0);
-            return start_rows(episode, state, self.layout, glyphs).into();
+            return start_rows(episode, state, layout, glyphs).into();
         }
         if number > self.last {
             return with_head(live_rows(self.context, self.layout, self.model), self.height, self.context)
@@ -175,6 +213,6 @@ impl RowSource<'_, '_> {
         let Some(step) = self.context.step(number) else { return Arc::default() };
         let state = self.context.state_for_step(number);
         let offer = Offer::for_step(step, self.context);
-        self.cache.cached_step_rows(step, state, offer.as_ref(), self.layout, glyphs)
+        self.cache.cached_step_rows(step, state, offer.as_ref(), layout, glyphs)
     }
 }

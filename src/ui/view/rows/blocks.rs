@@ -40,7 +40,9 @@ pub(super) fn section_rows(
         (_, Block::PromptEdited) if is_draft => false,
         (_, Block::Reasoning(_)) if !layout.shows_reasoning => false,
         (PaneContent::All, _) => true,
-        (content, Block::Observation { .. }) => content == PaneContent::Observations,
+        (content, Block::Observation { .. }) => {
+            content == PaneContent::Observations || layout.observation_rows > 0
+        }
         (content, _) => content == PaneContent::ThoughtsAndActions,
     };
     let mut has_gap = !waits;
@@ -51,8 +53,17 @@ pub(super) fn section_rows(
         }
         w.write_block(block);
     }
-    let last_reflection = section.outcome.iter().rposition(|b| matches!(b, Block::Reflection(_)));
-    for (place, block) in section.outcome.iter().enumerate().filter(|(_, block)| is_shown(block)) {
+    let mut outcome: Vec<&Block<'_>> = section.outcome.iter().collect();
+    if let Some(at) = outcome.iter().position(|block| matches!(block, Block::Observation { .. }))
+        && layout.content == PaneContent::ThoughtsAndActions
+    {
+        // Beside the action, what was found stays where it is when the observation is folded.
+        let is_beside = |block: &&&Block<'_>| matches!(block, Block::Progress { .. } | Block::Finding { .. });
+        let count = outcome[at + 1..].iter().take_while(is_beside).count();
+        outcome[at..=at + count].rotate_left(1);
+    }
+    let last_reflection = outcome.iter().rposition(|b| matches!(b, Block::Reflection(_)));
+    for (place, block) in outcome.into_iter().enumerate().filter(|(_, block)| is_shown(block)) {
         w.write_block(block);
         if let Some(offer) = offer.filter(|_| Some(place) == last_reflection) {
             let mark = (Role::Warning, &*format!("    {} ", glyphs.mistake));
@@ -172,15 +183,21 @@ impl BlockWriter<'_, '_> {
             return;
         }
         let is_valid = self.step.and_then(|step| step.answer.as_ref()).is_none_or(|answer| answer.valid);
+        // Among thoughts and actions it is a repetition of the pane beside them.
+        let is_repeated = self.rows.layout.content == PaneContent::ThoughtsAndActions;
         let role = match is_valid {
-            _ if is_thought => Role::Muted,
+            _ if is_thought || is_repeated => Role::Muted,
             // Next to the action, the detector's mark shows it; alone, the text must.
             false if is_alone => Role::ObservationFailed,
             _ => Role::Observation,
         };
         let indent = if is_alone || self.step.is_none() { 0 } else { 2 };
+        let first = self.rows.rows.len();
         for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
             self.rows.push_text((Role::Muted, ""), indent, role, paragraph);
+        }
+        if is_repeated {
+            self.rows.cut_rows(first, self.rows.layout.observation_rows);
         }
         if is_edited {
             self.rows.push_tail(Role::Person, EDITED_BY_PERSON);
