@@ -368,15 +368,29 @@ fn fold_line(
     layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Line {
-    let role = match comparison.rows.get(first).map(Row::kind) {
+    let kind = comparison.rows.get(first).map(Row::kind);
+    let role = match kind {
         _ if is_selected => Role::Selection,
         Some(RowKind::OnlyLeft) => Role::SideA,
         Some(RowKind::OnlyRight) => Role::SideB,
         _ => Role::Muted,
     };
     let text = format!("{} {}", glyphs.ellipsis, fold_text(comparison, first, rows));
-    let lead = if layout.two_columns { "  " } else { "" };
-    vec![(role, padded(&format!("{lead}{text}"), layout.total_columns(), glyphs))]
+    if !layout.two_columns {
+        return vec![(role, padded(&text, layout.total_columns(), glyphs))];
+    }
+    let text = format!("  {text}");
+    // The steps of one side stand in its column.
+    let (a, sign, b) = match kind {
+        Some(RowKind::OnlyLeft) => (text.as_str(), "<", ""),
+        Some(RowKind::OnlyRight) => ("", ">", text.as_str()),
+        _ => return vec![(role, padded(&text, layout.total_columns(), glyphs))],
+    };
+    vec![
+        (role, padded(a, layout.side_columns, glyphs)),
+        (if is_selected { Role::Selection } else { Role::Mark }, format!(" {sign} ")),
+        (role, padded(b, layout.side_columns, glyphs)),
+    ]
 }
 
 /// Describes folded rows.
@@ -387,11 +401,7 @@ pub(super) fn fold_text(comparison: &Comparison, first: usize, rows: u32) -> Str
         RowKind::Same | RowKind::Changed => None,
     });
     if let Some((side, from)) = side {
-        return format!(
-            "{} only in {side}: steps {from} to {}",
-            pluralize(rows.into(), "step"),
-            from + rows - 1
-        );
+        return format!("{} ({from} to {}) only in {side}", pluralize(rows.into(), "step"), from + rows - 1);
     }
     // The first row is that of the first observations, which is no step.
     let has_start = comparison.rows.get(first).is_some_and(|row| row.left == Some(0));

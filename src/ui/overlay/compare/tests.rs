@@ -160,11 +160,35 @@ fn many_steps_of_one_side_are_folded_and_the_first_different_ones_stand_side_by_
         text.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {text}")).to_owned()
     };
     assert!(row("2 > open drawer 0").contains("2 > take mug 1"), "{text}");
-    assert!(text.contains("8 steps only in A: steps 3 to 10") && !text.contains("open drawer 5"), "{text}");
+    let (fold, divider) = ("8 steps (3 to 10) only in A", 58);
+    assert!(row(fold).find(fold) < Some(divider) && !text.contains("open drawer 5"), "{text}");
     // The fold is a difference of its own, and Enter shows its steps.
     press(&mut stage, "n");
     press(&mut stage, "Enter");
     assert!(screen_text(&stage.draw()).contains("open drawer 5"));
+}
+
+/// Regression: the folded steps of B stood on the left, below the steps of A.
+#[test]
+fn folded_steps_stand_in_the_column_of_their_side() {
+    let mut f = Fixture::new();
+    for trial in 0..2 {
+        f.begin_episode();
+        f.actor_step("look", "A kitchen.", 0.0, Value::Null);
+        for number in 0..9 * trial {
+            f.actor_step(&format!("open drawer {number}"), "It is empty.", 0.0, Value::Null);
+        }
+        f.end_episode(false, EndReason::StepLimit);
+    }
+    let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
+    let (compare, request) = CompareDialog::between(episode_ref(1), episode_ref(2));
+    let mut stage = TestScreen::new(f, 120, 36);
+    stage.compositor.push(Box::new(compare));
+    answer_requests(&mut stage, vec![request]);
+    let text = screen_text(&stage.draw());
+    let fold = text.lines().find(|line| line.contains("only in B") && line.contains("steps (")).unwrap();
+    let (a, b) = fold.split_once(" > ").unwrap_or_else(|| panic!("{text}"));
+    assert!(a.trim_matches(['│', ' ']).is_empty() && b.contains("only in B"), "{text}");
 }
 
 #[test]
