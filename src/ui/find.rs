@@ -1,13 +1,15 @@
-//! Text search in all steps of a session. The episode on screen is searched synchronously; the others are searched on a
-//! separate thread, so that a long session doesn't block the screen.
+//! Text search in all steps of a session. The episode on screen is searched synchronously, with everything that its Story shows. Of the
+//! others the texts of steps are searched, on a separate thread, so that a long session doesn't block the screen.
 
 mod journal_lines;
 
-use crate::domain::{Seq, Step};
+use crate::domain::{LessonText, Seq, Step};
 use crate::driver::{Signal, Store};
 use crate::engine::{Episode, State};
+use crate::report::{Block, plain_text, start_section, step_section};
 use crate::text::{one_line, search};
 use crate::ui::types::WorkProgress;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,6 +26,12 @@ pub enum SearchedText {
     /// The environment's observation.
     Observation,
     Remark,
+    /// What a person did, such as the lesson that was taught.
+    Act,
+    /// A detector's finding.
+    Finding,
+    /// A lesson of a reflection.
+    Lesson,
 }
 
 /// An occurrence of the search text.
@@ -39,8 +47,49 @@ pub struct SearchHit {
     pub range: Range<usize>,
 }
 
-/// Searches one episode in step order and returns at most `max_hits` hits.
-pub fn search_episode(episode: &Episode, query: &str, max_hits: usize) -> Vec<SearchHit> {
+/// Searches the episode of a state in step order, with what its Story shows beside the texts of steps: mistakes, reflections and
+/// what a person did. Returns at most `max_hits` hits.
+pub fn search_story(state: &State, query: &str, max_hits: usize) -> Vec<SearchHit> {
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+    search_texts(episode, query, max_hits, |number| {
+        let section = match episode.step(number) {
+            Some(step) => step_section(step, episode, state),
+            None => start_section(episode, state),
+        };
+        section.blocks().flat_map(story_texts).collect()
+    })
+}
+
+/// Returns the words of a block that a search of the texts of steps doesn't cover.
+fn story_texts(block: &Block<'_>) -> Vec<(SearchedText, String)> {
+    match block {
+        Block::Finding { .. } => {
+            vec![(SearchedText::Finding, plain_text(&block.short_line(|_| String::new())))]
+        }
+        Block::Act { .. } | Block::Rejected { .. } => vec![(SearchedText::Act, plain_text(&block.line()))],
+        Block::Reflection(reflection) => {
+            let name = reflection.question().name();
+            let item = |text: &LessonText| match &text.solution {
+                Some(solution) => format!("{name}  {} → {solution}", text.text),
+                None => format!("{name}  {}", text.text),
+            };
+            reflection.items.iter().map(|i| (SearchedText::Lesson, item(&i.text))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Searches the texts of an episode's steps in step order and returns at most `max_hits` hits.
+fn search_episode(episode: &Episode, query: &str, max_hits: usize) -> Vec<SearchHit> {
+    search_texts(episode, query, max_hits, |_| Vec::new())
+}
+
+fn search_texts(
+    episode: &Episode,
+    query: &str,
+    max_hits: usize,
+    more: impl Fn(u32) -> Vec<(SearchedText, String)>,
+) -> Vec<SearchHit> {
     let mut found = Vec::new();
     let first = episode
         .first_observation
@@ -52,8 +101,10 @@ pub fn search_episode(episode: &Episode, query: &str, max_hits: usize) -> Vec<Se
     let start = first.into_iter().map(|(_, part, text)| (part, text));
     let start = start.chain(goal.map(|g| (SearchedText::Observation, g))).collect();
     for (number, texts) in std::iter::once((0, start)).chain(steps) {
-        for (part, text) in texts {
-            let text = one_line(text);
+        let texts = texts.into_iter().map(|(part, text)| (part, Cow::Borrowed(text)));
+        let more = more(number).into_iter().map(|(part, text)| (part, Cow::Owned(text)));
+        for (part, text) in texts.chain(more) {
+            let text = one_line(&text);
             let ranges = search(&text, query);
             if ranges.is_empty() {
                 continue;

@@ -14,6 +14,7 @@ use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
+use std::cmp::{Ordering, Reverse};
 
 /// Search overlay: first the query is typed, then keys move through the hits. No key can step while it is open.
 pub(super) struct Search {
@@ -27,6 +28,8 @@ pub(super) struct Search {
     scroll: Scroll,
     /// The cursor when the search was opened.
     return_to: Cursor,
+    /// The episode and the step that were selected then.
+    from_step: Option<(u32, u32)>,
 }
 
 impl Search {
@@ -40,14 +43,18 @@ impl Search {
             selected: 0,
             scroll: Scroll::default(),
             return_to: from,
+            from_step: None,
         }
     }
 
     fn start_search(&mut self, context: &Context<'_>) -> Response {
         let words = self.field.text();
         let Some(episode) = context.episode() else { return Response::default() };
-        self.hits = find::search_episode(episode, &words, find::MAX_HITS);
-        self.select_nearest(context);
+        let now = (episode.number, context.frame.selected_step());
+        // What is typed moves the selection; the search stays where it began.
+        let from = *self.from_step.get_or_insert(now);
+        self.hits = find::search_story(&context.frame.story, &words, find::MAX_HITS);
+        self.select_nearest(from);
         let mut response = self.go_to_selected();
         self.is_searching =
             !words.is_empty() && find::has_other_episodes(&context.frame.head, episode.number);
@@ -57,14 +64,22 @@ impl Search {
         response
     }
 
-    /// Selects the first hit at or after the selected step.
-    fn select_nearest(&mut self, context: &Context<'_>) {
-        let now = (context.episode().map_or(0, |e| e.number), context.frame.selected_step());
-        self.selected = self.hits.iter().position(|m| (m.episode, m.step) >= now).unwrap_or(0);
+    /// Selects the hit that is nearest to a step, the later one of two.
+    fn select_nearest(&mut self, (episode, step): (u32, u32)) {
+        let distance = |hit: &SearchHit| (hit.episode.abs_diff(episode), hit.step.abs_diff(step));
+        // Of another episode, the end that is nearer: its last steps, or its first ones.
+        let key = |hit: &SearchHit| match hit.episode.cmp(&episode) {
+            Ordering::Equal => distance(hit),
+            Ordering::Less => (distance(hit).0, u32::MAX - hit.step),
+            Ordering::Greater => (distance(hit).0, hit.step),
+        };
+        let hits = self.hits.iter().enumerate();
+        let nearest = hits.min_by_key(|(_, hit)| (key(hit), Reverse((hit.episode, hit.step))));
+        self.selected = nearest.map_or(0, |(place, _)| place);
     }
 
     /// Adds hits of other episodes; the selected hit stays selected.
-    fn add_hits(&mut self, mut hits: Vec<SearchHit>, context: &Context<'_>) {
+    fn add_hits(&mut self, mut hits: Vec<SearchHit>) {
         let first = self.hits.is_empty();
         let chosen = self.hits.get(self.selected).map(|m| (m.episode, m.step));
         hits.truncate(find::MAX_HITS.saturating_sub(self.hits.len()));
@@ -72,8 +87,8 @@ impl Search {
         self.hits.append(&mut hits);
         // The sort is stable, so the hits of one step stay in order.
         self.hits.sort_by_key(|m| (m.episode, m.step));
-        if first {
-            self.select_nearest(context);
+        if let Some(from) = self.from_step.filter(|_| first) {
+            self.select_nearest(from);
         }
     }
 
@@ -106,7 +121,9 @@ impl Search {
             SearchedText::Thought => Role::Thought,
             SearchedText::Action => Role::Action,
             SearchedText::Observation => Role::Observation,
-            SearchedText::Remark => Role::Person,
+            SearchedText::Remark | SearchedText::Act => Role::Person,
+            SearchedText::Finding => Role::Bad,
+            SearchedText::Lesson => Role::Lesson,
         };
         let number = found.step.to_string();
         let number = if several { format!("{}.{number}", found.episode) } else { number };
@@ -173,12 +190,12 @@ impl Component for Search {
         }
     }
 
-    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
+    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let Answer::SearchResults { query: words, hits, progress } = answer
             && words == self.field.text()
         {
             self.is_searching = progress == SearchStatus::Partial;
-            self.add_hits(hits, context);
+            self.add_hits(hits);
         }
         Response::default()
     }

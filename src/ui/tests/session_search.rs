@@ -2,7 +2,7 @@
 
 use super::overlays::type_text;
 use super::{TestScreen, screen_text};
-use crate::domain::{DecidedBy, EndReason};
+use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
 use crate::ui::find::{self, SearchStatus};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
@@ -62,6 +62,49 @@ fn search(stage: &mut TestScreen, query: &str) {
 fn shown_step(stage: &TestScreen) -> (u32, u32) {
     let frame = stage.frame_data();
     (frame.displayed.episode.as_ref().unwrap().number, frame.selected_step())
+}
+
+/// Regression: mistakes, reflections and what a person taught were on the screen, and no search found them.
+#[test]
+fn a_search_finds_whatever_the_story_shows() {
+    for (query, step) in
+        [("tried to take from", 4), ("nothing happened", 13), ("taught lesson 11: open the", 24)]
+    {
+        let mut f = sample_session();
+        f.add_lesson(
+            ReflectionKind::Error,
+            LessonText::plain("Open the microwave to heat."),
+            LessonOrigin::Person,
+        );
+        let mut stage = TestScreen::new(f, 120, 36);
+        stage.press("/");
+        type_text(&mut stage, query);
+        let shown = screen_text(&stage.draw());
+        assert!(
+            shown.contains("Search: ") && shown.contains(&format!("PAST step {step} ")) || step == 24,
+            "{query}: {shown}"
+        );
+        assert_eq!(shown_step(&stage).1, step, "{query}: {shown}");
+    }
+}
+
+/// Regression: at the end of an episode, the first letter jumped to its first step.
+#[test]
+fn a_search_begins_at_the_nearest_hit() {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    for (action, observation) in
+        [("look", "A vase 1."), ("go to shelf 1", "A vane 1."), ("look", "A vat 1."), ("wait", "Nothing.")]
+    {
+        f.actor_step(action, observation, 0.0, serde_json::Value::Null);
+    }
+    f.propose(None, Some("wait"));
+    let mut stage = TestScreen::new(f, 80, 24);
+    stage.press("/");
+    for (key, step) in [("v", 3), ("a", 3), ("n", 2), ("Backspace", 3), ("s", 1), ("Backspace", 3)] {
+        stage.press(key);
+        assert_eq!(shown_step(&stage).1, step, "after {key}");
+    }
 }
 
 /// Regression: only the episode on screen was searched.
