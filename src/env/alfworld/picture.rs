@@ -104,14 +104,17 @@ fn item_pieces_of(place: &KnownPlace<'_>, known: &KnownWorld<'_>) -> Vec<Piece> 
 
 /// Returns the names of things, with commas between them.
 fn item_pieces<'a>(items: impl Iterator<Item = (PictureRole, &'a str)>) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = items.map(|(role, name)| Piece::item(role, name)).collect();
+    with_commas(items.map(|(role, name)| Piece::item(role, name)).collect())
+}
+
+fn with_commas(mut pieces: Vec<Piece>) -> Vec<Piece> {
     let all = pieces.len();
     pieces.iter_mut().take(all.saturating_sub(1)).for_each(Piece::add_comma);
     pieces
 }
 
-/// Returns the places that aren't drawn, counted by kind: `26 not seen: cabinet ×10, fridge`. Returns an empty list if there
-/// are none.
+/// Returns the places that aren't drawn, counted by kind, those of the goal first: `26 not seen: fridge, cabinet ×10`. Returns an
+/// empty list if there are none.
 fn unseen_pieces(known: &KnownWorld<'_>, is_ascii: bool) -> Vec<Piece> {
     let kinds = known.unseen_kinds();
     let all: usize = kinds.iter().map(|(_, count)| count).sum();
@@ -120,11 +123,12 @@ fn unseen_pieces(known: &KnownWorld<'_>, is_ascii: bool) -> Vec<Piece> {
     }
     let times = if is_ascii { 'x' } else { '×' };
     let mut pieces = vec![Piece::word(PictureRole::Muted, &format!("{all} not seen:"))];
-    let name = |(kind, count): &(&str, usize)| {
-        if *count > 1 { format!("{kind} {times}{count}") } else { (*kind).to_owned() }
+    let piece = |(kind, count): (&str, usize)| {
+        let name = if count > 1 { format!("{kind} {times}{count}") } else { kind.to_owned() };
+        let role = if known.is_in_goal(kind) { PictureRole::Goal } else { PictureRole::Muted };
+        Piece::items(role, &name, count)
     };
-    let names: Vec<String> = kinds.iter().map(name).collect();
-    pieces.extend(item_pieces(names.iter().map(|name| (PictureRole::Muted, name.as_str()))));
+    pieces.extend(with_commas(kinds.into_iter().map(piece).collect()));
     pieces
 }
 

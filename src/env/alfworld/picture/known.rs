@@ -72,8 +72,8 @@ impl<'a> KnownWorld<'a> {
         kind_names(word).any(|kind| self.goal_kinds.contains(kind.as_str()))
     }
 
-    /// Returns the kinds of the places that the agent hasn't looked at and how many there are of each, the most frequent
-    /// first; none if the ground truth is drawn, which shows all places.
+    /// Returns the kinds of the places that the agent hasn't looked at and how many there are of each: those that the goal names
+    /// first, then the most frequent; none if the ground truth is drawn, which shows all places.
     pub(super) fn unseen_kinds(&self) -> Vec<(&'a str, usize)> {
         let mut kinds: Vec<(&str, usize)> = Vec::new();
         let mut positions: HashMap<&str, usize> = HashMap::new();
@@ -85,7 +85,7 @@ impl<'a> KnownWorld<'a> {
                 None => kinds.push((kind, 1)),
             }
         }
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        kinds.sort_by_key(|(kind, count)| (!self.is_in_goal(kind), std::cmp::Reverse(*count)));
         kinds
     }
 }

@@ -13,8 +13,8 @@ pub(super) struct Piece {
     text: String,
     /// Whether a comma follows it.
     has_comma: bool,
-    /// Whether it is counted where there is no room for it.
-    is_item: bool,
+    /// How many things it stands for, which are counted where there is no room for it.
+    things: usize,
 }
 
 impl Piece {
@@ -22,12 +22,17 @@ impl Piece {
     pub(super) fn word(role: PictureRole, text: &str) -> Self {
         // Cleaned before it is measured: a tab is drawn as several spaces.
         let text = one_line(prefix(text, MAX_PIECE_BYTES)).into_owned();
-        Self { role, text, has_comma: false, is_item: false }
+        Self { role, text, has_comma: false, things: 0 }
     }
 
     /// Returns the name of something that is counted where there is no room.
     pub(super) fn item(role: PictureRole, text: &str) -> Self {
-        Self { is_item: true, ..Self::word(role, text) }
+        Self { things: 1, ..Self::word(role, text) }
+    }
+
+    /// Returns what stands for several things, all of which are counted where there is no room for it.
+    pub(super) fn items(role: PictureRole, text: &str, things: usize) -> Self {
+        Self { things, ..Self::word(role, text) }
     }
 
     pub(super) fn add_comma(&mut self) {
@@ -90,8 +95,13 @@ pub(super) fn fit_pieces(
 /// that number, it is cut.
 fn last_row(pieces: &[Piece], mut length: usize, columns: usize, glyphs: &PictureGlyphs) -> PictureRow {
     let count_after = |length: usize| {
-        let items = pieces[length..].iter().filter(|piece| piece.is_item).count();
-        if items > 0 { format!("+{items}") } else { glyphs.ellipsis.to_owned() }
+        let things: usize = pieces[length..].iter().map(|piece| piece.things).sum();
+        match things {
+            0 => glyphs.ellipsis.to_owned(),
+            // Beside numbers of things.
+            _ if pieces.iter().any(|piece| piece.things > 1) => format!("+{things} more"),
+            _ => format!("+{things}"),
+        }
     };
     let row_width =
         |length: usize| pieces[..length].iter().map(|piece| piece.columns_within(columns) + 1).sum::<usize>();

@@ -61,6 +61,16 @@ fn tiles_without_room_are_counted_and_so_are_their_contents() {
     assert!(row_texts(&draw(&kitchen(), 50, 8, true).rows).concat().is_ascii());
 }
 
+/// Regression: the place that the task is about was hidden, and `+8` counted kinds beside numbers of places.
+#[test]
+fn unseen_places_of_the_goal_come_first_and_all_others_are_counted() {
+    let names = (1..=9).map(|n| format!("cabinet {n}")).chain((1..=3).map(|n| format!("drawer {n}")));
+    let names: Vec<String> = names.chain(["shelf 1", "fridge 1", "toaster 1"].map(str::to_owned)).collect();
+    let rows = |columns| row_texts(&draw(&json!({ "receptacles": names }), columns, 5, false).rows);
+    assert_eq!(rows(46).last().unwrap(), "15 not seen: shelf, cabinet ×9 +5 more");
+    assert_eq!(rows(36).last().unwrap(), "15 not seen: shelf +14 more");
+}
+
 #[test]
 fn a_narrow_area_has_a_list_and_counts_unseen_places() {
     assert_eq!(
