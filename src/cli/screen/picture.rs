@@ -277,7 +277,7 @@ mod tests {
         let opened = locate::open_session(&config, Some("measured-lesson")).unwrap();
         let range = (Some(step("2.19")), Some(step("2.20")));
         let page = screen_cast(&config, opened, range, "2", (80, 24), (Some("dark"), true)).unwrap();
-        assert!(!page.contains("Story") && page.contains("heat mug 1 with microwave 1"), "{page}");
+        assert!(!page.contains("Story") && page.contains("move mug 1 to coffeemachine 1"), "{page}");
     }
 
     /// Regression: in a browser, figures such as `0 of 24    0 %` were one number, because several spaces collapsed.

@@ -748,7 +748,7 @@ fn on_stage_the_footer_has_only_the_pressed_keys() {
     screen.model.stage_mode = true;
     let shown = screen_text(&screen.draw());
     let last = shown.lines().rfind(|line| !line.trim().is_empty()).unwrap();
-    assert_eq!(last.trim(), "% effect", "{shown}");
+    assert_eq!(last.trim(), "pressed: % effect", "{shown}");
 }
 
 /// Regression: while a wording was being measured, the panel of the next one showed its pairs.

@@ -6,7 +6,10 @@ use crate::driver::Health;
 use crate::engine::{Cause, Event};
 use crate::ui::fixture::sample_session;
 use crate::ui::model::Severity;
+use crate::ui::theme::Role;
 use crate::ui::types::Focus;
+use ratatui::style::Color;
+use serde_json::Value;
 
 fn on_stage(width: u16, height: u16) -> TestScreen {
     let mut screen = TestScreen::new(sample_session(), width, height);
@@ -43,7 +46,7 @@ fn the_last_three_keys_are_shown_with_what_they_did() {
     }
     let text = screen_text(&screen.draw());
     let last = text.lines().rfind(|line| !line.is_empty()).unwrap();
-    assert!(last.ends_with("g start   → forward   V ×2 stage mode"), "{text}");
+    assert!(last.ends_with("  pressed: g start   → forward   V ×2 stage mode"), "{text}");
     assert!(!last.contains("Esc"), "{text}");
 }
 
@@ -121,7 +124,8 @@ fn reasoning_is_elsewhere_on_stage_and_rules_have_none() {
     screen.press("V");
     screen.press("f");
     let shown = screen_text(&screen.draw());
-    assert!(shown.contains("leaves reasoning out: i shows it, V shows all"), "{shown}");
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains("leaves reasoning out: i shows it, V shows all"), "{shown}");
 }
 
 /// Regression: where a written picture is was a row of dots.
@@ -176,6 +180,50 @@ fn the_story_on_stage_names_mistakes() {
     }
     let text = screen_text(&screen.draw());
     assert!(text.lines().any(|row| row.trim_start().starts_with("! ")), "{text}");
+}
+
+/// Regression: one step later a mistake was grey, progress was nowhere, and the mark of what a person did had become a dot.
+#[test]
+fn earlier_steps_keep_mistakes_progress_and_the_persons_mark() {
+    let mut f = sample_session();
+    let text = LessonText::plain("Open the microwave first.");
+    f.add_lesson(ReflectionKind::Abstract, text, LessonOrigin::Person);
+    f.actor_step("go to microwave 1", "The microwave 1 is closed.", 0.5, Value::Null);
+    f.actor_step("take apple 1 from shelf 1", "Nothing happens.", 0.5, Value::Null);
+    f.actor_step("open microwave 1", "You open the microwave 1.", 0.75, Value::Null);
+    f.actor_step("look", "You are facing the microwave 1.", 0.75, Value::Null);
+    let mut screen = TestScreen::new(f, 200, 60);
+    screen.press("V");
+    let buffer = screen.draw();
+    let shown = screen_text(&buffer);
+    for (words, mark, role) in [
+        ("nothing happened", "! ", Role::Bad),
+        ("progress 3/4", "+ ", Role::Good),
+        ("enters the prompt", "✎ ", Role::Person),
+    ] {
+        let rows: Vec<&str> = shown.lines().collect();
+        let y =
+            rows.iter().rposition(|row| row.contains(words)).unwrap_or_else(|| panic!("{words}: {shown}"));
+        let (before, _) = rows[y].split_once(words).unwrap();
+        assert!(before.contains(mark), "{words}: {shown}");
+        let x = before.chars().count() as u16;
+        let colour = buffer[(x, y as u16)].fg;
+        assert_eq!(colour, screen.theme.style(role).fg.unwrap_or(Color::Reset), "{words}: {shown}");
+    }
+}
+
+/// Regression: keys that had been pressed looked like keys to press.
+#[test]
+fn pressed_keys_have_a_label_and_a_colour_of_their_own() {
+    let mut screen = on_stage(120, 36);
+    screen.press("g");
+    let buffer = screen.draw();
+    let shown = screen_text(&buffer);
+    let (y, row) = shown.lines().enumerate().find(|(_, row)| row.contains("pressed: ")).unwrap();
+    let (before, _) = row.split_once("g start").unwrap();
+    let at = |x: usize| buffer[(x as u16, y as u16)].fg;
+    let hint = row.chars().position(|c| c != ' ').unwrap();
+    assert_ne!(at(before.chars().count()), at(hint), "{shown}");
 }
 
 /// Regression: hints and messages on stage were those of the panes.

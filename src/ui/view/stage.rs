@@ -6,11 +6,13 @@ use super::live::live_rows;
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role};
 use super::{caption, footer, status};
 use crate::domain::{PersonAct, Reflection, Step};
+use crate::engine::State;
 use crate::report::{Block, Tone, plain_text, start_section, step_section};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
+use crate::ui::labels::progress_text;
 use crate::ui::layout::{Pane, PaneArea, ScreenLayout};
 use crate::ui::model::Model;
 use crate::ui::stage::{content_area, gap_rows};
@@ -20,6 +22,9 @@ use ratatui::layout::Rect;
 
 /// The most rows of an observation.
 const MAX_OBSERVATION_ROWS: usize = 4;
+
+/// What stands before the pressed keys.
+const PRESSED_LABEL: &str = "pressed: ";
 
 /// The columns of the footer that its own keys keep beside the pressed ones, where the row has some more.
 const HINT_COLUMNS: u16 = 50;
@@ -70,6 +75,7 @@ fn fitting_keys<'a>(model: &'a Model, glyphs: &Glyphs, area: Rect) -> Vec<(Strin
     let kept = area.width / 2;
     let kept = if area.width >= HINT_COLUMNS + HINT_COLUMNS / 4 { kept.max(HINT_COLUMNS) } else { kept };
     let mut keys = Vec::new();
+    let label = width(PRESSED_LABEL) as u16;
     for pressed in model.pressed_keys.newest_first() {
         let (effect, times) = (pressed.effect.as_str(), glyphs.times);
         let key = match pressed.count {
@@ -77,7 +83,7 @@ fn fitting_keys<'a>(model: &'a Model, glyphs: &Glyphs, area: Rect) -> Vec<(Strin
             count => format!("{} {times}{count}", pressed.key),
         };
         let columns = (width(&key) + 1 + width(effect)) as u16;
-        if right < area.x + kept + columns {
+        if right < area.x + kept + columns + label {
             break;
         }
         keys.push((key, effect, right));
@@ -89,16 +95,22 @@ fn fitting_keys<'a>(model: &'a Model, glyphs: &Glyphs, area: Rect) -> Vec<(Strin
 /// Returns the number of columns that the last pressed keys take at the right end of a row.
 pub(super) fn pressed_key_columns(model: &Model, glyphs: &Glyphs, area: Rect) -> u16 {
     let keys = fitting_keys(model, glyphs, area);
-    keys.last()
-        .map_or(0, |(key, effect, right)| area.right() - right + (width(key) + 1 + width(effect)) as u16 + 2)
+    let wide = |key: &str, effect| (width(key) + 1 + width(effect) + width(PRESSED_LABEL)) as u16;
+    keys.last().map_or(0, |(key, effect, right)| area.right() - right + wide(key, effect) + 2)
 }
 
-/// Draws the last pressed keys at the right end of a row, the newest last. Returns the number of columns they take.
+/// Draws the last pressed keys at the right end of a row, the newest last, in another colour than the keys that can be pressed.
+/// Returns the number of columns they take.
 pub(super) fn draw_pressed_keys(model: &Model, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
+    let mut left = None;
     for (place, (key, effect, right)) in fitting_keys(model, canvas.glyphs, area).into_iter().enumerate() {
         let role = if place == 0 { Role::Text } else { Role::Muted };
         let x = canvas.put_right(right, area.y, area.width, effect, canvas.style(role));
-        canvas.put_right(x.saturating_sub(1), area.y, area.width, &key, canvas.style(Role::Key));
+        let key_style = canvas.style(Role::Person);
+        left = Some(canvas.put_right(x.saturating_sub(1), area.y, area.width, &key, key_style));
+    }
+    if let Some(left) = left {
+        canvas.put_right(left, area.y, area.width, PRESSED_LABEL, canvas.style(Role::Muted));
     }
     pressed_key_columns(model, canvas.glyphs, area)
 }
@@ -162,7 +174,8 @@ fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout) -> Vec<Ro
     };
     let rows = RowWriter::new(number, layout, context.glyphs);
     let is_past = number < context.frame.selected_step();
-    let mut writer = StageWriter { rows, glyphs: context.glyphs, step: step.map(AsRef::as_ref), is_past };
+    let step = step.map(AsRef::as_ref);
+    let mut writer = StageWriter { rows, glyphs: context.glyphs, step, state, is_past };
     for block in section.blocks() {
         writer.write(block);
     }
@@ -175,6 +188,7 @@ struct StageWriter<'a, 'b> {
     glyphs: &'a Glyphs,
     /// `None` before the first step.
     step: Option<&'b Step>,
+    state: &'b State,
     /// Whether a later step is selected, so that this one stays in the background.
     is_past: bool,
 }
@@ -194,7 +208,7 @@ impl StageWriter<'_, '_> {
             Block::Proposal(_) => self.write_text((Role::Proposal, glyphs.proposal), Role::Proposal, &line),
             Block::Observation { text, .. } => self.write_observation(text),
             Block::Reflection(reflection) => self.write_lessons(reflection),
-            Block::FirstShown(_) | Block::LessonAdded(..) => {
+            Block::LessonAdded(..) => {
                 self.write_text((Role::Lesson, glyphs.new_lesson), Role::Lesson, &line);
             }
             Block::Act { act, undone: true } if matches!(**act, PersonAct::Lesson { .. }) => {
@@ -208,16 +222,24 @@ impl StageWriter<'_, '_> {
                 let text = plain_text(&block.short_line(|_| String::new()));
                 self.write_text((Role::Bad, glyphs.mistake), Role::Bad, &text);
             }
-            Block::Rejected { .. } => self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line),
+            Block::Progress { .. } => {
+                let text = plain_text(&block.short_line(|rate| progress_text(rate, self.state)));
+                let is_good = block.tone() == Tone::Good;
+                let (role, mark) = if is_good { (Role::Good, "+") } else { (Role::Bad, glyphs.mistake) };
+                self.write_text((role, mark), role, &text);
+            }
+            Block::FirstShown(_) | Block::Rejected { .. } => {
+                self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line);
+            }
             Block::FailedCall { .. } => self.write_text((Role::Bad, glyphs.mistake), Role::Bad, &line),
             // Everything else is for the person who debugs.
             _ => {}
         }
     }
 
-    /// Writes a text after a mark. Of earlier steps, only actions and what a person did keep their colours.
+    /// Writes a text after a mark. Of earlier steps, only actions, mistakes, progress and what a person did keep their colours.
     fn write_text(&mut self, (mark_role, mark): (Role, &str), role: Role, text: &str) {
-        let keeps_colour = matches!(role, Role::Action | Role::Person);
+        let keeps_colour = matches!(role, Role::Action | Role::Person | Role::Good | Role::Bad);
         let paint = |role| if self.is_past && !keeps_colour { Role::Muted } else { role };
         let lead = if mark.is_empty() { String::new() } else { format!("{mark} ") };
         let indent = if mark.is_empty() { 0 } else { 2 };
@@ -237,7 +259,7 @@ impl StageWriter<'_, '_> {
         }
     }
 
-    /// Writes the lessons of a reflection, each with what to do instead.
+    /// Writes the lessons of a reflection, each with what to do instead. Those of earlier steps keep the colour of their kind.
     fn write_lessons(&mut self, reflection: &Reflection) {
         let name = reflection.question().name();
         let role = kind_role(reflection.kind);
@@ -245,7 +267,7 @@ impl StageWriter<'_, '_> {
             let lead = format!("{} {name}  ", self.glyphs.new_lesson);
             let indent = width(&lead) as u16;
             let paint = |role| if self.is_past { Role::Muted } else { role };
-            self.rows.push_text((paint(role), &lead), indent, paint(Role::Lesson), &item.text.text);
+            self.rows.push_text((role, &lead), indent, paint(Role::Lesson), &item.text.text);
             if let Some(solution) = &item.text.solution {
                 let lead = format!("{:>pad$} ", self.glyphs.solution, pad = usize::from(indent) - 1);
                 self.rows.push_text((Role::Muted, &lead), indent, paint(Role::LessonSolution), solution);
