@@ -56,6 +56,7 @@ pub(super) fn show_session(
             store.signal(Signal::Notice(message));
         }
         if let Some(follower) = follower {
+            store.edit_live(|live| live.is_followed = true);
             update_store(follower, store);
         }
         let dir = dir.unwrap_or_default();

@@ -122,6 +122,8 @@ pub struct Live {
     pub samples: Vec<LiveSample>,
     pub env_work: Option<LiveEnvWork>,
     pub health: Health,
+    /// Whether another program is still writing a read-only session, as far as is known.
+    pub is_followed: bool,
     /// The last few signals with their numbers, newest last.
     pub signals: Vec<(u64, Signal)>,
 }

@@ -91,6 +91,25 @@ fn a_read_only_session_says_so() {
     assert_eq!(overlay_names(&stage), ["step"]);
 }
 
+/// Regression: the last step of a run that had been killed said "calling the model", also where the rules played.
+#[test]
+fn a_step_without_a_reply_says_so_when_nobody_waits_for_it() {
+    let mut f = sample_session();
+    f.execute("look", crate::domain::DecidedBy::Actor, "A room.", 0.5, serde_json::Value::Null);
+    f.send_prompt();
+    let mut stage = TestScreen::new(f, 80, 24);
+    let shown = |stage: &mut TestScreen, words: &str| {
+        let text = screen_text(&stage.draw());
+        assert!(text.contains(words), "{words}: {text}");
+    };
+    shown(&mut stage, "asking the rules");
+    stage.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+    shown(&mut stage, "the run stopped here: no reply was recorded");
+    // Another program still plays it.
+    stage.fixture.store.edit_live(|live| live.is_followed = true);
+    shown(&mut stage, "asking the rules");
+}
+
 #[test]
 fn ending_an_episode_needs_two_key_presses() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);

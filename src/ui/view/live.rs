@@ -90,8 +90,16 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
 }
 
 fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, model: &Model) {
-    if state.is_asking(ModelRole::Actor) {
-        w.push_line(2, [(Role::Muted, format!("{} calling the model", context.glyphs.ellipsis))]);
+    if !state.calls.is_empty() && context.is_read_only() && !context.frame.live.is_followed {
+        // Nobody waits for it any more: the run was stopped, or its program was killed.
+        w.push_line(2, [(Role::Muted, "the run stopped here: no reply was recorded".to_owned())]);
+    } else if state.is_asking(ModelRole::Actor) {
+        let what = match context.frame.head.run.as_deref().map(|run| run.role_source(ModelRole::Actor)) {
+            Some(RoleSource::Rules) => "asking the rules",
+            Some(RoleSource::Model(_)) => "calling the model",
+            _ => "waiting for the actor",
+        };
+        w.push_line(2, [(Role::Muted, format!("{} {what}", context.glyphs.ellipsis))]);
     } else if state.is_asking(ModelRole::Mentor) {
         let asked = state.calls.values().filter_map(Effect::question).map(Question::name);
         let message = format!(
