@@ -152,7 +152,7 @@ fn work_of_an_environment_is_named_with_its_seconds() {
 #[test]
 fn one_phrase_shows_the_mode() {
     type FixtureEdit = fn(&mut Fixture);
-    let cases: [(&str, FixtureEdit); 8] = [
+    let cases: [(&str, FixtureEdit); 9] = [
         ("PAUSED · your turn", |_| {}),
         ("RUNNING", |f| {
             f.write(Cause::Person, Event::Resumed);
@@ -177,8 +177,12 @@ fn one_phrase_shows_the_mode() {
         ("WON", |f| {
             f.end_episode(true, EndReason::Won);
         }),
-        ("ENDED · step limit", |f| {
+        ("LOST · step limit", |f| {
             f.end_episode(false, EndReason::StepLimit);
+        }),
+        // Neither won nor lost.
+        ("ENDED · by a person", |f| {
+            f.end_episode(false, EndReason::Person);
         }),
         ("PAUSED · a call failed", |f| {
             f.execute(

@@ -2,7 +2,7 @@
 
 use crate::catalog::{short_goal, what_follows};
 use crate::domain::common_settings::CONTEXT_TOKENS;
-use crate::domain::{Autonomy, EpisodeSummary, ModelRole, Step, format_price};
+use crate::domain::{Autonomy, EndReason, EpisodeSummary, ModelRole, Step, format_price};
 use crate::engine::{Effect, RunStatus, State};
 use crate::provider::Phase;
 use crate::text::{truncate, width};
@@ -113,15 +113,19 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
 /// Returns how the episode ended that is shown up to its end, for an audience.
 fn ended_label(context: &Context<'_>) -> Option<(String, Role)> {
     let outcome = context.displayed_state().episode.as_ref()?.outcome.as_ref()?;
-    let role = if outcome.won { Role::Good } else { Role::Warning };
-    Some((outcome_word(outcome).to_uppercase(), role))
+    let (word, role) = end_word(outcome);
+    Some((word.to_owned(), role))
 }
 
-/// Returns an episode's verdict without the reason.
-fn outcome_word(outcome: &EpisodeSummary) -> String {
-    let mut verdict = outcome.verdict();
-    verdict.truncate(verdict.find(" (").unwrap_or(verdict.len()));
-    verdict
+/// Returns how an episode ended in a word. One that a person or a failure ended is neither won nor lost.
+fn end_word(outcome: &EpisodeSummary) -> (&'static str, Role) {
+    match outcome.reason {
+        _ if outcome.won => ("WON", Role::Good),
+        EndReason::Person | EndReason::Error | EndReason::EnvDied | EndReason::EnvTimeout => {
+            ("ENDED", Role::Warning)
+        }
+        _ => ("LOST", Role::Bad),
+    }
 }
 
 /// Returns how far the running measurement is: `measuring 57 of 400 pairs`.
@@ -268,12 +272,14 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         && state.calls.is_empty()
         && !state.awaits_mentor_or_job()
     {
-        let role = if outcome.won { Role::Good } else { Role::Warning };
+        let (word, role) = end_word(outcome);
+        let why = outcome.describe_end();
+        let why = why.strip_prefix("ended ").unwrap_or(why);
         // Between two attempts the run goes on; how the last one ended isn't its state.
         let label = match what_follows(state) {
-            Some(next) => format!("{} {dot} {}", next.to_uppercase(), outcome_word(outcome)),
-            None if outcome.won => "WON".to_owned(),
-            None => format!("ENDED {dot} {}", outcome.describe_end()),
+            Some(next) => format!("{} {dot} {}", next.to_uppercase(), word.to_lowercase()),
+            None if outcome.won => word.to_owned(),
+            None => format!("{word} {dot} {why}"),
         };
         return (label, role);
     }
@@ -300,7 +306,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         };
         // What is asked or computed after an attempt, the next one waits for.
         let ended = state.episode.as_ref().and_then(|episode| episode.outcome.as_ref());
-        let ended = ended.map_or_else(String::new, |outcome| format!(" {dot} {}", outcome_word(outcome)));
+        let ended = ended.map_or_else(String::new, |outcome| format!(" {dot} {}", end_word(outcome).0.to_lowercase()));
         return (format!("{word} {seconds} s{ended}"), Role::ModeThinking);
     }
     let env_seconds = context.env_work_seconds();

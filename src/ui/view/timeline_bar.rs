@@ -176,6 +176,8 @@ pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
         (Role::MarkReflection, format!("{} step {number} reflection", g.new_lesson))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
         (Role::MarkMistake, format!("{} step {number} {}", g.mistake, note.detector.replace('_', " ")))
+    } else if step.answer.as_ref().is_some_and(|answer| answer.won) {
+        (Role::MarkProgress, format!("{} step {number} goal", g.subgoal))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Progress) {
         (Role::MarkProgress, format!("{} step {number} {}", g.subgoal, note.detector.replace('_', " ")))
     } else {
