@@ -385,7 +385,7 @@ fn totals_of_the_run_count_and_name_samples() {
     assert_eq!((sampled, totals.tokens()), (4968, totals.actor_tokens + totals.mentor_tokens + 4968));
     let mut screen = TestScreen::new(with_samples(), 200, 60);
     let shown = screen_text(&screen.draw());
-    assert!(shown.lines().next().unwrap().contains("k tokens, 4.9k of them for samples"), "{shown}");
+    assert!(shown.lines().next().unwrap().contains("k tokens, 5.0k of them for samples"), "{shown}");
     let together = format!("together {} tokens", totals.tokens());
     screen.press("p");
     let shown = screen_text(&screen.draw());

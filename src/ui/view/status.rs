@@ -157,13 +157,14 @@ fn usage_label(state: &State, dot: &str) -> String {
     parts.join(&format!(" {dot} "))
 }
 
-/// Formats a number with at most three digits, such as 950, 2.1k or 24k.
+/// Rounds a number to at most three digits, such as 950, 2.1k or 24k.
 fn thousands(number: u64) -> String {
+    let tenths = |unit: u64| (number + unit / 20) / (unit / 10);
     match number {
         0..1000 => number.to_string(),
-        1000..10_000 => format!("{}.{}k", number / 1000, number % 1000 / 100),
-        10_000..1_000_000 => format!("{}k", number / 1000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+        1000..9950 => format!("{}.{}k", tenths(1000) / 10, tenths(1000) % 10),
+        9950..999_500 => format!("{}k", (number + 500) / 1000),
+        _ => format!("{}.{}M", tenths(1_000_000) / 10, tenths(1_000_000) % 10),
     }
 }
 
@@ -333,5 +334,30 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         }
         (RunStatus::Paused, _) if state.is_world_busy() => ("PAUSING".to_owned(), Role::ModePaused),
         (RunStatus::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    /// Regression: 7981 tokens of 8192 were "7.9k of 8.1k".
+    #[test]
+    fn numbers_of_tokens_are_rounded() {
+        let cases = [
+            (999, "999"),
+            (1000, "1.0k"),
+            (7981, "8.0k"),
+            (8192, "8.2k"),
+            (9949, "9.9k"),
+            (9950, "10k"),
+            (24_600, "25k"),
+            (999_499, "999k"),
+            (999_500, "1.0M"),
+            (1_250_000, "1.3M"),
+        ];
+        for (number, expected) in cases {
+            assert_eq!(thousands(number), expected, "{number}");
+        }
     }
 }
