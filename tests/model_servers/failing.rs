@@ -234,7 +234,7 @@ fn retries_and_rejected_settings_are_reported() {
         ];
         let (code, output) = home.run(&args, &[]).await;
         assert_eq!(code, 0, "{output}");
-        assert!(output.contains("rejected top_k") && output.contains("retrying in"), "{output}");
+        assert!(output.contains("rejected top_k") && output.contains("; retry 1 of "), "{output}");
     });
 }
 

@@ -209,11 +209,8 @@ impl Call {
                 return Err(error);
             };
             waited += wait;
-            self.send_notice(format!(
-                "{}; retrying in {:.1} s ({attempt} of {max_retries})",
-                failed.error.message,
-                wait.as_secs_f64()
-            ));
+            // The screen counts the seconds down.
+            self.send_notice(format!("{}; retry {attempt} of {max_retries}", failed.error.message));
             let _ = self.delta_sender.send(Delta::Phase(Phase::Retrying(wait)));
             tokio::time::sleep(wait).await;
         }

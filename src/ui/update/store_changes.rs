@@ -55,7 +55,7 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) -> Vec<R
     }
     // The notice of a retry is outdated once the call has failed for good.
     if context.frame.head.failed_call.is_some() {
-        model.notice.take_if(|notice| notice.text.contains("; retrying"));
+        model.notice.take_if(|notice| notice.text.contains("; retry "));
     }
     if let Some(request) = measured::measure_taught(model, context) {
         requests.push(request);

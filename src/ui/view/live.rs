@@ -322,7 +322,9 @@ fn write_call_in_progress(
         Phase::Retrying(_) => format!("retrying in {} s", call.seconds_to_retry(context.now).unwrap_or(0)),
     };
     let (mark, seconds) = spinner_and_seconds(call.started, context, model);
-    w.push_line(0, [(Role::ModeThinking, format!("{mark} {who}{what}"))]);
+    let is_retrying = matches!(call.phase, Phase::Retrying(_));
+    let role = if is_retrying { Role::Warning } else { Role::ModeThinking };
+    w.push_line(0, [(role, format!("{mark} {who}{what}"))]);
     let dot = context.glyphs.separator;
     let count = if call.delta_count == 0 {
         String::new()

@@ -290,7 +290,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         if let Some(seconds) = actor.and_then(|call| call.seconds_to_retry(context.now))
             && state.run_status != RunStatus::Pausing
         {
-            return (format!("RETRYING in {seconds} s"), Role::ModeThinking);
+            return (format!("RETRYING in {seconds} s"), Role::Warning);
         }
         let since = live.calls.iter().map(|c| c.started).chain(live.jobs.iter().map(|j| j.started)).min();
         let seconds = since.map_or(0, |s| context.now.saturating_duration_since(s).as_secs());
