@@ -248,19 +248,33 @@ fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut
     }
     let key = |action| options.keymap.key_label_in(Mode::Start, action).unwrap_or_default();
     let arrows = format!("{}{}", key(Action::Back), key(Action::Forward));
+    let is_search = !chooser.tasks.query().is_empty();
     let (sideways, more) = match chooser.section {
+        // A search lists tasks without branches.
+        Section::Tasks if is_search => (None, ""),
         Section::Tasks => (Some((arrows, "fold")), "type to search"),
         Section::Sessions => (None, ""),
         Section::Agent | Section::Method | Section::Advanced => (Some((arrows, "change")), ""),
+    };
+    let has_rows = match chooser.section {
+        Section::Tasks => chooser.tasks.rows().len() > 0,
+        Section::Sessions => !chooser.model.sessions.is_empty(),
+        Section::Agent | Section::Method | Section::Advanced => true,
     };
     let mut hints: Vec<(String, String)> = options
         .keymap
         .key_hints(Mode::Start)
         .into_iter()
+        .filter(|hint| hint.action != Action::Accept || has_rows)
         .map(|hint| {
             let opens = chooser.section == Section::Sessions && hint.action == Action::Accept;
             let session = chooser.model.sessions.get(chooser.selected_session);
-            (hint.key, if opens { opening_verb(session) } else { hint.label }.to_owned())
+            let label = match hint.action {
+                _ if opens => opening_verb(session),
+                Action::Close if is_search => "clear the search",
+                _ => hint.label,
+            };
+            (hint.key, label.to_owned())
         })
         .collect();
     if let Some((keys, label)) = sideways {

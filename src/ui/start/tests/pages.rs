@@ -268,6 +268,29 @@ fn an_environment_without_tasks_is_found_and_says_what_is_missing() {
     assert!(shown.contains("set ALFWORLD_DATA or give --data"), "{shown}");
 }
 
+/// Regression: while something was typed, the keys were those of the tree, and `Esc quit` didn't quit.
+#[test]
+fn the_keys_of_a_search_are_those_that_do_something() {
+    let mut chooser = chooser_of(model_with_types());
+    let keys = |chooser: &Chooser| render(chooser, 120, 36).lines().last().unwrap().to_owned();
+    assert!(keys(&chooser).contains("Esc quit") && keys(&chooser).contains("fold"), "{}", keys(&chooser));
+    type_text(&mut chooser, "heat");
+    let found = keys(&chooser);
+    assert!(found.contains("Enter start") && found.contains("Esc clear the search"), "{found}");
+    assert!(!found.contains("fold") && !found.contains("quit"), "{found}");
+    type_text(&mut chooser, "zzz");
+    assert!(!keys(&chooser).contains("Enter"), "{}", keys(&chooser));
+}
+
+/// Regression: the reason was cut beside a third of an empty row.
+#[test]
+fn a_missing_environment_says_why_in_the_whole_row() {
+    let mut start = model();
+    start.environments[1].description = "no data: set ALFWORLD_DATA or alfworld.data, or give --data".into();
+    let shown = render(&chooser_of(start), 80, 24);
+    assert!(shown.contains("  no data: set ALFWORLD_DATA or alfworld.data, or give --data\n"), "{shown}");
+}
+
 /// Regression: who looked for the demos found an empty page.
 #[test]
 fn a_search_for_demos_says_how_they_are_played() {

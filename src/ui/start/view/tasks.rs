@@ -1,7 +1,7 @@
 //! The page of tasks: a search line and the tree.
 
 use super::{draw_heading, spread};
-use crate::text::{fits, one_line, program_name, truncate};
+use crate::text::{fits, one_line, program_name, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::start::chooser::{Chooser, TreeRow};
 use crate::ui::theme::Role;
@@ -47,12 +47,11 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &m
         match row {
             TreeRow::Environment { name, tasks, is_folded } => {
                 let sign = if *is_folded { folded } else { unfolded };
+                // Beside the mark, the sign, the name and two blanks.
+                let room = usize::from(columns).saturating_sub(width(name) + 8);
                 spread(
                     vec![mark, (Role::Muted, format!("{sign} ")), (role(Role::Title), name.clone())],
-                    (
-                        Role::Muted,
-                        environment_note(chooser, name, *tasks, (columns * 2 / 3, glyphs.ellipsis)),
-                    ),
+                    (Role::Muted, environment_note(chooser, name, *tasks, (room, glyphs.ellipsis))),
                     columns,
                 )
             }
@@ -88,11 +87,16 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &m
 }
 
 /// Returns the number of an environment's tasks, or why there are none, in at most so many cells.
-fn environment_note(chooser: &Chooser, name: &str, tasks: usize, (columns, ellipsis): (u16, &str)) -> String {
+fn environment_note(
+    chooser: &Chooser,
+    name: &str,
+    tasks: usize,
+    (columns, ellipsis): (usize, &str),
+) -> String {
     match chooser.model.environments.iter().find(|environment| environment.name == name) {
         Some(environment) if tasks == 0 => {
             let reason = one_line(&environment.description);
-            truncate(reason.split(';').next().unwrap_or_default(), usize::from(columns), ellipsis)
+            truncate(reason.split(';').next().unwrap_or_default(), columns, ellipsis)
         }
         _ => tasks.to_string(),
     }
