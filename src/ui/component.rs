@@ -74,6 +74,11 @@ pub trait Component: Send {
         0
     }
 
+    /// Returns the first column that an overlay at the bottom covers, and the column after its last one.
+    fn columns_covered(&self, screen: Rect) -> (u16, u16) {
+        (screen.left(), screen.right())
+    }
+
     /// Draws the overlay. It chooses its own position on the screen.
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>);
 }

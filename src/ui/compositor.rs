@@ -20,6 +20,7 @@ use crate::ui::types::WorkKind;
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::time::Instant;
 
 /// How often something is loaded for one request: the state at a position, what the overlay there needs, and the events
@@ -218,8 +219,13 @@ impl Compositor {
     ) -> Vec<PastPart> {
         let screen = view::overlay_area(model, context, buffer.area);
         let drawn: Vec<_> = self.drawn_overlays().collect();
-        let covered = drawn.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
-        let covered = if covered > 0 { covered + buffer.area.height - screen.height } else { 0 };
+        let covered = drawn.iter().filter_map(|overlay| {
+            let rows = overlay.rows_covered(context, screen).min(screen.height);
+            let (x, right) = overlay.columns_covered(screen);
+            let y = screen.bottom() - rows;
+            (rows > 0).then(|| Rect { x, y, width: right - x, height: buffer.area.bottom() - y })
+        });
+        let covered = covered.reduce(Rect::union).unwrap_or_default();
         view::draw(model, context, covered, cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
         if let Some(still) = registry::still(model, context).filter(|_| self.overlays.is_empty()) {

@@ -154,6 +154,12 @@ fn lay_out_one_column(plan: &mut ScreenLayout, area: Rect) {
     }
 }
 
+/// Returns the rows of the Time pane with its title, below columns on a screen of this height. Where they leave little to the
+/// columns, 0.
+pub const fn rows_of_wide_timeline(screen_height: u16) -> u16 {
+    if screen_height >= 30 { time_rows(screen_height - 2) } else { 0 }
+}
+
 /// Returns the rows of the Time pane with its title, beside columns of this height.
 const fn time_rows(height: u16) -> u16 {
     match height {

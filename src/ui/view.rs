@@ -68,14 +68,14 @@ pub fn draw_footer_above_overlays(
     }
 }
 
-/// Draws the panes into the buffer. `covered` is the number of rows that overlays cover at the bottom; the panes that
-/// show steps end above them.
-pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut ViewCache, buffer: &mut Buffer) {
+/// Draws the panes into the buffer. `covered` is what overlays cover at the bottom, down to the last row; the panes behind it
+/// that show steps end above it.
+pub fn draw(model: &Model, context: &Context<'_>, covered: Rect, cache: &mut ViewCache, buffer: &mut Buffer) {
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
     canvas.clear(screen);
     if model.stage_mode {
-        return stage::draw(model, context, covered, cache, &mut canvas);
+        return stage::draw(model, context, covered.height, cache, &mut canvas);
     }
     let caption_rows = caption::rows_needed(model, screen);
     let message_rows = match screen.height {
@@ -97,7 +97,7 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
     cache.step_hits.clear();
     cache.ruler = None;
     for area in &layout.areas {
-        draw_pane(model, context, &shrink_above(*area, screen.bottom() - covered), cache, &mut canvas);
+        draw_pane(model, context, &shrink_above(*area, covered), cache, &mut canvas);
     }
     let caption_area = Rect { height: caption_rows, ..layout.footer };
     layout.footer.y += caption_rows + message_rows;
@@ -108,11 +108,11 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut View
 
 /// Shrinks a step pane so that it ends above an overlay at the bottom and its newest rows stay visible. If too few
 /// rows would remain, returns it unchanged.
-fn shrink_above(area: PaneArea, end: u16) -> PaneArea {
+fn shrink_above(area: PaneArea, covered: Rect) -> PaneArea {
     const MIN_ROWS: u16 = 3;
     let steps = matches!(area.pane, Pane::Story | Pane::Thoughts | Pane::Observations);
-    let height = end.saturating_sub(area.body.y);
-    if !steps || height < MIN_ROWS || height >= area.body.height {
+    let height = covered.y.saturating_sub(area.body.y);
+    if !steps || !area.body.intersects(covered) || height < MIN_ROWS || height >= area.body.height {
         return area;
     }
     PaneArea { body: Rect { height, ..area.body }, ..area }

@@ -11,6 +11,7 @@ use crate::ui::component::{Component, Response};
 use crate::ui::facts::is_same_task;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
+use crate::ui::layout::rows_of_wide_timeline;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, WorkKind};
@@ -303,6 +304,12 @@ impl EndCard {
         vec![(Role::Proposal, format!("{mark} ")), (Role::Key, format!("{key:<3}")), (role, words)]
     }
 
+    /// Returns the part of the screen above the Time pane, which stays visible where there is room.
+    fn area_above_timeline(context: &Context<'_>, screen: Rect) -> Rect {
+        let below = if context.frame.for_audience { 0 } else { rows_of_wide_timeline(screen.height) };
+        Rect { height: screen.height - below, ..screen }
+    }
+
     /// Returns the preferred number of rows.
     fn needed_rows(context: &Context<'_>, screen: Rect) -> u16 {
         let facts = Self::fact_rows(context, Window::inner_columns(WINDOW_COLUMNS, screen));
@@ -368,11 +375,17 @@ impl Component for EndCard {
     }
 
     fn rows_covered(&self, context: &Context<'_>, screen: Rect) -> u16 {
-        Window::rows_covered(Self::needed_rows(context, screen), screen)
+        let above = Self::area_above_timeline(context, screen);
+        screen.height - above.height + Window::rows_covered(Self::needed_rows(context, above), above)
+    }
+
+    fn columns_covered(&self, screen: Rect) -> (u16, u16) {
+        Window::columns_covered(WINDOW_COLUMNS, screen)
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some((episode, _)) = Self::ended_episode(context) else { return };
+        let screen = Self::area_above_timeline(context, screen);
         let title = format!("Episode {} ended", episode.number);
         let window = Window {
             title: &title,

@@ -44,6 +44,43 @@ fn two_tasks(trials: u32) -> Fixture {
     fixture
 }
 
+/// Regression: the card shortened every pane, also those beside it, and hid the timeline.
+#[test]
+fn the_card_shortens_only_the_pane_behind_it_and_leaves_the_timeline() {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    for number in 1..=40 {
+        f.actor_step(
+            &format!("go to shelf {number}"),
+            &format!("Vase {number}."),
+            0.0,
+            serde_json::Value::Null,
+        );
+    }
+    f.end_episode(false, EndReason::StepLimit);
+    for (width, height, card) in [(200, 60, 60), (120, 36, 20)] {
+        let mut stage = TestScreen::new(f, width, height);
+        let shown = |stage: &mut TestScreen, columns: std::ops::Range<u16>, rows: std::ops::Range<u16>| {
+            let buffer = stage.draw();
+            let row = |y| columns.clone().map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
+            rows.map(row).collect::<Vec<String>>()
+        };
+        let (beside, time) = (0..card, height - 4..height - 1);
+        let before =
+            (shown(&mut stage, beside.clone(), 1..height - 4), shown(&mut stage, 0..width, time.clone()));
+        stage.send(UiMessage::StoreChanged);
+        stage.draw();
+        assert_eq!(stage.compositor.overlays().len(), 1);
+        let text = screen_text(&stage.draw());
+        assert!(text.contains("Episode 1 ended") && text.contains("go to shelf 40"), "{text}");
+        if width == 200 {
+            assert_eq!(shown(&mut stage, beside, 1..height - 4), before.0, "{text}");
+        }
+        assert_eq!(shown(&mut stage, 0..width, time), before.1, "{text}");
+        f = stage.fixture;
+    }
+}
+
 /// Regression: a person's own step that did nothing counted as the agent's.
 #[test]
 fn a_persons_own_step_that_did_nothing_is_named_as_such() {

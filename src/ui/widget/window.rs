@@ -51,6 +51,13 @@ impl Window<'_> {
         (rows + 3).min(screen.height)
     }
 
+    /// Returns the first column of a window that prefers `columns` columns inside, and the column after its last one.
+    pub(crate) fn columns_covered(columns: u16, screen: Rect) -> (u16, u16) {
+        let width = Self::inner_columns(columns, screen).saturating_add(4).min(screen.width);
+        let x = screen.x + (screen.width - width) / 2;
+        (x, x + width)
+    }
+
     /// Returns the columns inside a window that prefers `columns` of them. Where little of the panes would be left beside it, it
     /// has the whole width.
     pub(crate) fn inner_columns(columns: u16, screen: Rect) -> u16 {
@@ -75,10 +82,11 @@ impl Window<'_> {
         // The first row shows goal and mode, and stays visible if there is room.
         let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
         let room = if screen.height >= 5 { room } else { screen };
-        let width = Self::inner_columns(self.columns, room).saturating_add(4).min(room.width);
+        let (x, right) = Self::columns_covered(self.columns, room);
+        let width = right - x;
         let height = self.rows.saturating_add(2).min(room.height);
         let area = Rect {
-            x: room.x + (room.width - width) / 2,
+            x,
             y: match self.position {
                 WindowPosition::Middle => room.y + (room.height - height) / 2,
                 WindowPosition::Bottom => room.bottom() - height,
