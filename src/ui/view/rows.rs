@@ -4,7 +4,7 @@ use crate::catalog::find_method;
 use crate::domain::{ReflectionKind, Step};
 use crate::engine::{Episode, State};
 use crate::report::{not_kept, start_section, step_section};
-use crate::text::{truncate, width, wrap_at_most};
+use crate::text::{one_line, truncate, width, wrap_at_most};
 use crate::ui::facts::open_text_count;
 use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
@@ -52,6 +52,10 @@ pub struct RowLayout {
 pub(super) const MAX_CANCELLED_ROWS: usize = 3;
 /// Maximum rows of one text; Enter shows the rest.
 const MAX_TEXT_ROWS: usize = 60;
+/// Maximum rows of a text at the right edge; the step details have the rest.
+const MAX_TAIL_ROWS: usize = 2;
+/// The indent of the second row of such a text.
+const HANGING_COLUMNS: usize = 2;
 
 /// Builds the rows of a step.
 pub struct RowWriter<'a> {
@@ -168,23 +172,18 @@ impl<'a> RowWriter<'a> {
         self.rows.push(Row { step: self.step, pieces: all, tail: Vec::new() });
     }
 
-    /// Puts a text at the right edge of the last row, or of a new row if it doesn't fit there.
+    /// Puts a text at the right edge of the last row, or of a new row if it doesn't fit there; a longer one has two rows.
     pub fn push_tail(&mut self, role: Role, text: &str) {
         self.push_tail_pieces(&[(role, text)]);
     }
 
     /// The same for a text of several pieces.
     pub fn push_tail_pieces(&mut self, pieces: &[(Role, &str)]) {
-        let mut room = usize::from(self.layout.columns.saturating_sub(self.layout.digits + 4)).max(8);
-        let mut tail: Vec<(Role, String)> = Vec::new();
-        for (role, text) in pieces {
-            let text = truncate(text, room, self.glyphs.ellipsis);
-            room -= width(&text).min(room);
-            if !text.is_empty() {
-                tail.push((*role, text));
-            }
+        let room = usize::from(self.layout.columns.saturating_sub(self.layout.digits + 4)).max(8);
+        let tail_columns: usize = pieces.iter().map(|(_, text)| width(text)).sum();
+        if tail_columns > room {
+            return self.push_wrapped_tail(pieces, room);
         }
-        let tail_columns: usize = tail.iter().map(|(_, text)| width(text)).sum();
         let columns = usize::from(self.layout.columns);
         let fits = self
             .rows
@@ -195,7 +194,39 @@ impl<'a> RowWriter<'a> {
             self.rows.push(Row { step: self.step, pieces: vec![margin], tail: Vec::new() });
         }
         if let Some(row) = self.rows.last_mut() {
-            row.tail = tail;
+            let shown = pieces.iter().filter(|(_, text)| !text.is_empty());
+            row.tail =
+                shown.map(|(role, text)| (*role, truncate(text, room, self.glyphs.ellipsis))).collect();
+        }
+    }
+
+    /// Adds the rows of a text that one row at the right edge is too short for: a block with a hanging indent.
+    fn push_wrapped_tail(&mut self, pieces: &[(Role, &str)], room: usize) {
+        let text: String = pieces.iter().map(|(_, text)| *text).collect();
+        let room = room.saturating_sub(HANGING_COLUMNS).max(1);
+        let (mut lines, is_cut) = wrap_at_most(&one_line(&text), room, MAX_TAIL_ROWS);
+        if let Some(last) = lines.last_mut().filter(|_| is_cut) {
+            *last = truncate(&format!("{last}{}", self.glyphs.ellipsis), room, self.glyphs.ellipsis);
+        }
+        let block = lines.iter().map(|line| width(line)).max().unwrap_or(0) + HANGING_COLUMNS;
+        // The rows have the characters of the pieces in order, without the blanks between two rows.
+        let mut roles = pieces.iter().flat_map(|(role, text)| text.chars().map(move |c| (c, *role)));
+        let mut role = pieces.first().map_or(Role::Muted, |(role, _)| *role);
+        for (place, line) in lines.iter().enumerate() {
+            let indent = if place == 0 { 0 } else { HANGING_COLUMNS };
+            let mut tail = vec![(Role::Muted, " ".repeat(indent))];
+            for c in line.chars() {
+                let known = roles.find(|(known, _)| *known == c).map(|(_, role)| role);
+                role = known.unwrap_or(role);
+                match tail.last_mut() {
+                    Some((last, text)) if *last == role => text.push(c),
+                    _ => tail.push((role, c.to_string())),
+                }
+            }
+            tail.push((Role::Muted, " ".repeat(block.saturating_sub(indent + width(line)))));
+            tail.retain(|(_, text)| !text.is_empty());
+            let margin = self.next_margin();
+            self.rows.push(Row { step: self.step, pieces: vec![margin], tail });
         }
     }
 
@@ -300,5 +331,45 @@ pub fn kind_role(kind: ReflectionKind) -> Role {
         | ReflectionKind::Lesson
         | ReflectionKind::Advice
         | ReflectionKind::Instruction => Role::Reflection,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::glyphs::UNICODE;
+
+    fn tails(columns: u16, pieces: &[(Role, &str)]) -> Vec<Vec<(Role, String)>> {
+        let layout = RowLayout { content: PaneContent::All, columns, digits: 2, shows_reasoning: false };
+        let mut writer = RowWriter::new(15, layout, &UNICODE);
+        writer.push_text((Role::ActionMark, "> "), 2, Role::Action, "move mug 1 to coffeemachine 1");
+        writer.push_tail_pieces(pieces);
+        writer.into_rows().into_iter().map(|row| row.tail).filter(|tail| !tail.is_empty()).collect()
+    }
+
+    /// Regression: the note of a mistake was cut before its point, `... last at step…`.
+    #[test]
+    fn a_note_too_long_for_a_row_goes_on_in_the_next_one() {
+        let note = "! repeated: move mug 1 to coffeemachine 1, 3 times, last at step 15";
+        let rows = tails(60, &[(Role::Warning, note)]);
+        let texts: Vec<String> =
+            rows.iter().map(|row| row.iter().map(|(_, text)| text.as_str()).collect()).collect();
+        assert_eq!(texts.len(), 2, "{texts:?}");
+        assert_eq!(texts.iter().map(|text| text.trim()).collect::<Vec<_>>().join(" "), note);
+        assert!(texts.iter().all(|text| width(text) == width(&texts[0]) && width(text) <= 54), "{texts:?}");
+        assert_eq!(tails(90, &[(Role::Warning, note)]).len(), 1);
+    }
+
+    /// Regression: what a person's action replaced was cut to `instead of: think: …` at every size.
+    #[test]
+    fn a_replaced_thought_keeps_its_colour_in_the_second_row() {
+        let thought = "think: I'll find a mug, heat it, and put it in/on the coffeemachine.";
+        let rows = tails(60, &[(Role::Person, "by you, instead of: "), (Role::ProposalReplaced, thought)]);
+        let second = rows[1].iter().find(|(_, text)| !text.trim().is_empty()).unwrap();
+        assert_eq!(second.0, Role::ProposalReplaced);
+        assert_eq!(rows[0].first().unwrap(), &(Role::Person, "by you, instead of: ".to_owned()));
+        let long = format!("{thought} {thought} {thought}");
+        let rows = tails(60, &[(Role::Person, "by you, instead of: "), (Role::ProposalReplaced, &long)]);
+        assert!(rows.len() == 2 && rows[1].iter().any(|(_, text)| text.ends_with('…')), "{rows:?}");
     }
 }
