@@ -493,5 +493,38 @@ fn between_two_attempts_the_first_row_says_what_follows() {
     assert!(first_row(searching).ends_with("COMPUTING 0 s · lost"));
     let mut over = dora();
     over.write(Cause::Policy, Event::RunEnded);
-    assert!(first_row(over).ends_with("ENDED · step limit"));
+    assert!(first_row(over).ends_with("LOST · step limit"));
+}
+
+/// Regression: at 60x16 why an episode was lost was below two columns of equal facts, and the caution below them out of sight.
+#[test]
+fn a_small_screen_shows_why_it_was_lost_and_the_caution() {
+    let mut f = Fixture::for_method("reflexion", "symbolic", 2);
+    for action in ["look", "look"] {
+        f.begin_episode();
+        for _ in 0..3 {
+            f.actor_step(action, "A room.", 0.0, serde_json::Value::Null);
+        }
+        f.end_episode(false, EndReason::StepLimit);
+    }
+    let mut stage = TestScreen::new(f, 60, 16);
+    stage.send(UiMessage::StoreChanged);
+    let shown = screen_text(&stage.draw());
+    for text in
+        ["repeated         look, again at steps 2, 3", "trials 1 and 2 ended alike", "an example, not"]
+    {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    assert!(!shown.contains("trial 2 (this one)"), "{shown}");
+
+    let mut f = lost_trials(1);
+    f.begin_episode();
+    f.actor_step("look", "A room.", 1.0, serde_json::Value::Null);
+    f.end_episode(true, EndReason::Won);
+    let mut stage = TestScreen::new(f, 60, 16);
+    stage.send(UiMessage::StoreChanged);
+    let shown = screen_text(&stage.draw());
+    for text in ["trial 2 (this one)", "steps · progress 2 · 1/4", "an example, not"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
 }

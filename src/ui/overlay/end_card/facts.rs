@@ -67,7 +67,7 @@ pub(super) fn earlier_play<'a>(episode: &Episode, context: &Context<'a>) -> Opti
     context.frame.head.ended_episodes.iter().filter(is_earlier).max_by_key(|p| p.number).map(|p| &**p)
 }
 
-/// Returns both plays of a task side by side: the earlier one on the left.
+/// Returns both plays of a task side by side, the earlier one on the left; one line if they ended alike.
 fn both_plays(
     earlier: &EpisodeSummary,
     outcome: &EpisodeSummary,
@@ -89,19 +89,63 @@ fn both_plays(
     let plain = |label: &str, value: &dyn Fn(&EpisodeSummary) -> String| {
         row(label, (Role::Text, &value(earlier)), (Role::Text, &value(outcome)))
     };
-    let mut lines = vec![
-        row("both plays", (Role::SideA, &head(earlier, "")), (Role::SideB, &head(outcome, " (this one)"))),
-        row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
-        plain(&format!("{}s", counted_unit(&context.frame.head)), &|p| p.steps.to_string()),
-        plain("progress", &|p| progress_text(p.progress, &context.frame.head)),
-        plain("tokens", &|p| p.tokens.to_string()),
-    ];
+    let dot = context.glyphs.separator;
+    let progress = |play: &EpisodeSummary| progress_text(play.progress, &context.frame.head);
+    let facts = |play: &EpisodeSummary| (ending(play), play.steps, progress(play));
+    let mut lines = Vec::new();
+    let are_alike = facts(earlier) == facts(outcome);
+    if are_alike {
+        let text = format!(
+            "trials {} and {} ended alike at {}; {} and {} tokens",
+            earlier.trial,
+            outcome.trial,
+            progress(outcome),
+            earlier.tokens,
+            outcome.tokens
+        );
+        let label = format!("{:<LABEL_COLUMNS$}", "both plays");
+        lines.extend(paragraph((Role::Muted, &label), Role::Text, &text, columns));
+    } else {
+        let unit = counted_unit(&context.frame.head);
+        lines.extend([
+            row(
+                "both plays",
+                (Role::SideA, &head(earlier, "")),
+                (Role::SideB, &head(outcome, " (this one)")),
+            ),
+            row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
+            plain(&format!("{unit}s {dot} progress"), &|p| format!("{} {dot} {}", p.steps, progress(p))),
+        ]);
+    }
     let key = context.keymap.key_label_in(Mode::EndCard, Action::MeasureEffect);
-    let measures =
-        key.map_or_else(String::new, |key| format!(" {} {key} measures", context.glyphs.separator));
+    let measures = key.map_or_else(String::new, |key| format!(" {dot} {key} measures"));
     let caution = format!("one play each: an example, not evidence{measures}");
     lines.extend(paragraph((Role::Muted, &" ".repeat(LABEL_COLUMNS)), Role::Muted, &caution, columns));
+    if !are_alike {
+        lines.push(plain("tokens", &|p| p.tokens.to_string()));
+    }
     lines
+}
+
+/// Adds a labelled fact, if there is one.
+fn add_fact(lines: &mut Vec<Line>, label: &str, role: Role, text: &str, columns: u16) {
+    if !text.is_empty() {
+        lines.extend(paragraph((Role::Muted, &format!("{label:<LABEL_COLUMNS$}")), role, text, columns));
+    }
+}
+
+/// Returns the useless repeats in words; empty if there are none.
+fn repeats_text(episode: &Episode) -> String {
+    let repeats = useless_repeats(episode);
+    let named: Vec<String> = repeats
+        .iter()
+        .take(3)
+        .map(|(action, at)| match at[..] {
+            [only] => format!("{action}, again at step {only}"),
+            _ => format!("{action}, again at steps {}", step_list(at)),
+        })
+        .collect();
+    if named.is_empty() { String::new() } else { format!("{} (nothing new)", named.join("; ")) }
 }
 
 /// Returns the facts as rows.
@@ -119,12 +163,17 @@ pub(super) fn fact_lines(
         &outcome_sentence(outcome, limit, counted_unit(&context.frame.head)),
         columns,
     );
+    let repeats = repeats_text(episode);
+    // Why it was lost comes before the rest, of which a small screen shows the beginning.
+    if !outcome.won {
+        let missing = RULES.missing_part(episode).unwrap_or_default();
+        add_fact(&mut lines, "missing", Role::Warning, &missing, columns);
+        add_fact(&mut lines, "repeated", Role::Text, &repeats, columns);
+    }
     if let Some(earlier) = earlier_play(episode, context) {
         lines.extend(both_plays(earlier, outcome, context, columns));
     }
-    let mut add = |label: &str, role: Role, text: &str| {
-        lines.extend(paragraph((Role::Muted, &format!("{label:<LABEL_COLUMNS$}")), role, text, columns));
-    };
+    let mut add = |label: &str, role, text: &str| add_fact(&mut lines, label, role, text, columns);
     add("goal", Role::Text, &episode.task.goal);
     let progress = progress_text(outcome.progress, &context.frame.head);
     let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
@@ -136,11 +185,6 @@ pub(super) fn fact_lines(
         None => format!("{progress}, no step made progress"),
     };
     add("progress", Role::Text, &last);
-    if !outcome.won
-        && let Some(missing) = RULES.missing_part(episode)
-    {
-        add("missing", Role::Warning, &missing);
-    }
     let invalid: Vec<u32> = episode
         .steps
         .iter()
@@ -161,17 +205,8 @@ pub(super) fn fact_lines(
         };
         add("nothing happened", Role::Text, &words);
     }
-    let repeats = useless_repeats(episode);
-    if !repeats.is_empty() {
-        let named: Vec<String> = repeats
-            .iter()
-            .take(3)
-            .map(|(action, at)| match at[..] {
-                [only] => format!("{action}, again at step {only}"),
-                _ => format!("{action}, again at steps {}", step_list(at)),
-            })
-            .collect();
-        add("repeated", Role::Text, &format!("{} (nothing new)", named.join("; ")));
+    if outcome.won {
+        add("repeated", Role::Text, &repeats);
     }
     let assisted = if outcome.assisted { "; assisted" } else { "" };
     add(
