@@ -21,6 +21,17 @@ use std::sync::Arc;
 
 const WINDOW_COLUMNS: u16 = 150;
 
+/// What changes branches, or marks those to change: nothing that a read-only session can do.
+const CHANGES: [Action; 7] = [
+    Action::Open,
+    Action::Accept,
+    Action::PreviousBranch,
+    Action::RenameBranch,
+    Action::AnnotateBranch,
+    Action::RejectOrToggle,
+    Action::ArchiveBranch,
+];
+
 /// Input for a branch's name or note.
 struct LabelInput {
     branch: BranchId,
@@ -129,10 +140,11 @@ impl BranchTree {
         Response::request(Request::EditBranches(ids.into_iter().map(edit).collect()))
     }
 
-    /// Returns the actions that need a second branch, if there is none.
-    fn actions_without_effect(&self) -> Vec<Action> {
+    /// Returns the actions that need a second branch, if there is none, and in a read-only session those that change branches.
+    fn actions_without_effect(&self, context: &Context<'_>) -> Vec<Action> {
         let is_only = self.branches.len() == 1;
-        [Action::PreviousBranch, Action::Compare].into_iter().filter(|_| is_only).collect()
+        let changes = CHANGES.into_iter().filter(|_| context.is_read_only());
+        [Action::PreviousBranch, Action::Compare].into_iter().filter(|_| is_only).chain(changes).collect()
     }
 
     fn submit_label(&mut self) -> Response {
@@ -211,6 +223,10 @@ impl Component for BranchTree {
                 _ => {}
             }
             return Response::default();
+        }
+        // Refused before a name or note is typed. The main screen says why, and how to continue.
+        if context.is_read_only() && CHANGES.contains(&action) {
+            return Response::request(Request::RunAction(Action::Fork));
         }
         match action {
             Action::Close if self.tree.marked().len() > 0 => self.tree.clear_marks(),
@@ -292,7 +308,7 @@ impl Component for BranchTree {
 
     fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         if self.label_input.is_none() && self.tree.on_mouse(event) == Some(Click::SelectedItem) {
-            return self.switch_to_selected(context);
+            return self.on_action(Action::Open, context);
         }
         Response::default()
     }
@@ -337,7 +353,7 @@ impl Component for BranchTree {
         let clears_marks = self.label_input.is_none() && self.tree.marked().len() > 0;
         let closing_label = clears_marks.then_some("clear marks");
         let inside = window.draw_with_keys(
-            PresentKeys { closing_label, without_effect: &self.actions_without_effect() },
+            PresentKeys { closing_label, without_effect: &self.actions_without_effect(context) },
             context,
             screen,
             canvas,

@@ -95,6 +95,29 @@ fn a_new_branch_is_followed_and_announced() {
     assert_eq!(stage.press("u"), [Request::SwitchBranch(BranchId("trunk".to_owned()))]);
 }
 
+/// Regression: the keys that change branches were offered, and a whole note was typed before it was refused.
+#[test]
+fn a_read_only_session_only_shows_and_compares_its_branches() {
+    let mut stage = screen_on_other_branch(120, 36);
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    stage.fixture.store.edit_live(|live| live.health = crate::driver::Health::ReadOnly);
+    stage.press("B");
+    let shown = screen_text(&stage.draw());
+    for hint in ["Enter switch", "r name", "n note", "a archive", "Space mark", "u back"] {
+        assert!(!shown.contains(hint), "{hint}: {shown}");
+    }
+    assert!(shown.contains("D compare"), "{shown}");
+    stage.press("Up");
+    for key in ["Enter", "r", "n", "a", "Space", "u"] {
+        stage.model.notice = None;
+        assert_eq!(stage.press(key), [], "{key}");
+        assert!(notice_text(&stage).starts_with("read-only"), "{key}: {}", notice_text(&stage));
+        assert_eq!(top_overlay(&stage), "branches", "{key}");
+        assert!(!screen_text(&stage.draw()).contains("Enter done"), "{key}");
+    }
+    assert!(!stage.press("D").is_empty());
+}
+
 #[test]
 fn the_tree_of_branches() {
     for (w, h) in SIZES {
