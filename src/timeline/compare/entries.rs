@@ -159,10 +159,25 @@ impl Comparison {
             Some((rules @ RoleSource::Rules, _)) => rules.describe(),
             Some((_, name)) => name.clone(),
         };
+        // A thought beside an action is the same part as the thought of the action's reply.
+        let thinks = |s: &Option<Arc<Step>>| s.as_deref().map(Step::is_thought_only);
+        let is_beside_action = matches!((thinks(&left), thinks(&right)), (Some(a), Some(b)) if a != b);
         let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| decided_by(s, &actor(side)));
         all.extend([
-            both("thought", &|s| s.thought.clone().filter(|_| !s.is_thought_only())),
-            both("did", &|s| Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty())),
+            both("thought", &|s| {
+                if s.is_thought_only() {
+                    s.thought_text().filter(|_| is_beside_action).map(str::to_owned)
+                } else {
+                    s.thought.clone()
+                }
+            }),
+            both("did", &|s| {
+                if s.is_thought_only() && is_beside_action {
+                    Some("only thought".to_owned())
+                } else {
+                    Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty())
+                }
+            }),
             entry("step", "decided by", who(&left, &self.left), who(&right, &self.right)),
             both("then saw", &|s| s.observation().map(str::to_owned)),
         ]);

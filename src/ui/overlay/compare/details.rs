@@ -63,7 +63,7 @@ fn short_lines(
         }
         return lines;
     }
-    for entry in row_texts(found, row) {
+    for entry in row_entries(found, row).into_iter().filter(|entry| entry.name != "step") {
         lines.extend(side_by_side(&entry, layout, most, glyphs));
     }
     lines
@@ -98,7 +98,7 @@ pub(super) fn page_lines(
     // A row in which nothing differs is shown in full.
     let is_same = found.rows.get(row).is_some_and(|row| row.kind() == RowKind::Same);
     let equal_of_row = if is_same { &Ok(()) } else { equal };
-    lines.extend(entry_lines(&found.decision_entries(row), equal_of_row, layout, glyphs));
+    lines.extend(entry_lines(&row_entries(found, row), equal_of_row, layout, glyphs));
     lines.push(Line::new());
     match before {
         None => lines.push(vec![(Role::Muted, loading.to_owned())]),
@@ -164,7 +164,7 @@ fn entry_lines(
 /// Returns the row as text for the clipboard.
 pub(super) fn copy_text(found: &Comparison, row: usize) -> String {
     let side = |text: Option<&String>| text.cloned().unwrap_or_default();
-    let each = found.decision_entries(row).into_iter();
+    let each = row_entries(found, row).into_iter();
     let lines: Vec<String> = each
         .map(|s| format!("{}\nA: {}\nB: {}\n", s.name, side(s.left.as_ref()), side(s.right.as_ref())))
         .collect();
@@ -194,11 +194,14 @@ fn reason_lines(found: &Comparison, row: usize, layout: SideLayout) -> Vec<Line>
     paragraph((Role::Warning, ""), Role::Warning, &words, total_columns(layout))
 }
 
-/// Returns what both sides did and saw. A side without a step in this row has no text.
-fn row_texts(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
+/// Returns what both sides did and saw. A side without a step in this row has no text, as in the list; only at the first
+/// difference, what it decided in place of the step is beside it.
+fn row_entries(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
     let Some(at) = found.rows.get(row) else { return Vec::new() };
     let mut all = found.decision_entries(row);
-    all.retain(|s| s.name != "step");
+    if found.row_of_interest() == Some(row) {
+        return all;
+    }
     for entry in &mut all {
         match at.kind() {
             RowKind::OnlyLeft => entry.right = None,

@@ -280,25 +280,25 @@ pub(super) fn header_lines(
             lines.push(two_columns(&entry.name, a, b, layout, glyphs));
         }
     } else {
-        // The outcome comes first: what doesn't fit is the end of the name.
+        // The outcome comes first, and what tells the sides apart stays whole: tokens and progress give way to the name.
         let all = [
             ("A ", Role::SideA, &comparison.left, &comparison.outcomes.0),
             ("B ", Role::SideB, &comparison.right, &comparison.outcomes.1),
         ];
         let columns = layout.total_columns();
         lines.extend(all.map(|(letter, role, side, outcome)| {
-            let text = format!(
-                "{}, {}, {:.2}, {} tokens: {}",
+            let facts = [
                 outcome.verdict(),
                 pluralize(outcome.steps.into(), "step"),
-                outcome.progress,
-                outcome.tokens,
-                side.name
-            );
-            vec![
-                (role, letter.to_owned()),
-                (role, truncate(&text, columns.saturating_sub(2), glyphs.ellipsis)),
-            ]
+                format!("{:.2}", outcome.progress),
+                format!("{} tokens", outcome.tokens),
+            ];
+            let room = columns.saturating_sub(2);
+            let mut texts =
+                (2..=facts.len()).map(|n| format!("{}: {}", facts[..n].join(", "), side.name)).rev();
+            let text = texts.find(|text| width(text) <= room);
+            let text = text.unwrap_or_else(|| format!("{}: {}", outcome.verdict(), side.name));
+            vec![(role, letter.to_owned()), (role, truncate(&text, room, glyphs.ellipsis))]
         }));
     }
     lines.extend(run_difference_lines(comparison, layout, glyphs));

@@ -437,3 +437,60 @@ fn the_letters_of_both_sides_keep_their_colours() {
     assert_ne!(a[0], b[0]);
     assert!((0..16).any(|y| buffer[(3, y)].symbol() == "▸"), "{}", screen_text(&buffer));
 }
+
+/// Regression: Enter on a step that only one side has showed the other side's next step beside it, and a thought that one side
+/// had by itself and the other beside an action counted as another part.
+#[test]
+fn a_step_of_one_side_stands_alone_and_thoughts_stand_beside_each_other() {
+    let thought = "I'll look into the fridge first.";
+    let mut f = Fixture::new();
+    for is_overridden in [false, true] {
+        f.begin_episode();
+        f.actor_step("look", "A kitchen.", 0.0, Value::Null);
+        if is_overridden {
+            f.propose(Some(thought), None);
+            f.execute("go to fridge 1", DecidedBy::Person, "It is closed.", 0.0, Value::Null);
+            f.actor_step("open fridge 1", "A mug.", 0.0, Value::Null);
+        } else {
+            f.thinking_step(thought);
+        }
+        f.actor_step("wait", "Nothing.", 0.0, Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
+    }
+    let found = compare_episodes(
+        &f.store,
+        None,
+        &EpisodeRef { episode: Some(1), ..EpisodeRef::default() },
+        &EpisodeRef { episode: Some(2), ..EpisodeRef::default() },
+        &WorkProgress::default(),
+    )
+    .unwrap();
+    let row = found.0.row_of_interest().unwrap();
+    let entries = found.0.decision_entries(row);
+    let entry = |name: &str| entries.iter().find(|entry| entry.name == name).unwrap();
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    assert!(!entry("thought").differs() && text(&entry("thought").left).contains(thought), "{entries:?}");
+    assert_eq!(
+        (text(&entry("did").left), text(&entry("did").right)),
+        ("only thought".into(), "go to fridge 1".into())
+    );
+
+    let mut stage = TestScreen::new(f, 120, 36);
+    press(&mut stage, "D");
+    press(&mut stage, "Enter");
+    press(&mut stage, "n");
+    press(&mut stage, "Enter");
+    let shown = screen_text(&stage.draw());
+    let did = shown.lines().find(|line| line.contains("did ")).unwrap_or_else(|| panic!("{shown}"));
+    assert!(did.contains("go to fridge 1") && !did.contains("wait"), "{shown}");
+}
+
+/// Regression: at 60x16 the header cut the names of the sides, `branch trunk, epis…`.
+#[test]
+fn a_narrow_header_keeps_the_names_whole() {
+    let stage = open_comparison(60, 16);
+    let shown = screen_text(&{ stage }.draw());
+    for name in ["episode 1", "episode 2"] {
+        assert!(shown.lines().take(5).any(|line| line.contains(name)), "{name}: {shown}");
+    }
+}
