@@ -72,11 +72,16 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         );
         free.0
     } else {
-        // A short list of settings leaves its rows to the description.
+        // A short list leaves its rows to the description. A long one gives it as many as its text needs, at most half; the many
+        // settings keep room for most of the texts, so that the list moves little with the selection.
         let spare = match chooser.section {
+            Section::Tasks => 0,
             Section::Agent | Section::Method => free.0.height.saturating_sub(list_rows),
-            _ => 0,
+            Section::Sessions => free.0.height.saturating_sub(chooser.model.sessions.len() as u16 + 1),
+            Section::Advanced => 5,
         };
+        let text_rows = preview::rows_needed(chooser, free.0.width.saturating_sub(2), canvas.glyphs.proposal);
+        let spare = spare.max((text_rows + 1).min(free.0.height / 2));
         let below = if screen.height >= MIN_ROWS_BELOW {
             free.take_bottom(spare.max(screen.height / 3))
         } else if chooser.section == Section::Tasks || chooser.note.is_some() || screen.height < 9 {

@@ -257,6 +257,32 @@ fn pictures_of_the_other_pages() {
     insta::assert_snapshot!("start_method_60x16", render(&chooser, 60, 16));
 }
 
+/// Regression: on a small screen the text about a session or setting had two rows, under empty ones, and was cut within a word.
+#[test]
+fn what_is_known_of_a_row_has_the_rows_that_it_needs() {
+    let mut start = model();
+    let steps = start.settings.iter_mut().find(|row| row.name == "run.steps").unwrap();
+    steps.group = SettingGroup::Advanced("Limits");
+    steps.summary =
+        "how many steps an episode may have before it is lost; thoughts count unless the method says that \
+                     they are free, and what a person decides counts too, at its very end"
+            .into();
+    let mut chooser = chooser_of(start);
+    for (section, ends) in [
+        (Section::Sessions, vec!["12 steps; omnireflect, actor rules", "/s/one"]),
+        (Section::Advanced, vec!["at its very", "an integer of at least 0"]),
+    ] {
+        chooser.section = section;
+        if section == Section::Advanced {
+            select_setting(&mut chooser, "run.steps");
+        }
+        let shown = render(&chooser, 60, 16);
+        for end in ends {
+            assert!(shown.contains(end), "{end}: {shown}");
+        }
+    }
+}
+
 /// Regression: a search for an environment whose data is missing found nothing, and nothing said what was missing.
 #[test]
 fn an_environment_without_tasks_is_found_and_says_what_is_missing() {

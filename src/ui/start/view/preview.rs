@@ -31,6 +31,18 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &m
     }
 }
 
+/// Returns the rows of what is known about a session or a setting, in its short form; 0 for a task.
+pub(super) fn rows_needed(chooser: &Chooser, columns: u16, mark: &str) -> u16 {
+    let area = Rect { width: columns, height: 1, ..Rect::default() };
+    let setting = || chooser.selected_setting().map(|place| &chooser.model.settings[place]);
+    let lines = match chooser.section {
+        Section::Tasks => Vec::new(),
+        Section::Sessions => session_lines(chooser, columns),
+        _ => setting().map(|setting| setting_lines(setting, area, mark)).unwrap_or_default(),
+    };
+    u16::try_from(lines.len()).unwrap_or(u16::MAX)
+}
+
 /// Draws what Enter starts below a list of settings: the task that is selected on its own page, once it is known.
 pub(super) fn draw_task(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     put_lines(&task_lines(chooser, area, canvas.glyphs), area, canvas);
@@ -165,12 +177,12 @@ fn setting_lines(setting: &SettingRow, area: Rect, mark: &str) -> Vec<Line> {
         return paragraph((Role::Muted, ""), Role::Muted, &one_line(&text), columns);
     }
     let mut lines = paragraph((Role::Title, ""), Role::Title, &setting.label, columns);
-    lines.extend(paragraph(
-        (Role::Text, ""),
-        Role::Text,
-        &one_line(&format!("{}{because}", setting.summary)),
-        columns,
-    ));
+    // A summary that only repeats the name says nothing.
+    let summary = if setting.summary == setting.label { "" } else { &setting.summary };
+    let summary = one_line(&format!("{summary}{because}")).trim().to_owned();
+    if !summary.is_empty() {
+        lines.extend(paragraph((Role::Text, ""), Role::Text, &summary, columns));
+    }
     lines.push(Line::new());
     let values = match &setting.allowed {
         AllowedValues::OneOf(words) => words.as_slice(),
