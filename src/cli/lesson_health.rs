@@ -84,10 +84,7 @@ fn check_session(config: &Config, session: &str) -> Result<(String, LessonHealth
 
 fn print_health(source: &str, health: &LessonHealth, out: &mut Output) -> Result<(), CliError> {
     let lessons = if health.lessons == 1 { "lesson" } else { "lessons" };
-    let share = health.prompt_share.map_or_else(String::new, |share| {
-        format!(", {:.0} % of the prompt (median over steps)", share * 100.0)
-    });
-    out.print_line(&format!("{source}: {} active {lessons}{share}", health.lessons))?;
+    out.print_line(&format!("{source}: {} active {lessons}{}", health.lessons, health.describe_share()))?;
     if health.findings.is_empty() {
         return out.print_line("nothing found");
     }

@@ -192,6 +192,17 @@ impl Finding {
     }
 }
 
+impl LessonHealth {
+    /// Describes the share of the prompt that lessons take; empty without prompts. The median counts the steps before the first
+    /// lesson, too.
+    pub fn describe_share(&self) -> String {
+        let (Some(now), Some(median)) = (self.last_prompt_share, self.prompt_share) else {
+            return String::new();
+        };
+        format!(", {:.0} % of the prompt now, median over all steps {:.0} %", now * 100.0, median * 100.0)
+    }
+}
+
 /// The health of the lessons of a pool or a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LessonHealth {
@@ -199,6 +210,9 @@ pub struct LessonHealth {
     pub lessons: usize,
     /// The median share of the prompt that lessons take, between 0 and 1; `None` without prompts.
     pub prompt_share: Option<f64>,
+    /// The share of the last prompt, between 0 and 1; `None` without prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_prompt_share: Option<f64>,
     pub findings: Vec<Finding>,
 }
 
@@ -211,5 +225,5 @@ pub fn check_lessons<'a>(
     let active: Vec<&Lesson> = lessons.into_iter().filter(|lesson| lesson.is_active()).collect();
     let mut findings = pairs::compare_lessons(&active, tasks);
     findings.extend(active.iter().filter_map(|lesson| measured::measured_finding(lesson)));
-    LessonHealth { lessons: active.len(), prompt_share: None, findings }
+    LessonHealth { lessons: active.len(), findings, ..LessonHealth::default() }
 }

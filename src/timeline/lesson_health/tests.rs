@@ -286,6 +286,9 @@ fn mistakes_against_lessons_in_the_prompt_are_counted() {
         .collect();
     assert_eq!(times, [(1, 2), (2, 1)], "a lesson in the rule's words counts as the rule's");
     assert!(health.prompt_share.is_some_and(|share| (share - 0.6).abs() < 1e-12), "{health:?}");
+    assert!(health.last_prompt_share.is_some_and(|share| (share - 0.9).abs() < 1e-12), "{health:?}");
+    // Regression: the title gave the median alone, `0 % of the prompt` while the prompt had lessons.
+    assert_eq!(health.describe_share(), ", 90 % of the prompt now, median over all steps 60 %");
     assert!(health.findings.iter().any(|finding| matches!(finding, Finding::LargeShare { .. })));
 }
 

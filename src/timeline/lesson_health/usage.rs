@@ -62,6 +62,7 @@ impl HealthCollector {
         let episodes = EndedEpisodes::new(state);
         let mut health = check_lessons(state.pool.all(), |lesson| episodes.task_key_of(lesson));
         health.prompt_share = self.median_share();
+        health.last_prompt_share = self.shares().next_back();
         let recorded_cosine = state.settings().early_stop_cosine;
         let same_cosine = if recorded_cosine.is_finite() { recorded_cosine } else { REPEATED_COSINE };
         let reflections = state.reflections.iter().map(AsRef::as_ref);
@@ -81,11 +82,15 @@ impl HealthCollector {
         health
     }
 
-    /// Returns the median over steps of the share of the prompt that lessons take.
-    fn median_share(&self) -> Option<f64> {
+    /// Returns the share of the prompt that lessons take, step by step.
+    fn shares(&self) -> impl DoubleEndedIterator<Item = f64> {
         let prompts = self.prompts.values().filter(|(_, all)| *all > 0);
-        let mut shares: Vec<f64> =
-            prompts.map(|(lessons, all)| f64::from(*lessons) / f64::from(*all)).map(|s| s.min(1.0)).collect();
+        prompts.map(|(lessons, all)| (f64::from(*lessons) / f64::from(*all)).min(1.0))
+    }
+
+    /// Returns the median of the shares over all steps.
+    fn median_share(&self) -> Option<f64> {
+        let mut shares: Vec<f64> = self.shares().collect();
         shares.sort_by(f64::total_cmp);
         let upper = shares.get(shares.len() / 2)?;
         let lower = shares.get(shares.len().saturating_sub(1) / 2)?;

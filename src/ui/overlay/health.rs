@@ -127,10 +127,7 @@ impl HealthList {
     fn title(&self, context: &Context<'_>) -> String {
         let Some(Ok(health)) = &self.checked else { return "Health of lessons".to_owned() };
         let active = context.frame.head.pool.all().filter(|lesson| lesson.is_active()).count();
-        let share = health.0.prompt_share.map_or_else(String::new, |share| {
-            format!(", {:.0} % of the prompt (median over steps)", share * 100.0)
-        });
-        format!("Health of lessons: {active} active{share}")
+        format!("Health of lessons: {active} active{}", health.0.describe_share())
     }
 }
 

@@ -52,7 +52,8 @@ fn opened(width: u16, height: u16) -> (TestScreen, [Lesson; 2]) {
         },
         Finding::LargeShare { share: 0.6 },
     ];
-    let health = LessonHealth { lessons: 12, prompt_share: Some(0.6), findings };
+    let health =
+        LessonHealth { lessons: 12, prompt_share: Some(0.6), last_prompt_share: Some(0.6), findings };
     screen.send(UiMessage::Answer(Answer::Health(Ok(PtrEqArc(Arc::new(health))))));
     (screen, lessons)
 }
