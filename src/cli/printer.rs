@@ -301,6 +301,7 @@ mod tests {
                 last_progress: silent_since,
                 only_keep_alives: true,
                 usage: None,
+                notice: None,
             };
             store.edit_live(|l| l.calls = vec![live]);
             printer.print_silences(&store);

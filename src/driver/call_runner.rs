@@ -63,6 +63,7 @@ impl CallRunner {
                 last_progress: began,
                 only_keep_alives: false,
                 usage: None,
+                notice: None,
             });
         });
         let estimate = u64::from(record.tokens);

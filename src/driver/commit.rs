@@ -410,6 +410,12 @@ impl Driver {
 
     fn on_delta(&self, call: CallId, delta: Delta) {
         if let Delta::Notice(text) = delta {
+            self.store.edit_live(|live| {
+                let known = live.calls.iter_mut().find(|c| c.call == call);
+                if let Some(live_call) = known {
+                    live_call.notice = Some(text.clone());
+                }
+            });
             return self.store.signal(Signal::Notice(text));
         }
         self.store.edit_live(|live| {

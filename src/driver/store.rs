@@ -30,6 +30,8 @@ pub struct LiveCall {
     pub only_keep_alives: bool,
     /// The usage, once the server has reported it.
     pub usage: Option<Usage>,
+    /// The last notice about it, such as why it is tried again.
+    pub notice: Option<String>,
 }
 
 impl LiveCall {

@@ -222,6 +222,7 @@ impl ScreenSession {
                     last_progress: since,
                     only_keep_alives: false,
                     usage: None,
+                    notice: None,
                 });
             }
         });

@@ -82,6 +82,12 @@ impl Engine {
                 );
             }
         }
+        if events.is_empty() && self.state.calls.values().any(Effect::is_cancellable) {
+            return Err(CommandError::new(
+                "nothing to continue without yet: a call is in progress",
+                "wait, or cancel it with Ctrl-C",
+            ));
+        }
         if events.is_empty() {
             return Err(CommandError::new(
                 "no model call or job has failed or been cancelled",

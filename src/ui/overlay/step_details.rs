@@ -4,9 +4,11 @@ use crate::catalog::{advice_kind, find_environment};
 use crate::domain::{
     FailureKind, ModelRole, Note, PromptRecord, Reflection, RunSpec, Seq, Step, TokenCounts, ToolCall, Usage,
 };
+use crate::driver::LiveCall;
 use crate::engine::{Effect, Episode, Event};
+use crate::provider::Phase;
 use crate::report::{
-    Block, Section, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
+    Block, Section, Span, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
 };
 use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
@@ -74,7 +76,15 @@ pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u
     details.write_step(step, &step_section(step, episode, state));
     details.write_environment_texts(episode);
     details.write_failures(number);
-    let cost = if step.usage.estimated && state.run.as_deref().is_some_and(RunSpec::is_played_by_rules) {
+    for call in retried_calls(number, context) {
+        let seconds = call.seconds_to_retry(context.now).unwrap_or(0);
+        let again = format!("trying again in {seconds} s");
+        details.write("retrying", Role::Warning, call.notice.as_deref().unwrap_or(&again));
+    }
+    let has_reply = step.proposal_text().is_some() || step.executed.is_some();
+    let cost = if !has_reply && step.usage == Usage::default() {
+        "nothing yet: no reply has arrived".to_owned()
+    } else if step.usage.estimated && state.run.as_deref().is_some_and(RunSpec::is_played_by_rules) {
         format!("no model was called; the prompt has about {} tokens", step.usage.prompt_tokens)
     } else {
         cost_text(&step.usage)
@@ -90,6 +100,14 @@ pub(in crate::ui) fn detail_lines(number: u32, context: &Context<'_>, columns: u
         details.write("dropped", Role::Muted, &words);
     }
     details.lines
+}
+
+/// Returns the calls of a step that are waiting to be tried again. They are no part of the state.
+fn retried_calls<'a>(number: u32, context: &Context<'a>) -> impl Iterator<Item = &'a LiveCall> {
+    let is_head = context.frame.displayed.head == context.frame.head.head;
+    let is_open = context.frame.head.last_step().is_some_and(|step| step.number == number);
+    let calls = context.frame.live.calls.iter().filter(move |_| is_head && is_open);
+    calls.filter(|call| matches!(call.phase, Phase::Retrying(_)))
 }
 
 /// Returns the step whose dropped texts the details of step `number` offer: the step itself, else for a step without an
@@ -121,6 +139,16 @@ impl Details<'_> {
     fn write(&mut self, label: &str, role: Role, text: &str) {
         let label = format!("{label:<12}");
         self.lines.extend(paragraph((Role::Muted, &label), role, text, self.columns));
+    }
+
+    /// Returns a line in the glyphs of the screen.
+    fn words(&self, line: &[Span<'_>]) -> String {
+        let is_ascii = self.context.glyphs.ellipsis.is_ascii();
+        let texts = line.iter().map(|span| match span {
+            Span::Words(text) if !is_ascii => text.to_string(),
+            other => plain_text(std::slice::from_ref(other)),
+        });
+        texts.collect()
     }
 
     fn write_step(&mut self, step: &Step, section: &Section<'_>) {
@@ -205,7 +233,8 @@ impl Details<'_> {
         }
         let valid = if answer.valid { "valid" } else { "not valid" };
         let progress = progress_text(answer.progress, self.context.displayed_state());
-        let text = format!("{valid}, reward {}, progress {progress}", answer.reward);
+        let reward = (answer.reward * 1000.0).round() / 1000.0;
+        let text = format!("{valid}, reward {reward}, progress {progress}");
         self.write("", Role::Muted, &text);
     }
 
@@ -215,7 +244,7 @@ impl Details<'_> {
             ("", Role::Person) => (self.context.glyphs.person, Role::Person),
             known => known,
         };
-        self.write(label, role, &plain_text(&block.line()));
+        self.write(label, role, &self.words(&block.line()));
         if let Some(note) = block.note() {
             self.write("", Role::Person, &plain_text(&note));
         }
@@ -280,6 +309,7 @@ fn label_and_role(block: &Block<'_>) -> (&'static str, Role) {
         Block::Observation { .. } => ("observation", Role::Observation),
         Block::Finding { .. } => ("noted", tone_role),
         Block::Reflection(_) => ("reflected", Role::Reflection),
+        Block::FailedCall { .. } => ("error", tone_role),
         Block::Remark(_) => ("remark", tone_role),
         _ => ("", tone_role),
     }
@@ -411,6 +441,9 @@ impl Component for StepDetails {
         };
         let keys = PresentKeys { without_effect, ..PresentKeys::default() };
         page.draw_with_keys(keys, context, screen, canvas, |columns| {
+            if retried_calls(self.number, context).next().is_some() {
+                return detail_lines(self.number, context, columns).into();
+            }
             self.cache.get_or_make(context, columns, |columns| detail_lines(self.number, context, columns))
         });
     }

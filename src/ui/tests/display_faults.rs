@@ -342,6 +342,7 @@ fn without_animation_no_spinner_moves_and_replies_arrive_line_by_line() {
                 last_progress: began,
                 only_keep_alives: false,
                 usage: None,
+                notice: None,
             };
             stage.fixture.store.edit_live(|l| l.calls = vec![live]);
             seen.push(screen_text(&stage.draw()));

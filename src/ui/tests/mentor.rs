@@ -157,6 +157,7 @@ fn the_mentor_questions_in_flight_are_all_named() {
         last_progress: stage.now,
         only_keep_alives: false,
         usage: None,
+        notice: None,
     };
     let working = vec![
         live(
@@ -247,6 +248,7 @@ fn a_silent_server_is_reported_and_whether_it_is_alive() {
         last_progress: stage.now,
         only_keep_alives: alive,
         usage: None,
+        notice: None,
     };
     let cases = [
         (

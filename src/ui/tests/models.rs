@@ -68,11 +68,50 @@ fn the_first_row_tells_connecting_and_retrying_from_thinking() {
             last_progress: started,
             only_keep_alives: false,
             usage: None,
+            notice: None,
         };
         stage.fixture.store.edit_live(|l| l.calls = vec![live]);
         let shown = screen_text(&stage.draw());
         assert!(shown.lines().next().unwrap().ends_with(mode) && shown.contains(row), "{mode}: {shown}");
     }
+}
+
+/// Regression: while a call was tried again, the step's details had only `cost 0 + 0 tokens, 0.0 s`, and afterwards the error had no
+/// label.
+#[test]
+fn the_details_of_a_step_say_why_its_call_is_tried_again_and_why_it_failed() {
+    let (fixture, call) = with_call_in_flight();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let live = LiveCall {
+        call,
+        role: ModelRole::Actor,
+        phase: Phase::Connecting,
+        reasoning: "".into(),
+        text: "".into(),
+        delta_count: 0,
+        started: stage.now,
+        last_progress: stage.now,
+        only_keep_alives: false,
+        usage: None,
+        notice: None,
+    };
+    stage.fixture.store.edit_live(|l| l.calls = vec![live.clone()]);
+    stage.press("i");
+    let shown = screen_text(&stage.draw());
+    assert!(
+        shown.contains("nothing yet: no reply has arrived") && !shown.contains("0 + 0 tokens"),
+        "{shown}"
+    );
+    let notice = Some("h: connection refused; retrying in 0.5 s (1 of 4)".to_owned());
+    let retried = LiveCall { phase: Phase::Retrying(Duration::from_millis(500)), notice, ..live };
+    stage.fixture.store.edit_live(|l| l.calls = vec![retried]);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("retrying    h: connection refused; retrying in 0.5 s (1 of 4)"), "{shown}");
+
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24);
+    stage.press("i");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("error       a call failed"), "{shown}");
 }
 
 /// Regression: a reply of 1 MB filled the Story, and neither the prompt view nor the step details showed the failure.

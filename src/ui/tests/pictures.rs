@@ -99,6 +99,7 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
         last_progress: stage.now,
         only_keep_alives: false,
         usage: None,
+        notice: None,
     };
     let lines = "The stoveburner did nothing.\nWhat heats food?\nA microwave does.\nIt stands near the sink.\nI go there.";
     let reasoning = live(Phase::Reasoning, lines, "");
@@ -200,6 +201,7 @@ fn one_phrase_shows_the_mode() {
                 hint: "start the server, then try again".to_owned(),
                 partial_text: String::new(),
                 usage: None,
+                notice: None,
             };
             f.write(Cause::Model, Event::CallFailed { call, failure });
         }),
