@@ -9,7 +9,7 @@ pub const FIRST_LANE: usize = 3;
 /// How the panes are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// One column: Story, one row of World, one lane, Time.
+    /// One column: Story, one row of World, one lane, Timeline.
     OneColumn,
     /// Story on the left; World and all lanes stacked on the right.
     TwoColumns,
@@ -78,6 +78,8 @@ pub struct ScreenLayout {
 const THREE_COLUMN_WIDTH: u16 = 160;
 /// Smallest width for two columns.
 const TWO_COLUMN_WIDTH: u16 = 104;
+/// Smallest width for two columns if a person asks for them.
+pub const MIN_COLUMNS_BESIDE: u16 = 84;
 
 impl Arrangement {
     /// Returns the default arrangement for a size.
@@ -92,7 +94,7 @@ impl Arrangement {
     /// Returns the next arrangement that makes sense at this width.
     pub fn next(self, width: u16) -> Self {
         match self {
-            Self::OneColumn if width >= 84 => Self::TwoColumns,
+            Self::OneColumn if width >= MIN_COLUMNS_BESIDE => Self::TwoColumns,
             Self::TwoColumns if width >= 120 => Self::ThreeColumns,
             _ => Self::OneColumn,
         }
@@ -154,13 +156,13 @@ fn lay_out_one_column(plan: &mut ScreenLayout, area: Rect) {
     }
 }
 
-/// Returns the rows of the Time pane with its title, below columns on a screen of this height. Where they leave little to the
+/// Returns the rows of the Timeline pane with its title, below columns on a screen of this height. Where they leave little to the
 /// columns, 0.
 pub const fn rows_of_wide_timeline(screen_height: u16) -> u16 {
     if screen_height >= 30 { time_rows(screen_height - 2) } else { 0 }
 }
 
-/// Returns the rows of the Time pane with its title, beside columns of this height.
+/// Returns the rows of the Timeline pane with its title, beside columns of this height.
 const fn time_rows(height: u16) -> u16 {
     match height {
         0..12 => 0,

@@ -1,6 +1,6 @@
 //! What keys do on the main screen.
 
-use super::TestScreen;
+use super::{TestScreen, screen_text};
 use crate::domain::{Autonomy, EndReason, LessonStatus};
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::ui::fixture::sample_session;
@@ -367,4 +367,32 @@ fn help_begins_with_the_main_keys_and_finds_keys_and_words() {
     assert!(shown.contains("timeline: you acted, or rejected a proposal"), "{shown}");
     stage.press("Esc");
     assert!(stage.compositor.overlays().is_empty());
+}
+
+/// Regression: where the World pane isn't on the screen, or there is room for one column only, a key changed nothing and said nothing.
+#[test]
+fn a_key_without_a_visible_effect_says_why() {
+    let notice = |w, h, key| {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        stage.draw();
+        stage.press(key);
+        stage.model.notice.as_ref().map(|notice| notice.text.clone()).unwrap_or_default()
+    };
+    assert!(
+        notice(60, 16, "w").contains("isn't on the screen: 2 goes there, z zooms"),
+        "{}",
+        notice(60, 16, "w")
+    );
+    for (w, h) in [(60, 16), (80, 24)] {
+        assert!(notice(w, h, "v").contains("beside each other from 84 columns on"), "{w}x{h}");
+    }
+    assert_eq!((notice(80, 24, "w"), notice(120, 36, "w"), notice(120, 36, "v")), Default::default());
+    // What the notice says is true.
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    for key in ["w", "2", "z"] {
+        stage.draw();
+        stage.press(key);
+    }
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("World") && shown.contains("ground truth"), "{shown}");
 }

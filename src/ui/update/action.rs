@@ -10,6 +10,7 @@ use crate::ui::draft::ForkChange;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
+use crate::ui::layout::{MIN_COLUMNS_BESIDE, Pane};
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::selected_kind;
@@ -209,7 +210,13 @@ fn run_present_action(
             Vec::new()
         }
         Action::NextArrangement => {
-            model.arrangement = Some(model.arrangement().next(model.size.0));
+            let next = model.arrangement().next(model.size.0);
+            if next == model.arrangement() {
+                let text =
+                    format!("one column: panes stand beside each other from {MIN_COLUMNS_BESIDE} columns on");
+                model.show_notice(text, Severity::Info, context.now);
+            }
+            model.arrangement = Some(next);
             Vec::new()
         }
         Action::ToggleStageMode => {
@@ -221,6 +228,15 @@ fn run_present_action(
         }
         Action::ToggleTruth => {
             model.show_truth = !model.show_truth;
+            if !cache.layout.areas.iter().any(|area| area.pane == Pane::World) {
+                let key = |action| context.keymap.key_label(action).unwrap_or_default();
+                let what = if model.show_truth { "the ground truth" } else { "what the agent knows" };
+                let (world, zoom) = (key(Action::Pane(2)), key(Action::Zoom));
+                let text = format!(
+                    "World now shows {what}; it isn't on the screen: {world} goes there, {zoom} zooms"
+                );
+                model.show_notice(text, Severity::Info, context.now);
+            }
             Vec::new()
         }
         Action::ToggleReasoning => {
