@@ -364,7 +364,7 @@ fn record_reward(state: &State, search: &Search, reward: &Reward) -> Vec<Intent>
     // A narrow lane shows the beginning.
     let mut text = format!("Evaluation {number}: {:.3}", reward.value);
     if let Some((index, best)) = search.best() {
-        let _ = write!(text, ", best reward {:.3} (evaluation {})", best.reward, index + 1);
+        let _ = write!(text, ", best {:.3} (evaluation {})", best.reward, index + 1);
     }
     let of_type =
         search::searched_type(state, search.group).map_or_else(String::new, |name| format!(" for {name}"));

@@ -182,7 +182,7 @@ fn an_instruction_is_evaluated_on_all_tasks_of_a_type_with_up_to_three_attempts(
     assert_eq!(objective.len(), 2);
     // The beginning is all that a narrow lane shows.
     assert!(
-        objective[1].text().text.starts_with("Evaluation 2: 0.750, best reward 0.750 (evaluation 2); "),
+        objective[1].text().text.starts_with("Evaluation 2: 0.750, best 0.750 (evaluation 2); "),
         "{:?}",
         objective[1].text()
     );

@@ -12,7 +12,7 @@ use super::thing::Pose;
 use super::view::VIEW_SIDE;
 use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
 use crate::env::picture::list_values;
-use crate::text::{truncate, wrap_at_most};
+use crate::text::{truncate, width, wrap_at_most};
 use cells::{COLOURS, CellSize, KINDS, colour_role, joined_row};
 use serde_json::Value;
 
@@ -142,12 +142,27 @@ impl<'a> Grid<'a> {
         for (place, block) in self.legend(size, columns).into_iter().enumerate() {
             let gap = usize::from(place == 0);
             if rows.len() + gap + block.len() > max_rows {
+                if let Some(row) = rows.last_mut().filter(|_| place > 0) {
+                    self.mark_cut(row, columns);
+                }
                 break;
             }
             rows.extend(std::iter::repeat_n(PictureRow::new(), gap));
             rows.extend(block);
         }
         rows
+    }
+
+    /// Ends the last row of a legend with an ellipsis, in place of its last entry if there is no other room.
+    fn mark_cut(&self, row: &mut PictureRow, columns: usize) {
+        let used = |row: &PictureRow| row.iter().map(|(_, text)| width(text)).sum::<usize>();
+        let mark = format!(" {}", self.glyphs.ellipsis);
+        while row.len() > 1 && used(row) + width(&mark) > columns {
+            row.pop();
+        }
+        // The gap between two entries.
+        row.pop_if(|(_, text)| text.trim().is_empty());
+        row.push((PictureRole::Muted, mark));
     }
 
     /// Returns the largest cells with which the whole grid and the text fit, or else the smallest.

@@ -44,6 +44,14 @@ fn the_first_line_of_the_newest_record_is_shown_at_every_size() {
     }
 }
 
+/// Regression: the step beside a record took the room of its best reward.
+#[test]
+fn a_record_on_one_row_has_its_best_reward() {
+    let shown = screen_text(&TestScreen::new(dora_long(), 120, 36).draw());
+    let record = shown.lines().find(|line| line.contains("Evaluation 13: 0.590")).unwrap();
+    assert!(record.contains("best 0.608"), "{shown}");
+}
+
 /// Regression: with more advice than rows, the lanes showed no reward of any advice, no expected improvement, and not how many
 /// evaluations were left.
 #[test]

@@ -146,6 +146,29 @@ fn the_legend_has_what_the_grid_has() {
     }
 }
 
+/// Regression: a legend without room for all its rows ended as if there were no other colours.
+#[test]
+fn a_cut_legend_says_that_there_is_more() {
+    let row = |y: usize| if y == 4 { "# . . oekgbpkyor. " } else { "# . . . . . . . . . . # " };
+    let rows: serde_json::Map<_, _> = (0..12).map(|y| (y.to_string(), json!(row(y)))).collect();
+    let view = vec![127; 7];
+    let shown = json!({"size": [12, 12], "agent": [1, 4, 0], "view": view, "rows": rows});
+    let mut cut = 0;
+    for (columns, rows) in (36..60).flat_map(|columns| (8..26).map(move |rows| (columns, rows))) {
+        let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii: false };
+        let drawn = draw_picture(&request).rows;
+        let texts = drawn.iter().map(|row| row.iter().map(|(_, text)| text.as_str()).collect::<String>());
+        let texts: Vec<String> = texts.collect();
+        assert!(texts.iter().all(|row| crate::text::width(row) <= columns), "{texts:?}");
+        let text = texts.join("\n");
+        if text.contains("● ball") && !text.contains("in view") {
+            cut += 1;
+            assert!(texts.iter().any(|row| row.ends_with(" …")), "{columns}x{rows}: {text}");
+        }
+    }
+    assert!(cut > 0);
+}
+
 /// Regression: in a pane too narrow for the whole grid, cells of one column had no letter, so that only colours told objects apart.
 #[test]
 fn objects_have_the_letter_of_their_colour_at_every_size() {

@@ -95,7 +95,14 @@ pub(super) fn lesson_rows(
         None => (long, short, if ignored { Role::Warning } else { Role::Muted }),
     };
     let roomy = room >= 56 && fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(&long) + 3));
-    let source = if roomy { long } else { short };
+    // A record's numbers come first: they take the place of the step, which its details have.
+    let is_cut =
+        |source: &str| !fits(&one_line(bounded_prefix(content)), room.saturating_sub(width(source) + 2));
+    let source = match (roomy, form) {
+        (true, _) => long,
+        (false, LaneFormat::Record) if most == 1 && is_cut(&short) => String::new(),
+        (false, _) => short,
+    };
     let beside = room.saturating_sub(width(&source) + 2).max(4);
     // Spare lines go to the mistake first: it comes before what to do instead.
     let mistake = text.solution.is_some().then(|| {
