@@ -18,7 +18,7 @@ pub enum Focus {
     Observations,
     World,
     Lanes,
-    /// The Time pane.
+    /// The Timeline pane.
     Timeline,
 }
 

@@ -171,7 +171,7 @@ fn draw_pane(
         Pane::World => world::draw(model, context, area, cache, canvas),
         Pane::LaneTabs | Pane::Lane(_) => lanes::draw(model, context, area, canvas),
         Pane::Timeline => {
-            draw_title("Time", Focus::Timeline, canvas);
+            draw_title("Timeline", Focus::Timeline, canvas);
             cache.ruler = timeline_bar::draw(context, area.body, canvas);
             if let (Some(title), Some((role, label))) =
                 (area.title, timeline_bar::nearest_mark_label(context))

@@ -337,7 +337,8 @@ fn lesson_forms(context: &Context<'_>) -> Option<Section> {
 
 fn pane_digits(context: &Context<'_>) -> Section {
     let lanes = context.lanes().iter().map(|lane| lane.title);
-    let names = ["Story", "World"].into_iter().chain(lanes).chain(["Observations (in wide layouts)", "Time"]);
+    let names =
+        ["Story", "World"].into_iter().chain(lanes).chain(["Observations (in wide layouts)", "Timeline"]);
     let entries = names.zip(1..).map(|(name, digit)| Entry {
         role: Role::Key,
         lead: digit.to_string(),

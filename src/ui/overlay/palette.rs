@@ -13,6 +13,8 @@ use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line, put
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
+/// Columns of the mark of the selected row.
+const MARK_COLUMNS: usize = 2;
 /// Columns of a key: those of `Shift-Tab` and a gap.
 const KEY_COLUMNS: usize = 10;
 
@@ -128,7 +130,9 @@ impl Component for Palette {
         let row = |action: &Action, here: bool, _: bool| {
             let role = if here { Role::Selection } else { Role::Text };
             let key = context.keymap.key_label(*action).unwrap_or_default();
+            let mark = if here { context.glyphs.proposal } else { " " };
             vec![
+                (Role::Proposal, format!("{mark:<MARK_COLUMNS$}")),
                 (Role::Key, format!("{key:<KEY_COLUMNS$}")),
                 (role, format!("{:<NAME_COLUMNS$}", action.name())),
                 (Role::Muted, action.about().to_owned()),
@@ -136,7 +140,9 @@ impl Component for Palette {
         };
         // A row may have no room for the whole description.
         self.picker.draw_with_preview(PREVIEW_ROWS, list, canvas, row, |action, area, canvas| {
-            let is_cut = |words: &&str| KEY_COLUMNS + NAME_COLUMNS + width(words) > usize::from(list.width);
+            let is_cut = |words: &&str| {
+                MARK_COLUMNS + KEY_COLUMNS + NAME_COLUMNS + width(words) > usize::from(list.width)
+            };
             let words = action.map(|action| action.about()).filter(is_cut).unwrap_or_default();
             put_lines(&paragraph((Role::Muted, ""), Role::Muted, words, area.width), area, canvas);
         });

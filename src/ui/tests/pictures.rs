@@ -6,6 +6,7 @@ use crate::driver::{EnvWorkKind, LiveCall, LiveEnvWork};
 use crate::engine::{Cause, Event, Failure};
 use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::layout::Pane;
 use crate::ui::types::{Cursor, Focus};
 
 #[test]
@@ -201,7 +202,6 @@ fn one_phrase_shows_the_mode() {
                 hint: "start the server, then try again".to_owned(),
                 partial_text: String::new(),
                 usage: None,
-                notice: None,
             };
             f.write(Cause::Model, Event::CallFailed { call, failure });
         }),
@@ -224,4 +224,38 @@ fn a_screen_before_the_first_event_says_so() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.fixture.store = std::sync::Arc::new(crate::driver::Store::default());
     assert!(screen_text(&stage.draw()).contains("no episode yet"));
+}
+
+fn timeline_rows(stage: &mut TestScreen) -> Vec<String> {
+    let shown = screen_text(&stage.draw());
+    let bar = stage.cache.layout.areas.iter().find(|area| area.pane == Pane::Timeline).unwrap().body;
+    shown.lines().skip(bar.y.into()).take(bar.height.into()).map(str::to_owned).collect()
+}
+
+/// Regression: the timeline had no cursor at step 0, and went on behind the present as if there was a future.
+#[test]
+fn the_timeline_has_a_cursor_at_every_step_and_ends_at_the_present() {
+    for (w, h) in SIZES {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        let row = timeline_rows(&mut stage)[0].clone();
+        let (_, after) = row.split_once('┃').unwrap();
+        assert!(!after.contains(['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']), "{w}x{h}: {row}");
+        stage.press("Home");
+        assert_eq!(stage.frame_data().selected_step(), 0);
+        let row = timeline_rows(&mut stage)[0].clone();
+        assert!(row.starts_with('┃') && row.contains('▁'), "{w}x{h}: {row}");
+    }
+}
+
+/// Regression: where the timeline has one row, its marks were told apart by their colours alone.
+#[test]
+fn the_marks_of_a_timeline_of_one_row_are_glyphs() {
+    for (w, h) in [(60, 16), (80, 24)] {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        let rows = timeline_rows(&mut stage);
+        assert_eq!(rows.len(), 1);
+        for mark in ['!', '•', '✎'] {
+            assert!(rows[0].contains(mark), "{mark} at {w}x{h}: {rows:?}");
+        }
+    }
 }

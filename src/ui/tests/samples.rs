@@ -84,7 +84,7 @@ fn samples_are_asked_for_with_a_number_that_can_be_changed() {
     let shown = screen_text(&screen.draw());
     assert!(
         shown.contains("Nothing is executed")
-            && shown.contains("asks for 5 more (+ - or digits), about 6355 tokens"),
+            && shown.contains("asks for 5 (+ - or digits), about 6355 tokens"),
         "{shown}"
     );
     assert!(

@@ -256,7 +256,8 @@ fn compare_targets_list_the_same_task_first_with_its_outcome() {
     stage.send(UiMessage::Answer(Answer::Comparable(Ok(others))));
     let shown = screen_text(&stage.draw());
     let rows: Vec<&str> = shown.lines().filter(|l| l.contains("household")).collect();
-    let order: Vec<&str> = rows.iter().filter_map(|r| r.split(['│', '-']).nth(1)).map(str::trim).collect();
+    let order: Vec<&str> =
+        rows.iter().filter_map(|r| r.split(['│', '-']).nth(1)).map(|r| r.trim_matches([' ', '▸'])).collect();
     assert_eq!(order, ["s2", "s3", "s1"], "{shown}");
     assert!(rows.iter().all(|r| r.contains("1 of 2 won, 31 steps │")), "{shown}");
 }

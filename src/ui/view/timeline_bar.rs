@@ -1,4 +1,4 @@
-//! The Time pane: the progress rate as a line over the width of the pane, and below it, where there is room, a row with the
+//! The Timeline pane: the progress rate as a line over the width of the pane, and below it, where there is room, a row with the
 //! marks of the steps.
 
 use crate::domain::{LessonOp, LessonStatus, NoteKind, PersonAct, Step};
@@ -39,6 +39,9 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
         let (x, style) = (area.x, canvas.style(Role::MarkPerson));
         canvas.put(x, area.y + 1, 1, canvas.glyphs.person, style);
     }
+    if chosen == 0 {
+        canvas.put(area.x, area.y, 1, canvas.glyphs.now, canvas.style(Role::MarkNow));
+    }
     for number in ruler.first_step..=ruler.last_step {
         let Some(step) = context.step(number) else { break };
         let x = ruler.column_of(number);
@@ -52,7 +55,8 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
     (last > 0).then_some(ruler)
 }
 
-/// Draws the progress rate after a step. Without a row of marks, its colour stands for the step's main mark.
+/// Draws the progress rate after a step. Without a row of marks, the step's main mark stands in its first column. At the
+/// end of the episode the line ends at the selected step: what follows would look like a future.
 fn draw_progress(context: &Context<'_>, step: &Step, shows_mark: bool, cells: Rect, canvas: &mut Canvas<'_>) {
     let rate = progress_at(context, step.number);
     let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
@@ -61,14 +65,16 @@ fn draw_progress(context: &Context<'_>, step: &Step, shows_mark: bool, cells: Re
     let plain = if !shows_mark && rate > 0.0 { Role::ProgressFull } else { Role::Mark };
     let (glyph, role) = match main_mark(step).filter(|_| shows_mark) {
         _ if is_selected => (canvas.glyphs.now, Role::MarkNow),
-        Some(MarkKind::Breakpoint) => mark_glyph(step, MarkKind::Breakpoint, canvas.glyphs),
-        Some(mark) => (bar, mark.role()),
+        Some(mark) => mark_glyph(step, mark, canvas.glyphs),
         None => (bar, plain),
     };
-    let rest = if is_selected { plain } else { role };
     canvas.put(cells.x, cells.y, 1, glyph, canvas.style(role));
+    let is_last = context.episode().is_some_and(|e| e.steps.len() == step.number as usize);
+    if is_selected && is_last {
+        return;
+    }
     for x in cells.x + 1..cells.right() {
-        canvas.put(x, cells.y, 1, bar, canvas.style(rest));
+        canvas.put(x, cells.y, 1, bar, canvas.style(plain));
     }
 }
 

@@ -139,13 +139,14 @@ impl TargetList {
         }
         self.picker.draw_list(list, canvas, |found, here| {
             let role = if here { Role::Selection } else { Role::Text };
+            let mark = if here { context.glyphs.proposal } else { " " };
             // The outcome at the right edge is always visible.
-            let columns = usize::from(list.width);
+            let columns = usize::from(list.width).saturating_sub(2);
             let outcome = truncate(&found.outcome, columns * 3 / 5, context.glyphs.ellipsis);
             let room = columns.saturating_sub(width(&outcome) + 2);
             let name = truncate(&found.title, room, context.glyphs.ellipsis);
             let gap = " ".repeat(room.saturating_sub(width(&name)) + 2);
-            vec![(role, name), (Role::Muted, format!("{gap}{outcome}"))]
+            vec![(Role::Proposal, format!("{mark} ")), (role, name), (Role::Muted, format!("{gap}{outcome}"))]
         });
     }
 }

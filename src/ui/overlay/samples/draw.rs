@@ -122,6 +122,7 @@ impl SampleList {
         let key = |action| context.keymap.key_label_in(Mode::Samples, action).unwrap_or_default();
         let step = self.current_step(context);
         let usage = step.map(|step| step.usage).unwrap_or_default();
+        let has_samples = self.table(context).is_some_and(|table| !table.is_empty());
         let tokens = usage.tokens().saturating_mul(u64::from(self.count));
         let cost = usage.cost_nano.saturating_mul(u64::from(self.count));
         let about = match (tokens, cost) {
@@ -133,7 +134,7 @@ impl SampleList {
             (Role::Key, key(Action::Sample)),
             (Role::Muted, " asks for ".to_owned()),
             (Role::Text, self.count.to_string()),
-            (Role::Muted, " more (".to_owned()),
+            (Role::Muted, if has_samples { " more (" } else { " (" }.to_owned()),
             (Role::Key, format!("{} {}", key(Action::MoreSamples), key(Action::FewerSamples))),
             (Role::Muted, format!(" or digits){about}")),
         ]
