@@ -515,6 +515,19 @@ fn a_server_that_refuses_discards_pairs_until_the_measurement_stops() {
     assert!(reason.contains("the server is down"), "{reason}");
 }
 
+/// Regression: a server whose every reply was unusable had a verdict, or "a fact", and the result guessed at the reason.
+#[test]
+fn a_server_that_gives_nothing_usable_gives_no_verdict() {
+    let unusable = || FlakyServer { kind: FailureKind::Unusable, ..FlakyServer::new(|_| true) };
+    for measurement in [two_arms_here(ANSWER, Place::Start, 60), two_arms_elsewhere(ANSWER, 60)] {
+        let log = run(&with_actor(measurement, Arc::new(unusable())));
+        assert_eq!((log.stopped(), log.verdict(0)), (Some(StopReason::FailedCalls), Some(Verdict::Undecided)));
+        let said = retrospect::report::effect::result_lines(log.plan(), &EffectResult::from_log(&log)).join("\n");
+        assert!(said.contains("too many for a verdict") && said.contains("the server is down; start it"), "{said}");
+        assert!(!said.contains("a fact") && !said.contains("no effect"), "{said}");
+    }
+}
+
 /// Regression: with fewer than 20 pairs, they ended as "all pairs are played", and the same command did nothing more.
 #[test]
 fn a_few_pairs_that_a_server_refused_are_played_when_the_measurement_is_continued() {

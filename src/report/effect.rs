@@ -3,7 +3,7 @@
 use crate::domain::{
     EffectStart, MeasuredEffect, describe_alpha, describe_level, format_price, percent_interval, pluralize,
 };
-use crate::text::{escape_markdown, one_line};
+use crate::text::{escape_markdown, one_line, truncate};
 use crate::timeline::effect::{
     ArmResult, BootstrapInterval, BootstrapKind, Column, Contrast, ContrastResult, EffectPlan, EffectResult,
     EffectScope, Exploratory, FixedResult, Outcome, PanelVerdict, StopReason, Verdict,
@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// From how many pairs without a single win on it is said that nothing can be seen here.
 const FLOOR_PAIRS: u32 = 10;
+/// How many characters of the reason of a failure are shown.
+const MAX_REASON: usize = 300;
 
 /// What a measurement will cost at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -234,22 +236,28 @@ pub fn describe_columns(
     retry: &str,
 ) -> String {
     let lacks_pairs = |result: &EffectResult| result.stopped == Some(StopReason::Discarded);
+    let has_failed = |result: &EffectResult| result.stopped == Some(StopReason::FailedCalls);
     let facts = [("here", here), ("elsewhere", elsewhere)]
         .into_iter()
         .filter_map(|(name, result)| Some((name, result.fact.as_deref()?)));
     let facts: Vec<String> = facts.map(|(name, fact)| format!("{name} {}", describe_fact(fact))).collect();
-    if facts.is_empty() && !lacks_pairs(here) && !lacks_pairs(elsewhere) {
+    let is_judged = |result: &EffectResult| !lacks_pairs(result) && !has_failed(result);
+    if facts.is_empty() && is_judged(here) && is_judged(elsewhere) {
         return describe_panel(verdict, here.verdict(), elsewhere.verdict());
     }
     let rest: Vec<String> = match verdict {
         PanelVerdict::Undecided if lacks_pairs(here) && lacks_pairs(elsewhere) => {
             vec![format!("too many pairs weren't played here and elsewhere: {retry}")]
         }
+        PanelVerdict::Undecided if has_failed(here) && has_failed(elsewhere) => {
+            vec!["too many calls failed here and elsewhere".to_owned()]
+        }
         PanelVerdict::Undecided => {
             let sampled = [("here", here), ("elsewhere", elsewhere)].into_iter();
             let sampled = sampled.filter(|(_, result)| result.fact.is_none());
             let describe = |(name, result): (&str, &EffectResult)| match result.verdict() {
                 _ if lacks_pairs(result) => format!("too many pairs weren't played {name}: {retry}"),
+                _ if has_failed(result) => format!("too many calls failed {name}"),
                 Verdict::NoEffectSeen => format!("no effect was seen {name}"),
                 Verdict::Helped => format!("it helps {name}"),
                 _ => format!("{name} needs more pairs"),
@@ -361,6 +369,11 @@ pub fn describe_discarded(result: &EffectResult) -> Option<String> {
     })
 }
 
+/// Returns why something failed, on one line that isn't long. It may be a server's own words.
+fn reason_line(reason: &str) -> String {
+    truncate(&one_line(reason), MAX_REASON, "…")
+}
+
 /// Returns the contrasts in the order of a table: those of several lessons by the lower end of the interval, then by the difference,
 /// largest first.
 pub fn sorted_contrasts(result: &EffectResult) -> Vec<&ContrastResult> {
@@ -412,9 +425,11 @@ pub fn remarks(outcome: Outcome, result: &EffectResult) -> Vec<String> {
     let (failed, all) = (sum(|arm| arm.failed_calls), sum(|arm| arm.episodes));
     let mut remarks = Vec::new();
     if failed > 0 {
+        let is_above_limit = result.stopped == Some(StopReason::FailedCalls);
+        let without = if is_above_limit { ", too many for a verdict" } else { "" };
         remarks.push(format!(
-            "{failed} of {all} episodes ended at a failed call and count as lost, such as at a prompt that is longer than the \
-             model's context; one episode alone shows why"
+            "{failed} of {all} episodes ended at a failed call and count as lost{without}: {}",
+            reason_line(result.first_failed_call.as_deref().unwrap_or("why isn't in this log; one episode alone shows it"))
         ));
     }
     // Plays that are all lost still differ in their progress and their tokens.
@@ -567,8 +582,8 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
                 );
             }
         }
-        let remarks = several_lessons_remarks(plan).into_iter().chain(credits_remark(plan, result));
-        let remarks = remarks.chain(self::remarks(plan.outcome, result));
+        let own = remarks(plan.outcome, result).into_iter().map(|remark| escape_markdown(&remark));
+        let remarks = several_lessons_remarks(plan).into_iter().chain(credits_remark(plan, result)).chain(own);
         let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
         lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
         let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
@@ -720,6 +735,7 @@ mod tests {
             contrasts: vec![contrast],
             fact: fact.map(str::to_owned),
             totals: Totals::default(),
+            first_failed_call: None,
             shard_pairs: None,
         }
     }
@@ -800,6 +816,33 @@ mod tests {
         }
         let discarded = EffectResult { discarded: FLOOR_PAIRS, ..floor };
         assert!(remarks(Outcome::Success, &discarded).is_empty(), "nothing was played");
+    }
+
+    /// Regression: where a server gave nothing usable, the remark guessed at too long a prompt.
+    #[test]
+    fn the_remark_on_failed_calls_names_the_first_reason() {
+        let arm = |failed_calls| ArmResult {
+            name: "with".to_owned(),
+            won: 1,
+            episodes: 20,
+            failed_calls,
+            rate: None,
+        };
+        let remark = |failed_calls, stopped| {
+            let measured = EffectResult {
+                arms: vec![arm(failed_calls), arm(0)],
+                first_failed_call: Some("openai:m: the reply was cut off at\nmax_tokens 24".to_owned()),
+                stopped: Some(stopped),
+                ..result(Verdict::Undecided, None)
+            };
+            remarks(Outcome::Success, &measured).concat()
+        };
+        assert_eq!(
+            remark(5, StopReason::FailedCalls),
+            "5 of 40 episodes ended at a failed call and count as lost, too many for a verdict: openai:m: the reply was cut off at \
+             max_tokens 24"
+        );
+        assert!(remark(1, StopReason::Pairs).contains("count as lost: openai:m: the reply"));
     }
 
     /// Regression: an arm that was played no further after its verdict stood beside the others as if its rate were of the same pairs.

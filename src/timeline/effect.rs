@@ -35,6 +35,7 @@ pub use bootstrap::{
 };
 pub use detectable::{POWER, detectable_difference};
 pub use discard_limit::too_many_discarded;
+use discard_limit::{is_above_failure_limit, is_enough_for_limit};
 pub use fixed_power::{AssumedEffect, FixedPower, TestPower, TestVariant, estimated_rate};
 pub use interval::{Interval, wilson, wilson_at};
 pub use kept_result::kept_results;

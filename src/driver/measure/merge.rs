@@ -147,8 +147,9 @@ impl Collected {
                     // Which line says that a pair is kept depends on the order in which the arms were played.
                     let episode = EffectEpisode { kept: false, ..(**episode).clone() };
                     let known = self.episodes.entry(key).or_insert_with(|| episode.clone());
-                    // How often a server failed makes no other result.
-                    if *known != (EffectEpisode { extra: known.extra, ..episode.clone() }) {
+                    // How often a server failed, and in which words, makes no other result.
+                    let (extra, failure) = (known.extra, known.failure.clone());
+                    if *known != (EffectEpisode { extra, failure, ..episode.clone() }) {
                         return Err(MergeError::Contradiction {
                             name: name.to_owned(),
                             pair: episode.pair,

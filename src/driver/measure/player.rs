@@ -78,6 +78,8 @@ pub(super) struct PlayedEpisode {
     pub(super) cost_nano: u64,
     /// Why it ended, as a phrase.
     pub(super) reason: String,
+    /// If it ended at a failed call: why the call failed, with what to do about it.
+    pub(super) failure: Option<String>,
     /// A hash of what was done and observed since the starting point. Equal hashes mean that two episodes went the same
     /// way.
     pub(super) trace: String,
@@ -119,6 +121,8 @@ struct Game<'a> {
     config: &'a RunConfig,
     events: Vec<Envelope>,
     ended: Option<EpisodeSummary>,
+    /// Why the call failed at which the episode ends.
+    failure: Option<String>,
     trace: Sha256,
     /// How long it has waited for a model server that was away. This time isn't the agent's.
     waited: Cell<Duration>,
@@ -173,6 +177,7 @@ impl<'a> EpisodePlayer<'a> {
             config,
             events: Vec::new(),
             ended: None,
+            failure: None,
             trace: Sha256::new(),
             waited: Cell::default(),
         };
@@ -201,7 +206,8 @@ impl<'a> EpisodePlayer<'a> {
             if let Some(summary) = game.ended.take() {
                 return Ok(summary);
             }
-            if let Some(end) = game.agent_failure()? {
+            if let Some((end, failure)) = game.agent_failure()? {
+                game.failure = Some(failure);
                 game.commit(vec![(Cause::Policy, end)]);
                 continue;
             }
@@ -446,11 +452,11 @@ impl Game<'_> {
     }
 
     /// Returns the event that ends the episode if a call failed for a reason that the agent caused, so that the episode
-    /// counts as lost.
+    /// counts as lost, and the reason.
     ///
     /// # Errors
     /// Returns [`PlayError::Broken`], [`PlayError::Refused`] or [`PlayError::TimedOut`] if the server or the environment caused the failure.
-    fn agent_failure(&self) -> Result<Option<Event>, PlayError> {
+    fn agent_failure(&self) -> Result<Option<(Event, String)>, PlayError> {
         let state = &self.engine.state;
         let Some((effect, failure)) = &state.failed_call else { return Ok(None) };
         let is_agents_fault = matches!(effect, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor)
@@ -463,7 +469,8 @@ impl Game<'_> {
                 _ => PlayError::Broken(why),
             });
         }
-        Ok(Some(episode_end(state, crate::domain::EndReason::Error)))
+        let end = episode_end(state, crate::domain::EndReason::Error);
+        Ok(Some((end, describe_failure(failure))))
     }
 
     fn finish(self, summary: EpisodeSummary, at_start: Baseline) -> PlayedEpisode {
@@ -473,6 +480,7 @@ impl Game<'_> {
             calls: summary.calls.saturating_sub(at_start.calls),
             cost_nano: summary.stats.token_counts.cost_nano.saturating_sub(at_start.cost_nano),
             reason: summary.reason.describe().to_owned(),
+            failure: self.failure,
             trace: hex(&self.trace.finalize()[..8]),
             events: self.events,
             summary,

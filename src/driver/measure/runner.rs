@@ -305,6 +305,7 @@ impl Runner<'_> {
             cost_nano: episode.cost_nano,
             extra,
             reason: episode.reason,
+            failure: episode.failure,
             trace: episode.trace,
             kept: false,
         };

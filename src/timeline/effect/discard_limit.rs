@@ -1,12 +1,22 @@
-//! The limit of discarded pairs (`docs/EFFECT.md`).
+//! The limits of discarded pairs and of failed calls (`docs/EFFECT.md`).
 
-/// With fewer pairs than this, any share of them may be discarded.
-const FEWEST_FOR_DISCARD_LIMIT: u64 = 20;
-/// The largest share of discarded pairs with which there is a verdict: one in this many.
-const DISCARD_LIMIT: u64 = 20;
+/// With fewer pairs than this, any share of them may be discarded, and a measurement with failed calls goes on.
+const FEWEST_FOR_LIMIT: u64 = 20;
+/// The largest share of discarded pairs, or of episodes that ended at a failed call, with which there is a verdict: one in this many.
+const LIMIT: u64 = 20;
 
 /// Returns whether so many pairs were discarded that there is no verdict: more than 5 % of at least 20.
 pub fn too_many_discarded(counted: u64, discarded: u64) -> bool {
     let all = counted + discarded;
-    all >= FEWEST_FOR_DISCARD_LIMIT && discarded * DISCARD_LIMIT > all
+    all >= FEWEST_FOR_LIMIT && discarded * LIMIT > all
+}
+
+/// Returns whether so many episodes of an arm ended at a failed call that there is no verdict: more than 5 %, however few there are.
+pub(super) fn is_above_failure_limit(episodes: u64, failed: u64) -> bool {
+    failed * LIMIT > episodes
+}
+
+/// Returns whether enough pairs are played to say that the share of failed calls doesn't fall below its limit.
+pub(super) fn is_enough_for_limit(pairs: u64) -> bool {
+    pairs >= FEWEST_FOR_LIMIT
 }

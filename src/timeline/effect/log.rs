@@ -175,16 +175,20 @@ impl EffectLog {
         let counts_more = plan.budget.keep_going && !self.plan.budget.keep_going;
         // What couldn't be played is tried again, such as after a key has expired. Older logs say so by their stop alone.
         let tries_again = self.stopped == Some(StopReason::Discarded) || plan.retries && self.can_retry();
+        // If the server couldn't be used, none of it counts: to play only what failed again would favour what didn't.
+        let begins_anew = plan.retries && self.stopped() == Some(StopReason::FailedCalls);
         let is_other_size = plan.pairs != self.plan.pairs || counts_more;
         self.plan = self.plan.continued_with(plan);
         self.task_order = task_order(&self.plan);
         self.stopped = None;
         self.was_resized |= is_other_size && self.settled_pairs() > 0;
-        if counts_more || tries_again {
+        if counts_more || tries_again || begins_anew {
             let (plan, was_resized) = (self.plan.clone(), self.was_resized);
             let (mut pairs, totals, judged) =
                 (std::mem::take(&mut self.pairs), self.totals, std::mem::take(&mut self.judged));
-            if tries_again {
+            if begins_anew {
+                pairs.clear();
+            } else if tries_again {
                 for pair in pairs.values_mut() {
                     pair.failed.retain(|failed| failed.absent);
                 }
@@ -264,8 +268,12 @@ impl EffectLog {
     /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one, or it is one of several
     /// lessons whose correction may still confirm the verdict. A secondary contrast that gets no verdict stops with the primary one.
     pub fn is_counting(&self, index: usize) -> bool {
+        let Some(contrast) = self.contrasts.get(index) else { return false };
+        if contrast.is_given_up() {
+            return false;
+        }
         if self.plan.budget.keep_going {
-            return index < self.contrasts.len();
+            return true;
         }
         if self.plan.orders {
             // All count the same pairs, so that the credits add up to what all lessons do together.
@@ -282,7 +290,7 @@ impl EffectLog {
             return is_undecided || self.may_be_marked.get(index) == Some(&true);
         }
         // Its claim depends on the primary contrast, which is not decided yet or was decided against it.
-        self.contrasts[0].monitored_verdict() == Verdict::Undecided
+        self.is_counting(0)
     }
 
     /// Returns whether a contrast gets a verdict. Of several arms of one lesson, the primary contrast is tested first; only
@@ -399,25 +407,47 @@ impl EffectLog {
 
     /// Returns why it stopped, or `None` while it goes on.
     pub fn stopped(&self) -> Option<StopReason> {
-        self.stopped
+        self.stopped.map(|reason| self.with_failed_calls(reason))
+    }
+
+    /// Returns the reason of a stop that is due, or that an earlier version wrote, unless it is that calls failed.
+    fn with_failed_calls(&self, reason: StopReason) -> StopReason {
+        let is_end = matches!(reason, StopReason::Decided | StopReason::Deterministic | StopReason::Pairs);
+        if is_end && self.has_only_failed_calls() { StopReason::FailedCalls } else { reason }
+    }
+
+    /// Returns whether nothing can be concluded because so many calls failed: no contrast has a verdict, and some have none because of that.
+    fn has_only_failed_calls(&self) -> bool {
+        self.plan.shard.is_none()
+            && self.contrasts.iter().any(ContrastLog::has_failed_calls)
+            && self.is_undecided()
+    }
+
+    fn is_undecided(&self) -> bool {
+        (0..self.contrasts.len()).all(|index| matches!(self.verdict(index), None | Some(Verdict::Undecided)))
     }
 
     /// Returns whether it goes on when it is started again: something stopped it that may pass, or pairs are left that couldn't be
     /// played.
     pub fn can_go_on(&self) -> bool {
-        match self.stopped {
+        match self.stopped() {
             Some(StopReason::Pairs) => self.can_retry(),
             Some(reason) => reason.can_go_on(),
             None => false,
         }
     }
 
-    /// Returns whether discarded pairs are played again when the measurement goes on. Once there is a verdict they aren't: it was reached
-    /// without them, and stays as it is.
+    /// Returns whether discarded pairs, or after failed calls all pairs, are played again when the measurement goes on. Once there is a
+    /// verdict they aren't: it was reached without them, and stays as it is.
     pub fn can_retry(&self) -> bool {
         let is_failed = |pair: &PairLog| pair.failed.iter().any(|failed| !failed.absent);
-        let is_undecided = |index| matches!(self.verdict(index), None | Some(Verdict::Undecided));
-        self.pairs.values().any(is_failed) && (0..self.contrasts.len()).all(is_undecided)
+        self.stopped() == Some(StopReason::FailedCalls) || self.pairs.values().any(is_failed) && self.is_undecided()
+    }
+
+    /// Returns why the first counted episode that ended at a failed call did so; `None` without one, or in older logs.
+    pub fn first_failed_call(&self) -> Option<&str> {
+        let episodes = self.counted_pairs().flat_map(|pair| &pair.episodes);
+        episodes.filter_map(|episode| episode.failure.as_deref()).next()
     }
 
     /// Returns the sums over all recorded episodes.

@@ -6,7 +6,7 @@ mod identity;
 pub use identity::COUNTING_TO_THE_MARK;
 
 use super::{Column, EpisodeResult, Outcome, PairCounts, SplitMix64, Verdict, sample_seed};
-use crate::domain::{AskedAt, EffectStart, LessonId, LessonText, MeasuredEffect, Task};
+use crate::domain::{AskedAt, EffectStart, EndReason, LessonId, LessonText, MeasuredEffect, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -238,6 +238,9 @@ pub struct EffectEpisode {
     pub extra: ExtraCalls,
     /// Why it ended.
     pub reason: String,
+    /// If it ended at a failed call: why the call failed. `None` in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// A hash of what was done and observed; equal hashes mean that two episodes went the same way.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub trace: String,
@@ -318,6 +321,8 @@ pub enum StopReason {
     Deterministic,
     /// Too many pairs were discarded.
     Discarded,
+    /// Too many episodes ended at failed calls.
+    FailedCalls,
     /// A person stopped it.
     Person,
 }
@@ -397,6 +402,11 @@ impl ExtraCalls {
 }
 
 impl EffectEpisode {
+    /// Returns whether it ended at a failed call, which counts as lost.
+    pub fn ended_at_failed_call(&self) -> bool {
+        self.reason == EndReason::Error.describe()
+    }
+
     /// Returns what is compared with the other arm.
     pub fn result(&self) -> EpisodeResult {
         EpisodeResult {
@@ -439,6 +449,9 @@ impl StopReason {
             Self::Minutes => "the time budget is used up",
             Self::Deterministic => "further pairs would be copies: two went exactly the same way",
             Self::Discarded => "too many pairs couldn't be played; continuing tries them again",
+            Self::FailedCalls => {
+                "too many episodes ended at failed calls; once the cause is corrected, continuing plays all pairs again"
+            }
             Self::Person => "stopped by a person",
         }
     }
@@ -446,7 +459,7 @@ impl StopReason {
     /// Returns whether it goes on when it is started again: a person or the clock stopped it, or what failed may pass. See
     /// [`EffectLog::can_go_on`](super::EffectLog::can_go_on).
     pub fn can_go_on(self) -> bool {
-        matches!(self, Self::Person | Self::Minutes | Self::Discarded)
+        matches!(self, Self::Person | Self::Minutes | Self::Discarded | Self::FailedCalls)
     }
 
     /// Returns whether a budget stopped it.

@@ -37,6 +37,9 @@ pub struct EffectResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
     pub totals: Totals,
+    /// Why the first call failed at which a counted episode ended; `None` without one, or in older logs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_failed_call: Option<String>,
     /// Of a shard, which judges nothing: what it has played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard_pairs: Option<ShardPairs>,
@@ -48,7 +51,8 @@ pub struct ArmResult {
     pub name: String,
     pub won: u64,
     pub episodes: u64,
-    /// How many of them ended at a failed call, such as a prompt that is longer than the model's context; they count as lost.
+    /// How many of them ended at a failed call, such as a prompt that is longer than the model's context; they count as lost. With more than
+    /// 5 % of an arm's episodes there is no verdict.
     pub failed_calls: u64,
     /// The success rate with Wilson's interval; `None` of a fact, and where a pair has several episodes of an arm: those aren't independent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,6 +177,7 @@ impl EffectResult {
             contrasts,
             fact: fact(log),
             totals: log.totals(),
+            first_failed_call: log.first_failed_call().map(str::to_owned),
             shard_pairs: plan.shard.map(|_| log.shard_pairs()),
         }
     }
@@ -188,7 +193,7 @@ fn contrast_result(log: &EffectLog, index: usize, bootstrap: bool) -> ContrastRe
     let (plan, judgement) = (log.plan(), contrast.judgement());
     let tasks = log.task_counts(index);
     // More pairs don't help where too many are missing.
-    let has_no_pace = tasks.is_some() || log.has_too_many_discarded();
+    let has_no_pace = tasks.is_some() || log.has_too_many_discarded() || contrast.has_failed_calls();
     // Copies are no sample, from which something could be concluded.
     let counts = if tasks.is_some() { PairCounts::default() } else { contrast.counts() };
     // Both intervals are about pairs of one episode each that is won or lost. Other counts only say which arm did better.

@@ -98,6 +98,7 @@ fn column(plan: EffectPlan, episodes: usize, won: impl Fn(u32, &str) -> bool) ->
                 cost_nano: 0,
                 extra: ExtraCalls::default(),
                 reason: "step limit".to_owned(),
+                failure: None,
                 trace: number.to_string(),
                 kept: slots[0].pair == 2,
             }))),

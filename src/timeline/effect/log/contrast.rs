@@ -4,7 +4,8 @@ use super::PairLog;
 use crate::domain::{AdviceCounts, AdviceEffect, Attempts};
 use crate::timeline::effect::record::Contrast;
 use crate::timeline::effect::{
-    Difference, EpisodeResult, Judgement, Monitor, Outcome, PairCounts, Verdict, pairing_gain,
+    Difference, EpisodeResult, Judgement, Monitor, Outcome, PairCounts, Verdict, is_above_failure_limit,
+    is_enough_for_limit, pairing_gain,
 };
 
 /// Two arms and the pairs that compare them.
@@ -15,6 +16,9 @@ pub struct ContrastLog {
     counts: PairCounts,
     advice: AdviceCounts,
     pairs: Vec<CountedPair>,
+    /// The episodes of each arm, and how many of both arms' ended at a failed call.
+    episodes_per_arm: u64,
+    failed_calls: (u64, u64),
 }
 
 /// A counted pair.
@@ -48,12 +52,21 @@ impl ContrastLog {
             counts: PairCounts::default(),
             advice: AdviceCounts::default(),
             pairs: Vec::new(),
+            episodes_per_arm: 0,
+            failed_calls: (0, 0),
         }
     }
 
     /// Counts a complete pair, in which these arms are compared.
     pub(super) fn count(&mut self, number: u32, pair: &PairLog, arms: (&str, &str), rule: PairRule) {
         let Some(episodes) = episodes_of(pair, arms, rule.repeats) else { return };
+        let failed = |arm: &str| {
+            let failed = pair.episodes_of(arm).filter(|e| e.repeat <= rule.repeats && e.ended_at_failed_call());
+            failed.count() as u64
+        };
+        self.failed_calls.0 += failed(arms.0);
+        self.failed_calls.1 += failed(arms.1);
+        self.episodes_per_arm += u64::from(rule.repeats);
         let (outcome, allowed) = (rule.outcome, u64::from(rule.step_limit));
         let differences: Vec<Difference> =
             episodes.iter().filter_map(|(a, b)| outcome.difference(a, b, allowed)).collect();
@@ -90,9 +103,21 @@ impl ContrastLog {
         self.monitor.judgement()
     }
 
-    /// Returns the verdict by the pairs alone; see [`EffectLog::verdict`](super::EffectLog::verdict).
+    /// Returns the verdict by the pairs alone; see [`EffectLog::verdict`](super::EffectLog::verdict). There is none while so many calls
+    /// fail that the pairs show the server, not the lesson.
     pub fn monitored_verdict(&self) -> Verdict {
-        self.monitor.judgement().verdict
+        if self.has_failed_calls() { Verdict::Undecided } else { self.monitor.judgement().verdict }
+    }
+
+    /// Returns whether more than 5 % of an arm's episodes ended at a failed call.
+    pub fn has_failed_calls(&self) -> bool {
+        let (first, second) = self.failed_calls;
+        is_above_failure_limit(self.episodes_per_arm, first.max(second))
+    }
+
+    /// Returns whether it counts no further pairs because of its failed calls.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.has_failed_calls() && is_enough_for_limit(self.pairs.len() as u64)
     }
 
     /// Returns the pairs by who won them; with other outcomes than success, by who did better.

@@ -1,7 +1,7 @@
 //! What a deterministic agent shows: a fact about each task, not a sample. Every further round over the tasks is a copy of the first.
 
 use super::{ContrastLog, EffectLog, PairLog};
-use crate::domain::{AdviceCounts, AdviceEffect, Attempts, DeterministicFact, EndReason};
+use crate::domain::{AdviceCounts, AdviceEffect, Attempts, DeterministicFact};
 use crate::timeline::effect::record::{EffectEpisode, EffectScope};
 use crate::timeline::effect::{Difference, EpisodeResult, Outcome, PairCounts};
 use std::collections::BTreeSet;
@@ -21,12 +21,13 @@ pub(in crate::timeline::effect) struct TaskCounts {
 impl EffectLog {
     /// Returns whether further pairs would be copies, as far as two repeats show.
     pub fn is_deterministic(&self) -> bool {
-        self.is_deterministic
+        // What a server that can't be used does is a fact about the server.
+        self.is_deterministic && !self.contrasts.iter().any(ContrastLog::has_failed_calls)
     }
 
     /// Returns the tasks by what both arms of a contrast did there, if every further pair would be a copy.
     pub(in crate::timeline::effect) fn task_counts(&self, index: usize) -> Option<TaskCounts> {
-        let contrast = &self.contrasts.get(index).filter(|_| self.is_deterministic)?.contrast;
+        let contrast = &self.contrasts.get(index).filter(|_| self.is_deterministic())?.contrast;
         let first_round = self.counted_pairs().next()?;
         let (outcome, allowed) = (self.plan.outcome, u64::from(self.plan.step_limit));
         let (mut counts, mut advice) = (PairCounts::default(), AdviceCounts::default());
@@ -81,8 +82,7 @@ impl EffectLog {
 
     /// Returns how many counted episodes of an arm ended at a failed call, which counts as lost.
     pub fn failed_calls(&self, arm: &str) -> u64 {
-        let is_failed = |episode: &&EffectEpisode| episode.reason == EndReason::Error.describe();
-        self.counted_episodes(arm).filter(is_failed).count() as u64
+        self.counted_episodes(arm).filter(|episode| episode.ended_at_failed_call()).count() as u64
     }
 
     /// Returns the arm that a name stands for in a pair: where lessons join in random orders, the last one has all of them.
@@ -96,7 +96,7 @@ impl EffectLog {
     /// was playing when the arm wasn't needed any more is in no such pair.
     fn counted_episodes<'a>(&'a self, arm: &'a str) -> impl Iterator<Item = &'a EffectEpisode> {
         let (rounds, repeats) =
-            if self.is_deterministic { (1, self.tasks_in_round()) } else { (usize::MAX, u32::MAX) };
+            if self.is_deterministic() { (1, self.tasks_in_round()) } else { (usize::MAX, u32::MAX) };
         let contrasts = self.contrasts.iter().filter(|contrast| self.is_about(&contrast.contrast, arm));
         let numbers: BTreeSet<u32> = contrasts.flat_map(ContrastLog::pairs).map(|pair| pair.pair).collect();
         let pairs = numbers.into_iter().take(rounds);

@@ -137,17 +137,17 @@ impl EffectLog {
         let reached = |limit: Option<u64>, done: u64| limit.is_some_and(|limit| done >= limit);
         if plan.shard.is_none() {
             if self.is_deterministic {
-                return Some(StopReason::Deterministic);
+                return Some(self.with_failed_calls(StopReason::Deterministic));
             }
             if self.has_too_many_discarded() {
                 return Some(StopReason::Discarded);
             }
             if (0..self.contrasts.len()).all(|index| !self.is_counting(index)) {
-                return Some(StopReason::Decided);
+                return Some(self.with_failed_calls(StopReason::Decided));
             }
         }
         if self.open_slots(&[], 1).is_empty() {
-            return Some(StopReason::Pairs);
+            return Some(self.with_failed_calls(StopReason::Pairs));
         }
         if reached(plan.budget.episodes, totals.episodes) {
             return Some(StopReason::Episodes);

@@ -2,7 +2,7 @@
 
 use super::{EffectLog, NextRecord};
 use crate::domain::{
-    AdviceCounts, AskedAt, BranchId, EffectStart, LessonId, LessonText, MeasuredEffect, Seq, Task,
+    AdviceCounts, AskedAt, BranchId, EffectStart, EndReason, LessonId, LessonText, MeasuredEffect, Seq, Task,
 };
 use crate::timeline::effect::{
     COUNTING_TO_THE_MARK, Contrast, EFFECT_VERSION, EffectBudget, EffectDiscarded, EffectEpisode, EffectPlan,
@@ -77,6 +77,7 @@ fn episode(slot: &EpisodeSlot, won: bool) -> EffectRecord {
         cost_nano: 0,
         extra: ExtraCalls::default(),
         reason: String::new(),
+        failure: None,
         trace: format!("{}-{}", slot.pair, slot.arm),
         kept: false,
     }))
@@ -291,6 +292,75 @@ fn calls_and_money_are_budgets() {
         assert_eq!((log.totals().cost_nano, log.stopped()), (expected, Some(StopReason::Cost)));
         assert!(StopReason::Cost.is_budget() && !log.can_go_on());
     }
+}
+
+/// Runs a measurement in which the lesson always wins, and episodes end at failed calls where `fails` says so.
+fn run_with_failed_calls(mut log: EffectLog, fails: impl Fn(&EpisodeSlot) -> bool) -> EffectLog {
+    loop {
+        let record = match log.next(&[], 1) {
+            NextRecord::Play(slots) => {
+                let has_failed = fails(&slots[0]);
+                let won = slots[0].arm == "with" && !has_failed;
+                let EffectRecord::Episode(mut record) = episode(&slots[0], won) else { unreachable!() };
+                if has_failed {
+                    record.reason = EndReason::Error.describe().to_owned();
+                    record.failure = Some(format!("cut off in pair {}", slots[0].pair));
+                    record.trace = record.reason.clone();
+                }
+                EffectRecord::Episode(record)
+            }
+            NextRecord::Write(record) => *record,
+            NextRecord::Wait | NextRecord::Done => break log,
+        };
+        log.apply(record);
+    }
+}
+
+/// Regression: a server that gave nothing usable had the verdict "no effect seen", or "harmful" where only the longer prompts failed.
+#[test]
+fn with_too_many_failed_calls_there_is_no_verdict() {
+    for only in [None, Some("with"), Some("without")] {
+        let fails = |slot: &EpisodeSlot| only.is_none_or(|arm| slot.arm == arm);
+        let log = run_with_failed_calls(EffectLog::new(plan(60, THREE_ARMS)), fails);
+        assert_eq!((log.settled_pairs(), log.stopped()), (20, Some(StopReason::FailedCalls)), "{only:?}");
+        assert_eq!((log.verdict(0), log.verdict(1)), (Some(Verdict::Undecided), None), "{only:?}");
+        let result = EffectResult::from_log(&log);
+        assert_eq!(result.first_failed_call.as_deref(), Some("cut off in pair 1"));
+        assert_eq!(result.contrasts[0].further_pairs, None, "more of them don't help");
+        // A few pairs don't end as if they were a result, either.
+        let few = run_with_failed_calls(EffectLog::new(plan(6, TWO_ARMS)), fails);
+        assert_eq!((few.settled_pairs(), few.stopped()), (6, Some(StopReason::FailedCalls)), "{only:?}");
+    }
+    // One of twenty is no more than 5 %: there is a verdict, but not before.
+    let once = |slot: &EpisodeSlot| slot.pair == 3 && slot.arm == "without";
+    let log = run_with_failed_calls(EffectLog::new(plan(60, TWO_ARMS)), once);
+    assert_eq!((log.settled_pairs(), log.stopped()), (20, Some(StopReason::Decided)));
+    assert_eq!((log.verdict(0), log.failed_calls("without")), (Some(Verdict::Helped), 1));
+}
+
+/// Regression: two plays that ended at a failed call each were "a fact, not a sample: with: lost (failed call) in 0 steps".
+#[test]
+fn failed_calls_are_no_fact_about_a_lesson() {
+    let moment = EffectPlan { scope: EffectScope::Moment, ..plan(10, TWO_ARMS) };
+    let log = run_with_failed_calls(EffectLog::new(moment), |_| true);
+    assert_eq!((log.settled_pairs(), log.stopped()), (2, Some(StopReason::FailedCalls)));
+    let result = EffectResult::from_log(&log);
+    assert_eq!((result.fact, result.contrasts[0].fact), (None, None));
+    assert_eq!(log.failed_calls("with"), 2);
+}
+
+/// Once the server is set up, the same measurement begins anew; to play only what failed again would favour what didn't.
+#[test]
+fn a_measurement_with_too_many_failed_calls_begins_anew_when_it_is_continued() {
+    let fails = |slot: &EpisodeSlot| slot.pair.is_multiple_of(2);
+    let mut log = run_with_failed_calls(EffectLog::new(plan(60, TWO_ARMS)), fails);
+    assert!(log.can_go_on() && log.can_retry());
+    let played = log.totals().episodes;
+    log.apply(EffectRecord::Planned(Box::new(EffectPlan { retries: true, ..plan(60, TWO_ARMS) })));
+    assert_eq!((log.settled_pairs(), log.stopped(), log.can_retry()), (0, None, false));
+    let log = run_with_failed_calls(log, |_| false);
+    assert_eq!((log.settled_pairs(), log.verdict(0)), (8, Some(Verdict::Helped)));
+    assert_eq!(log.totals().episodes, played + 16, "the budget counts them");
 }
 
 /// Regression: an expired key ended a measurement for good.
