@@ -513,6 +513,9 @@ fn a_server_that_refuses_discards_pairs_until_the_measurement_stops() {
     assert_eq!((log.verdict(0), log.totals().episodes), (Some(Verdict::Undecided), 0));
     let reason = &log.discarded(1).unwrap().reason;
     assert!(reason.contains("the server is down"), "{reason}");
+    // Regression: the result didn't say why.
+    let said = retrospect::report::effect::result_lines(log.plan(), &EffectResult::from_log(&log)).join("\n");
+    assert!(said.contains("20 pairs discarded") && said.contains(reason.as_str()), "{said}");
 }
 
 /// Regression: a server whose every reply was unusable had a verdict, or "a fact", and the result guessed at the reason.

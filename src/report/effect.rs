@@ -283,7 +283,11 @@ fn describe_shard(plan: &EffectPlan, result: &EffectResult) -> Option<String> {
     let (shard, pairs) = plan.shard.zip(result.shard_pairs)?;
     let failed = match pairs.failed {
         0 => String::new(),
-        failed => format!(", {failed} couldn't be played"),
+        failed => {
+            let reason = result.first_discard_reason.as_deref().map(reason_line);
+            let reason = reason.map_or_else(String::new, |reason| format!(" (the first: {reason})"));
+            format!(", {failed} couldn't be played{reason}")
+        }
     };
     let episodes = pluralize(result.totals.episodes, "episode");
     let stopped = result.stopped.filter(|reason| *reason != StopReason::Pairs);
@@ -355,17 +359,22 @@ pub fn describe_stop(result: &EffectResult) -> Option<String> {
     Some(format!("{reason}; {discarded}{again}"))
 }
 
-/// Says how many pairs don't count, and why: `3 pairs discarded: an episode couldn't be played`, `1 pair not played: server timed out or
-/// busy`. `None` if there are none.
+/// Says how many pairs don't count, and why the first one doesn't: `3 pairs discarded: an episode couldn't be played (openai:m: HTTP 400)`,
+/// `1 pair not played: server timed out or busy`. `None` if there are none.
 pub fn describe_discarded(result: &EffectResult) -> Option<String> {
     let pairs = pluralize(u64::from(result.discarded), "pair");
+    let reason = result.first_discard_reason.as_deref().map(reason_line);
+    let with_reason = |text: String| match &reason {
+        Some(reason) => format!("{text} (the first: {reason})"),
+        None => text,
+    };
     Some(match result.timed_out {
         _ if result.discarded == 0 => return None,
-        0 => format!("{pairs} discarded: an episode couldn't be played"),
+        0 => with_reason(format!("{pairs} discarded: an episode couldn't be played")),
         all if all == result.discarded => format!("{pairs} not played: server timed out or busy"),
-        some => format!(
-            "{pairs} discarded: an episode couldn't be played ({some} of them: server timed out or busy)"
-        ),
+        some => with_reason(format!(
+            "{pairs} discarded: an episode couldn't be played, {some} of them because the server timed out or was busy"
+        )),
     })
 }
 
@@ -558,7 +567,7 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
     for (plan, result) in results {
         lines.extend([format!("## {}", escape_markdown(&title(plan))), String::new()]);
         if let Some(shard) = describe_shard(plan, result) {
-            lines.extend([format!("{shard}."), String::new()]);
+            lines.extend([format!("{}.", escape_markdown(&shard)), String::new()]);
             continue;
         }
         if let Some(fact) = &result.fact {
@@ -589,6 +598,7 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
         let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));
         let end = describe_stop(result).unwrap_or_else(|| format!("In progress{discarded}"));
         lines.push(String::new());
+        let end = escape_markdown(&end);
         lines.push(match result.stopped {
             Some(_) => format!("Stopped: {end}."),
             None => format!("{end}."),
@@ -727,6 +737,7 @@ mod tests {
         EffectResult {
             settled: 2,
             discarded: 0,
+            first_discard_reason: None,
             absent: 0,
             timed_out: 0,
             can_retry: false,
@@ -886,9 +897,26 @@ mod tests {
         assert!(too_many.ends_with(expected), "{too_many}");
         assert_eq!(
             ended_with(StopReason::Minutes, 3, 1, true),
-            "the time budget is used up; 3 pairs discarded: an episode couldn't be played (1 of them: server timed out or busy); \
+            "the time budget is used up; 3 pairs discarded: an episode couldn't be played, 1 of them because the server timed out or was busy; \
              continuing tries again"
         );
+    }
+
+    /// Regression: what a server refused was only in the log.
+    #[test]
+    fn discarded_pairs_name_the_first_reason() {
+        let refused = EffectResult {
+            discarded: 3,
+            first_discard_reason: Some("openai:m: HTTP 400: Server is pinned to\nother".to_owned()),
+            stopped: Some(StopReason::Discarded),
+            ..result(Verdict::Undecided, None)
+        };
+        let expected = "3 pairs discarded: an episode couldn't be played (the first: openai:m: HTTP 400: Server is pinned to other)";
+        assert_eq!(describe_discarded(&refused).unwrap(), expected);
+        let stop = describe_stop(&refused).unwrap();
+        assert!(stop.starts_with("too many pairs couldn't be played") && stop.contains(expected), "{stop}");
+        let long = EffectResult { first_discard_reason: Some("word ".repeat(200)), ..refused };
+        assert!(describe_discarded(&long).unwrap().len() < 400);
     }
 
     /// Regression: a measurement of tokens ended as "0 pairs; undecided", without its interval.

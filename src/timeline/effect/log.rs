@@ -405,6 +405,14 @@ impl EffectLog {
         numbers.filter(|number| self.discarded(**number).is_some_and(|pair| pair.timed_out)).count() as u32
     }
 
+    /// Returns why the first discarded pair couldn't be played; of a shard, which settles no pairs, the first of those that it has played.
+    pub fn first_discard_reason(&self) -> Option<&str> {
+        let is_shard = self.plan.shard.is_some();
+        let pairs = self.pairs.iter().filter(|(number, _)| is_shard || self.discarded_pairs.contains(number));
+        let failed = pairs.filter_map(|(_, pair)| self.failure(pair).or_else(|| pair.failed.first()));
+        failed.filter(|failed| !failed.absent).map(|failed| failed.reason.as_str()).next()
+    }
+
     /// Returns why it stopped, or `None` while it goes on.
     pub fn stopped(&self) -> Option<StopReason> {
         self.stopped.map(|reason| self.with_failed_calls(reason))

@@ -22,6 +22,9 @@ pub struct EffectResult {
     /// The number of pairs counted or discarded without a gap.
     pub settled: u32,
     pub discarded: u32,
+    /// Why the first of them couldn't be played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_discard_reason: Option<String>,
     /// Pairs that count in no arm because their shards are missing.
     #[serde(skip_serializing_if = "is_none")]
     pub absent: u32,
@@ -169,6 +172,7 @@ impl EffectResult {
         Self {
             settled: log.settled_pairs() - log.absent_pairs(),
             discarded: log.discarded_pairs(),
+            first_discard_reason: log.first_discard_reason().map(str::to_owned),
             absent: log.absent_pairs(),
             timed_out: log.timed_out_pairs(),
             can_retry: log.can_retry(),
