@@ -106,12 +106,12 @@ fn failed_connections_are_reported_or_retried() {
         case(
             "always resets the connection before the response head",
             vec![ScriptStep::Read, ScriptStep::Reset],
-            Failure(FailureKind::Unreachable, "before it replied", 5, ""),
+            Failure(FailureKind::Unreachable, "before it replied", 6, ""),
         ),
         case(
             "resets the connection within the response head",
             then_reset(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
-            Failure(FailureKind::Unreachable, "before it replied", 5, ""),
+            Failure(FailureKind::Unreachable, "before it replied", 6, ""),
         ),
         case(
             "resets the connection after the response head",
@@ -254,6 +254,27 @@ fn a_closed_keep_alive_connection_is_reopened() {
         let provider = self::provider(endpoint(&server.base));
         assert_eq!(ask(&provider, request()).await.text, "one");
         assert_eq!(ask(&provider, request()).await.text, "two", "over the same connection");
+    });
+}
+
+/// Regression: a server that announces keep-alive and closes each connection after its stream (llama.cpp's) got half of the requests a
+/// notice and a wait.
+#[test]
+fn a_request_that_is_lost_on_a_closing_connection_is_sent_again_at_once() {
+    block_on(async {
+        let lost = vec![ScriptStep::Read, ScriptStep::CloseUnannounced];
+        let then_closes = |text| [vec![ScriptStep::Read], complete_reply(text), lost.clone()].concat();
+        let server = Server::start(vec![then_closes("one"), then_closes("two"), lost.clone(), complete_reply("three")]).await;
+        let provider = provider(endpoint(&server.base));
+        assert_eq!(ask(&provider, request()).await.text, "one");
+        let answer = ask(&provider, request()).await;
+        assert_eq!((answer.text.as_str(), server.requests().len()), ("two", 3));
+        assert_eq!(answer.notices, Vec::<String>::new(), "nobody is told");
+        assert!(answer.phases.iter().all(|phase| !matches!(phase, Phase::Retrying(_))), "{:?}", answer.phases);
+        // The second one in a row is a retry like any other.
+        let answer = ask(&provider, request()).await;
+        assert_eq!((answer.text.as_str(), server.requests().len()), ("three", 6));
+        assert!(answer.notices.len() == 1 && answer.notices[0].contains("(1 of 4)"), "{:?}", answer.notices);
     });
 }
 

@@ -46,6 +46,8 @@ struct FailedAttempt {
     /// The request may be retried without asking the person.
     can_retry: bool,
     requested_wait: Option<Duration>,
+    /// The connection ended before a response.
+    was_closed: bool,
     change: Option<RequestChange>,
     /// The part of the reply that had arrived. It is not used, but it was paid for.
     received: Option<Completion>,
@@ -61,7 +63,14 @@ impl FailedAttempt {
 
 impl From<ProviderError> for FailedAttempt {
     fn from(error: ProviderError) -> Self {
-        Self { error, can_retry: false, requested_wait: None, change: None, received: None }
+        Self {
+            error,
+            can_retry: false,
+            requested_wait: None,
+            was_closed: false,
+            change: None,
+            received: None,
+        }
     }
 }
 
@@ -122,6 +131,7 @@ impl Call {
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
         let (mut before, mut notified) = (Usage::default(), false);
         let mut interrupted: Vec<Arc<Completion>> = Vec::new();
+        let mut was_closed = false;
         loop {
             let failed = match self.run_attempt(trial, &mut notified, &mut before).await {
                 Ok(completion) if self.is_interrupted(&completion, &interrupted) => {
@@ -164,6 +174,10 @@ impl Call {
                 }
                 Err(failed) => failed,
             };
+            // Most likely a kept connection that the server was about to close; another one tells whether it is there.
+            if failed.was_closed && !std::mem::replace(&mut was_closed, true) {
+                continue;
+            }
             if let Some(received) = &failed.received {
                 self.count_discarded_reply(received, &mut before, trial);
             }

@@ -7,9 +7,25 @@ use futures_util::stream;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use std::convert::Infallible;
+use std::error::Error as _;
+use std::io;
 use std::sync::{Mutex, PoisonError};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::mpsc::UnboundedSender;
+
+/// Why a request has no response.
+pub(super) struct RequestError {
+    pub(super) error: ProviderError,
+    /// The connection ended before a response. Some servers close each connection after a stream without announcing it, so that the next
+    /// request is lost: that says nothing about the server.
+    pub(super) was_closed: bool,
+}
+
+impl From<ProviderError> for RequestError {
+    fn from(error: ProviderError) -> Self {
+        Self { error, was_closed: false }
+    }
+}
 
 /// The HTTP clients of an endpoint, one per runtime: a pooled connection is bound to the runtime that opened it, and
 /// several sessions may share a provider.
@@ -41,7 +57,7 @@ impl HttpClients {
         endpoint: &Endpoint,
         body: String,
         delta_sender: &UnboundedSender<Delta>,
-    ) -> Result<Response, ProviderError> {
+    ) -> Result<Response, RequestError> {
         let path = match endpoint.api {
             Api::Chat => "chat/completions",
             Api::Completions => "completions",
@@ -71,14 +87,17 @@ impl HttpClients {
         path: &str,
     ) -> Result<Response, ProviderError> {
         let request = self.build_request(endpoint, Method::GET, base, path)?;
-        self.send(endpoint, request).await
+        self.send(endpoint, request).await.map_err(|failed| failed.error)
     }
 
-    async fn send(&self, endpoint: &Endpoint, request: RequestBuilder) -> Result<Response, ProviderError> {
+    async fn send(&self, endpoint: &Endpoint, request: RequestBuilder) -> Result<Response, RequestError> {
         match tokio::time::timeout(endpoint.timeouts.first_piece, request.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(connection_error(endpoint, error)),
-            Err(_) => Err(first_piece_timeout_error(endpoint)),
+            Ok(Err(error)) => {
+                let was_closed = was_closed(&error);
+                Err(RequestError { error: connection_error(endpoint, error), was_closed })
+            }
+            Err(_) => Err(first_piece_timeout_error(endpoint).into()),
         }
     }
 
@@ -208,6 +227,22 @@ fn build_client(endpoint: &Endpoint) -> Result<Client, ProviderError> {
             "install the system's CA certificates (ca-certificates), or name a file with them (ca_file, --ca-file or SSL_CERT_FILE)",
         )
         .with_kind(FailureKind::Misconfigured)
+    })
+}
+
+/// Returns whether an established connection ended before a response.
+fn was_closed(error: &reqwest::Error) -> bool {
+    if error.is_connect() || error.is_timeout() {
+        return false;
+    }
+    let mut causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.any(|cause| match cause.downcast_ref::<io::Error>() {
+        Some(error) => matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe
+        ),
+        // hyper's error, which has no type that could be named here.
+        None => cause.to_string() == "connection closed before message completed",
     })
 }
 

@@ -1,5 +1,6 @@
 //! Sends a request of a call and reads its reply or its rejection.
 
+use super::super::client::RequestError;
 use super::super::error;
 use super::super::learned_quirks::LearnedQuirks;
 use super::super::rejected_param::RequestChange;
@@ -64,12 +65,12 @@ impl Call {
             .http
             .post_completion(endpoint, Value::Object(body.clone()).to_string(), &self.delta_sender)
             .await;
-        let response = response.map_err(|error| {
+        let response = response.map_err(|RequestError { error, was_closed }| {
             if error.kind == FailureKind::TimedOut {
                 // Otherwise the requests that wait for this probe would time out one after the other.
                 limiter.decide();
             }
-            FailedAttempt { can_retry: error.kind == FailureKind::Unreachable, ..error.into() }
+            FailedAttempt { can_retry: error.kind == FailureKind::Unreachable, was_closed, ..error.into() }
         })?;
         let status = response.status().as_u16();
         if status != 200 {
@@ -240,6 +241,7 @@ impl Call {
             requested_wait: retry::requested_wait(&header).or_else(|| retry::requested_wait_in_body(&body)),
             change: RequestChange::from_rejection(status, &body, sent, &self.quirks.learned()),
             received: None,
+            was_closed: false,
             error,
         }
     }
