@@ -37,7 +37,7 @@ pub(super) struct Replay<'a> {
 pub(super) struct Replies {
     /// How many comply.
     pub(super) complied: u32,
-    /// The distinct proposals with their counts, in the order of their first occurrence.
+    /// The distinct proposals with their counts, the most frequent first, equally frequent ones by their text.
     pub(super) proposals: Vec<(String, u32)>,
     /// How many calls failed for another reason than the actor: their replies aren't known.
     pub(super) unanswered: u32,
@@ -122,12 +122,13 @@ impl<'a> Replay<'a> {
 }
 
 impl Replies {
-    fn add_proposal(&mut self, text: Option<String>) {
+    pub(super) fn add_proposal(&mut self, text: Option<String>) {
         let text = text.unwrap_or_else(|| "no action in the reply".to_owned());
         match self.proposals.iter_mut().find(|known| known.0 == text) {
             Some(known) => known.1 += 1,
             None => self.proposals.push((text, 1)),
         }
+        self.proposals.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     }
 
     fn add_error(&mut self, error: String) {

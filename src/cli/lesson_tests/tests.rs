@@ -81,3 +81,14 @@ fn a_failed_test_has_its_replies_in_rows_of_their_own() {
     );
     assert_eq!(printed(2).len(), 1, "{:?}", printed(2));
 }
+
+/// Regression: the proposals stood in the order in which each was made first (5, 2 and 3 times).
+#[test]
+fn the_most_frequent_proposal_comes_first() {
+    let mut replies = Replies::default();
+    for text in ["look", "wait", "go to shelf 1", "go to shelf 1", "examine shelf 1"] {
+        replies.add_proposal(Some(text.to_owned()));
+    }
+    let proposals: Vec<(&str, u32)> = replies.proposals.iter().map(|(text, count)| (text.as_str(), *count)).collect();
+    assert_eq!(proposals, [("go to shelf 1", 2), ("examine shelf 1", 1), ("look", 1), ("wait", 1)]);
+}
