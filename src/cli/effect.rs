@@ -179,7 +179,16 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
         } else {
             "the same command with a larger budget or --pairs continues the measurement"
         };
-        return Err(CliError::new(CliErrorKind::Stopped, "stopped by a budget while undecided", hint));
+        let are_all_played = measured
+            .iter()
+            .filter(|m| is_out_of_budget(m))
+            .all(|m| m.result.stopped == Some(StopReason::Pairs));
+        let message = if are_all_played {
+            "undecided after all planned pairs"
+        } else {
+            "stopped by a budget while undecided"
+        };
+        return Err(CliError::new(CliErrorKind::Stopped, message, hint));
     }
     Ok(())
 }

@@ -169,7 +169,10 @@ fn exit_codes_tell_verdicts_budgets_and_mistakes_apart() {
         .args(["--pairs", "2", "--placebo", "none", "--pool", "pool.jsonl"])
         .output()
         .unwrap();
-    assert_eq!(undecided.status.code(), Some(3), "{}", String::from_utf8_lossy(&undecided.stderr));
+    let said = String::from_utf8_lossy(&undecided.stderr);
+    assert_eq!(undecided.status.code(), Some(3), "{said}");
+    // Regression: that a budget had stopped it was said where all planned pairs were played.
+    assert!(said.contains("undecided after all planned pairs") && !said.contains("a budget"), "{said}");
     assert_eq!(code(&["--expect", "harmful"]), Some(1));
     assert_eq!(code(&["--contrast", "with,nothing"]), Some(2));
     assert_eq!(code(&["--shard", "9/8"]), Some(2));
