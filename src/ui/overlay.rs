@@ -20,7 +20,7 @@ mod model_dialog;
 mod named_value;
 mod palette;
 mod prompt_preview;
-mod prompt_view;
+pub(in crate::ui) mod prompt_view;
 pub mod registry;
 mod runs;
 mod samples;

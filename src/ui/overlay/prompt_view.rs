@@ -24,6 +24,7 @@ use crate::ui::widget::window::{
 };
 use crossterm::event::{KeyEvent, MouseEvent};
 pub(in crate::ui::overlay) use lines::changed_lines;
+pub(in crate::ui) use lines::prompt_tokens;
 use lines::{SegmentRow, difference_lines, is_folded_at_first, is_learnt, prompt_lines};
 use prompt_search::{Match, PromptSearch, contains, find_matches};
 use prompt_target::{

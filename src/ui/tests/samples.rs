@@ -2,8 +2,8 @@
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{
-    BranchId, DecidedBy, EndReason, LessonId, Sample, SampleRequest, SampleStatus, SampledLesson, ShownAs,
-    ThoughtDisposition, Usage,
+    BranchId, DecidedBy, EndReason, LessonId, Sample, SampleRequest, SampleStatus, SampledLesson, SettingOrigin,
+    ShownAs, ThoughtDisposition, Usage,
 };
 use crate::driver::{Fork, Health, SampleOrder};
 use crate::engine::{Cause, Command, Event};
@@ -401,6 +401,25 @@ fn totals_of_the_run_count_and_name_samples() {
         "{shown}"
     );
     assert!(shown.contains(&together), "{shown}");
+}
+
+/// Regression: the first row had our estimate of a prompt, the prompt view what its server counts.
+#[test]
+fn the_first_row_counts_a_prompt_like_the_prompt_view() {
+    let mut fixture = sample_session();
+    let mut spec = fixture.state.run.as_deref().cloned().unwrap();
+    spec.settings.set("context_tokens", 8192, SettingOrigin::BuiltIn);
+    fixture.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    fixture.write(Cause::Person, Event::AskedAgain { step: STEP, unusable_reason: None, draft: None });
+    let call = fixture.send_prompt();
+    let usage = Usage { prompt_tokens: 3187, reply_tokens: 9, ..Usage::default() };
+    fixture.receive_reply(call, "look".to_owned(), usage);
+    let mut screen = TestScreen::new(fixture, 160, 36);
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("prompt 3.1k of 8.1k"), "{shown}");
+    screen.press("p");
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("3187 tokens reported, "), "{shown}");
 }
 
 /// Regression: the prompt view and the step details had different numbers of tokens for one prompt.

@@ -12,6 +12,7 @@ use crate::ui::facts::{counted_unit, is_model, live_position, session_outcome};
 use crate::ui::frame_data::Context;
 use crate::ui::labels::{progress_text, subgoal_count};
 use crate::ui::model::Model;
+use crate::ui::overlay::prompt_view::prompt_tokens;
 use crate::ui::playback::Speed;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -144,7 +145,7 @@ fn usage_label(state: &State, dot: &str) -> String {
     let (Some(prompt), Some(run)) = (&state.actor_prompts.0, &state.run) else { return String::new() };
     let mut parts = Vec::new();
     if let Some(window) = run.settings.recorded(CONTEXT_TOKENS.spec.name).and_then(|s| s.value.as_u64()) {
-        parts.push(format!("prompt {} of {}", thousands(prompt.tokens.into()), thousands(window)));
+        parts.push(format!("prompt {} of {}", thousands(prompt_tokens(state, prompt)), thousands(window)));
     }
     let samples = match state.usage.samples.spent.tokens() {
         0 => String::new(),

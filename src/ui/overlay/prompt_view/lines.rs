@@ -150,6 +150,14 @@ fn prompt_usage(state: &State, record: &PromptRecord) -> Option<Usage> {
     (is_own && !cached && !recorded && earlier.is_empty()).then_some(step.usage)
 }
 
+/// Returns how many tokens a prompt has: as its server counted or estimated them, else our estimate, corrected by the server's counts so far.
+pub(in crate::ui) fn prompt_tokens(state: &State, record: &PromptRecord) -> u64 {
+    prompt_usage(state, record).map_or_else(
+        || state.to_corrected_tokens(record.role, u64::from(record.tokens)),
+        |usage| usage.prompt_tokens,
+    )
+}
+
 /// Returns the token counts by label, the sampling, and what was left out of the prompt.
 fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut sums: Vec<(SegmentLabel, u32)> = Vec::new();
@@ -172,10 +180,7 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
             let by = if counted_by_proxy { "counted by a proxy" } else { "reported" };
             format!("{prompt_tokens} tokens {by}, {lessons}; estimated: {}", parts.join(", "))
         }
-        usage => {
-            let tokens = usage.map_or_else(|| counted(record.tokens), |usage| usage.prompt_tokens);
-            format!("about {tokens} tokens, {lessons}: {}", parts.join(", "))
-        }
+        _ => format!("about {} tokens, {lessons}: {}", prompt_tokens(state, record), parts.join(", ")),
     };
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
     let plans_actions =
