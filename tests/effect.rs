@@ -18,10 +18,12 @@ mod told_apart;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use household::{ANSWER, LESSON, Place, elsewhere, here, two_arms_elsewhere, two_arms_here, with_actor};
+use retrospect::domain::ModelRole;
 use retrospect::driver::measure::{
     Keep, LogFile, MeasureOptions, MeasureUpdate, Measurement, MergeError, OpenMeasurement, Wanted, measure,
     measure_in_turn, merge_logs, missing_shards, read_log,
 };
+use retrospect::engine::{State, TokenRatio};
 use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::provider::RuleBasedActor;
 use retrospect::provider::{Delta, FailureKind, Provider, ProviderError, Request};
@@ -292,6 +294,45 @@ fn the_promised_pairs_are_those_of_every_part_of_the_budget() {
     assert_eq!(promised(EffectBudget { minutes: Some(10), ..none }).0.pairs, 60, "that is enough time");
 }
 
+/// Regression: the plan took our estimate of a prompt, of which the server counts more than twice as many tokens.
+#[test]
+fn the_planned_tokens_are_those_that_the_server_counts() {
+    let session = household::session();
+    let mut recorded = State::clone(session.head());
+    recorded.ended_episodes = Default::default();
+    let measurement = here(ANSWER, Place::Step(6), 60);
+    let estimated = measurement.estimate(Some(&recorded), 1);
+    recorded.token_ratios = vec![TokenRatio { role: ModelRole::Actor, estimated: 1000, counted: 2400 }];
+    let counted = measurement.estimate(Some(&recorded), 1);
+    assert_eq!(counted.calls, estimated.calls);
+    let times = counted.tokens as f64 / estimated.tokens as f64;
+    assert!((2.0..2.4).contains(&times), "{} instead of {}", counted.tokens, estimated.tokens);
+}
+
+/// Regression: the plan of a continued measurement had the pairs again that its log has, and promised some where the budget was used up.
+#[test]
+fn the_plan_of_a_continued_measurement_is_about_the_rest() {
+    let continued = |budget: EffectBudget, pairs: u32, more: EffectBudget| {
+        let mut measurement = two_arms_here(ANSWER, Place::Step(25), pairs);
+        let keep_going = measurement.plan.budget.keep_going;
+        measurement.plan.budget = EffectBudget { keep_going, ..budget };
+        let log = run(&measurement);
+        measurement.plan.budget = EffectBudget { keep_going, ..more };
+        measurement.continue_from(&log);
+        (log.settled_pairs(), measurement.estimate(None, 1))
+    };
+    let (none, ten) =
+        (EffectBudget::default(), EffectBudget { episodes: Some(10), ..EffectBudget::default() });
+    let (played, rest) = continued(ten, 60, none);
+    assert_eq!((played, rest.played, rest.pairs, rest.episodes), (5, 5, 55, 110));
+    let (_, used_up) = continued(ten, 60, ten);
+    assert_eq!((used_up.played, used_up.pairs, used_up.episodes), (5, 0, 0));
+    let (_, limited) = continued(ten, 60, EffectBudget { episodes: Some(16), ..none });
+    assert_eq!((limited.played, limited.pairs, limited.is_limited), (5, 3, true));
+    let (_, over) = continued(none, 4, none);
+    assert_eq!((over.played, over.pairs, over.calls), (4, 0, 0));
+}
+
 /// Regression: which line of a pair says that its journals are kept, and which pairs are kept at all, depended on the arms that a
 /// shard plays; one process stops playing some of them at their verdict.
 #[test]
@@ -524,9 +565,16 @@ fn a_server_that_gives_nothing_usable_gives_no_verdict() {
     let unusable = || FlakyServer { kind: FailureKind::Unusable, ..FlakyServer::new(|_| true) };
     for measurement in [two_arms_here(ANSWER, Place::Start, 60), two_arms_elsewhere(ANSWER, 60)] {
         let log = run(&with_actor(measurement, Arc::new(unusable())));
-        assert_eq!((log.stopped(), log.verdict(0)), (Some(StopReason::FailedCalls), Some(Verdict::Undecided)));
-        let said = retrospect::report::effect::result_lines(log.plan(), &EffectResult::from_log(&log)).join("\n");
-        assert!(said.contains("too many for a verdict") && said.contains("the server is down; start it"), "{said}");
+        assert_eq!(
+            (log.stopped(), log.verdict(0)),
+            (Some(StopReason::FailedCalls), Some(Verdict::Undecided))
+        );
+        let said =
+            retrospect::report::effect::result_lines(log.plan(), &EffectResult::from_log(&log)).join("\n");
+        assert!(
+            said.contains("too many for a verdict") && said.contains("the server is down; start it"),
+            "{said}"
+        );
         assert!(!said.contains("a fact") && !said.contains("no effect"), "{said}");
     }
 }

@@ -54,7 +54,10 @@ pub(super) fn measure_effect(
         store::store_result(config, pool, &measured, printer.out())?;
         return finish(args, &[measured], &mut printer);
     }
-    let prepared = design::prepare(config, pool, args, printer.out())?;
+    let mut prepared = design::prepare(config, pool, args, printer.out())?;
+    for column in &mut prepared {
+        column.find_played()?;
+    }
     for column in &prepared {
         printer.print_plan(column, usize::from(args.jobs))?;
     }

@@ -19,6 +19,8 @@ const MAX_REASON: usize = 300;
 /// What a measurement will cost at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedCost {
+    /// The pairs that were played before; all else is about those that are left.
+    pub played: u32,
     pub pairs: u32,
     /// Whether the budget, not the plan, limits the pairs.
     pub is_limited: bool,
@@ -104,7 +106,18 @@ pub fn describe_cost(cost: &PlannedCost) -> String {
         |seconds| format!("about {}", short_time(seconds)),
     ));
     let lead = if cost.is_limited { "the budget is enough for about" } else { "up to" };
-    format!("{lead} {} ({})", pluralize(u64::from(cost.pairs), "pair"), parts.join(", "))
+    let (played, more) = match cost.played {
+        0 => (String::new(), ""),
+        played => (format!("{} played; ", pluralize(played.into(), "pair")), "further "),
+    };
+    if cost.played > 0 && cost.episodes == 0 && !cost.is_limited {
+        return format!("{played}nothing is left to play");
+    }
+    format!(
+        "{played}{lead} {} ({})",
+        pluralize(u64::from(cost.pairs), &format!("{more}pair")),
+        parts.join(", ")
+    )
 }
 
 /// Says which effects can be seen.
@@ -438,7 +451,12 @@ pub fn remarks(outcome: Outcome, result: &EffectResult) -> Vec<String> {
         let without = if is_above_limit { ", too many for a verdict" } else { "" };
         remarks.push(format!(
             "{failed} of {all} episodes ended at a failed call and count as lost{without}: {}",
-            reason_line(result.first_failed_call.as_deref().unwrap_or("why isn't in this log; one episode alone shows it"))
+            reason_line(
+                result
+                    .first_failed_call
+                    .as_deref()
+                    .unwrap_or("why isn't in this log; one episode alone shows it")
+            )
         ));
     }
     // Plays that are all lost still differ in their progress and their tokens.
@@ -683,6 +701,13 @@ mod tests {
         assert_eq!(cost(4, false), expected);
         let limited = "the budget is enough for about 4 pairs (12 episodes, no model is called, time: after the first pairs)";
         assert_eq!(cost(4, true), limited);
+        // Regression: a continued measurement was said to play the pairs again that its log has.
+        let rest =
+            PlannedCost { played: 56, pairs: 4, episodes: 12, is_free: true, ..PlannedCost::default() };
+        let expected = "56 pairs played; up to 4 further pairs (12 episodes, no model is called, time: after the first pairs)";
+        assert_eq!(describe_cost(&rest), expected);
+        let over = PlannedCost { pairs: 0, episodes: 0, ..rest };
+        assert_eq!(describe_cost(&over), "56 pairs played; nothing is left to play");
         let one = DetectableEffect { pairs: 1, ..DetectableEffect::default() };
         assert!(describe_detectable(one).unwrap().starts_with("1 pair detects no effect"));
     }

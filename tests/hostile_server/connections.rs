@@ -264,13 +264,23 @@ fn a_request_that_is_lost_on_a_closing_connection_is_sent_again_at_once() {
     block_on(async {
         let lost = vec![ScriptStep::Read, ScriptStep::CloseUnannounced];
         let then_closes = |text| [vec![ScriptStep::Read], complete_reply(text), lost.clone()].concat();
-        let server = Server::start(vec![then_closes("one"), then_closes("two"), lost.clone(), complete_reply("three")]).await;
+        let server = Server::start(vec![
+            then_closes("one"),
+            then_closes("two"),
+            lost.clone(),
+            complete_reply("three"),
+        ])
+        .await;
         let provider = provider(endpoint(&server.base));
         assert_eq!(ask(&provider, request()).await.text, "one");
         let answer = ask(&provider, request()).await;
         assert_eq!((answer.text.as_str(), server.requests().len()), ("two", 3));
         assert_eq!(answer.notices, Vec::<String>::new(), "nobody is told");
-        assert!(answer.phases.iter().all(|phase| !matches!(phase, Phase::Retrying(_))), "{:?}", answer.phases);
+        assert!(
+            answer.phases.iter().all(|phase| !matches!(phase, Phase::Retrying(_))),
+            "{:?}",
+            answer.phases
+        );
         // The second one in a row is a retry like any other.
         let answer = ask(&provider, request()).await;
         assert_eq!((answer.text.as_str(), server.requests().len()), ("three", 6));

@@ -1,5 +1,6 @@
 //! Turns the flags of `lessons effect` into measurements.
 
+use super::log_error;
 use crate::cli::args::{EffectArgs, OnlyColumn, OutcomeWord, PlaceboWord};
 use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
@@ -14,7 +15,7 @@ use crate::cli::{lesson_environments, lesson_sources, locate};
 use crate::domain::{Lesson, LessonText, RunSpec, Task};
 use crate::driver::measure::{
     DesignError, EpisodePlace, FEW_PAIRS, LOG_NAME, MANY_PAIRS, MeasureChoices, MeasuredSession, Measurement,
-    PlaceboKind, SeveralLessons, measure_each, measure_over_tasks, measurements_folder,
+    PlaceboKind, SeveralLessons, measure_each, measure_over_tasks, measurements_folder, read_log,
 };
 use crate::driver::{DriverError, RunFactory, worlds};
 use crate::engine::{LessonCommand, State};
@@ -22,7 +23,7 @@ use crate::env::TaskOptions;
 use crate::report::effect::{DetectableEffect, PlannedCost};
 #[cfg(feature = "tui")]
 use crate::report::effect::{describe_cost, describe_detectable};
-use crate::timeline::effect::{Contrast, EffectBudget, Outcome, Shard};
+use crate::timeline::effect::{Contrast, EffectBudget, EffectLog, Outcome, Shard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,19 @@ pub(super) struct Prepared {
     pub(super) log: PathBuf,
     /// The state of the session, from whose episodes the costs are estimated.
     pub(super) recorded: Option<Arc<State>>,
+}
+
+impl Prepared {
+    /// Reads what the log has, so that the plan is about the rest.
+    pub(super) fn find_played(&mut self) -> Result<(), CliError> {
+        if self.log.is_file() {
+            let records = read_log(&self.log).map_err(|error| log_error(&error))?;
+            if let Some(known) = EffectLog::fold(records) {
+                self.measurement.continue_from(&known);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Designs the measurements that the flags ask for: one, or the two columns of a panel.
@@ -212,6 +226,7 @@ pub(super) fn estimate(
     let estimate = measurement.estimate(recorded, jobs);
     let detectable = measurement.detectable(recorded, jobs);
     let cost = PlannedCost {
+        played: estimate.played,
         pairs: estimate.pairs,
         is_limited: estimate.is_limited,
         episodes: estimate.episodes,

@@ -58,7 +58,7 @@ impl<'a> ResultPrinter<'a> {
                 &mut line,
                 json!({
                     "expected": {
-                        "pairs": cost.pairs, "episodes": cost.episodes, "calls": cost.calls, "tokens": cost.tokens,
+                        "played": cost.played, "pairs": cost.pairs, "episodes": cost.episodes, "calls": cost.calls, "tokens": cost.tokens,
                         "cost_nano": cost.cost_nano, "seconds": cost.seconds,
                     },
                     "detectable": {"independent": detectable.independent, "best": detectable.best},

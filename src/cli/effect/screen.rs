@@ -196,6 +196,7 @@ impl ScreenMeasurement {
             if changes || measurement.plan.pairs != known.plan().pairs {
                 known.apply(EffectRecord::Planned(Box::new(measurement.plan.clone())));
             }
+            measurement.continue_from(&known);
             let (cost, detectable) = describe_estimate(&measurement, Some(&head));
             let result = EffectResult::from_log(&known);
             let shown = EffectColumn {

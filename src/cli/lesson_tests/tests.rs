@@ -89,6 +89,7 @@ fn the_most_frequent_proposal_comes_first() {
     for text in ["look", "wait", "go to shelf 1", "go to shelf 1", "examine shelf 1"] {
         replies.add_proposal(Some(text.to_owned()));
     }
-    let proposals: Vec<(&str, u32)> = replies.proposals.iter().map(|(text, count)| (text.as_str(), *count)).collect();
+    let proposals: Vec<(&str, u32)> =
+        replies.proposals.iter().map(|(text, count)| (text.as_str(), *count)).collect();
     assert_eq!(proposals, [("go to shelf 1", 2), ("examine shelf 1", 1), ("look", 1), ("wait", 1)]);
 }

@@ -1,5 +1,6 @@
 //! What is measured: arms, starting point and run, and the plan that describes them in the log.
 
+use super::estimate::PlayedPart;
 use super::frozen::FrozenMethod;
 use super::starting_point::{PoolChange, StartingPoint};
 use crate::catalog::find_environment;
@@ -74,6 +75,8 @@ pub struct Measurement {
     pub plan: EffectPlan,
     /// How long an episode like these took on average, if some were played in this process.
     pub episode_time: Option<Duration>,
+    /// What its log has of it ([`Measurement::continue_from`]).
+    pub(super) played: PlayedPart,
     pub(super) arms: Vec<Arm>,
     pub(super) start: StartingPoint,
     pub(super) config: RunConfig,
@@ -231,7 +234,7 @@ impl Measurement {
             orders: design.orders,
         };
         plan.effect = identity(&plan);
-        Self { plan, episode_time: None, arms: design.arms, start, config }
+        Self { plan, episode_time: None, played: PlayedPart::default(), arms: design.arms, start, config }
     }
 
     /// Returns the changes of an episode's pool: those of its arm, or, where lessons join in random orders, of the arms after it.

@@ -3,9 +3,10 @@
 use super::design::Measurement;
 use crate::catalog::find_environment;
 use crate::domain::EffectStart;
-use crate::engine::State;
+use crate::engine::{State, UsageTotals};
 use crate::timeline::effect::{
-    ALPHA, AssumedEffect, EffectScope, MonitoredDesign, Outcome, detectable_difference, estimated_rate,
+    ALPHA, AssumedEffect, EffectBudget, EffectLog, EffectPlan, EffectRecord, EffectScope, MonitoredDesign,
+    NextRecord, Outcome, Totals, detectable_difference, estimated_rate,
 };
 use std::time::Duration;
 
@@ -16,9 +17,21 @@ const PROMPT_TOKENS: u64 = 2000;
 /// The tokens of a reply, if none is recorded: a thought and an action.
 const REPLY_TOKENS: u64 = 100;
 
-/// What a measurement costs if it isn't decided earlier.
+/// What a log has of a measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PlayedPart {
+    pairs: u32,
+    totals: Totals,
+    /// Whether continuing plays nothing more.
+    is_over: bool,
+}
+
+/// What a measurement costs if it isn't decided earlier; of one that is continued, what is left of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
+    /// The pairs that the log has.
+    pub played: u32,
+    /// The pairs that are left.
     pub pairs: u32,
     /// Whether the budget, not the plan, limits the pairs.
     pub is_limited: bool,
@@ -57,14 +70,34 @@ struct Typical {
 }
 
 impl Measurement {
+    /// Notes what a log has of the measurement, which continues it: only the rest has costs. A shard's log says nothing of the whole.
+    pub fn continue_from(&mut self, known: &EffectLog) {
+        if self.plan.shard.is_some() || !known.plan().is_same_measurement(&self.plan) {
+            return;
+        }
+        let mut log = known.clone();
+        let is_continued = log.plan().continued_with(&self.plan) != *log.plan();
+        if is_continued || log.stopped().is_none() || log.can_go_on() {
+            let plan = EffectPlan { retries: log.can_retry(), ..self.plan.clone() };
+            log.apply(EffectRecord::Planned(Box::new(plan)));
+        }
+        while let NextRecord::Write(record) = log.next(&[], 1) {
+            log.apply(*record);
+        }
+        let is_over = log.stopped().is_some();
+        self.played = PlayedPart { pairs: log.settled_pairs(), totals: log.totals(), is_over };
+    }
+
     /// Estimates what the measurement costs: medians of the session's recorded episodes, or else the step limit times the last
     /// prompt. `recorded` is the state of the session, if there is one.
     pub fn estimate(&self, recorded: Option<&State>, jobs: usize) -> Estimate {
-        let plan = &self.plan;
+        let (plan, played) = (&self.plan, self.played.pairs);
         let pairs = match plan.scope {
             EffectScope::Tasks => plan.pairs.min(plan.tasks.len() as u32),
             EffectScope::Moment | EffectScope::These => plan.pairs,
         };
+        let pairs = if self.played.is_over { 0 } else { pairs.saturating_sub(played) };
+        let budget = self.budget_left();
         let repeats = match plan.scope {
             EffectScope::These => u64::from(plan.repeats) * plan.tasks.len() as u64,
             EffectScope::Moment | EffectScope::Tasks => u64::from(plan.repeats),
@@ -81,13 +114,14 @@ impl Measurement {
         let affordable_pairs = u32::try_from(affordable / per_pair).unwrap_or(u32::MAX);
         let at_most = |amount: u64, limit: Option<u64>| amount.min(limit.unwrap_or(u64::MAX));
         Estimate {
+            played,
             pairs: affordable_pairs.min(pairs),
             is_limited: affordable < planned,
             episodes,
             steps: times(typical.steps),
-            calls: at_most(times(typical.calls), plan.budget.calls),
-            tokens: at_most(times(typical.tokens), plan.budget.tokens),
-            cost_nano: at_most(times(typical.cost_nano), plan.budget.cost_nano),
+            calls: at_most(times(typical.calls), budget.calls),
+            tokens: at_most(times(typical.tokens), budget.tokens),
+            cost_nano: at_most(times(typical.cost_nano), budget.cost_nano),
             time,
             is_free,
         }
@@ -106,9 +140,22 @@ impl Measurement {
             && !self.plan.tasks.iter().any(|planned| is_external(&planned.task.env))
     }
 
+    /// Returns what the log has left of the budget. Minutes count anew each time.
+    fn budget_left(&self) -> EffectBudget {
+        let (budget, totals) = (self.plan.budget, self.played.totals);
+        let left = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
+        EffectBudget {
+            episodes: left(budget.episodes, totals.episodes),
+            tokens: left(budget.tokens, totals.tokens),
+            calls: left(budget.calls, totals.calls),
+            cost_nano: left(budget.cost_nano, totals.cost_nano),
+            ..budget
+        }
+    }
+
     /// Returns how many episodes the budget allows: the fewest that any part of it does.
     fn affordable_episodes(&self, typical: Typical, jobs: usize) -> u64 {
-        let budget = &self.plan.budget;
+        let budget = self.budget_left();
         // Columns that share the level share the time, too.
         let columns = if self.plan.alpha < ALPHA { 2 } else { 1 };
         let micros = budget.minutes.map(|minutes| minutes.saturating_mul(60_000_000) / columns);
@@ -162,7 +209,8 @@ impl Measurement {
             runs += 1;
         }
         let baseline = if runs > 0 { estimated_rate(won, runs) } else { 0.5 };
-        let pairs = self.estimate(recorded, jobs).pairs.clamp(1, 400) as usize;
+        let estimate = self.estimate(recorded, jobs);
+        let pairs = estimate.played.saturating_add(estimate.pairs).clamp(1, 400) as usize;
         let design = MonitoredDesign::new(plan.alpha, plan.margin, pairs);
         Detectable {
             independent: detectable_difference(&design, pairs, |d| {
@@ -176,16 +224,36 @@ impl Measurement {
     /// Returns the figures of an episode that reaches the step limit with prompts like the last one.
     fn longest_episode(&self, recorded: Option<&State>) -> Typical {
         let steps = u64::from(self.plan.step_limit);
-        let last = recorded.and_then(|state| state.actor_prompts.0.as_ref());
-        let prompt = last.map_or(PROMPT_TOKENS, |prompt| u64::from(prompt.tokens));
+        let last = recorded.and_then(|state| Some((state, state.actor_prompts.0.as_ref()?)));
+        let prompt = last.map_or(PROMPT_TOKENS, |(state, prompt)| {
+            state.to_corrected_tokens(prompt.role, u64::from(prompt.tokens))
+        });
+        let price = self.config.actor.call_price_nano(prompt, REPLY_TOKENS);
+        let mentor = self.config.mentor.as_ref().filter(|_| !self.plan.frozen);
+        let (mentor_calls, mentor_prompt) =
+            mentor.map_or((0, 0), |_| mentor_calls(recorded.map(|state| &state.usage), steps));
+        let mentor_price = mentor.map_or(0, |mentor| mentor.call_price_nano(mentor_prompt, REPLY_TOKENS));
+        let calls = steps.saturating_add(mentor_calls);
+        let sum = |actor: u64, mentor: u64| {
+            steps.saturating_mul(actor).saturating_add(mentor_calls.saturating_mul(mentor))
+        };
         Typical {
             steps,
-            tokens: steps.saturating_mul(prompt + REPLY_TOKENS),
-            calls: steps,
-            cost_nano: steps.saturating_mul(self.config.actor.call_price_nano(prompt, REPLY_TOKENS)),
-            millis: steps.saturating_mul(CALL_TIME.as_millis() as u64),
+            tokens: sum(prompt + REPLY_TOKENS, mentor_prompt + REPLY_TOKENS),
+            calls,
+            cost_nano: sum(price, mentor_price),
+            millis: calls.saturating_mul(CALL_TIME.as_millis() as u64),
         }
     }
+}
+
+/// Returns how many calls to the mentor an episode of so many steps makes, and the tokens of a prompt: at the pace of the session so far, and
+/// at least one call.
+fn mentor_calls(usage: Option<&UsageTotals>, steps: u64) -> (u64, u64) {
+    let Some(usage) = usage.filter(|usage| usage.mentor_calls > 0) else { return (1, PROMPT_TOKENS) };
+    let calls = steps.saturating_mul(usage.mentor_calls).div_ceil(usage.actor_calls.max(1));
+    let prompt = (usage.mentor_tokens / usage.mentor_calls).saturating_sub(REPLY_TOKENS);
+    (calls.max(1), prompt)
 }
 
 /// Returns the medians over the ended episodes; `None` without any.
@@ -206,4 +274,19 @@ fn typical_episode(state: &State) -> Option<Typical> {
         cost_nano: median(&|n| ended[n].stats.token_counts.cost_nano),
         millis: median(&|n| ended[n].stats.active_millis),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: the plan of a measurement in which the method reflects had no calls to the mentor.
+    #[test]
+    fn a_plan_counts_the_mentor_at_the_pace_of_the_session() {
+        assert_eq!(mentor_calls(None, 50), (1, PROMPT_TOKENS));
+        let usage =
+            UsageTotals { actor_calls: 20, mentor_calls: 2, mentor_tokens: 5000, ..UsageTotals::default() };
+        assert_eq!(mentor_calls(Some(&usage), 50), (5, 2500 - REPLY_TOKENS));
+        assert_eq!(mentor_calls(Some(&usage), 1), (1, 2500 - REPLY_TOKENS));
+    }
 }

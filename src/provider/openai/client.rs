@@ -235,7 +235,7 @@ fn was_closed(error: &reqwest::Error) -> bool {
     if error.is_connect() || error.is_timeout() {
         return false;
     }
-    let mut causes = std::iter::successors(error.source(), |cause| cause.source());
+    let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.any(|cause| match cause.downcast_ref::<io::Error>() {
         Some(error) => matches!(
             error.kind(),

@@ -449,7 +449,8 @@ impl EffectLog {
     /// verdict they aren't: it was reached without them, and stays as it is.
     pub fn can_retry(&self) -> bool {
         let is_failed = |pair: &PairLog| pair.failed.iter().any(|failed| !failed.absent);
-        self.stopped() == Some(StopReason::FailedCalls) || self.pairs.values().any(is_failed) && self.is_undecided()
+        self.stopped() == Some(StopReason::FailedCalls)
+            || self.pairs.values().any(is_failed) && self.is_undecided()
     }
 
     /// Returns why the first counted episode that ended at a failed call did so; `None` without one, or in older logs.

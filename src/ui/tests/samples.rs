@@ -2,8 +2,8 @@
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{
-    BranchId, DecidedBy, EndReason, LessonId, Sample, SampleRequest, SampleStatus, SampledLesson, SettingOrigin,
-    ShownAs, ThoughtDisposition, Usage,
+    BranchId, DecidedBy, EndReason, LessonId, Sample, SampleRequest, SampleStatus, SampledLesson,
+    SettingOrigin, ShownAs, ThoughtDisposition, Usage,
 };
 use crate::driver::{Fork, Health, SampleOrder};
 use crate::engine::{Cause, Command, Event};

@@ -61,7 +61,8 @@ impl ContrastLog {
     pub(super) fn count(&mut self, number: u32, pair: &PairLog, arms: (&str, &str), rule: PairRule) {
         let Some(episodes) = episodes_of(pair, arms, rule.repeats) else { return };
         let failed = |arm: &str| {
-            let failed = pair.episodes_of(arm).filter(|e| e.repeat <= rule.repeats && e.ended_at_failed_call());
+            let failed =
+                pair.episodes_of(arm).filter(|e| e.repeat <= rule.repeats && e.ended_at_failed_call());
             failed.count() as u64
         };
         self.failed_calls.0 += failed(arms.0);

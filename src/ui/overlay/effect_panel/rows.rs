@@ -268,8 +268,7 @@ pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
         (false, false) => format!("{} starts", key(Action::Open)),
         (false, true) if progress.is_finished() => "finished; the result stays with the lesson".to_owned(),
         (false, true) if progress.columns.iter().any(|column| column.log.can_retry()) => {
-            let has_failed =
-                |column: &EffectColumn| column.log.stopped() == Some(StopReason::FailedCalls);
+            let has_failed = |column: &EffectColumn| column.log.stopped() == Some(StopReason::FailedCalls);
             let pairs = if progress.columns.iter().any(has_failed) { "pairs" } else { "discarded pairs" };
             format!("{} continues, and plays the {pairs} again", key(Action::Open))
         }
