@@ -465,6 +465,7 @@ mod streaming {
                         started: Instant::now(),
                         last_progress: Instant::now(),
                         only_keep_alives: false,
+                        notice: None,
                         usage: None,
                     });
                 }

@@ -46,7 +46,8 @@ fn unknown_methods_are_rejected_with_a_clear_error() {
     assert_eq!(
         (error.to_string(), error.hint()),
         (
-            "unknown generation \"oracular\" for OmniReflect; known: symbolic, neural, neuro-symbolic".to_owned(),
+            "unknown generation \"oracular\" for OmniReflect; known: symbolic, neural, neuro-symbolic"
+                .to_owned(),
             "choose one of them with --set generation=...".to_owned()
         )
     );

@@ -71,7 +71,9 @@ pub(super) fn add_calibration_tasks(
     let hides_goal = find_environment(env).is_none_or(|entry| entry.texts.goal_lines.is_some());
     if explores && !hides_goal && settings.get(EXPLORE) > 0 && explore_is_set {
         return Err(CliError::usage(
-            format!("{env}: the first observation of a task is its goal, so nothing can be explored without it"),
+            format!(
+                "{env}: the first observation of a task is its goal, so nothing can be explored without it"
+            ),
             "leave out --explore, or set it to 0",
         ));
     }

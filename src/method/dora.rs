@@ -208,7 +208,8 @@ impl Dora {
         // CMA-ES refuses it, but only after the first vectors have been evaluated.
         if run.settings.get(SEARCH_POPULATION) == 1 {
             return Err(MethodError {
-                problem: "search_population=1: a generation of the search needs at least 2 vectors".to_owned(),
+                problem: "search_population=1: a generation of the search needs at least 2 vectors"
+                    .to_owned(),
                 hint: "set it to 2 or more, or to 0 for the number of the setting search",
             });
         }

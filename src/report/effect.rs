@@ -610,7 +610,8 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             }
         }
         let own = remarks(plan.outcome, result).into_iter().map(|remark| escape_markdown(&remark));
-        let remarks = several_lessons_remarks(plan).into_iter().chain(credits_remark(plan, result)).chain(own);
+        let remarks =
+            several_lessons_remarks(plan).into_iter().chain(credits_remark(plan, result)).chain(own);
         let remarks = remarks.chain(wording_remark(result, "measure it as a lesson of its own (`--text`)"));
         lines.extend(remarks.flat_map(|remark| [String::new(), format!("{remark}.")]));
         let discarded = describe_discarded(result).map_or_else(String::new, |pairs| format!("; {pairs}"));

@@ -159,6 +159,7 @@ fn design(lesson: &Lesson, pairs: u32, tasks: Vec<Task>, arms: Arms) -> Measurem
         column: None,
         arms,
         contrasts,
+        orders: false,
         scope: EffectScope::Tasks,
         start: EffectStart::Tasks,
         outcome: Outcome::Success,

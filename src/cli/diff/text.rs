@@ -183,8 +183,10 @@ fn print_omitted(printer: &DiffPrinter<'_>, steps: usize, out: &mut Output) -> R
     if steps == 0 {
         return Ok(());
     }
-    printer
-        .print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralize(steps as u64, "step")))])
+    printer.print_line(
+        out,
+        &[(TextStyle::Dim, format!("     ... {} the same ...", pluralize(steps as u64, "step")))],
+    )
 }
 
 /// Prints the first difference and what preceded it.

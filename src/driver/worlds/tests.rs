@@ -365,9 +365,17 @@ fn an_exploration_begins_without_the_goal() {
         for task in tasks {
             let first = open(&task, &default_options()).unwrap().reset().unwrap();
             let goal = first.shown.get("goal").and_then(|goal| goal.as_str()).unwrap_or(&task.goal);
-            let goal = if goal.is_empty() { crate::prompt::interface::goal_from_reset(&first) } else { goal.to_owned() };
+            let goal = if goal.is_empty() {
+                crate::prompt::interface::goal_from_reset(&first)
+            } else {
+                goal.to_owned()
+            };
             let seen = crate::prompt::interface::without_goal(texts, &first.observation);
-            assert!(!goal.is_empty() && seen.contains(&goal) == is_goal, "{env} {}: {goal:?} in {seen:?}", task.id);
+            assert!(
+                !goal.is_empty() && seen.contains(&goal) == is_goal,
+                "{env} {}: {goal:?} in {seen:?}",
+                task.id
+            );
         }
     }
 }

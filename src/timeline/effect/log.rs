@@ -277,14 +277,16 @@ impl EffectLog {
         }
         if self.plan.orders {
             // All count the same pairs, so that the credits add up to what all lessons do together.
-            return (0..self.contrasts.len()).any(|index| self.is_undecided(index));
+            return (0..self.contrasts.len()).any(|index| self.needs_pairs(index));
         }
-        self.is_undecided(index)
+        self.needs_pairs(index)
     }
 
     /// Returns whether further pairs may change what a contrast says.
-    fn is_undecided(&self, index: usize) -> bool {
-        let Some(contrast) = self.contrasts.get(index) else { return false };
+    fn needs_pairs(&self, index: usize) -> bool {
+        let Some(contrast) = self.contrasts.get(index).filter(|contrast| !contrast.is_given_up()) else {
+            return false;
+        };
         if self.has_own_claim(index) {
             let is_undecided = contrast.monitored_verdict() == Verdict::Undecided;
             return is_undecided || self.may_be_marked.get(index) == Some(&true);
@@ -455,8 +457,8 @@ impl EffectLog {
 
     /// Returns why the first counted episode that ended at a failed call did so; `None` without one, or in older logs.
     pub fn first_failed_call(&self) -> Option<&str> {
-        let episodes = self.counted_pairs().flat_map(|pair| &pair.episodes);
-        episodes.filter_map(|episode| episode.failure.as_deref()).next()
+        let mut episodes = self.counted_pairs().flat_map(|pair| &pair.episodes);
+        episodes.find_map(|episode| episode.failure.as_deref())
     }
 
     /// Returns the sums over all recorded episodes.

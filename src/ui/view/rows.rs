@@ -340,7 +340,8 @@ mod tests {
     use crate::ui::glyphs::UNICODE;
 
     fn tails(columns: u16, pieces: &[(Role, &str)]) -> Vec<Vec<(Role, String)>> {
-        let layout = RowLayout { content: PaneContent::All, columns, digits: 2, shows_reasoning: false };
+        let content = PaneContent::All;
+        let layout = RowLayout { content, columns, digits: 2, shows_reasoning: false, observation_rows: 0 };
         let mut writer = RowWriter::new(15, layout, &UNICODE);
         writer.push_text((Role::ActionMark, "> "), 2, Role::Action, "move mug 1 to coffeemachine 1");
         writer.push_tail_pieces(pieces);

@@ -308,7 +308,8 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         };
         // What is asked or computed after an attempt, the next one waits for.
         let ended = state.episode.as_ref().and_then(|episode| episode.outcome.as_ref());
-        let ended = ended.map_or_else(String::new, |outcome| format!(" {dot} {}", end_word(outcome).0.to_lowercase()));
+        let ended = ended
+            .map_or_else(String::new, |outcome| format!(" {dot} {}", end_word(outcome).0.to_lowercase()));
         return (format!("{word} {seconds} s{ended}"), Role::ModeThinking);
     }
     let env_seconds = context.env_work_seconds();

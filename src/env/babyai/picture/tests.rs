@@ -155,7 +155,8 @@ fn a_cut_legend_says_that_there_is_more() {
     let shown = json!({"size": [12, 12], "agent": [1, 4, 0], "view": view, "rows": rows});
     let mut cut = 0;
     for (columns, rows) in (36..60).flat_map(|columns| (8..26).map(move |rows| (columns, rows))) {
-        let request = PictureRequest { shown: &shown, truth: None, goal: "", columns, rows, is_ascii: false };
+        let (truth, goal, progress, is_ascii) = (None, "", 0.0, false);
+        let request = PictureRequest { shown: &shown, truth, goal, progress, columns, rows, is_ascii };
         let drawn = draw_picture(&request).rows;
         let texts = drawn.iter().map(|row| row.iter().map(|(_, text)| text.as_str()).collect::<String>());
         let texts: Vec<String> = texts.collect();
