@@ -299,7 +299,7 @@ fn the_promised_pairs_are_those_of_every_part_of_the_budget() {
 fn the_planned_tokens_are_those_that_the_server_counts() {
     let session = household::session();
     let mut recorded = State::clone(session.head());
-    recorded.ended_episodes = Default::default();
+    recorded.ended_episodes = State::default().ended_episodes;
     let measurement = here(ANSWER, Place::Step(6), 60);
     let estimated = measurement.estimate(Some(&recorded), 1);
     recorded.token_ratios = vec![TokenRatio { role: ModelRole::Actor, estimated: 1000, counted: 2400 }];
