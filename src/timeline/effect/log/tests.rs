@@ -861,8 +861,8 @@ fn a_shard_says_how_many_pairs_it_has_played() {
     assert_eq!(text.len(), 2, "{text:?}");
     assert_eq!(
         text[1],
-        "  shard 3 of 4: 2 of its 3 pairs played (4 episodes), 1 couldn't be played; it isn't judged alone: \
-         `lessons effect --merge` with the logs of all shards judges them"
+        "  shard 3 of 4: 2 of its 3 pairs played (4 episodes), 1 couldn't be played (the first: the server is \
+         down); it isn't judged alone: `lessons effect --merge` with the logs of all shards judges them"
     );
     let page = crate::report::effect::result_markdown(&[(part.clone(), result)], None);
     assert!(page.contains("2 of its 3 pairs played") && !page.contains("| arm |"), "{page}");
