@@ -1,6 +1,5 @@
 //! What is measured: arms, starting point and run, and the plan that describes them in the log.
 
-use super::estimate::PlayedPart;
 use super::frozen::FrozenMethod;
 use super::starting_point::{PoolChange, StartingPoint};
 use crate::catalog::find_environment;
@@ -11,7 +10,7 @@ use crate::env::Environment;
 use crate::provider::Provider;
 use crate::timeline::effect::{
     COUNTING_TO_THE_MARK, Column, Contrast, EFFECT_VERSION, EffectBudget, EffectPlan, EffectScope,
-    EpisodeSlot, Keep, MeasuredLesson, Outcome, PlannedTask, Shard,
+    EpisodeSlot, Keep, MeasuredLesson, Outcome, PlannedTask, Shard, Totals,
 };
 use crate::timeline::lesson_health::DUPLICATE_COSINE;
 use sha2::{Digest as _, Sha256};
@@ -67,6 +66,15 @@ pub struct MeasurementDesign {
     pub excluded_seeds: Vec<u64>,
     /// Whether the lessons join in random orders.
     pub orders: bool,
+}
+
+/// What a log has of a measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PlayedPart {
+    pub(super) pairs: u32,
+    pub(super) totals: Totals,
+    /// Whether continuing plays nothing more.
+    pub(super) is_over: bool,
 }
 
 /// A measurement that is ready to run.

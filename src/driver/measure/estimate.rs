@@ -1,12 +1,12 @@
 //! What a measurement will cost, and what it can show, before it starts.
 
-use super::design::Measurement;
+use super::design::{Measurement, PlayedPart};
 use crate::catalog::find_environment;
 use crate::domain::EffectStart;
 use crate::engine::{State, UsageTotals};
 use crate::timeline::effect::{
     ALPHA, AssumedEffect, EffectBudget, EffectLog, EffectPlan, EffectRecord, EffectScope, MonitoredDesign,
-    NextRecord, Outcome, Totals, detectable_difference, estimated_rate,
+    NextRecord, Outcome, detectable_difference, estimated_rate,
 };
 use std::time::Duration;
 
@@ -16,15 +16,6 @@ const CALL_TIME: Duration = Duration::from_secs(2);
 const PROMPT_TOKENS: u64 = 2000;
 /// The tokens of a reply, if none is recorded: a thought and an action.
 const REPLY_TOKENS: u64 = 100;
-
-/// What a log has of a measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct PlayedPart {
-    pairs: u32,
-    totals: Totals,
-    /// Whether continuing plays nothing more.
-    is_over: bool,
-}
 
 /// What a measurement costs if it isn't decided earlier; of one that is continued, what is left of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
