@@ -171,6 +171,13 @@ fn finish(args: &EffectArgs, measured: &[Measured], printer: &mut ResultPrinter<
             && m.result.verdict() == Verdict::Undecided
             && m.result.stopped.is_some_and(StopReason::is_budget)
     };
+    if measured.iter().any(|m| m.result.stopped == Some(StopReason::FailedCalls)) {
+        return Err(CliError::new(
+            CliErrorKind::Stopped,
+            "no verdict: most episodes ended at a failed call",
+            "correct what the result names, then give the same command again: it plays all pairs again",
+        ));
+    }
     if decisive == Verdict::Undecided && measured.iter().any(is_out_of_budget) {
         let has_every_task = |m: &Measured| {
             m.plan.scope == EffectScope::Tasks

@@ -268,8 +268,7 @@ impl EffectLog {
     /// Returns whether a contrast still counts pairs: it has no verdict, or the measurement goes on after one, or it is one of several
     /// lessons whose correction may still confirm the verdict. A secondary contrast that gets no verdict stops with the primary one.
     pub fn is_counting(&self, index: usize) -> bool {
-        let Some(contrast) = self.contrasts.get(index) else { return false };
-        if contrast.is_given_up() {
+        if self.is_given_up(index) {
             return false;
         }
         if self.plan.budget.keep_going {
@@ -282,9 +281,18 @@ impl EffectLog {
         self.needs_pairs(index)
     }
 
+    /// Returns whether a contrast counts no further pairs because of its failed calls, or there is none with this index. Lessons that join
+    /// in random orders count the same pairs, so all of them are given up or none.
+    fn is_given_up(&self, index: usize) -> bool {
+        if self.plan.orders {
+            return self.contrasts.iter().all(ContrastLog::is_given_up);
+        }
+        self.contrasts.get(index).is_none_or(ContrastLog::is_given_up)
+    }
+
     /// Returns whether further pairs may change what a contrast says.
     fn needs_pairs(&self, index: usize) -> bool {
-        let Some(contrast) = self.contrasts.get(index).filter(|contrast| !contrast.is_given_up()) else {
+        let Some(contrast) = self.contrasts.get(index).filter(|_| !self.is_given_up(index)) else {
             return false;
         };
         if self.has_own_claim(index) {
@@ -426,10 +434,10 @@ impl EffectLog {
         if is_end && self.has_only_failed_calls() { StopReason::FailedCalls } else { reason }
     }
 
-    /// Returns whether nothing can be concluded because so many calls failed: no contrast has a verdict, and some have none because of that.
+    /// Returns whether nothing can be concluded because so many calls failed: no contrast has a verdict because of that.
     fn has_only_failed_calls(&self) -> bool {
         self.plan.shard.is_none()
-            && self.contrasts.iter().any(ContrastLog::has_failed_calls)
+            && self.contrasts.iter().all(ContrastLog::has_failed_calls)
             && self.is_undecided()
     }
 

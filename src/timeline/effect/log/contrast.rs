@@ -110,10 +110,11 @@ impl ContrastLog {
         if self.has_failed_calls() { Verdict::Undecided } else { self.monitor.judgement().verdict }
     }
 
-    /// Returns whether more than 5 % of an arm's episodes ended at a failed call.
+    /// Returns whether more than half of the episodes of both arms ended at a failed call. In one arm alone they may be what the lesson does,
+    /// such as a prompt that has become too long, and count as lost.
     pub fn has_failed_calls(&self) -> bool {
         let (first, second) = self.failed_calls;
-        is_above_failure_limit(self.episodes_per_arm, first.max(second))
+        is_above_failure_limit(self.episodes_per_arm, first.min(second))
     }
 
     /// Returns whether it counts no further pairs because of its failed calls.

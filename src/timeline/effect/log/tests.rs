@@ -316,26 +316,27 @@ fn run_with_failed_calls(mut log: EffectLog, fails: impl Fn(&EpisodeSlot) -> boo
     }
 }
 
-/// Regression: a server that gave nothing usable had the verdict "no effect seen", or "harmful" where only the longer prompts failed.
+/// Regression: a server that gave nothing usable had the verdict "no effect seen".
 #[test]
-fn with_too_many_failed_calls_there_is_no_verdict() {
-    for only in [None, Some("with"), Some("without")] {
-        let fails = |slot: &EpisodeSlot| only.is_none_or(|arm| slot.arm == arm);
-        let log = run_with_failed_calls(EffectLog::new(plan(60, THREE_ARMS)), fails);
-        assert_eq!((log.settled_pairs(), log.stopped()), (20, Some(StopReason::FailedCalls)), "{only:?}");
-        assert_eq!((log.verdict(0), log.verdict(1)), (Some(Verdict::Undecided), None), "{only:?}");
-        let result = EffectResult::from_log(&log);
-        assert_eq!(result.first_failed_call.as_deref(), Some("cut off in pair 1"));
-        assert_eq!(result.contrasts[0].further_pairs, None, "more of them don't help");
-        // A few pairs don't end as if they were a result, either.
-        let few = run_with_failed_calls(EffectLog::new(plan(6, TWO_ARMS)), fails);
-        assert_eq!((few.settled_pairs(), few.stopped()), (6, Some(StopReason::FailedCalls)), "{only:?}");
+fn where_most_calls_fail_there_is_no_verdict() {
+    let log = run_with_failed_calls(EffectLog::new(plan(60, THREE_ARMS)), |_| true);
+    assert_eq!((log.settled_pairs(), log.stopped()), (20, Some(StopReason::FailedCalls)));
+    assert_eq!((log.verdict(0), log.verdict(1)), (Some(Verdict::Undecided), None));
+    let result = EffectResult::from_log(&log);
+    assert_eq!(result.first_failed_call.as_deref(), Some("cut off in pair 1"));
+    assert_eq!(result.contrasts[0].further_pairs, None, "more of them don't help");
+    // A few pairs don't end as if they were a result, either.
+    let few = run_with_failed_calls(EffectLog::new(plan(6, TWO_ARMS)), |_| true);
+    assert_eq!((few.settled_pairs(), few.stopped()), (6, Some(StopReason::FailedCalls)));
+    // The failures of one arm count as lost: a lesson may make a prompt too long for the model (effect.md 3).
+    for (arm, verdict) in [("with", None), ("without", Some(Verdict::Helped))] {
+        let log = run_with_failed_calls(EffectLog::new(plan(60, TWO_ARMS)), |slot| slot.arm == arm);
+        assert_ne!(log.stopped(), Some(StopReason::FailedCalls), "{arm}");
+        assert!(
+            log.failed_calls(arm) > 0 && verdict.is_none_or(|verdict| log.verdict(0) == Some(verdict)),
+            "{arm}"
+        );
     }
-    // One of twenty is no more than 5 %: there is a verdict, but not before.
-    let once = |slot: &EpisodeSlot| slot.pair == 3 && slot.arm == "without";
-    let log = run_with_failed_calls(EffectLog::new(plan(60, TWO_ARMS)), once);
-    assert_eq!((log.settled_pairs(), log.stopped()), (20, Some(StopReason::Decided)));
-    assert_eq!((log.verdict(0), log.failed_calls("without")), (Some(Verdict::Helped), 1));
 }
 
 /// Regression: two plays that ended at a failed call each were "a fact, not a sample: with: lost (failed call) in 0 steps".
