@@ -284,7 +284,11 @@ fn a_request_that_is_lost_on_a_closing_connection_is_sent_again_at_once() {
         // The second one in a row is a retry like any other.
         let answer = ask(&provider, request()).await;
         assert_eq!((answer.text.as_str(), server.requests().len()), ("three", 6));
-        assert!(answer.notices.len() == 1 && answer.notices[0].contains("(1 of 4)"), "{:?}", answer.notices);
+        assert!(
+            answer.notices.len() == 1 && answer.notices[0].contains("retry 1 of 4"),
+            "{:?}",
+            answer.notices
+        );
     });
 }
 

@@ -84,7 +84,7 @@ fn play_on_screen(id: &str) -> bool {
     window.press("\x1b");
     // An Escape with a key at once would be another key.
     window.wait_until_gone("Episode 1 ended");
-    wait_for(&window, id, if is_won { "WON" } else { "ENDED" });
+    wait_for(&window, id, if is_won { "WON" } else { "LOST" });
     let processes = in_groups_of(window.child.process_id().unwrap());
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0, "{id}");

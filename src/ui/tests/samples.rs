@@ -416,7 +416,7 @@ fn the_first_row_counts_a_prompt_like_the_prompt_view() {
     fixture.receive_reply(call, "look".to_owned(), usage);
     let mut screen = TestScreen::new(fixture, 160, 36);
     let shown = screen_text(&screen.draw());
-    assert!(shown.contains("prompt 3.1k of 8.1k"), "{shown}");
+    assert!(shown.contains("prompt 3.2k of 8.2k"), "{shown}");
     screen.press("p");
     let shown = screen_text(&screen.draw());
     assert!(shown.contains("3187 tokens reported, "), "{shown}");
