@@ -1016,7 +1016,7 @@ fn demonstrations_may_pair_attempts_with_the_advice_after_them() {
     assert!(!state.memory.to_string().contains("trajectory"), "{}", state.memory);
     let prompts = play.prompts.iter().map(|(state, record)| render(state, record));
     assert!(prompts.into_iter().all(|prompt| !format!("{prompt:?}").contains("trajectory:")));
-    // Advice from before the setting was changed has no attempt.
+    // Otherwise the instruction is paired with the advice.
     let play = play_in_kitchen(&[("demos", json!(8))]);
     let instructions = play.state().pool.all().filter(|lesson| lesson.kind == ReflectionKind::Instruction);
     let inputs = jobs(&play, "dora.instruct");
