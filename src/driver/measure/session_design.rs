@@ -7,7 +7,7 @@ use super::design::{
 };
 use super::moment::{MomentError, moment_as_of};
 use super::starting_point::{FreshStart, StartingPoint};
-use crate::catalog::find_environment;
+use crate::catalog::{LessonReader, find_environment, lesson_reader};
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, EffectStart, Lesson, LessonId, LessonStatus, LessonText,
     ModelRole, PLACE_PREFIX, RoleSource, RunSpec, Scope, Seq, Task,
@@ -153,6 +153,10 @@ pub enum DesignError {
          limit calls or tokens"
     )]
     NoPrice(String),
+    #[error(
+        "the agent's prompts don't show this lesson (kind {0}), so nothing would differ; choose one that they show"
+    )]
+    NotShown(&'static str),
     #[error(transparent)]
     Tasks(#[from] TaskError),
     #[error(transparent)]
@@ -170,6 +174,7 @@ impl MeasuredSession {
         choices: &MeasureChoices,
         make: &RunFactory,
     ) -> Result<Measurement, DesignError> {
+        self.check_is_shown(choices)?;
         let asked = &self.state_with_last(place.episode)?;
         let episode = asked.episode.as_deref().ok_or(DesignError::NoRun)?;
         let observed = asked.run.as_deref().ok_or(DesignError::NoRun)?.seed;
@@ -205,6 +210,18 @@ impl MeasuredSession {
         measurement(design, start, make)
     }
 
+    /// Fails if the arms would play alike, because no prompt of theirs shows the lesson.
+    fn check_is_shown(&self, choices: &MeasureChoices) -> Result<(), DesignError> {
+        let method = self.asked.run.as_deref().ok_or(DesignError::NoRun)?.method.as_str();
+        let is_shown = match lesson_reader(method, self.lesson.kind) {
+            LessonReader::Actor => true,
+            // A mentor is asked where reflection isn't frozen.
+            LessonReader::Mentor => !choices.frozen,
+            LessonReader::Nobody => false,
+        };
+        if is_shown { Ok(()) } else { Err(DesignError::NotShown(self.lesson.kind.name())) }
+    }
+
     /// Designs the column "elsewhere": other tasks, from their start. Without `tasks`, the environment's own: those that
     /// calibrations use, or else its list. The tasks of this session are never among them: the lesson may have been learned
     /// there, and they have been observed. Nor are those on which it was learned before.
@@ -218,6 +235,7 @@ impl MeasuredSession {
         choices: &MeasureChoices,
         make: &RunFactory,
     ) -> Result<Measurement, DesignError> {
+        self.check_is_shown(choices)?;
         let head = &self.asked;
         let run = head.run.as_deref().ok_or(DesignError::NoRun)?;
         let env = head.episode.as_deref().map(|episode| episode.task.env.clone());

@@ -2,7 +2,7 @@
 
 mod facts;
 
-use crate::catalog::what_follows;
+use crate::catalog::{LessonReader, what_follows};
 use crate::domain::{BranchId, EpisodeSummary, Lesson, LessonId, LessonOrigin, LessonText, RunSpec};
 use crate::engine::{Episode, State};
 use crate::text::{one_line, truncate};
@@ -170,11 +170,13 @@ impl EndCard {
         Self { lesson, ..Self::default() }
     }
 
-    /// Returns the lessons that can be measured, in the order of their numbers, and the place of the one that will be: the selected one,
+    /// Returns the lessons that can be measured, those that the agent's prompts show, in the order of their numbers, and the place of the one that will be: the selected one,
     /// else the newest that a person has taught, else the newest.
     fn measurable<'a>(&self, context: &Context<'a>) -> Option<(Vec<&'a Lesson>, usize)> {
-        let lessons: Vec<&Lesson> =
-            context.frame.head.pool.all().filter(|lesson| lesson.is_active()).collect();
+        let is_shown = |lesson: &&Lesson| {
+            lesson.is_active() && context.lesson_reader(lesson.kind) == LessonReader::Actor
+        };
+        let lessons: Vec<&Lesson> = context.frame.head.pool.all().filter(is_shown).collect();
         let selected = lessons.iter().position(|lesson| Some(&lesson.id) == self.lesson.as_ref());
         let taught = || lessons.iter().rposition(|lesson| lesson.origin == LessonOrigin::Person);
         let place = selected.or_else(taught).or_else(|| lessons.len().checked_sub(1))?;

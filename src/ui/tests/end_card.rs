@@ -343,6 +343,20 @@ fn the_card_names_the_lesson_that_is_measured_and_takes_another_one() {
     assert!(shown.contains("%  show the measurement that is running"), "{shown}");
 }
 
+/// Regression: it offered to measure the result of an evaluation, which no prompt shows.
+#[test]
+fn the_card_measures_only_what_the_agent_reads() {
+    let mut f = crate::ui::fixture::dora();
+    f.execute("look", crate::domain::DecidedBy::Actor, "A room.", 0.0, serde_json::Value::Null);
+    f.end_episode(false, EndReason::StepLimit);
+    let mut stage = end_card_screen(f);
+    let [Request::PlanEffect(query)] = &stage.press("%")[..] else {
+        panic!("{}", screen_text(&stage.draw()))
+    };
+    let measured = stage.fixture.state().pool.get(&query.lesson).unwrap();
+    assert_eq!(measured.kind, ReflectionKind::Advice);
+}
+
 /// Regression: in the past of an earlier episode, the card was that of the latest one.
 #[test]
 fn the_card_in_the_past_is_that_of_the_episode_on_screen() {

@@ -6,7 +6,7 @@ use crate::cli::effect::output::ResultPrinter;
 use crate::cli::effect::{design, run};
 use crate::cli::output::Output;
 use crate::cli::shipped_demos::ShippedDemo;
-use crate::domain::{Author, LessonOp, LessonOrigin, LessonText, ReflectionKind, Scope, Seq};
+use crate::domain::{Author, LessonOp, LessonOrigin, LessonText, ReflectionKind, RunSpec, Scope, Seq};
 use crate::driver::measure::EpisodePlace;
 use crate::engine::{Cause, Envelope, Event};
 use crate::timeline::effect::{EffectPlan, StopReason};
@@ -217,4 +217,31 @@ fn the_screen_and_the_command_line_give_the_same_numbers() {
         assert_eq!(plan(shown.plan()), plan(&measured.plan));
         assert_eq!((measured.result.settled, &shown.result), (3, &measured.result));
     }
+}
+
+/// Regression: DORA's instruction and the results of its evaluations were measured, which no prompt of the agent shows.
+#[test]
+fn what_the_agent_never_reads_is_not_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let config_file = dir.path().join("config.toml");
+    std::fs::write(&config_file, "").unwrap();
+    let config = Config::load(Some(&config_file), |_| None).unwrap();
+    let (store, id) = session();
+    let mut state = (*store.head()).clone();
+    let spec = RunSpec { method: "dora".to_owned(), ..(**state.run.as_ref().unwrap()).clone() };
+    state.run = Some(Arc::new(spec));
+    let is_refused = |kind: ReflectionKind, frozen: bool| {
+        let session = MeasuredSession {
+            name: state.session.clone(),
+            timeline: store.timeline(),
+            asked: Arc::new(state.clone()),
+            lesson: Lesson { kind, ..state.pool.get(&id).unwrap().clone() },
+        };
+        let choices = MeasureChoices { frozen, ..MeasureChoices::default() };
+        let designed = design_panel(&config, &session, EpisodePlace::default(), Some(2), &choices);
+        designed.err().is_some_and(|error| to_text(&error).contains("don't show this lesson"))
+    };
+    assert!(is_refused(ReflectionKind::Instruction, true));
+    assert!(!is_refused(ReflectionKind::Instruction, false), "a mentor that is asked reads it");
+    assert!(is_refused(ReflectionKind::Progress, false) && !is_refused(ReflectionKind::Advice, true));
 }
