@@ -122,7 +122,7 @@ impl Engine {
         match &entry.action {
             UndoAction::Executed => Err(already_used_error(
                 entry.seq,
-                "a decision about a proposal can't be undone once it is made",
+                "your last action has already run, so it can't be undone",
                 "go back to before it and continue from there",
             )),
             UndoAction::Irreversible(description) => Err(already_used_error(
