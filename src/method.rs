@@ -24,7 +24,6 @@ pub use expel::Expel;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::ask_mentor;
 pub use omnireflect::OmniReflect;
-pub use omnireflect::settings::unused_exemplars_reason;
 pub use planning::{Planning, numbered_plan_lines};
 pub use rci::Rci;
 pub use react::ReAct;

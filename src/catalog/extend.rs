@@ -91,7 +91,7 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     for method in &methods {
         let is_usable =
             |option: &&MethodOption| option.name.starts_with("run.") && option.flag.starts_with("--");
-        if let Some(option) = method.options.iter().find(|option| !is_usable(option)) {
+        if let Some(option) = method.all_options().find(|option| !is_usable(option)) {
             return Err(ExtensionError::MethodOption { method: method.name, option: option.name });
         }
         check_lanes(method)?;
@@ -100,7 +100,7 @@ pub(super) fn check(extension: &Extension) -> Result<(), ExtensionError> {
     let of_environments =
         environments.iter().flat_map(|entry| entry.options).map(|option| (option.name, option.values));
     let of_methods =
-        methods.iter().flat_map(|entry| entry.options).map(|option| (option.name, option.values));
+        methods.iter().flat_map(|entry| entry.all_options()).map(|option| (option.name, option.values));
     for (option, values) in of_environments.chain(of_methods) {
         match values {
             OptionValues::Words([]) => return Err(ExtensionError::NoWords { option }),

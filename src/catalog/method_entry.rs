@@ -1,7 +1,7 @@
 //! What the program needs to know about a method.
 
 use super::lane::Lane;
-use super::method_option::{MethodOption, OptionError, RecordOptions};
+use super::method_option::{ExemplarFile, MethodOption, OptionError, RecordOptions};
 use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::common_settings::DEFAULT_STEPS;
@@ -29,6 +29,8 @@ pub struct MethodEntry {
     pub options: &'static [MethodOption],
     /// Makes settings of its options.
     pub record_options: RecordOptions,
+    /// The option that names a file with examples for its mentor's questions; it is no setting, and not one of [`Self::options`].
+    pub exemplar_file: Option<ExemplarFile>,
     /// Its presets (`--preset`). The rows of [`Self::published`] are presets, too.
     pub presets: &'static [MethodPreset],
     /// Tables of papers, one TOML text for each paper: what was measured with which settings
@@ -122,6 +124,7 @@ impl MethodEntry {
             settings: &[],
             options: &[],
             record_options: |_, _| Ok(None),
+            exemplar_file: None,
             presets: &[],
             published: &[],
             templates: &[],
@@ -155,6 +158,11 @@ impl MethodEntry {
             carryover: |_| Carryover::Nothing,
             dry_run_settings: &[],
         }
+    }
+
+    /// Returns all of its options, that of its exemplars too.
+    pub fn all_options(&self) -> impl Iterator<Item = &MethodOption> {
+        self.options.iter().chain(self.exemplar_file.as_ref().map(|file| &file.option))
     }
 
     /// Returns the origin of what the method's paper says, and of what it leaves out: [`SettingOrigin::BuiltIn`] if it has no

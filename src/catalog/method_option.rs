@@ -1,7 +1,7 @@
 //! What a run can give a method besides values of settings: names and files, which become settings before the run starts, so that
 //! a resumed run needs none of them.
 
-use crate::domain::{SettingOrigin, Settings};
+use crate::domain::{ReflectionKind, SettingOrigin, Settings};
 use crate::env::OptionValues;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,18 @@ pub struct MethodOption {
     pub flag: &'static str,
     /// What the help calls its value, such as `FILE`.
     pub value_name: &'static str,
+}
+
+/// An option that names a pool file of a run. Its rule-written lessons replace the examples of reflections that a mentor's questions
+/// show (text `exemplars_KIND` of an environment), so it is for the method that reflects, which in a calibration isn't the run's.
+/// Like a folder of templates the file is read again by a resumed run.
+#[derive(Clone, Copy, Debug)]
+pub struct ExemplarFile {
+    pub option: MethodOption,
+    /// The kinds of reflections that have examples.
+    pub kinds: &'static [ReflectionKind],
+    /// Returns why the questions of a run with these settings show none, and what changes that. Returns `None` if they show some.
+    pub unused: fn(&Settings) -> Option<&'static str>,
 }
 
 /// The options of a run, as its command line and configuration say them.

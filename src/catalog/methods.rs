@@ -12,10 +12,16 @@ mod sweet_sour;
 
 use super::extension::{Extension, extension};
 use super::method_entry::MethodEntry;
+use super::method_option::ExemplarFile;
 use std::sync::LazyLock;
 
 /// All methods, in the order in which screens list them: the built-in ones, then those of an extension.
 pub static METHODS: LazyLock<Vec<&'static MethodEntry>> = LazyLock::new(|| with(extension()));
+
+/// Returns the files with exemplars that methods declare.
+pub fn exemplar_files() -> impl Iterator<Item = &'static ExemplarFile> {
+    METHODS.iter().filter_map(|method| method.exemplar_file.as_ref())
+}
 
 /// The names of all methods, in the same order.
 pub static METHOD_NAMES: LazyLock<Vec<&'static str>> =

@@ -15,7 +15,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use entries::{ENTRIES, check_entries, find_entry, method_entries};
+pub use entries::{ENTRIES, check_entries, exemplar_entries, find_entry, method_entries};
 pub use key::{ConfigValue, Entry, FilePath, Key};
 pub use presets::help as preset_help;
 pub(super) use presets::{
@@ -27,6 +27,7 @@ pub use reference::{reference_page, sample_file};
 pub use value::{ValueOrigin, ValueType};
 
 use super::error::{CliError, CliErrorKind};
+use crate::catalog::MethodOption;
 use crate::env::ExternalProgram;
 use crate::provider::openai::Profile;
 use etcetera::BaseStrategy as _;
@@ -140,6 +141,11 @@ impl Config {
     /// Returns the value of a key.
     pub fn get<T: ConfigValue>(&self, key: Key<T>) -> T::Read<'_> {
         T::read(self.values.get(key.name).map(|v| &v.0))
+    }
+
+    /// Returns the path that a method's option names.
+    pub fn option_path(&self, option: &MethodOption) -> Option<PathBuf> {
+        FilePath::read(self.values.get(option.name).map(|v| &v.0))
     }
 
     /// Returns the value of an entry as text, as its flag would be given; empty if unset.

@@ -1,41 +1,46 @@
-//! The pool file of `--exemplars`: its rule-written lessons replace the exemplars, which a mentor's questions show.
+//! The pool files whose rule-written lessons replace the exemplars, which a mentor's questions show ([`ExemplarFile`]).
 
+use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::lesson_environments::foreign_exemplars;
 use super::pool::PoolFile;
+use crate::catalog::{ExemplarFile, exemplar_files};
 use crate::domain::{ReflectionKind, RunSpec};
-use crate::method::unused_exemplars_reason;
 use crate::prompt::{Templates, forms};
-use std::path::Path;
+use std::path::PathBuf;
 
-/// The kinds of reflections that have exemplars.
-const KINDS: [ReflectionKind; 3] =
-    [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
+/// Returns the files that the configuration names, each with its declaration.
+fn named_files(config: &Config) -> impl Iterator<Item = (&'static ExemplarFile, PathBuf)> {
+    exemplar_files().filter_map(|declared| Some((declared, config.option_path(&declared.option)?)))
+}
 
-/// Returns templates whose exemplars are the rule-written lessons of a pool file. A kind without such lessons keeps those of
-/// the environment.
+/// Returns templates whose exemplars are the rule-written lessons of the pool files that the configuration names. A kind without
+/// such lessons keeps those of the environment.
 ///
 /// # Errors
-/// Fails if the file does not exist, cannot be read, or contains no lesson written by a rule.
-pub(super) fn with_exemplars(templates: Templates, file: &Path) -> Result<Templates, CliError> {
-    if !file.exists() {
-        return Err(CliError::usage(
-            format!("--exemplars {}: no such file", file.display()),
-            "create the file with `retrospect calibrate --mentor symbolic --out FILE`",
-        ));
+/// Fails if a file does not exist, cannot be read, or contains no lesson written by a rule.
+pub(super) fn with_exemplars(mut templates: Templates, config: &Config) -> Result<Templates, CliError> {
+    for (declared, file) in named_files(config) {
+        if !file.exists() {
+            return Err(CliError::usage(
+                format!("{} {}: no such file", declared.option.flag, file.display()),
+                "create the file with `retrospect calibrate --mentor symbolic --out FILE`",
+            ));
+        }
+        let pool = PoolFile::read(&file)?;
+        let texts = declared.kinds.iter().map(|kind| (*kind, rule_written_lines(&pool, *kind)));
+        let filled: Vec<_> = texts.filter(|(_, text)| !text.is_empty()).collect();
+        if filled.is_empty() {
+            return Err(CliError::new(
+                CliErrorKind::File,
+                format!("{}: contains no lesson written by a rule", file.display()),
+                "calibrate with `--mentor symbolic` in an environment that has rules, or add the texts to a file in the folder \
+                 of --prompts",
+            ));
+        }
+        templates = templates.with_exemplars(filled);
     }
-    let pool = PoolFile::read(file)?;
-    let texts = KINDS.map(|kind| (kind, rule_written_lines(&pool, kind)));
-    let filled: Vec<_> = texts.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-    if filled.is_empty() {
-        return Err(CliError::new(
-            CliErrorKind::File,
-            format!("{}: contains no lesson written by a rule", file.display()),
-            "calibrate with `--mentor symbolic` in an environment that has rules, or add the texts to a file in the folder of \
-             --prompts",
-        ));
-    }
-    Ok(templates.with_exemplars(filled))
+    Ok(templates)
 }
 
 /// Returns the active lessons of a kind that rules wrote, one per line.
@@ -48,20 +53,25 @@ fn rule_written_lines(pool: &PoolFile, kind: ReflectionKind) -> String {
 /// or that a kind keeps the exemplars of the environment.
 ///
 /// # Errors
-/// Fails if the file cannot be read.
-pub(super) fn warnings(spec: &RunSpec, file: &Path) -> Result<Vec<String>, CliError> {
-    let name = file.display();
-    if let Some(why) = unused_exemplars_reason(&spec.settings) {
-        return Ok(vec![format!("--exemplars {name} has no effect: {why}")]);
+/// Fails if a file cannot be read.
+pub(super) fn warnings(spec: &RunSpec, config: &Config) -> Result<Vec<String>, CliError> {
+    let mut warnings = Vec::new();
+    for (declared, file) in named_files(config) {
+        let named = format!("{} {}", declared.option.flag, file.display());
+        if let Some(why) = (declared.unused)(&spec.settings) {
+            warnings.push(format!("{named} has no effect: {why}"));
+            continue;
+        }
+        let pool = PoolFile::read(&file)?;
+        warnings.extend(foreign_exemplars(spec, &named, &pool));
+        let missing = declared.kinds.iter().filter(|kind| rule_written_lines(&pool, **kind).is_empty());
+        let missing: Vec<&str> = missing.map(|kind| kind.name()).collect();
+        if !missing.is_empty() {
+            warnings.push(format!(
+                "{named} has no {} lessons written by rules: the environment's own examples of them stay",
+                missing.join(" and no ")
+            ));
+        }
     }
-    let pool = PoolFile::read(file)?;
-    let missing = KINDS.into_iter().filter(|kind| rule_written_lines(&pool, *kind).is_empty());
-    let missing: Vec<&str> = missing.map(ReflectionKind::name).collect();
-    let kept = (!missing.is_empty()).then(|| {
-        format!(
-            "--exemplars {name} has no {} lessons written by rules: the environment's own examples of them stay",
-            missing.join(" and no ")
-        )
-    });
-    Ok(foreign_exemplars(spec, file, &pool).into_iter().chain(kept).collect())
+    Ok(warnings)
 }

@@ -82,15 +82,14 @@ pub(super) fn foreign_lessons(
 }
 
 /// Returns a warning if the lessons of the pool file that replace the exemplars are from another environment than a run's
-/// tasks.
-pub(super) fn foreign_exemplars(spec: &RunSpec, file: &Path, pool: &PoolFile) -> Option<String> {
+/// tasks. `named` is the flag with the file.
+pub(super) fn foreign_exemplars(spec: &RunSpec, named: &str, pool: &PoolFile) -> Option<String> {
     let written_by_rules = pool.lessons().filter(|lesson| lesson.rule.is_some() && lesson.is_active());
     let ForeignLessons { lessons, here, .. } =
         find_foreign(spec, &pool.environments(), written_by_rules.map(|lesson| &lesson.id))?;
     Some(format!(
-        "--exemplars {}: {lessons} will be the mentor's examples for {here}; unless you test transfer between \
-         environments, leave it out or calibrate there (`retrospect calibrate --env {here} --mentor symbolic --out FILE`)",
-        file.display()
+        "{named}: {lessons} will be the mentor's examples for {here}; unless you test transfer between \
+         environments, leave it out or calibrate there (`retrospect calibrate --env {here} --mentor symbolic --out FILE`)"
     ))
 }
 

@@ -121,9 +121,7 @@ pub(super) fn plan_run_with_calibration(
         .collect();
     let mut warnings = calibration_setup::tasks_seen_in_calibration(&spec, &files)?;
     warnings.extend(lesson_environments::foreign_lessons(&spec, &files, &lessons)?);
-    if let Some(file) = config.get(keys::EXEMPLARS) {
-        warnings.extend(exemplars::warnings(&spec, &file)?);
-    }
+    warnings.extend(exemplars::warnings(&spec, config)?);
     if unbound > 0 {
         let lessons = pluralize(unbound as u64, "lesson");
         warnings.push(format!("skipped {lessons} about tasks that are not in this run"));

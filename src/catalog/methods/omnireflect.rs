@@ -2,13 +2,14 @@
 
 use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
-use crate::catalog::method_option::OptionError;
+use crate::catalog::method_option::{ExemplarFile, MethodOption, OptionError};
 use crate::catalog::question_entry::{PreparedAttempts, QuestionEntry};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::{
     DefaultValue, Purpose, Question, ReflectionKind, RunSpec, SettingOrigin, Settings, Task,
 };
+use crate::env::OptionValues;
 use crate::method::omnireflect::settings::{
     GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
 };
@@ -21,9 +22,26 @@ pub(super) const LANES: &[Lane] = &[Lane::ABSTRACT, Lane::ERROR, Lane::PROGRESS]
 /// As many tasks as lie between two summaries, so that the list to shorten is long.
 const TEN_TASKS: PreparedAttempts = PreparedAttempts { outcomes: &[false], trials: 1, tasks: 10 };
 
+const EXEMPLAR_FILE: ExemplarFile = ExemplarFile {
+    option: MethodOption {
+        name: "run.exemplars",
+        meaning: "pool file from a symbolic calibration; its lessons are the examples for neuro-symbolic generation",
+        values: OptionValues::Path,
+        variable: "RETROSPECT_EXEMPLARS",
+        flag: "--exemplars",
+        value_name: "FILE",
+    },
+    kinds: &[ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress],
+    unused: |settings| {
+        (settings.get(GENERATION) != Generation::NeuroSymbolic)
+            .then_some("only neuro-symbolic generation shows exemplars (--set generation=neuro-symbolic)")
+    },
+};
+
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     summary: "A mentor watches every step and writes Abstract, Error and Progress lessons; long lists become a constitution.",
     settings: omnireflect::settings::LIST,
+    exemplar_file: Some(EXEMPLAR_FILE),
     published: &[include_str!("../../method/omnireflect/published.toml")],
     templates: &[
         ("omnireflect.toml", include_str!("../../method/omnireflect/prompts/omnireflect.toml")),
@@ -154,7 +172,8 @@ fn check_exemplars(run: &RunSpec, templates: &Templates) -> Result<(), OptionErr
         ),
         format!(
             "add the texts to the environment's file in a folder (--prompts DIR), name a pool file written by `retrospect \
-             calibrate --mentor symbolic --out FILE` (--exemplars FILE), or set {name}=neural"
+             calibrate --mentor symbolic --out FILE` ({} FILE), or set {name}=neural",
+            EXEMPLAR_FILE.option.flag
         ),
     ))
 }

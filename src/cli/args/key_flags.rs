@@ -1,6 +1,6 @@
 //! The flags of configuration keys. Help, completions and parsing come from the table of keys.
 
-use crate::cli::config::{Config, Entry, ValueType, keys, method_entries};
+use crate::cli::config::{Config, Entry, ValueType, exemplar_entries, keys, method_entries};
 use crate::cli::error::CliError;
 use crate::cli::settings::{known_assignments, sampling_assignments};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser, ValueParser};
@@ -15,12 +15,12 @@ pub trait KeySet: Clone + std::fmt::Debug + Default + Send + Sync + 'static {
     const HEADING: Option<&'static str>;
     /// Whether every command has these flags.
     const IS_GLOBAL: bool = false;
-    /// Whether the options of methods are among them.
-    const HAS_OPTIONS_OF_METHODS: bool = false;
+    /// Returns those among them that methods declare.
+    const OF_METHODS: fn() -> Vec<&'static Entry> = Vec::new;
 
     /// Returns all of its keys.
     fn entries() -> impl Iterator<Item = &'static Entry> {
-        Self::KEYS.iter().chain(Self::HAS_OPTIONS_OF_METHODS.then(method_entries).into_iter().flatten())
+        Self::KEYS.iter().chain((Self::OF_METHODS)())
     }
 }
 
@@ -169,7 +169,7 @@ impl TypedValueParser for Suggested {
 
 /// Declares sets of keys.
 macro_rules! key_sets {
-    ($($(#[$doc:meta])* $name:ident($heading:expr $(, global: $global:literal)? $(, options_of_methods: $options:literal)?): $($key:ident),+;)+) => {
+    ($($(#[$doc:meta])* $name:ident($heading:expr $(, global: $global:literal)? $(, of_methods: $of_methods:ident)?): $($key:ident),+;)+) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Debug, Default)]
@@ -179,7 +179,7 @@ macro_rules! key_sets {
                 const KEYS: &'static [Entry] = &[$(keys::$key.entry()),+];
                 const HEADING: Option<&'static str> = $heading;
                 $(const IS_GLOBAL: bool = $global;)?
-                $(const HAS_OPTIONS_OF_METHODS: bool = $options;)?
+                $(const OF_METHODS: fn() -> Vec<&'static Entry> = $of_methods;)?
             }
         )+
     };
@@ -193,13 +193,13 @@ key_sets! {
     /// The keys of `play`.
     PlayKeys(None): ENV, INTERFACE;
     /// The keys of the method.
-    MethodKeys(Some("Method"), options_of_methods: true): METHOD, ACTOR, MENTOR, SEED, TRIALS, EXEMPLARS, AS, INTERFACE, PROMPTS;
+    MethodKeys(Some("Method"), of_methods: method_entries): METHOD, ACTOR, MENTOR, SEED, TRIALS, AS, INTERFACE, PROMPTS;
     /// The keys that choose the models whose servers are checked.
     RoleKeys(None): ACTOR, MENTOR;
     /// The key of the actor alone.
     ActorKeys(None): ACTOR;
     /// The keys of templates that a resumed session may have been started with.
-    ResumeKeys(None): PROMPTS, EXEMPLARS;
+    ResumeKeys(None, of_methods: exemplar_entries): PROMPTS;
     /// The key of templates that a rerun session may have been started with.
     RerunKeys(None): PROMPTS;
     /// The keys of the model servers.

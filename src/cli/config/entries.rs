@@ -3,7 +3,7 @@
 use super::key::Entry;
 use super::keys;
 use super::value::ValueType;
-use crate::catalog::{ENVIRONMENTS, METHODS};
+use crate::catalog::{ENVIRONMENTS, METHODS, exemplar_files};
 use crate::env::{EnvironmentOption, OptionValues};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     // A method's options are keys of the table `run`.
     let end_of_run = OWN.iter().rposition(|entry| entry.name.starts_with("run.")).map_or(0, |last| last + 1);
     let (start, rest) = OWN.split_at(end_of_run);
-    let of_methods = METHODS.iter().flat_map(|method| method.options).map(|option| Entry {
+    let of_methods = METHODS.iter().flat_map(|method| method.all_options()).map(|option| Entry {
         flag: option.flag,
         value_name: option.value_name,
         ..entry_of(option.name, option.meaning, option.values, option.variable)
@@ -51,8 +51,14 @@ fn entry_of(
 }
 
 /// Returns the entries of the options of methods, whose flags `run` has.
-pub fn method_entries() -> impl Iterator<Item = &'static Entry> {
-    METHODS.iter().flat_map(|method| method.options).filter_map(|option| find_entry(option.name))
+pub fn method_entries() -> Vec<&'static Entry> {
+    let options = METHODS.iter().flat_map(|method| method.all_options());
+    options.filter_map(|option| find_entry(option.name)).collect()
+}
+
+/// Returns the entries of files with exemplars, whose flags a resumed run has, too.
+pub fn exemplar_entries() -> Vec<&'static Entry> {
+    exemplar_files().filter_map(|file| find_entry(file.option.name)).collect()
 }
 
 /// Returns the entry with this name.
@@ -112,7 +118,6 @@ const OWN: &[Entry] = &[
     keys::CACHE.entry(),
     keys::PREFETCH.entry(),
     keys::PROMPTS.entry(),
-    keys::EXEMPLARS.entry(),
     keys::BREAKS.entry(),
     keys::THEME.entry(),
     keys::GLYPHS.entry(),

@@ -251,16 +251,6 @@ pub const PROMPTS: Key<FilePath> = Key::new(
 .flag("--prompts", "DIR")
 .typed("the path of a folder", "built in");
 
-pub const EXEMPLARS: Key<FilePath> = Key::new(
-    "run.exemplars",
-    "pool file from a symbolic calibration; its lessons are the examples for neuro-symbolic generation",
-    ValueType::Path,
-    "",
-)
-.variable("RETROSPECT_EXEMPLARS")
-.flag("--exemplars", "FILE")
-.typed("the path of a pool file", "built in");
-
 /// Its flag is declared in [`DriveArgs`](crate::cli::args::DriveArgs): it may be repeated and has a help of its own.
 pub const BREAKS: Key<TextList> = Key::new(
     "run.breaks",

@@ -2,7 +2,7 @@
 
 use super::log_error;
 use crate::cli::args::{EffectArgs, OnlyColumn, OutcomeWord, PlaceboWord};
-use crate::cli::config::{Config, keys};
+use crate::cli::config::{Config, keys, method_entries};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::lessons::parse_typed_lesson;
 use crate::cli::output::Output;
@@ -130,11 +130,11 @@ fn refuse_settings_of_the_session(args: &EffectArgs) -> Result<(), CliError> {
         keys::ACTOR.entry(),
         keys::MENTOR.entry(),
         keys::TRIALS.entry(),
-        keys::EXEMPLARS.entry(),
         keys::AS.entry(),
         keys::INTERFACE.entry(),
     ];
-    let given = of_session.iter().find(|entry| args.method_keys.get(entry).is_some()).map(|entry| entry.flag);
+    let mut of_session = of_session.iter().chain(method_entries());
+    let given = of_session.find(|entry| args.method_keys.get(entry).is_some()).map(|entry| entry.flag);
     let flag = given.or_else(|| (!args.set.is_empty()).then_some("--set"));
     let Some(flag) = flag else { return Ok(()) };
     Err(CliError::usage(

@@ -2,7 +2,7 @@
 
 use crate::catalog::{GivenOptions, METHODS, MethodOption, OptionError, find_method};
 use crate::cli::bounded;
-use crate::cli::config::{Config, FilePath, Key, ValueOrigin, ValueType, find_entry};
+use crate::cli::config::{Config, ValueOrigin, find_entry};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::settings::setting_origin;
 use crate::domain::{RunSpec, SettingOrigin};
@@ -48,7 +48,7 @@ impl GivenOptions for Given<'_> {
     }
 
     fn path(&self, option: &MethodOption) -> Option<PathBuf> {
-        self.0.get(Key::<FilePath>::new(option.name, option.meaning, ValueType::Path, ""))
+        self.0.option_path(option)
     }
 
     fn origin(&self, option: &MethodOption) -> SettingOrigin {

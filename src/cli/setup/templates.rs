@@ -85,11 +85,7 @@ fn is_builtin(folder: &Path) -> bool {
 /// Loads the current prompt templates: the built-in ones, overridden by those of a folder, with the exemplars of a
 /// pool.
 pub(in crate::cli) fn load_templates(config: &Config) -> Result<Templates, CliError> {
-    let templates = read_templates_folder(config.get(keys::PROMPTS).as_deref())?;
-    match config.get(keys::EXEMPLARS) {
-        None => Ok(templates),
-        Some(file) => exemplars::with_exemplars(templates, &file),
-    }
+    exemplars::with_exemplars(read_templates_folder(config.get(keys::PROMPTS).as_deref())?, config)
 }
 
 fn read_templates_folder(folder: Option<&Path>) -> Result<Templates, CliError> {

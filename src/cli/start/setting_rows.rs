@@ -5,7 +5,9 @@ use crate::catalog::{
     ENVIRONMENTS, EnvironmentEntry, SETTINGS, environments_with_setting, methods_with_setting,
 };
 use crate::cli::args::{CALIBRATE_MEANING, CONSTITUTION_MEANING, POOL_MEANING};
-use crate::cli::config::{Config, Entry, ValueOrigin, ValueType, find_entry, keys, program_presets};
+use crate::cli::config::{
+    Config, Entry, ValueOrigin, ValueType, exemplar_entries, find_entry, keys, program_presets,
+};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
@@ -47,11 +49,8 @@ const AGENT_ENTRIES: &[(Entry, SettingRole)] = &[
 const METHOD_ENTRIES: &[(Entry, SettingRole)] =
     &[(keys::AS.entry(), SettingRole::PaperOrCode), (keys::TRIALS.entry(), SettingRole::Other)];
 
-const PROMPT_ENTRIES: &[(Entry, SettingRole)] = &[
-    (keys::INTERFACE.entry(), SettingRole::Other),
-    (keys::PROMPTS.entry(), SettingRole::Other),
-    (keys::EXEMPLARS.entry(), SettingRole::Other),
-];
+const PROMPT_ENTRIES: &[(Entry, SettingRole)] =
+    &[(keys::INTERFACE.entry(), SettingRole::Other), (keys::PROMPTS.entry(), SettingRole::Other)];
 
 const SERVER_ENTRIES: &[(Entry, SettingRole)] =
     &[(keys::API.entry(), SettingRole::Other), (keys::CACHE.entry(), SettingRole::Other)];
@@ -238,7 +237,12 @@ impl SettingsContext<'_> {
         all.extend(self.lesson_rows());
         all.extend(self.setting_rows(OF_THE_ENVIRONMENT, SettingKind::Environment));
         all.extend(self.environment_option_rows());
-        all.extend(entries(SettingGroup::Advanced("Prompts"), PROMPT_ENTRIES));
+        let prompts = SettingGroup::Advanced("Prompts");
+        all.extend(entries(prompts, PROMPT_ENTRIES));
+        all.extend(exemplar_entries().into_iter().map(|entry| {
+            let entry = Entry { expected: "the path of a pool file", none_label: "built in", ..*entry };
+            self.entry_row(&entry, SettingRole::Other, prompts)
+        }));
         all.extend(entries(SettingGroup::Advanced("Model server"), SERVER_ENTRIES));
         all.extend(entries(SettingGroup::Advanced(EVERY_RUN), &[(keys::SEED.entry(), SettingRole::Other)]));
         all.extend(self.setting_rows(EVERY_RUN, SettingKind::EveryRun));

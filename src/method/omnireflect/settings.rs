@@ -2,7 +2,7 @@
 
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 use crate::domain::common_settings::{EXPLORE, PER_TYPE, PROGRESS_LESSONS, SUMMARY_KEEPS, SUMMARY_TOKENS};
-use crate::domain::{MAX_NUMBER, SettingSpec, Settings, TypedSetting, setting_words};
+use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
 
 /// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] = &[
@@ -107,10 +107,3 @@ pub const KIND_ERROR: TypedSetting<bool> =
 
 pub const KIND_PROGRESS: TypedSetting<bool> =
     TypedSetting::switch("kind_progress", "Progress reflections are written", true, Paper);
-
-/// Returns why the mentor's questions show no exemplars (reflections that rules wrote), and what changes that. Returns `None` if
-/// they show some.
-pub fn unused_exemplars_reason(settings: &Settings) -> Option<&'static str> {
-    (settings.get(GENERATION) != Generation::NeuroSymbolic)
-        .then_some("only neuro-symbolic generation shows exemplars (--set generation=neuro-symbolic)")
-}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cli::args::EffectArgs;
+use crate::cli::config::method_entries;
 use crate::cli::effect::output::ResultPrinter;
 use crate::cli::effect::{design, run};
 use crate::cli::output::Output;
@@ -216,6 +217,27 @@ fn the_screen_and_the_command_line_give_the_same_numbers() {
         let plan = |plan: &EffectPlan| EffectPlan { asked: None, ..plan.clone() };
         assert_eq!(plan(shown.plan()), plan(&measured.plan));
         assert_eq!((measured.result.settled, &shown.result), (3, &measured.result));
+    }
+}
+
+/// Regression: `--session` ignored the options of methods other than `--exemplars`, such as `--prompter`, without a word.
+#[test]
+fn the_options_of_methods_are_refused_with_a_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::without_file(Some(&dir.path().join("config.toml")), |_| None);
+    let (_, lesson) = session();
+    let entries = method_entries();
+    assert!(["--exemplars", "--prompter"].iter().all(|flag| entries.iter().any(|entry| entry.flag == *flag)));
+    for entry in entries {
+        let flags = ["effect", "--session", "hot-mug-taught", "--lesson", &lesson.0, entry.flag, "x"];
+        let args = <Flags as clap::Parser>::try_parse_from(flags).unwrap().effect;
+        let refused =
+            design::prepare(&mut config, &dir.path().join("pool.jsonl"), &args, &mut Output::new()).err();
+        let message = refused.expect(entry.flag).message;
+        assert!(
+            message.starts_with(&format!("{}: with --session, the session's own", entry.flag)),
+            "{message}"
+        );
     }
 }
 
