@@ -22,6 +22,7 @@ mod effect;
 pub mod error;
 mod exemplars;
 mod export;
+mod exporters;
 mod headless;
 #[cfg(feature = "tui")]
 mod host_services;

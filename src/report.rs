@@ -37,6 +37,7 @@ pub use markdown::render_markdown;
 pub use measures::{MeasureValues, SessionMeasures, session_measures};
 pub use record::{
     EpisodeRecord, FailedCall, InvalidStepRef, SessionRecord, SessionRecorder, ShownBranch, StepRef,
+    recorded_private_texts,
 };
 pub use run_directory::run_directory_files;
 #[cfg(feature = "tui")]

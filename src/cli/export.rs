@@ -1,37 +1,29 @@
 //! `export`: writes a session in another format.
 
-use super::args::{self, ExportFormat};
+use super::args;
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
+use super::exporters::{Content, EXPORTERS, Exporter, ScreenShot};
+use super::locate;
 use super::output::Output;
-use super::{locate, screen};
 use crate::domain::pluralize;
 use crate::driver::measure::{measurements_folder, read_results};
-use crate::engine::Envelope;
 use crate::files;
 use crate::journal::embed_session;
-use crate::report::{
-    EmbedSession, InvalidStepRef, SessionRecord, SessionRecorder, StepRef, render_json, render_markdown,
-    render_transcript, run_directory_files, write_html,
-};
-use clap::ValueEnum as _;
+use crate::report::{EmbedSession, InvalidStepRef, SessionRecord, SessionRecorder, StepRef};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Runs `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
     let file = args.out.as_deref().filter(|path| *path != Path::new("-"));
-    let format = match args.format {
-        Some(format) => format,
+    let exporter = match args.format {
+        Some(exporter) => exporter,
         None => format_of_file(file)?,
     };
     let opened = locate::open_session(config, args.path.as_deref())?;
     if let Some(missing) = opened.missing_summary() {
         out.print_note(&format!("{}: {missing}", opened.meta.session));
-    }
-    if format == ExportFormat::RunDirectory {
-        return write_run_directory(&opened.events()?, file, out);
     }
     // Only the record is kept in memory, not the events: a long session has many times more of them.
     let mut recording = SessionRecorder::default();
@@ -50,38 +42,31 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     let chosen = parse_step("--at", args.at.as_deref())?;
     let at = chosen.or(opened.position).or(bookmark).unwrap_or_else(|| record.default_step());
     check_position(&record, at, args.at.is_some())?;
-    let text = match format {
-        ExportFormat::Html => {
+    let text = match exporter.content {
+        Content::Page(write_page) => {
             let (session_files, branch) = (opened.files()?, &opened.branch.id.0);
             let embed: &EmbedSession<'_, io::Error> =
                 &|write| embed_session(&session_files, Some(branch), write);
             let write = |page: &mut dyn Write| {
-                write_html(&record, at, Some(embed), &mut |part| page.write_all(part.as_bytes()))
+                write_page(&record, at, Some(embed), &mut |part| page.write_all(part.as_bytes()))
             };
             return match file {
                 Some(path) => write_file(path, write, out),
                 None => out.print_document_with(write),
             };
         }
-        ExportFormat::Markdown => render_markdown(&record),
-        ExportFormat::Json => render_json(&record),
-        // `RunDirectory` was handled above.
-        ExportFormat::Text | ExportFormat::RunDirectory => render_transcript(&opened.events()?),
-        ExportFormat::Svg => {
-            let size = parse_size(&args.size)?;
-            screen::screen_svg(config, opened, at, size, (args.theme.as_deref(), args.stage))?
-        }
-        ExportFormat::CastSvg => {
-            let size = parse_size(&args.size)?;
-            let range = (chosen.or(opened.position), parse_step("--to", args.to.as_deref())?);
-            screen::screen_cast(
-                config,
-                opened,
-                range,
-                &args.speed,
-                size,
-                (args.theme.as_deref(), args.stage),
-            )?
+        Content::Steps(render) => render(&record),
+        Content::Events(render) => render(&opened.events()?),
+        Content::Folder(render) => return write_folder(&render(&opened.events()?)?, file, out),
+        Content::Screen(draw) => {
+            let shot = ScreenShot {
+                at,
+                range: (chosen.or(opened.position), parse_step("--to", args.to.as_deref())?),
+                speed: &args.speed,
+                size: parse_size(&args.size)?,
+                look: (args.theme.as_deref(), args.stage),
+            };
+            draw(config, opened, &shot)?
         }
     };
     match file {
@@ -91,13 +76,15 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
 }
 
 /// Returns the format that a file's extension names; HTML for a file without extension and for standard output.
-fn format_of_file(path: Option<&Path>) -> Result<ExportFormat, CliError> {
-    let Some(extension) = path.and_then(Path::extension) else { return Ok(ExportFormat::Html) };
+fn format_of_file(path: Option<&Path>) -> Result<&'static Exporter, CliError> {
+    let Some(extension) = path.and_then(Path::extension) else { return Ok(&EXPORTERS[0]) };
     let extension = extension.to_string_lossy();
-    ExportFormat::from_str(&extension, true).map_err(|_error| {
+    Exporter::named(&extension.to_lowercase()).ok_or_else(|| {
+        let known = EXPORTERS.iter().filter_map(|exporter| exporter.extensions.first());
+        let known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
         CliError::usage(
             format!("--out: no format has the extension {extension:?}"),
-            "add --format, or end the name with .html, .md, .json, .svg or .txt",
+            format!("add --format, or end the name with one of {}", known.join(", ")),
         )
     })
 }
@@ -112,27 +99,16 @@ fn write_file(
     Ok(())
 }
 
-/// Writes a run directory.
-fn write_run_directory(
-    events: &[Arc<Envelope>],
-    folder: Option<&Path>,
-    out: &mut Output,
-) -> Result<(), CliError> {
+/// Writes files, given as names and texts, into a folder.
+fn write_folder(files: &[(String, String)], folder: Option<&Path>, out: &mut Output) -> Result<(), CliError> {
     let Some(folder) = folder else {
         return Err(CliError::usage(
-            "a run directory has several files and needs --out",
+            "this format has several files and needs --out",
             "name a folder with --out DIR",
         ));
     };
-    let files = run_directory_files(events);
-    if files.len() < 2 {
-        return Err(CliError::usage(
-            "a run directory has only finished trials, and this session has none",
-            "finish one first: `retrospect resume`",
-        ));
-    }
     std::fs::create_dir_all(folder).map_err(|e| CliError::file(folder, "could not be created", &e))?;
-    for (name, text) in &files {
+    for (name, text) in files {
         let path = folder.join(name);
         files::replace(&path, text.as_bytes())
             .map_err(|e| CliError::file(&path, "could not be written", &e))?;
@@ -188,4 +164,65 @@ fn parse_size(text: &str) -> Result<(u16, u16), CliError> {
         return Err(bad());
     }
     Ok((columns, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    #[derive(clap::Parser)]
+    struct Flags {
+        #[command(flatten)]
+        export: args::Export,
+    }
+
+    fn run(arguments: &[&str]) -> Result<(), CliError> {
+        let session = "hot-mug-taught";
+        let arguments = ["export", session].into_iter().chain(arguments.iter().copied());
+        let flags = <Flags as clap::Parser>::try_parse_from(arguments).unwrap();
+        export(&Config::without_file(None, |_| None), &flags.export, &mut Output::new())
+    }
+
+    #[test]
+    fn each_format_is_written_and_found_by_its_extensions() {
+        let temp = tempfile::tempdir().unwrap();
+        let place = |name: &str| temp.path().join(name).display().to_string();
+        let mut words = BTreeSet::new();
+        let mut written = BTreeSet::new();
+        for exporter in &EXPORTERS {
+            if cfg!(not(feature = "tui")) && matches!(exporter.content, Content::Screen(_)) {
+                continue;
+            }
+            let out = place(&format!("by-name-{}", exporter.name));
+            run(&["--format", exporter.name, "--size", "80x24", "--out", &out]).unwrap();
+            let names = BTreeSet::from([exporter.name]);
+            for word in names.iter().chain(exporter.extensions).collect::<BTreeSet<_>>() {
+                assert!(words.insert(*word), "two formats are called {word}");
+                let by_word = <Flags as clap::Parser>::try_parse_from(["export", "--last", "--format", word]);
+                assert_eq!(by_word.unwrap().export.format.unwrap().name, exporter.name);
+                let file = format!("by-extension.{}", word.to_uppercase());
+                assert_eq!(format_of_file(Some(Path::new(&file))).unwrap().name, exporter.name);
+            }
+            if let Content::Folder(_) = exporter.content {
+                assert!(fs::read_dir(&out).unwrap().count() > 1, "{}", exporter.name);
+                let error = run(&["--format", exporter.name]).unwrap_err();
+                assert!(error.message.contains("needs --out"), "{}", error.message);
+                continue;
+            }
+            let text = fs::read(&out).unwrap();
+            if let Some(extension) = exporter.extensions.first() {
+                let file = place(&format!("by-extension.{extension}"));
+                run(&["--size", "80x24", "--out", &file]).unwrap();
+                assert!(fs::read(&file).unwrap() == text, "{}", exporter.name);
+            }
+            assert!(text.len() > 1000 && written.insert(text), "{}: as another format", exporter.name);
+        }
+        for none in [None, Some("page")] {
+            assert_eq!(format_of_file(none.map(Path::new)).unwrap().name, "html");
+        }
+        let hint = format_of_file(Some(Path::new("x.pdf"))).unwrap_err().hint;
+        assert_eq!(hint, "add --format, or end the name with one of .html, .md, .json, .svg, .txt");
+    }
 }

@@ -4,6 +4,7 @@ mod demos;
 
 use super::config::Config;
 use super::effect::ScreenMeasurement;
+use super::exporters::{Content, Exporter};
 use super::shipped_demos::ShippedDemo;
 use super::{opener, saved_pools, seen_hints};
 use crate::catalog::short_goal;
@@ -18,11 +19,11 @@ use crate::journal::{Branch, LabelChange, Session, SessionFiles};
 use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
-use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, render_markdown, write_html};
-use crate::text::{hide_private, hide_private_in_page, hosts_of};
+use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, recorded_private_texts};
+use crate::text::{hide_private, hide_private_in_page};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::glyphs;
-use crate::ui::types::{EpisodeRef, ReportForm, ReportQuery, RequestForm, RequestQuery, WorkProgress};
+use crate::ui::types::{EpisodeRef, ReportQuery, RequestForm, RequestQuery, WorkProgress};
 use crate::ui::{FirstRunHint, HostFn, HostServices, ModelList, PromotedLesson};
 use std::path::Path;
 use std::process::Command;
@@ -406,19 +407,26 @@ pub(super) fn write_report<'f>(
     let mut record = recorder.finish();
     record.branch = Some(ShownBranch { name: branch_name, id: id.clone() });
     record.logged_measurements = measured;
-    if query.form == ReportForm::Markdown {
-        let path = dir.join(report_name(dir, &record.session, "md"));
-        let mut text = render_markdown(&record);
-        if query.for_audience {
-            text = hide_private(&text, &recorded_private_texts(dir, &store.head()), glyphs::UNICODE.cover);
-        }
+    let exporter = Exporter::named(query.format).ok_or_else(|| format!("no format {}", query.format))?;
+    let extension = exporter.extensions.first().unwrap_or(&exporter.name);
+    let path = dir.join(report_name(dir, &record.session, extension));
+    let private = || recorded_private_texts(&dir.display().to_string(), &store.head());
+    let replace = |text: &str| {
         let written = files::replace_with(&path, |file| file.write_all(text.as_bytes()));
-        return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
-    }
+        written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e))
+    };
+    let write_page = match exporter.content {
+        Content::Page(write_page) => write_page,
+        Content::Steps(render) => {
+            let text = render(&record);
+            let hidden = query.for_audience.then(|| hide_private(&text, &private(), glyphs::UNICODE.cover));
+            return replace(hidden.as_ref().unwrap_or(&text));
+        }
+        _ => return Err(format!("only `retrospect export` writes {}", exporter.name)),
+    };
     let session_files = if query.for_audience { SessionFiles::new() } else { find_files()? };
     let embed: &EmbedSession<'_, std::io::Error> =
         &|write| crate::journal::embed_session(&session_files, Some(&id.0), write);
-    let path = dir.join(report_name(dir, &record.session, "html"));
     let has_step = |at: &StepRef| {
         let steps = record.episode(at.episode).map_or(0, |entry| entry.episode.steps.len());
         at.step > 0 && at.step as usize <= steps
@@ -426,23 +434,16 @@ pub(super) fn write_report<'f>(
     let marked = Some(query.at).filter(has_step).unwrap_or_else(|| record.default_step());
     if query.for_audience {
         let mut page = String::new();
-        let add = &mut |part: &str| -> Result<(), std::io::Error> {
+        let add = &mut |part: &str| {
             page.push_str(part);
             Ok(())
         };
-        let written = write_html(&record, marked, None, add).and_then(|()| {
-            let hidden = hide_private_in_page(
-                &page,
-                &recorded_private_texts(dir, &store.head()),
-                glyphs::UNICODE.cover,
-            );
-            files::replace_with(&path, |file| file.write_all(hidden.as_bytes()))
-        });
-        return written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e));
+        write_page(&record, marked, None, add).map_err(|e| write_error(&path, &e))?;
+        return replace(&hide_private_in_page(&page, &private(), glyphs::UNICODE.cover));
     }
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
     let written = files::replace_with(&path, |file| {
-        write_html(&record, marked, (!session_files.is_empty()).then_some(embed), &mut |part| {
+        write_page(&record, marked, (!session_files.is_empty()).then_some(embed), &mut |part| {
             bytes_written += part.len() as u64;
             let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
             cancelled = progress.report(timeline.len() + events, all);
@@ -453,14 +454,6 @@ pub(super) fn write_report<'f>(
     cancelled?;
     written.map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
-}
-
-/// Returns what a report for an audience hides for sure: the session's folder, and the hosts of its settings.
-pub(super) fn recorded_private_texts(dir: &Path, state: &State) -> Vec<String> {
-    let folder = Some(dir.display().to_string()).filter(|folder| folder.len() > 1);
-    let settings = state.run.iter().flat_map(|run| run.settings.iter());
-    let addresses = settings.filter_map(|(_, setting)| setting.value.as_str()).flat_map(hosts_of);
-    folder.into_iter().chain(addresses).collect()
 }
 
 /// Returns the file name of a session's report in a folder; short in the session's own folder, which has its name already.
@@ -483,6 +476,7 @@ pub(super) fn write_error(path: &Path, error: &std::io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::exporters::EXPORTERS;
     use crate::journal::{OpenMode, open_branch};
     use crate::timeline::no_progress;
     use std::fs;
@@ -625,13 +619,14 @@ mod tests {
         fs::write(&trunk, named).unwrap();
         let store = Store::default();
         store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());
-        for form in [ReportForm::Html, ReportForm::Markdown] {
+        let of_steps = |it: &&Exporter| matches!(it.content, Content::Steps(_) | Content::Page(_));
+        for format in EXPORTERS.iter().filter(of_steps).map(|it| it.name) {
             for for_audience in [false, true] {
-                let query = ReportQuery { form, for_audience, ..ReportQuery::default() };
+                let query = ReportQuery { format, for_audience, ..ReportQuery::default() };
                 let path = export_session(dir, &store, query, &WorkProgress::default()).unwrap();
                 let page = fs::read_to_string(path).unwrap();
-                assert_eq!(page.contains("gpu7-secret"), !for_audience, "{form:?}");
-                assert!(page.contains("You ask"), "{form:?}");
+                assert_eq!(page.contains("gpu7-secret"), !for_audience, "{format}");
+                assert!(page.contains("You ask"), "{format}");
             }
         }
     }

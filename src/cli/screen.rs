@@ -9,7 +9,7 @@ use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
-use super::host_services::{host_services, recorded_private_texts};
+use super::host_services::host_services;
 use super::locate;
 use super::output::Output;
 use super::setup::{
@@ -22,7 +22,7 @@ use crate::domain::{RoleSource, Seq};
 use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
-use crate::report::StepRef;
+use crate::report::{StepRef, recorded_private_texts};
 use crate::text::hosts_of;
 use crate::timeline::Timeline;
 use crate::timeline::effect::EffectLog;
@@ -91,7 +91,7 @@ pub(super) fn show_session(
     let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
     let (mut options, problems) = screen_options(config, screen_args, (dir, demo), start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
-    let recorded = recorded_private_texts(dir, &handle.store.head());
+    let recorded = recorded_private_texts(&dir.display().to_string(), &handle.store.head());
     options.private_texts = options.private_texts.iter().cloned().chain(recorded).collect();
     let mut chapters = options.chapters.to_vec();
     place_chapters(&mut chapters, &handle.store.timeline());

@@ -4,6 +4,7 @@ use super::Tally;
 use super::measures::{SessionMeasures, episode_measures};
 use crate::domain::{BranchId, CallId, Lesson, LessonId, MeasuredEffect, Question, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
+use crate::text::hosts_of;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt;
@@ -268,4 +269,12 @@ pub(super) fn format_parents(parents: &[u32]) -> String {
     let numbers: Vec<String> = parents.iter().map(u32::to_string).collect();
     let noun = if parents.len() == 1 { "lesson" } else { "lessons" };
     format!(", made from {noun} {}", numbers.join(", "))
+}
+
+/// Returns what a report for an audience hides for sure: the session's folder, and the hosts of its settings.
+pub fn recorded_private_texts(folder: &str, state: &State) -> Vec<String> {
+    let folder = Some(folder.to_owned()).filter(|folder| folder.len() > 1);
+    let settings = state.run.iter().flat_map(|run| run.settings.iter());
+    let addresses = settings.filter_map(|(_, setting)| setting.value.as_str()).flat_map(hosts_of);
+    folder.into_iter().chain(addresses).collect()
 }

@@ -350,21 +350,19 @@ impl<T> fmt::Debug for PtrEqArc<T> {
     }
 }
 
-/// The form of a report that the screen writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReportForm {
-    /// One page with the session in it.
-    #[default]
-    Html,
-    Markdown,
-}
-
 /// A report that the screen writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportQuery {
-    pub form: ReportForm,
+    /// The name of its format, as `export --format` takes it.
+    pub format: &'static str,
     /// The step that a page marks.
     pub at: StepRef,
     /// Whether hosts and folders are hidden. The session's files, which name them, are left out then.
     pub for_audience: bool,
+}
+
+impl Default for ReportQuery {
+    fn default() -> Self {
+        Self { format: "html", at: StepRef::default(), for_audience: false }
+    }
 }

@@ -5,6 +5,7 @@ use super::{
     ActorKeys, EffectArgs, KeyFlags, ModelKeys, PlayKeys, PoolKeys, ProblemFiles, ProgramArgs, RerunKeys,
     RoleKeys, ScreenArgs, TaskArgs, sampling_parser,
 };
+use crate::cli::exporters::{Exporter, exporter_parser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -281,11 +282,9 @@ pub struct Export {
     /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Format: html (one page that contains the session), markdown, json, svg (the screen), cast-svg (the screen while
-    /// the session plays, animated, with the captions of a demo), text (the transcript), reflexion (a run directory like the public code's; --out names it). Without it, the extension of --out
-    /// decides; otherwise html.
-    #[arg(long, short)]
-    pub format: Option<ExportFormat>,
+    /// Format. Without it, the extension of --out decides; otherwise html.
+    #[arg(long, short, value_name = "FORMAT", value_parser = exporter_parser())]
+    pub format: Option<&'static Exporter>,
     /// Step to highlight (html), to show (svg) or to begin at (cast-svg): EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
@@ -304,7 +303,7 @@ pub struct Export {
     /// Stage mode for svg and cast-svg: large, without details, hosts and paths.
     #[arg(long)]
     pub stage: bool,
-    /// File to write instead of standard output (`-`); for reflexion a folder.
+    /// File to write instead of standard output (`-`); for a run directory a folder.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -440,29 +439,6 @@ pub enum ConfigVerb {
         #[arg(long)]
         json: bool,
     },
-}
-
-/// Format of an exported session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// One HTML page that contains the session.
-    #[value(alias = "htm")]
-    Html,
-    /// Markdown.
-    #[value(alias = "md")]
-    Markdown,
-    /// One JSON document.
-    Json,
-    /// The screen at one step, as a picture.
-    Svg,
-    /// The screen while the session plays, as an animated picture.
-    CastSvg,
-    /// The plain transcript.
-    #[value(alias = "txt")]
-    Text,
-    /// A run directory in the format of Reflexion's public code.
-    #[value(name = "reflexion")]
-    RunDirectory,
 }
 
 /// Format of exported lessons.

@@ -5,13 +5,12 @@ use super::{chapters_of, guide_chapters, last_event_of_step, load_theme, place_c
 use crate::cli::bounded;
 use crate::cli::config::Config;
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::cli::host_services::recorded_private_texts;
 use crate::cli::locate::OpenedSession;
 use crate::cli::shipped_demos::Guide;
 use crate::domain::{BranchId, Seq};
 use crate::driver::{Health, Store};
 use crate::engine::State;
-use crate::report::{CastFrame, StepRef, render_svg, render_svg_cast};
+use crate::report::{CastFrame, StepRef, recorded_private_texts, render_svg, render_svg_cast};
 use crate::timeline::Timeline;
 use crate::ui::chapters::{Chapter, display_time, shown_position};
 use crate::ui::keymap::Keymap;
@@ -102,7 +101,7 @@ impl RecordedScreen {
 /// Returns what the stage mode hides of a session.
 fn hidden_on_stage(config: &Config, opened: &OpenedSession) -> Arc<[String]> {
     let dir = opened.dir.as_deref().unwrap_or(Path::new(""));
-    let recorded = recorded_private_texts(dir, opened.timeline.head());
+    let recorded = recorded_private_texts(&dir.display().to_string(), opened.timeline.head());
     private_texts(config, dir).iter().cloned().chain(recorded).collect()
 }
 

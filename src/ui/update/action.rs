@@ -14,7 +14,7 @@ use crate::ui::layout::{MIN_COLUMNS_BESIDE, Pane};
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::selected_kind;
-use crate::ui::types::{Cursor, Focus, ReportForm, ReportQuery, RequestForm, WorkKind};
+use crate::ui::types::{Cursor, Focus, ReportQuery, RequestForm, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use std::time::Duration;
 
@@ -130,13 +130,9 @@ fn run_present_action(
         Action::LastProgress => cursor::go_to_last_progress(model, context),
         Action::Export => match model.offered_report.take() {
             Some(path) => vec![Request::OpenFile(path)],
-            None => {
-                vec![export_request(model, context, ReportForm::Html)]
-            }
+            None => vec![export_request(model, context, "html")],
         },
-        Action::ExportMarkdown => {
-            vec![export_request(model, context, ReportForm::Markdown)]
-        }
+        Action::ExportMarkdown => vec![export_request(model, context, "markdown")],
         Action::ExportPicture => vec![Request::DrawPicture],
         Action::NextTheme => vec![Request::NextTheme],
         Action::EndEpisode if state.open_episode().is_some() => {
@@ -272,8 +268,8 @@ fn run_present_action(
     }
 }
 
-fn export_request(model: &Model, context: &Context<'_>, form: ReportForm) -> Request {
-    Request::Export(ReportQuery { form, at: shown_step(context), for_audience: model.stage_mode })
+fn export_request(model: &Model, context: &Context<'_>, format: &'static str) -> Request {
+    Request::Export(ReportQuery { format, at: shown_step(context), for_audience: model.stage_mode })
 }
 
 /// Returns whether no model plays or reflects, so that there is no reasoning to unfold, unless a model has given some before.
