@@ -333,8 +333,8 @@ pub const CALIBRATE_MEANING: &str =
 pub struct MethodArgs {
     #[command(flatten)]
     pub keys: KeyFlags<MethodKeys>,
-    #[arg(long, value_name = "N", help_heading = "Method", help = sentence(MAX_STEPS.spec.meaning), value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_steps: Option<u32>,
+    #[arg(long, value_name = "N", help_heading = "Method", help = sentence(MAX_STEPS.spec.meaning), value_parser = number_of(&MAX_STEPS))]
+    pub max_steps: Option<u64>,
     #[arg(long, value_name = "F", help_heading = "Method", help = sentence(POOL_MEANING))]
     pub pool: Option<PathBuf>,
     #[arg(long, value_name = "F", help_heading = "Method", help = sentence(CONSTITUTION_MEANING), hide_short_help = true)]

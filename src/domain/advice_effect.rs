@@ -90,9 +90,9 @@ impl AdviceCounts {
     }
 
     /// Describes the numbers with what was compared:
-    /// `effective 12, ineffective 5, toxic 3 pairs (steps with : without, DORA's definition)`.
+    /// `effective 12, ineffective 5, toxic 3 pairs (fewer, as many, more steps; with : without)`.
     pub fn describe_arms(self, first: &str, second: &str) -> String {
-        format!("{} (steps {first} : {second}, DORA's definition)", self.describe())
+        format!("{} (fewer, as many, more steps; {first} : {second})", self.describe())
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(counts.total(), 7);
         assert_eq!(
             counts.describe_arms("with", "without"),
-            "effective 2, ineffective 3, toxic 2 pairs (steps with : without, DORA's definition)"
+            "effective 2, ineffective 3, toxic 2 pairs (fewer, as many, more steps; with : without)"
         );
     }
 

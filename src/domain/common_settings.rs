@@ -105,9 +105,10 @@ pub const WALL_SECONDS: TypedSetting<u64> = TypedSetting::number(
 )
 .unlimited_at_zero();
 
+/// As in Reflexion's public code.
 pub const LOOP_DETECTOR: TypedSetting<bool> = TypedSetting::switch(
     "loop_detector",
-    "an episode ends when two consecutive actions are identical (Reflexion's public code)",
+    "an episode ends when two consecutive actions are identical",
     false,
     BuiltIn,
 );
@@ -183,7 +184,7 @@ setting_words! {
 
 pub const ACTION_RULE: TypedSetting<ActionRule> = ActionRule::setting(
     "action_rule",
-    "how actions are rewritten before they are sent: not at all, or as in FCRF's public code (`>` is deleted, a word `in` or `on` becomes `in/on`)",
+    "how actions are rewritten before they are sent: not at all, or `>` is deleted and a word `in` or `on` becomes `in/on`",
     ActionRule::None,
     BuiltIn,
 );
@@ -270,7 +271,7 @@ pub const GROUNDING: TypedSetting<bool> = TypedSetting::switch(
 /// Whether the last failed attempt is kept. A setting of the methods that can show it.
 pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
     "keep_attempts",
-    "the last failed attempt at each task is kept (needed to show it: `strategy`, `replan`, FCRF's pool, ExpeL's comparisons)",
+    "the last failed attempt at each task is kept (needed to show it: `strategy`, `replan`, pools of attempts, comparisons with won ones)",
     true,
     BuiltIn,
 )

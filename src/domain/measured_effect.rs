@@ -309,7 +309,7 @@ impl MeasuredEffect {
     }
 
     /// Describes the pairs by their steps, if they were counted:
-    /// `effective 12, ineffective 5, toxic 3 pairs (steps with : without, ...)`.
+    /// `effective 12, ineffective 5, toxic 3 pairs (fewer, as many, more steps; with : without)`.
     pub fn describe_advice(&self) -> Option<String> {
         let counts = self.advice.filter(|counts| counts.total() > 0)?;
         Some(counts.describe_arms(&self.arms.0, &self.arms.1))
@@ -597,7 +597,7 @@ mod tests {
         assert_eq!(all[0].describe_advice(), None);
         assert_eq!(
             counted(1).describe_advice().as_deref(),
-            Some("effective 17, ineffective 2, toxic 1 pairs (steps with : without, DORA's definition)")
+            Some("effective 17, ineffective 2, toxic 1 pairs (fewer, as many, more steps; with : without)")
         );
     }
 

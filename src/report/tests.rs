@@ -621,7 +621,9 @@ fn exports_say_what_the_logs_of_measurements_say() {
         assert_eq!(page.matches("measured +20 %").count(), 1, "{page}");
         assert!(page.contains("120 pairs: helped"), "{page}");
         assert!(
-            page.contains("; effective 30, ineffective 88, toxic 2 pairs (steps with : without"),
+            page.contains(
+                "; effective 30, ineffective 88, toxic 2 pairs (fewer, as many, more steps; with : without"
+            ),
             "{page}"
         );
     }

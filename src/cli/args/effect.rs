@@ -2,7 +2,8 @@
 
 use super::key_flags::{KeyFlags, MethodKeys, ModelKeys, TaskKeys, setting_parser};
 use super::task_help::{split_help, task_help};
-use super::{MethodArgs, ProblemFiles, ProgramArgs, TaskArgs};
+use super::{MethodArgs, ProblemFiles, ProgramArgs, TaskArgs, number_of};
+use crate::domain::common_settings::MAX_STEPS;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -131,8 +132,8 @@ pub struct EffectArgs {
     #[command(flatten)]
     pub method_keys: KeyFlags<MethodKeys>,
     /// Step limit of an episode; with --session, the session's own applies.
-    #[arg(long, value_name = "N", help_heading = "Method", conflicts_with = "session", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_steps: Option<u32>,
+    #[arg(long, value_name = "N", help_heading = "Method", conflicts_with = "session", value_parser = number_of(&MAX_STEPS))]
+    pub max_steps: Option<u64>,
     /// Set a setting by name; `retrospect config show` lists them. May be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method", value_parser = setting_parser(), hide_possible_values = true)]
     pub set: Vec<String>,

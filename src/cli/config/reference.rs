@@ -2,6 +2,7 @@
 
 use super::programs::PROGRAM_KEYS;
 use super::{ENTRIES, Entry, ValueType, keys};
+use crate::catalog::PROGRAM_ENVIRONMENT;
 #[cfg(test)]
 use crate::catalog::{
     METHOD_NAMES, SETTINGS, default_settings, defaults, environments_with_setting, methods_with_setting,
@@ -94,8 +95,9 @@ fn write_profile_reference(out: &mut String) {
 }
 
 fn write_program_reference(out: &mut String) {
-    out.push_str(
-        "\n## `[environments.NAME]`\n\n```toml\n[environments.mine]\nkind = \"stdio\"\n\
+    let _ = write!(
+        out,
+        "\n## `[environments.NAME]`\n\n```toml\n[environments.mine]\nkind = \"{PROGRAM_ENVIRONMENT}\"\n\
          command = [\"python3\", \"/home/me/bridge.py\", \"my_module:make\"]\n```\n\n\
          An environment that is another program, for `--env NAME` (`ENVIRONMENTS.md`). The name has lower-case letters, digits, `-` and \
          `_`. Sessions record it, but never the command.\n\n| key | what it is |\n|---|---|\n",
@@ -217,9 +219,10 @@ pub fn sample_file() -> String {
         "\n# A server profile of your own, for `run --actor openai:MODEL --profile mine`:\n#[models.mine]\n\
          #base_url = \"http://127.0.0.1:8080/v1\"\n#key_env = \"MY_KEY\"\n",
     );
-    out.push_str(
+    let _ = write!(
+        out,
         "\n# An environment of your own that is another program, for `run --env mine`:\n#[environments.mine]\n\
-         #kind = \"stdio\"\n#command = [\"python3\", \"/home/me/bridge.py\", \"my_module:make\"]\n",
+         #kind = \"{PROGRAM_ENVIRONMENT}\"\n#command = [\"python3\", \"/home/me/bridge.py\", \"my_module:make\"]\n",
     );
     out.push_str("\n# A preset of your own, for `run --preset every-five`:\n#[preset.every-five]\n#reflect = \"periodic\"\n#r_freq = 5\n");
     out

@@ -28,7 +28,7 @@ setting_words! {
 
 pub const REPEAT_OPENING: TypedSetting<bool> = TypedSetting::switch(
     "repeat_opening",
-    "a new trial begins with the first action of the trial before, without asking the actor: in programming, with the same tests",
+    "a new trial begins with the first action of the trial before, without asking the actor: with the same tests, where the actor writes tests first",
     false,
     Code,
 )
