@@ -390,7 +390,9 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
     Ok(Policy {
         method,
         draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),
-        parse_reply: prompt::read_actor_reply,
+        parse_reply: |state, record, reply| {
+            prompt::read_actor_reply(state.settings(), &prompt::action_verbs(state, record), reply)
+        },
         parse_mentor_reply: Arc::new(move |question, text, truncated| {
             prompt::read_mentor(form(question), text, truncated, &episode_openings)
         }),

@@ -1,6 +1,7 @@
 //! The data types shared by all modules: tasks, steps, prompts, lessons and so on. Nothing here reads a file, a clock
 //! or a socket.
 
+mod action_verbs;
 mod advice_effect;
 mod breakpoint;
 pub mod common_settings;
@@ -41,6 +42,7 @@ mod trial_info;
 mod truncation;
 mod usage;
 
+pub use action_verbs::ActionVerbs;
 pub use advice_effect::{AdviceCounts, AdviceEffect, Attempts};
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
@@ -99,7 +101,9 @@ pub use step::{
     ActionDraft, DecidedBy, ExecutedAction, Observation, PlannedAction, ShownAs, Stage, Step,
     ThoughtDisposition,
 };
-pub use step_result::{ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, merge_patch};
+pub use step_result::{
+    ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, VERBS, merge_patch,
+};
 pub use task::{EpisodeRole, Task};
 pub use tool_call::ToolCall;
 pub use trial_info::TrialInfo;

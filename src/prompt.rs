@@ -20,10 +20,11 @@ pub mod read;
 mod render;
 mod templates;
 
+pub use action_forms::{action_verbs, verbs_of_prompt};
 pub use builder::PromptBuilder;
 pub use edit::edit_segment;
 pub use mentor::{ReplyForm, read_mentor};
-pub use read::{can_be_reasoning, is_cut_short, read_actor_reply, read_reply};
+pub use read::{can_be_reasoning, is_cut_short, read_actor_reply, read_reply, read_reply_with};
 pub use render::{body_hash, render, text_hash};
 pub use templates::{GENERAL_TEXTS, PublicFiles, TemplateError, TemplateFiles, Templates};
 

@@ -15,7 +15,7 @@ pub use request_preview::RequestPreview;
 pub use rule_based::RuleBasedActor;
 pub use scripted::{Script, ScriptedProvider};
 
-use crate::domain::{CallId, ModelRole, Prompt, Question, ToolCall, Truncation, Usage};
+use crate::domain::{ActionVerbs, CallId, ModelRole, Prompt, Question, ToolCall, Truncation, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub struct Request {
     /// Detects replies that a newline stop cut off before they named an action; such a reply is requested again without
     /// that stop. None: newline stops never cut an action off.
     pub newline_stop_check: Option<NewlineStopCheck>,
+    /// The words with which the actions begin that the reply may name. They never affect the reply itself.
+    pub action_verbs: Arc<ActionVerbs>,
     /// The last reply to this request was unusable: a cached reply is ignored and then replaced by the new one.
     pub refresh_cache: bool,
     /// Sampling parameters of this request that differ from the endpoint's.
@@ -53,9 +55,9 @@ pub struct Request {
 #[derive(Clone, Copy, Debug)]
 pub struct NewlineStopCheck {
     /// Whether the reply seems to end before it names an action.
-    pub is_cut_short: fn(&str) -> bool,
+    pub is_cut_short: fn(&str, &ActionVerbs) -> bool,
     /// The action that the reply names.
-    pub action: fn(&str) -> Option<String>,
+    pub action: fn(&str, &ActionVerbs) -> Option<String>,
     /// Whether a reply that reached its token limit may be reasoning without tags.
     pub may_be_reasoning: fn(&str) -> bool,
 }

@@ -213,8 +213,15 @@ impl TestRun {
 
     /// Creates a run that starts with lessons.
     pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> Self {
-        let policy =
-            build_policy(&spec, Arc::new(crate::catalog::builtin_templates())).expect("the method exists");
+        Self::with_templates(spec, pool, Arc::new(crate::catalog::builtin_templates()))
+    }
+
+    pub(crate) fn with_templates(
+        spec: RunSpec,
+        pool: Vec<(String, LessonCommand)>,
+        templates: Arc<crate::prompt::Templates>,
+    ) -> Self {
+        let policy = build_policy(&spec, templates).expect("the method exists");
         let mut run = Self {
             engine: Engine::new(policy),
             journal: Vec::new(),

@@ -1,5 +1,6 @@
 //! The table of methods, and the methods' intents in whole runs.
 
+mod action_verbs;
 mod benefit;
 mod calibrated;
 mod dora;

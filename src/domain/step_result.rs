@@ -10,6 +10,10 @@ pub const ENDS_TASK: &str = "ends_task";
 /// The field of [`StepResult::shown`] in which an environment says, in a few words, why the episode that it ends is lost.
 pub const LOST_BECAUSE: &str = "lost_because";
 
+/// The field of [`StepResult::shown`] in which an environment lists, as texts, the words with which its actions begin; a reset says
+/// it, so that a reply's action is known after prose without a label. Not needed where the instruction lists the forms of the actions.
+pub const VERBS: &str = "verbs";
+
 /// The field of [`StepResult::truth`] with a picture of the end of the episode, for a person. Two results that differ only in it are
 /// equal to whoever compares an environment with its past: each version of a browser draws in another way.
 pub const SCREENSHOT: &str = "screenshot";

@@ -1,7 +1,7 @@
 //! Prepares model calls (chooses the provider, rejects calls that cannot be made) and cancels calls in progress.
 
 use super::reply_override::OverrideProvider;
-use super::request::build_request;
+use super::request::build_request_in;
 use super::{Driver, LiveCall, Message};
 use crate::domain::{CallId, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
 use crate::engine::{Cause, Effect, Engine, Event, Failure, PromptRequest, Reply};
@@ -36,8 +36,7 @@ impl Driver {
                 let Some(failure) = self.missing_template(prompt).or_else(|| self.check_prompt_size(prompt))
                 else {
                     let rendered = (self.run_config.render_prompt)(&self.engine.state, prompt);
-                    let accepted = self.engine.state.settings().accept_truncated;
-                    let mut request = build_request(prompt, rendered, accepted);
+                    let mut request = build_request_in(&self.engine.state, prompt, rendered);
                     request.refresh_cache = self.calls_to_refresh.remove(&call) && reply_source.is_none();
                     if reply_source.is_none() {
                         provider.restore_quirks(&self.engine.state.setting_deviations(prompt.role));

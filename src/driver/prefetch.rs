@@ -16,7 +16,7 @@ pub(super) use prefetcher::Prefetcher;
 
 use super::env_messages::EnvRequest;
 use super::pending_requests::PendingRequest;
-use super::request::build_request;
+use super::request::build_request_in;
 use super::{Driver, Message, Signal, wall_clock_now};
 use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Seq, StepResult, Usage};
 use crate::engine::{Command, Effect, Engine, Envelope, Event, Input, Prefetch, PrefetchStatus, Reply};
@@ -136,8 +136,7 @@ impl Driver {
             };
             let Some(provider) = provider.filter(|p| p.has_write_cache()) else { continue };
             let rendered = (self.run_config.render_prompt)(&next.state, &record);
-            let accepted = next.state.settings().accept_truncated;
-            wanted.push((provider, build_request(&record, rendered, accepted)));
+            wanted.push((provider, build_request_in(&next.state, &record, rendered)));
         }
         self.drop_prefetches(|prefetch| !wanted.iter().any(|(_, request)| prefetch.is_same_request(request)));
         for (provider, request) in wanted {

@@ -1,6 +1,7 @@
 //! Builds a provider's request from a prompt record.
 
 use crate::domain::{ModelRole, Prompt, PromptRecord};
+use crate::engine::State;
 use crate::prompt;
 use crate::provider::{NewlineStopCheck, Request, SamplingOverrides};
 use std::sync::Arc;
@@ -8,16 +9,23 @@ use std::sync::Arc;
 /// Recognizes a step cut off at a line break: one line is a step, but some models write two.
 const NEWLINE_STOP_CHECK: NewlineStopCheck = NewlineStopCheck {
     is_cut_short: prompt::is_cut_short,
-    action: |reply| prompt::read_reply(reply).action,
+    action: |reply, verbs| prompt::read_reply_with(verbs, reply).action,
     may_be_reasoning: prompt::can_be_reasoning,
 };
 
-/// Builds the request of a record.
+/// Builds the request of a record in a state.
+pub(super) fn build_request_in(state: &State, record: &PromptRecord, rendered: Prompt) -> Request {
+    let request = build_request(record, rendered, state.settings().accept_truncated);
+    Request { action_verbs: Arc::new(prompt::action_verbs(state, record)), ..request }
+}
+
+/// Builds the request of a record without its state: what the environment itself lists of its actions isn't known.
 pub fn build_request(record: &PromptRecord, rendered: Prompt, accept_truncated: bool) -> Request {
     Request {
         call: record.call,
         role: record.role,
         question: record.question,
+        action_verbs: Arc::new(prompt::verbs_of_prompt(&rendered)),
         prompt: Arc::new(rendered),
         seed: record.seed,
         stop: record.own_stops(),

@@ -6,7 +6,7 @@ mod sample_call;
 
 pub(super) use sample_call::SampleCalls;
 
-use super::request::build_request;
+use super::request::build_request_in;
 use super::{Driver, Message, SampleOrder};
 use crate::domain::{
     LessonId, MAX_SAMPLES, PromptRecord, Sample, SampleRequest, SampleStatus, SampledLesson, SegmentOrigin,
@@ -163,7 +163,7 @@ impl Driver {
         let rendered = (self.run_config.render_prompt)(&self.engine.state, &record);
         let provider = self.run_config.actor.clone();
         provider.restore_quirks(&self.engine.state.setting_deviations(record.role));
-        let template = build_request(&record, rendered, self.engine.state.settings().accept_truncated);
+        let template = build_request_in(&self.engine.state, &record, rendered);
         for number in 1..=request.count {
             let retry = request.first_retry.saturating_add(number - 1);
             let seed = self.engine.state.seed_for(&PromptRecord { retry, ..PromptRecord::clone(&record) });

@@ -106,7 +106,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
         policy: Policy {
             method: Arc::new(EachTaskOnce),
             draft_prompt: Arc::new(|_, _| PromptDraft::default()),
-            parse_reply: |_, text| ParsedActorReply {
+            parse_reply: |_, _, text| ParsedActorReply {
                 action: Some(text.to_owned()),
                 ..ParsedActorReply::default()
             },

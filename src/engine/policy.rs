@@ -3,7 +3,7 @@
 use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
     Author, BreakpointConfig, EndReason, EpisodeRole, Job, LessonId, LessonText, ModelRole, Note,
-    PlannedAction, PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, RunSettings, RunSpec,
+    PlannedAction, PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, RunSpec,
     SegmentOrigin, StepResult, Task, Truncation,
 };
 use serde_json::Value;
@@ -294,8 +294,8 @@ pub struct Policy {
     pub method: Arc<dyn Method>,
     /// Drafts a prompt.
     pub draft_prompt: DraftPromptFn,
-    /// Parses an actor's reply, of which a line is the action, or the whole text, or each line.
-    pub parse_reply: fn(&RunSettings, &str) -> ParsedActorReply,
+    /// Parses an actor's reply to a prompt, of which a line is the action, or the whole text, or each line.
+    pub parse_reply: fn(&State, &PromptRecord, &str) -> ParsedActorReply,
     /// Parses a mentor's reply. If the reply was cut off, keeps only its complete parts.
     pub parse_mentor_reply: ParseMentorReplyFn,
     /// Replaces the text of one rendered segment of a prompt: (state, prompt, index of the segment from 0, new text).

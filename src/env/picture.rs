@@ -1,7 +1,7 @@
 //! What the pictures of the environments share, and the picture of an environment that has none of its own: a list of
 //! what is known.
 
-use crate::domain::{Picture, PictureRequest, PictureRole, PictureRow};
+use crate::domain::{Picture, PictureRequest, PictureRole, PictureRow, VERBS};
 use crate::text::{prefix, truncate, width, wrap_at_most};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -45,6 +45,8 @@ pub fn list_values(request: &PictureRequest<'_>) -> Picture {
         known @ Value::Object(_) => add_children(known, 0, glyphs.ellipsis, &mut values),
         other => add_value("value".into(), other, 0, glyphs.ellipsis, &mut values),
     }
+    // The words with which actions begin are for the reading of replies.
+    values.retain(|value| value.depth > 0 || value.name != VERBS);
     // An environment that tells the goal with each answer doesn't need it twice.
     values.retain(|value| value.depth > 0 || value.name != "goal" || value.text != request.goal);
     join_scores(&mut values);

@@ -25,7 +25,7 @@ mod truncated;
 mod value;
 mod whole;
 
-pub use actor::{can_be_reasoning, is_cut_short, read_reply};
+pub use actor::{can_be_reasoning, is_cut_short, read_reply, read_reply_with};
 pub use list::read_items;
 pub use plan::{read_free_text, read_program};
 pub use truncated::{read_truncated_items, split_truncated_text};

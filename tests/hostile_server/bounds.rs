@@ -359,7 +359,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
 /// Regression: with reasoning opened by the template, its first line was treated as a reply with a valid stop.
 #[test]
 fn a_stop_that_cuts_reasoning_without_an_opening_tag_is_not_sent_again() {
-    let prose = NewlineStopCheck { is_cut_short: |text| !text.starts_with("look"), ..NEWLINE_STOP_CHECK };
+    let prose = NewlineStopCheck { is_cut_short: |text, _| !text.starts_with("look"), ..NEWLINE_STOP_CHECK };
     block_on(async {
         let scripts = vec![
             text_script("Okay, let me see.", "stop"),

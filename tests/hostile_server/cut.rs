@@ -6,7 +6,7 @@ use crate::server::{
     ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
 use retrospect::domain::EarlierUsage;
-use retrospect::prompt::{can_be_reasoning, is_cut_short, read_reply};
+use retrospect::prompt::{can_be_reasoning, is_cut_short, read_reply_with};
 use retrospect::provider::openai::OpenAi;
 use retrospect::provider::{NewlineStopCheck, Provider as _, Request};
 use serde_json::json;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How the actor checks whether the newline stop truncated a reply.
 pub(crate) const NEWLINE_STOP_CHECK: NewlineStopCheck = NewlineStopCheck {
     is_cut_short,
-    action: |reply| read_reply(reply).action,
+    action: |reply, verbs| read_reply_with(verbs, reply).action,
     may_be_reasoning: can_be_reasoning,
 };
 

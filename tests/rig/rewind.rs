@@ -43,7 +43,7 @@ fn open_world() -> OpenWorld {
     Arc::new(|task| worlds::open(task, &TaskOptions::default()))
 }
 
-fn run_config(spec: &RunSpec, open: OpenWorld) -> RunConfig {
+pub(crate) fn run_config(spec: &RunSpec, open: OpenWorld) -> RunConfig {
     RunConfig::from_spec(spec, Arc::new(retrospect::catalog::builtin_templates()), open, Duration::ZERO)
         .unwrap()
 }
@@ -104,7 +104,11 @@ impl PlayedSession {
         Self::begin_run(root, run::person_spec(vec![task]), configure)
     }
 
-    fn begin_run(root: &Path, spec: RunSpec, configure: impl FnOnce(&RunSpec) -> RunConfig) -> Self {
+    pub(crate) fn begin_run(
+        root: &Path,
+        spec: RunSpec,
+        configure: impl FnOnce(&RunSpec) -> RunConfig,
+    ) -> Self {
         let run_config = configure(&spec);
         let meta = run::meta(&spec.tasks[0].env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), run_config).unwrap();

@@ -1,10 +1,14 @@
 //! Sessions that are played in a program: what fails is retried, and the actions are replayed and compared.
 
 use super::processes::{is_gone, wait_until_gone};
-use super::rewind::PlayedSession;
+use super::rewind::{PlayedSession, run_config};
 use super::{long_limits, options, pids, task};
+use retrospect::driver::{OpenWorld, worlds};
+use retrospect::engine::Command;
 use retrospect::env::TaskOptions;
+use retrospect::provider::ScriptedProvider;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn begin(root: &Path, id: &str, options: &TaskOptions) -> PlayedSession {
@@ -190,5 +194,28 @@ fn the_screen_shows_an_episode() {
         played.act(action);
     }
     super::pictures::check_pictures("stdio", &played.session.trunk());
+    played.end();
+}
+
+/// Regression: only the verbs of the built-in environments were known, so that the line before the action was executed. Nothing but the
+/// list of possible actions says that `east` is one.
+#[test]
+fn the_list_of_actions_tells_an_action_from_the_sentence_before_it() {
+    let root = tempfile::tempdir().unwrap();
+    let options = options("none", None, long_limits());
+    let mut spec = super::run::spec("react", vec![task("east-2")]);
+    spec.limits.steps = 3;
+    let played = PlayedSession::begin_run(root.path(), spec, |spec| {
+        let opened = options.clone();
+        let open: OpenWorld = Arc::new(move |task| worlds::open(task, &opened));
+        let mut config = run_config(spec, open);
+        config.actor = Arc::new(ScriptedProvider::new(|_| Ok("Start with the sign.\neast".to_owned())));
+        config
+    });
+    played.handle.send(Command::Run);
+    super::run::until(&played.handle, |state| state.run_over || state.failed_call.is_some());
+    assert_eq!(played.handle.store.head().failed_call, None);
+    let answers: Vec<String> = played.answers().into_iter().map(|answer| answer.raw).collect();
+    assert_eq!(answers[1..], ["You are in cell 1.", "You are in cell 2. You win."]);
     played.end();
 }

@@ -14,6 +14,7 @@ use crate::engine::{
 };
 use crate::env::TaskOptions;
 use crate::lesson_test::{LessonTest, Proposal, Verdict, replace_lessons};
+use crate::prompt::read_actor_reply;
 use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use std::cell::Cell;
@@ -102,7 +103,7 @@ impl<'a> Replay<'a> {
             match self.runtime.block_on(reply) {
                 Ok((text, usage)) => {
                     self.tokens.set(self.tokens.get() + usage.tokens());
-                    let parsed = (run_config.policy.parse_reply)(spec.settings.typed(), &text);
+                    let parsed = read_actor_reply(spec.settings.typed(), &request.action_verbs, &text);
                     let proposal = Proposal { thought: parsed.thought, action: parsed.action };
                     replies.complied += u32::from(test.expectation.judge(&proposal) == Verdict::Complies);
                     replies.add_proposal(proposal.text());

@@ -1,17 +1,19 @@
 //! Checks one branch event by event, against the events before, the environment and this program's own results.
 
 use super::accepted::AcceptedDifferences;
-use super::difference::{describe_difference, without_screenshot};
+use super::difference::{comparable, describe_difference};
 use super::recomputation::Recomputation;
 use super::{VerifyReport, WorldObstacle};
 use crate::catalog::{PROGRAM_ENVIRONMENT, find_environment};
 use crate::cli::settings::{describe_invalid, invalid_settings};
-use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
+use crate::domain::{
+    ActionVerbs, BranchId, CallId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation,
+};
 use crate::driver::worlds;
-use crate::engine::{Envelope, Event, State, episode_end};
+use crate::engine::{Effect, Envelope, Event, ParsedActorReply, State, episode_end};
 use crate::env::{EnvError, Environment, TaskOptions};
 use crate::journal::import::imported_format;
-use crate::prompt::{body_hash, interface, read, render};
+use crate::prompt::{action_verbs, body_hash, interface, read_actor_reply, render};
 use crate::text::{program_name, truncate};
 use std::sync::Arc;
 
@@ -24,7 +26,7 @@ pub(super) struct BranchCheck {
     world: Option<Box<dyn Environment>>,
     pending_action: Option<String>,
     /// The actor's reply whose proposal is expected next.
-    pending_reply: Option<(String, Option<Truncation>)>,
+    pending_reply: Option<(ParsedActorReply, Option<Truncation>)>,
     accepted: AcceptedDifferences,
     pub(super) recomputation: Recomputation,
 }
@@ -122,6 +124,15 @@ impl BranchCheck {
         format!("branch {}, event {seq}", self.branch)
     }
 
+    /// Parses an actor's reply to the prompt of a call.
+    fn parse_reply(&self, call: CallId, text: &str) -> ParsedActorReply {
+        let verbs = match self.state.calls.get(&call) {
+            Some(Effect::Ask { prompt, .. }) => action_verbs(&self.state, prompt),
+            _ => ActionVerbs::default(),
+        };
+        read_actor_reply(self.state.settings(), &verbs, text)
+    }
+
     /// Returns what in an event contradicts the events before it.
     fn contradictions(&mut self, envelope: &Envelope) -> Vec<String> {
         let mut problems = Vec::new();
@@ -143,14 +154,16 @@ impl BranchCheck {
                 }
             }
             Event::StepOpened { step } if *step != steps + 1 => check_step("the start", *step, &mut problems),
-            Event::ReplyReceived { text, truncated, .. } if self.state.is_asking(ModelRole::Actor) => {
-                self.pending_reply = Some((text.clone(), *truncated));
+            Event::ReplyReceived { call, text, truncated, .. } if self.state.is_asking(ModelRole::Actor) => {
+                self.pending_reply = Some((self.parse_reply(*call, text), *truncated));
             }
             Event::Proposed { step, thought, action, planned, complaints } => {
                 check_step("the proposal", *step, &mut problems);
-                match self.pending_reply.take().map(|(text, truncated)| {
-                    read::read_actor_reply(self.state.settings(), &text).with_truncation_note(truncated)
-                }) {
+                match self
+                    .pending_reply
+                    .take()
+                    .map(|(parsed, truncated)| parsed.with_truncation_note(truncated))
+                {
                     // Only the number of complaints counts: their wording may improve from version to version.
                     Some(parsed)
                         if (&parsed.thought, &parsed.action, &parsed.planned, parsed.complaints.len())
@@ -312,8 +325,8 @@ impl BranchCheck {
         seq: Seq,
         report: &mut VerifyReport,
     ) -> Option<String> {
-        let now = now?.map(without_screenshot);
-        let recorded = &without_screenshot(recorded.clone());
+        let now = now?.map(comparable);
+        let recorded = &comparable(recorded.clone());
         report.observations += 1;
         if let (Ok(result), Some(episode)) = (&now, &self.state.episode)
             && result != recorded

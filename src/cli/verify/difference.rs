@@ -1,16 +1,18 @@
 //! Describes how two results of an environment differ, briefly.
 
-use crate::domain::{SCREENSHOT, StepResult};
+use crate::domain::{SCREENSHOT, StepResult, VERBS};
 use crate::text::truncate;
 use serde_json::Value;
 
-/// Removes the picture of the end, which no two results need to share.
-pub(super) fn without_screenshot(mut result: StepResult) -> StepResult {
-    if let Some(truth) = result.truth.as_object_mut()
-        && truth.remove(SCREENSHOT).is_some()
-        && truth.is_empty()
-    {
-        result.truth = Value::Null;
+/// Removes what no two results need to share: the picture of the end, and the verbs, which older sessions don't have.
+pub(super) fn comparable(mut result: StepResult) -> StepResult {
+    for (values, name) in [(&mut result.truth, SCREENSHOT), (&mut result.shown, VERBS)] {
+        if let Some(object) = values.as_object_mut()
+            && object.remove(name).is_some()
+            && object.is_empty()
+        {
+            *values = Value::Null;
+        }
     }
     result
 }
@@ -54,7 +56,7 @@ mod tests {
     /// Regression: a picture that another browser draws differently, or that is no longer kept, was a difference.
     #[test]
     fn a_picture_of_the_end_is_not_compared() {
-        let result = |truth: Value| without_screenshot(StepResult { truth, ..StepResult::default() });
+        let result = |truth: Value| comparable(StepResult { truth, ..StepResult::default() });
         assert_eq!(result(json!({"screenshot": "data:a"})), StepResult::default());
         assert_eq!(result(json!({"screenshot": "data:a", "html": "x"})), result(json!({"html": "x"})));
         assert_ne!(result(json!({"html": "x"})), result(json!({"html": "y"})));

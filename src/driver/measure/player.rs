@@ -13,7 +13,7 @@ use crate::driver::commit::stamp_events;
 use crate::driver::env_messages::{EnvAnswer, EnvRequest};
 use crate::driver::env_worker;
 use crate::driver::model_calls::oversized_prompt;
-use crate::driver::request::build_request;
+use crate::driver::request::build_request_in;
 use crate::driver::snapshot_cache::{RebuildError, RebuildPlan, SnapshotCache};
 use crate::driver::{RunConfig, wall_clock_now};
 use crate::engine::{
@@ -318,7 +318,7 @@ impl<'a> EpisodePlayer<'a> {
         let mut answering = begun;
         loop {
             let rendered = (config.render_prompt)(state, prompt);
-            let request = build_request(prompt, rendered, state.settings().accept_truncated);
+            let request = build_request_in(state, prompt, rendered);
             let reply = self.call(provider, request, u64::from(prompt.tokens))?;
             let is_waited_for =
                 |kind| attempts < most_attempts(kind) && !(answers_others && may_be_due_to_prompt(kind));

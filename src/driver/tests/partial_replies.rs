@@ -31,7 +31,7 @@ fn an_unusable_reply_is_not_read_from_the_cache_again() {
         CachedProvider::new(Arc::new(script), "toy".to_owned(), cache_dir.path(), CacheMode::ReadWrite);
     let run_config = || {
         let mut run_config = RunConfig { actor: Arc::new(cached.clone()), ..test_config(9, false) };
-        run_config.policy.parse_reply = |_, text| ParsedActorReply {
+        run_config.policy.parse_reply = |_, _, text| ParsedActorReply {
             action: Some(text.to_owned()).filter(|text| !text.is_empty()),
             ..ParsedActorReply::default()
         };

@@ -186,7 +186,7 @@ impl Engine {
                     },
                 )];
                 if prompt.role == ModelRole::Actor {
-                    let parsed = (self.policy.parse_reply)(self.state.settings(), text);
+                    let parsed = (self.policy.parse_reply)(&self.state, prompt, text);
                     let parsed = self.with_checked_form(parsed);
                     let step = prompt.step;
                     let source = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());

@@ -31,12 +31,15 @@ impl Engine {
     /// itself.
     pub(super) fn sample_events(&self, sample: &Sample) -> Vec<(Cause, Event)> {
         let open = self.state.open_samples.iter().find(|open| open.request.group == sample.group);
-        if self.state.closed || open.is_none_or(|open| !open.is_open(sample.number)) {
+        let Some(open) = open.filter(|open| open.is_open(sample.number) && !self.state.closed) else {
             return Vec::new();
-        }
+        };
         let mut sample = sample.clone();
         if sample.status == SampleStatus::Replied {
-            let parsed = (self.policy.parse_reply)(self.state.settings(), &sample.text);
+            // The step's own prompt says of its actions what the last one says.
+            let prompt = open.request.prompt.as_ref().or(self.state.actor_prompts.0.as_ref());
+            let prompt = prompt.cloned().unwrap_or_default();
+            let parsed = (self.policy.parse_reply)(&self.state, &prompt, &sample.text);
             (sample.thought, sample.action) = (parsed.thought, parsed.action);
         }
         let cause = if sample.status == SampleStatus::Cancelled { Cause::Policy } else { Cause::Model };

@@ -3,8 +3,8 @@
 
 use crate::domain::{
     Autonomy, BreakpointConfig, CallId, EpisodeRole, Interface, LessonText, Limits, MessageRole, ModelRole,
-    Note, PromptRecord, Question, ReflectionItem, ReflectionKind, RunSettings, RunSpec, SegmentLabel,
-    SegmentOrigin, SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage, with_model,
+    Note, PromptRecord, Question, ReflectionItem, ReflectionKind, RunSpec, SegmentLabel, SegmentOrigin,
+    SegmentRecord, Seq, Settings, StepResult, Task, Truncation, Usage, with_model,
 };
 use crate::engine::{
     BreakpointMatch, BreakpointRules, Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input,
@@ -114,7 +114,7 @@ fn edit_prompt(_: &State, draft: &PromptRecord, segment: usize, text: &str) -> O
     Some(PromptDraft { record, texts: vec![(hash, text.to_owned())] })
 }
 
-fn parse_reply(_: &RunSettings, text: &str) -> ParsedActorReply {
+fn parse_reply(_: &State, _: &PromptRecord, text: &str) -> ParsedActorReply {
     match text.strip_prefix("think: ") {
         Some(thought) => {
             ParsedActorReply { thought: Some(thought.to_owned()), ..ParsedActorReply::default() }

@@ -12,9 +12,17 @@ use std::time::Duration;
 /// The programs that wait for their next episode: that of a run, and the copy for questions about its past.
 static IDLE: IdleChildren = IdleChildren::new(2);
 
-/// The commands of programs that have failed to take a snapshot. They are used without snapshots from then on: otherwise each
-/// restart would fail in the same way.
-static WITHOUT_SNAPSHOTS: Mutex<BTreeSet<ProgramKey>> = Mutex::new(BTreeSet::new());
+/// The commands of programs that have failed at something that nobody asked for. It is left out from then on: otherwise each restart
+/// would fail in the same way.
+static GIVEN_UP: Mutex<BTreeSet<(ProgramKey, Feature)>> = Mutex::new(BTreeSet::new());
+
+/// What a program is asked for without a person's or the run's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Feature {
+    Snapshots,
+    /// A list of the actions after a reset.
+    Lists,
+}
 
 /// A program with its arguments and variables.
 type ProgramKey = (Vec<String>, Vec<(String, String)>);
@@ -72,13 +80,18 @@ impl Connection {
     /// Returns whether the program is asked for snapshots: it says that it takes some, and hasn't failed to.
     pub(super) fn takes_snapshots(&self) -> bool {
         let hello = &self.notes.hello;
-        let failed = WITHOUT_SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner);
-        hello.capabilities.snapshot && hello.max_snapshots != Some(0) && !failed.contains(&self.key)
+        let has_some = hello.capabilities.snapshot && hello.max_snapshots != Some(0);
+        has_some && !self.has_given_up(Feature::Snapshots)
     }
 
-    /// Asks the program for no more snapshots, also after a restart.
-    pub(super) fn give_up_snapshots(&self) {
-        WITHOUT_SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner).insert(self.key.clone());
+    /// Doesn't ask the program for this again, also after a restart.
+    pub(super) fn give_up(&self, feature: Feature) {
+        GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner).insert((self.key.clone(), feature));
+    }
+
+    pub(super) fn has_given_up(&self, feature: Feature) -> bool {
+        let given_up = GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner);
+        given_up.contains(&(self.key.clone(), feature))
     }
 
     /// Sends a request and reads the fields of its reply.

@@ -1,19 +1,24 @@
 //! A program as an environment.
 
-use super::connection::Connection;
+use super::connection::{Connection, Feature};
 use super::message::{Fields, optional_flag, quote, required_text, text_list, wrong_type};
 use super::step_reply::StepReply;
-use crate::domain::{EnvInfo, ListingCost, StepResult, Task};
+use crate::domain::{EnvInfo, ListingCost, StepResult, Task, VERBS, merge_patch};
 use crate::env::{EnvError, Environment, Snapshot};
 use crate::text::one_line;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The id of the task that the program chooses itself.
 pub(super) const OWN_CHOICE: &str = "default";
 /// The maximum number of actions in a list.
 const MAX_ACTIONS: usize = 100_000;
+/// The maximum number of actions that are asked for after a reset, and of words with which they may begin: where there are more, the
+/// first word of an action is no verb.
+const MAX_FIRST_ACTIONS: usize = 1_000;
+const MAX_VERBS: usize = 100;
 
 /// An environment that is a program.
 pub(super) struct StdioEnvironment {
@@ -62,6 +67,56 @@ impl StdioEnvironment {
         self.look(connection).ok().flatten()
     }
 
+    /// Begins the episode.
+    fn begin(&mut self) -> Result<StepResult, EnvError> {
+        let connection = self.connection.get_mut();
+        let mut fields = Map::new();
+        if connection.notes.hello.capabilities.tasks || self.task.id != OWN_CHOICE {
+            fields.insert("task".to_owned(), json!(self.task.id));
+        }
+        fields.insert("seed".to_owned(), json!(self.task.seed));
+        fields.insert("options".to_owned(), json!({}));
+        let limit = connection.limits.reset;
+        let reply = connection.ask("reset", &Value::Object(fields), limit, StepReply::from_fields)?;
+        Ok(self.take_reply(reply))
+    }
+
+    fn list_actions(&mut self, max: usize) -> Result<Vec<String>, EnvError> {
+        let connection = self.connection.get_mut();
+        if !connection.notes.hello.capabilities.valid_actions {
+            return Ok(Vec::new());
+        }
+        let limit = connection.limits.list;
+        let (actions, is_pure) =
+            connection.ask("valid_actions", &json!({ "limit": max }), limit, |fields| {
+                Ok((text_list(&fields, "actions", max)?, optional_flag(&fields, "pure")?))
+            })?;
+        self.listing_changes_world |= is_pure == Some(false);
+        Ok(actions)
+    }
+
+    fn lists_actions_freely(&self) -> bool {
+        self.info().listing_cost == ListingCost::Free
+            && !self.connection.borrow().has_given_up(Feature::Lists)
+    }
+
+    /// Returns the words with which the actions begin that are possible now; none if there are too many.
+    fn list_verbs(&mut self) -> Result<Vec<String>, EnvError> {
+        let actions = match self.list_actions(MAX_FIRST_ACTIONS) {
+            Err(EnvError::Refused { .. }) => Vec::new(),
+            // After the restart the episode begins without a list.
+            Err(error) => {
+                self.connection.get_mut().give_up(Feature::Lists);
+                return Err(error);
+            }
+            Ok(actions) => actions,
+        };
+        let words = actions.iter().filter_map(|action| action.split_whitespace().next());
+        let words: BTreeSet<&str> = words.collect();
+        let is_list_of_verbs = words.len() <= MAX_VERBS;
+        Ok(words.into_iter().filter(|_| is_list_of_verbs).map(str::to_owned).collect())
+    }
+
     fn take_reply(&mut self, reply: StepReply) -> StepResult {
         self.info = reply.info;
         reply.result
@@ -84,16 +139,18 @@ impl Environment for StdioEnvironment {
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        let connection = self.connection.get_mut();
-        let mut fields = Map::new();
-        if connection.notes.hello.capabilities.tasks || self.task.id != OWN_CHOICE {
-            fields.insert("task".to_owned(), json!(self.task.id));
+        let mut result = self.begin()?;
+        if result.shown.get(VERBS).is_some() || !self.lists_actions_freely() {
+            return Ok(result);
         }
-        fields.insert("seed".to_owned(), json!(self.task.seed));
-        fields.insert("options".to_owned(), json!({}));
-        let limit = connection.limits.reset;
-        let reply = connection.ask("reset", &Value::Object(fields), limit, StepReply::from_fields)?;
-        Ok(self.take_reply(reply))
+        let verbs = self.list_verbs()?;
+        if self.listing_changes_world {
+            result = self.begin()?;
+        }
+        if !verbs.is_empty() {
+            merge_patch(&mut result.shown, &json!({ VERBS: verbs }));
+        }
+        Ok(result)
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
@@ -104,17 +161,7 @@ impl Environment for StdioEnvironment {
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        let connection = self.connection.get_mut();
-        if !connection.notes.hello.capabilities.valid_actions {
-            return Ok(Vec::new());
-        }
-        let limit = connection.limits.list;
-        let (actions, is_pure) =
-            connection.ask("valid_actions", &json!({ "limit": MAX_ACTIONS }), limit, |fields| {
-                Ok((text_list(&fields, "actions", MAX_ACTIONS)?, optional_flag(&fields, "pure")?))
-            })?;
-        self.listing_changes_world |= is_pure == Some(false);
-        Ok(actions)
+        self.list_actions(MAX_ACTIONS)
     }
 
     fn hint(&mut self) -> Result<Option<String>, EnvError> {
@@ -154,7 +201,7 @@ impl Environment for StdioEnvironment {
         let id = connection.ask("snapshot", &Value::Null, limit, |fields| required_text(&fields, "snapshot"));
         let Ok(id) = id else {
             // A failure is reported by the next request; after the restart the program is used without snapshots.
-            connection.give_up_snapshots();
+            connection.give_up(Feature::Snapshots);
             return None;
         };
         let id: Arc<str> = id.into();

@@ -150,7 +150,10 @@ impl TaskSource for StdioTasks {
         let snapshots = limits.snapshot.saturating_mul(2).saturating_add(limits.peek);
         let extended = |limit: std::time::Duration| limit.saturating_add(snapshots);
         Some(TimeLimits {
-            open: extended(limits.hello.saturating_add(limits.reset)),
+            // A reset lists the actions, and is repeated if that changes the environment.
+            open: extended(
+                limits.hello.saturating_add(limits.reset.saturating_mul(2)).saturating_add(limits.list),
+            ),
             // A step that is only tried is followed by its undoing, which looks at the state as well.
             step: extended(limits.step).saturating_add(limits.snapshot).saturating_add(limits.peek),
             list: extended(limits.list.max(limits.peek))

@@ -3,6 +3,7 @@
 use super::label::strip_bullet;
 use super::parsed_reply::{ParsedReply, action_in_line};
 use super::{Complaint, ParseLog, has_words, json_action, lines};
+use crate::domain::ActionVerbs;
 use crate::engine::ParsedActorReply;
 use std::borrow::Cow;
 
@@ -12,8 +13,11 @@ const UNLABELLED: &str = "a line without a label was read as a thought";
 /// Parses a reply in any of the forms that models use: a bare line, `> line`, `think: ...`, pairs of `Thought:` and
 /// `Action:`, or JSON, with or without code fences (`docs/REPLIES.md` has the rules). The first action counts;
 /// everything else becomes a complaint. Takes time linear in the length of the reply.
-pub fn read_reply(reply: &str) -> ParsedActorReply {
-    let (parsed, complaints) = parse_reply(reply);
+///
+/// `verbs` are those of the environment: where it lists its actions, a line is read as an action after prose only if it
+/// begins like one of them.
+pub fn read_reply_with(verbs: &ActionVerbs, reply: &str) -> ParsedActorReply {
+    let (parsed, complaints) = parse_reply(reply, verbs);
     ParsedActorReply {
         is_unlabelled: parsed.action.is_none()
             && complaints.iter().any(|c| c.message.starts_with(UNLABELLED)),
@@ -25,16 +29,21 @@ pub fn read_reply(reply: &str) -> ParsedActorReply {
     }
 }
 
+/// Parses a reply of an unknown environment ([`read_reply_with`]).
+pub fn read_reply(reply: &str) -> ParsedActorReply {
+    read_reply_with(&ActionVerbs::default(), reply)
+}
+
 /// Returns whether a reply that was stopped at a newline may have been cut off before its action. That is so in two
 /// cases: it has no action and begins a form that takes several lines (`Thought:` before `Action:`, an empty
 /// `Action:`, a repeated observation, a fence, JSON), or it is a single line of prose, after which the action may
 /// come. A line that begins with `think:` is a complete step.
-pub fn is_cut_short(reply: &str) -> bool {
-    let parsed = parse_reply(reply).0;
+pub fn is_cut_short(reply: &str, verbs: &ActionVerbs) -> bool {
+    let parsed = parse_reply(reply, verbs).0;
     let text = ParseLog::new(reply).after_reasoning().trim();
     let rows = parse_rows(text);
     if let [row] = rows.as_slice()
-        && (is_prose_line(row) || is_sentence(row))
+        && (is_prose_line(row) || is_sentence(row, verbs))
     {
         return true;
     }
@@ -58,13 +67,13 @@ pub fn can_be_reasoning(reply: &str) -> bool {
 }
 
 /// Returns the content of a reply, and complaints about what was not used.
-pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
+pub(super) fn parse_reply(reply: &str, verbs: &ActionVerbs) -> (ParsedReply, Vec<Complaint>) {
     let mut log = ParseLog::new(reply);
     let text = log.after_reasoning();
     let mut parsed = json_action::read_dict(text, &mut log).unwrap_or_else(|| {
         let rows = parse_rows(text);
         let marked = marked_action_row(&rows);
-        let action_row = marked.or_else(|| action_after_prose(&rows)).unwrap_or(0);
+        let action_row = marked.or_else(|| action_after_prose(&rows, verbs)).unwrap_or(0);
         let mut reader = ReplyReader {
             reply: ParsedReply::default(),
             log: &mut log,
@@ -287,62 +296,13 @@ fn is_reasoning(words: &str) -> bool {
 
 /// Returns the index of the first line after unmarked prose, if that line can be an action. After a line that only
 /// looks like a sentence (see [`is_sentence`]), it must begin with the verb of an action.
-fn action_after_prose(rows: &[ReplyLine<'_>]) -> Option<usize> {
-    let prose_lines = rows.iter().take_while(|row| is_prose_line(row) || is_sentence(row)).count();
+fn action_after_prose(rows: &[ReplyLine<'_>], verbs: &ActionVerbs) -> Option<usize> {
+    let prose_lines = rows.iter().take_while(|row| is_prose_line(row) || is_sentence(row, verbs)).count();
     let only_prose = rows.iter().take(prose_lines).all(is_prose_line);
     let row = rows.get(prose_lines).filter(|_| prose_lines > 0)?;
-    let is_action = is_plausible_action(row.words) && (only_prose || begins_with_verb(row.words));
+    let is_action = is_plausible_action(row.words) && (only_prose || begins_with_verb(row.words, verbs));
     (row.mark == LineMark::None && !row.fenced && is_action).then_some(prose_lines)
 }
-
-/// First words of actions, up to a hyphen (`fill` for `fill-shot`). A reply is read in the same way in every environment, so this
-/// only decides whether a line after prose may be an action without a label.
-const VERBS: &[&str] = &[
-    "check",
-    "clean",
-    "close",
-    "cool",
-    "do",
-    "done",
-    "drop",
-    "empty",
-    "examine",
-    "fetch",
-    "fill",
-    "go",
-    "grasp",
-    "heat",
-    "help",
-    "inflate",
-    "inventory",
-    "jack",
-    "leave",
-    "left",
-    "look",
-    "loosen",
-    "move",
-    "open",
-    "pick",
-    "pickup",
-    "pour",
-    "put",
-    "putdown",
-    "refill",
-    "remove",
-    "right",
-    "shake",
-    "slice",
-    "stack",
-    "stop",
-    "take",
-    "tighten",
-    "toggle",
-    "turn",
-    "undo",
-    "unstack",
-    "use",
-    "wait",
-];
 
 /// Interjections. A line that begins with one is prose even if it has no other words.
 const INTERJECTIONS: &[&str] = &[
@@ -414,18 +374,16 @@ const SENTENCE_OPENERS: &[&str] = &[
     "your",
 ];
 
-/// Returns the first word as written, and in lower case without punctuation around it.
-fn first_word(words: &str) -> (&str, String) {
+/// Returns the first word in lower case, without punctuation around it.
+fn first_word(words: &str) -> String {
     let words = strip_bullet(words).unwrap_or(words);
     let word = words.split_whitespace().next().unwrap_or_default();
-    (word, word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
-/// Returns whether a line begins with the verb of an action. `Right, ...` and `Look, ...` are prose.
-fn begins_with_verb(words: &str) -> bool {
-    let (word, bare) = first_word(words);
-    let verb = bare.split('-').next().unwrap_or_default();
-    !word.ends_with(',') && VERBS.contains(&verb)
+/// Returns whether a line, with or without a bullet, begins like an action.
+fn begins_with_verb(words: &str, verbs: &ActionVerbs) -> bool {
+    verbs.begin(strip_bullet(words).unwrap_or(words))
 }
 
 /// Returns whether a line without a mark is a tool call, an expression or JSON: `search[who is ...]`, `(pick ball1)`.
@@ -452,7 +410,7 @@ fn is_prose_line(row: &ReplyLine<'_>) -> bool {
     if is_call(row.words) {
         return false;
     }
-    let first = first_word(row.words).1;
+    let first = first_word(row.words);
     let has_words_at_least = |count: usize| row.words.split_whitespace().nth(count - 1).is_some();
     if INTERJECTIONS.contains(&first.as_str())
         || SENTENCE_OPENERS.contains(&first.as_str()) && has_words_at_least(3)
@@ -470,8 +428,8 @@ fn is_prose_line(row: &ReplyLine<'_>) -> bool {
 /// Returns whether a line without a mark may be a sentence instead of an action: it begins with no known verb and has a
 /// full stop, a comma, a label or a tag. Actions of unknown environments can look the same, so such a line is a thought
 /// only if an action follows it; otherwise it is the action.
-fn is_sentence(row: &ReplyLine<'_>) -> bool {
-    if row.mark != LineMark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words) {
+fn is_sentence(row: &ReplyLine<'_>, verbs: &ActionVerbs) -> bool {
+    if row.mark != LineMark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words, verbs) {
         return false;
     }
     let words = row.words.trim_end_matches(['*', '"', '”', '\'', '’', ')']);

@@ -1,6 +1,7 @@
 //! Replies as models write them: cases as data, and properties that hold for every text.
 
 use super::*;
+use crate::domain::ActionVerbs;
 use serde::Deserialize;
 
 mod properties;
@@ -220,6 +221,13 @@ fn refusals_prose_and_long_texts_are_not_lessons() {
     }
 }
 
+/// Returns the verbs of an environment with these actions, and the usual ones.
+fn verbs(forms: &[&str]) -> ActionVerbs {
+    let mut verbs = ActionVerbs::default();
+    forms.iter().for_each(|form| verbs.add_form(form));
+    verbs
+}
+
 /// Regression: an actor's action was used although the token limit had cut it off.
 #[test]
 fn the_parser_reports_whether_the_action_is_complete() {
@@ -262,7 +270,7 @@ fn a_line_of_prose_may_be_cut_off_before_its_action() {
         "To find the mug, we should look on the shelves",
         "Since the shelf was empty, the next place to look is the drawer.",
     ] {
-        assert!(is_cut_short(prose), "{prose:?}");
+        assert!(is_cut_short(prose, &verbs(&[])), "{prose:?}");
         let parsed = read_reply(&format!("{prose}\ngo to shelf 1"));
         assert_eq!(
             (parsed.thought.as_deref(), parsed.action.as_deref()),
@@ -281,7 +289,7 @@ fn a_line_of_prose_may_be_cut_off_before_its_action() {
         "check if the mug is on the shelf",
         "fill-shot shot2 ingredient1 right left dispenser1",
     ] {
-        assert!(!is_cut_short(action), "{action:?}");
+        assert!(!is_cut_short(action, &verbs(&["check", "fill-shot [shot]"])), "{action:?}");
         let parsed = read_reply(action);
         assert!(parsed.action.is_some() || action.starts_with("think:"), "{action:?}");
     }
@@ -377,11 +385,11 @@ fn a_reply_that_ends_before_its_action_is_cut_short() {
         "**",
     ];
     for reply in cut {
-        assert!(is_cut_short(reply), "{reply:?}");
+        assert!(is_cut_short(reply, &verbs(&[])), "{reply:?}");
         assert_eq!(read_reply(reply).action, None, "{reply:?}");
     }
     for reply in complete {
-        assert!(!is_cut_short(reply), "{reply:?}");
+        assert!(!is_cut_short(reply, &verbs(&[])), "{reply:?}");
     }
 }
 
@@ -409,7 +417,7 @@ fn prose_before_an_action_is_not_executed() {
         "<answer>",
         "<plan>",
     ] {
-        assert!(is_cut_short(prose), "{prose:?}");
+        assert!(is_cut_short(prose, &verbs(&[])), "{prose:?}");
         let parsed = read_reply(&format!("{prose}\ngo to drawer 1"));
         let action = parsed.action.or_else(|| parsed.thought.filter(|_| prose.contains("Thought")));
         assert_eq!(action.as_deref(), Some("go to drawer 1"), "{prose:?}");
@@ -433,7 +441,7 @@ fn prose_before_an_action_is_not_executed() {
         "(pick ball1 rooma left).",
         "search[the candle, please.]",
     ] {
-        assert!(!is_cut_short(action), "{action:?}");
+        assert!(!is_cut_short(action, &verbs(&["[hand] grasp [shot]", "fill-shot [shot]"])), "{action:?}");
         assert!(read_reply(action).action.is_some(), "{action:?}");
     }
     // In an unknown environment, such a line is still the action.
@@ -441,6 +449,28 @@ fn prose_before_an_action_is_not_executed() {
         assert_eq!(read_reply(action).action.as_deref(), Some(action));
         assert_eq!(read_reply(&format!("{action}\ndefend castle")).action.as_deref(), Some(action));
     }
+}
+
+/// Regression: the verbs of the built-in environments were known to the reader of every environment, and no others: with `add`, the
+/// first line was executed; with `move`, the second.
+#[test]
+fn an_environments_verbs_tell_its_actions_from_prose() {
+    let reply = |action: &str| format!("Start with the five.\n{action}");
+    let read = |verbs: &ActionVerbs, action: &str| {
+        let parsed = read_reply_with(verbs, &reply(action));
+        (parsed.thought.unwrap_or_default(), parsed.action.unwrap_or_default())
+    };
+    let prose = "Start with the five.".to_owned();
+    let mut only_add = ActionVerbs::NONE;
+    only_add.add_form("add [number]");
+    assert_eq!(read(&only_add, "add 5"), (prose.clone(), "add 5".to_owned()));
+    // `Move` is no action there.
+    let parsed = read_reply_with(&only_add, "Move on with the five.\nadd 5");
+    assert_eq!(parsed.action.as_deref(), Some("add 5"));
+    assert!(is_cut_short("Move on with the five.", &only_add) && !is_cut_short("Add 5.", &only_add));
+    // Where nothing is listed, the usual verbs are known.
+    assert_eq!(read(&verbs(&[]), "move 5"), (prose.clone(), "move 5".to_owned()));
+    assert_eq!(read(&verbs(&[]), "add 5"), (String::new(), prose));
 }
 
 /// Regression: the screen showed `go to shelf 1`, but the invisible bytes of a window title were sent with it.

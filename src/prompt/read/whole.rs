@@ -1,29 +1,30 @@
 //! Parses an actor's reply in the form that a run asks for, such as an action that is a program.
 
 use super::screen_plan::read_plan;
-use super::{ParseLog, has_words, read_reply};
-use crate::domain::RunSettings;
+use super::{ParseLog, has_words, read_reply_with};
 use crate::domain::common_settings::{Acting, ActorReply};
+use crate::domain::{ActionVerbs, RunSettings};
 use crate::engine::ParsedActorReply;
 
 const FENCE: &str = "```";
 
-/// Parses an actor's reply in a run with these settings: as a plan, one action a line, or as a single action.
-pub fn read_actor_reply(settings: &RunSettings, reply: &str) -> ParsedActorReply {
+/// Parses an actor's reply in a run with these settings: as a plan, one action a line, or as a single action, in an environment whose
+/// actions begin with these verbs.
+pub fn read_actor_reply(settings: &RunSettings, verbs: &ActionVerbs, reply: &str) -> ParsedActorReply {
     match settings.acting {
         Acting::ScreenPlan => read_plan(reply),
-        Acting::Step => read_reply_as(settings.actor_reply, reply),
+        Acting::Step => read_reply_as(settings.actor_reply, verbs, reply),
     }
 }
 
-/// Parses an actor's reply: its first line with an action ([`read_reply`]), or the whole text.
+/// Parses an actor's reply: its first line with an action ([`read_reply_with`]), or the whole text.
 ///
 /// Of a whole text, what comes before the first block between fences is the thought, and the block with its fences is the
 /// action; without a block the text is the action, unless it begins with `think:`. Reasoning before `</think>` and text after the block
 /// become complaints. Line breaks and blanks inside are kept.
-fn read_reply_as(form: ActorReply, reply: &str) -> ParsedActorReply {
+fn read_reply_as(form: ActorReply, verbs: &ActionVerbs, reply: &str) -> ParsedActorReply {
     match form {
-        ActorReply::Line => read_reply(reply),
+        ActorReply::Line => read_reply_with(verbs, reply),
         ActorReply::Whole => read_whole_reply(reply),
     }
 }
@@ -98,7 +99,7 @@ mod tests {
             ("  ".to_owned(), None, None, 1, false),
             ("``` ```".to_owned(), None, None, 1, true),
         ] {
-            let parsed = read_reply_as(ActorReply::Whole, &reply);
+            let parsed = read_reply_as(ActorReply::Whole, &ActionVerbs::NONE, &reply);
             assert_eq!(
                 (
                     parsed.thought.as_deref(),
@@ -110,6 +111,9 @@ mod tests {
                 "{reply}"
             );
         }
-        assert_eq!(read_reply_as(ActorReply::Line, "look\ngo").action.as_deref(), Some("look"));
+        assert_eq!(
+            read_reply_as(ActorReply::Line, &ActionVerbs::NONE, "look\ngo").action.as_deref(),
+            Some("look")
+        );
     }
 }

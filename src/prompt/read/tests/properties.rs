@@ -107,7 +107,7 @@ proptest! {
         for part in [&thought, &action].into_iter().flatten() {
             prop_assert!(contains_in_order(part, &reply), "{:?} invented from {:?}", part, reply);
         }
-        let (_, reported) = actor::parse_reply(&reply);
+        let (_, reported) = actor::parse_reply(&reply, &ActionVerbs::default());
         for (at, word) in words(&reply) {
             // The span of a complaint about a named part excludes the name, so its quotation in the message counts.
             let is_reported = reported.iter().any(|c| {

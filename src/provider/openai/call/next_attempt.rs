@@ -228,16 +228,16 @@ impl Call {
             && !completion.ended_in_reasoning
             && completion.stop_sequences.iter().any(|stop| request::is_newline_stop(stop));
         may_be_cut
-            && (check.is_cut_short)(&completion.text)
+            && (check.is_cut_short)(&completion.text, &self.request.action_verbs)
             && self.quirks.learned().fruitless_retries < MAX_FRUITLESS_RETRIES
     }
 
     /// Returns whether the reply's complete lines name an action; cutting off the line after them then loses nothing.
     pub(super) fn has_complete_action(&self, completion: &Completion) -> bool {
         let lines = completion.text.rfind('\n').and_then(|end| completion.text.get(..end));
-        self.request
-            .newline_stop_check
-            .is_some_and(|check| lines.is_some_and(|lines| (check.action)(lines).is_some()))
+        self.request.newline_stop_check.is_some_and(|check| {
+            lines.is_some_and(|lines| (check.action)(lines, &self.request.action_verbs).is_some())
+        })
     }
 
     /// Returns whether the token limit may have cut off untagged reasoning: the chat template opened it, and the
@@ -323,10 +323,12 @@ impl Call {
         let stops = request::stop_sequences(&self.endpoint, &learned, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline_stop(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
-        let action = (check.action)(text);
+        let verbs = &*self.request.action_verbs;
+        let action = (check.action)(text, verbs);
         // If the rest of the reply contains no other action, the line that looked like a sentence was the action.
-        let cut_off =
-            |line: &str| (check.is_cut_short)(line) && action.is_some() && (check.action)(line) != action;
+        let cut_off = |line: &str| {
+            (check.is_cut_short)(line, verbs) && action.is_some() && (check.action)(line, verbs) != action
+        };
         if line.is_some_and(cut_off) && !self.may_be_reasoning(completion) {
             self.apply_change(&RequestChange::SkipNewlineStop);
         } else {
