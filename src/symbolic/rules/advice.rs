@@ -32,6 +32,8 @@ enum Form {
     General,
 }
 
+/// Words of the sentences of which a search makes its instructions (`advice.txt` of the method that searches). The rules read an instruction
+/// as a model reads a prompt, so they know words of it. A test holds the two texts together: each of these words is in one of the sentences.
 const SUBJECTS: &[(&str, Subject)] = &[
     ("never reached", Subject::Goal),
     ("never tried", Subject::Goal),
@@ -159,6 +161,48 @@ fn mistakes(rules: &EnvironmentRules, episode: &Episode, subject: Subject) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The sentences of which instructions are made, in lower case.
+    fn sentences() -> Vec<String> {
+        let text = include_str!("../../method/dora/prompts/advice.txt").to_lowercase();
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_words_that_the_rules_understand_are_in_the_sentences_of_instructions() {
+        let words = SUBJECTS.iter().map(|row| row.0).chain(FORMS.iter().map(|row| row.0));
+        for words in words.chain(LENGTHS.iter().map(|row| row.0)) {
+            assert!(sentences().iter().any(|sentence| sentence.contains(words)), "no sentence has {words:?}");
+        }
+    }
+
+    /// A sentence that is reworded, or added, is understood or listed here.
+    #[test]
+    fn a_sentence_of_instructions_is_understood_or_known_not_to_be() {
+        let sentences = sentences();
+        let is_ignored = |sentence: &&String| AdviceRequest::read(sentence) == AdviceRequest::EVERYTHING;
+        let ignored: Vec<&String> = sentences.iter().filter(is_ignored).collect();
+        assert_eq!(
+            ignored,
+            [
+                "look at the first action that did not have the effect it was meant to have.",
+                "look at the order of the actions, and at what each of them needed first.",
+                "look at what the observations said and the agent did not use.",
+                "compare it with the shortest sequence of actions that you can think of.",
+                "compare it with what the goal says, word by word.",
+                "compare it with what earlier advice already said, and say something else.",
+                "compare what was expected before each action with what happened.",
+                "compare it with how a careful person would begin.",
+                "compare the actions with the list of actions that exist here.",
+                "compare the place where the time was spent with the place where the goal is decided.",
+                "compare it with an attempt that does the most uncertain part first.",
+                "answer with a short list of steps in one sentence.",
+                "answer with a rule that begins with \"if\", and what to do then.",
+                "answer with a question that the agent must settle first, and with how to settle it.",
+            ]
+        );
+        assert_eq!(sentences.len() - ignored.len(), 10);
+    }
 
     #[test]
     fn words_of_an_instruction_that_the_rules_understand() {
