@@ -148,6 +148,11 @@ pub fn with_seed(task: Task, seed: u64) -> Task {
     }
 }
 
+/// Returns whether an environment is a program whose command a person has to give, and hasn't given in these options.
+pub fn lacks_command(env: &str, options: &TaskOptions) -> bool {
+    find_environment(env).is_some_and(|entry| entry.tasks.lacks_command(access(options)))
+}
+
 /// Returns warnings about a task that can be played nevertheless, one sentence each.
 pub fn warnings(task: &Task, options: &TaskOptions) -> Vec<String> {
     let entry = find_environment(&task.env);

@@ -154,6 +154,12 @@ pub trait TaskSource: Sync {
         None
     }
 
+    /// Returns whether it is a program whose command a person has to give, and hasn't given here.
+    fn lacks_command(&self, access: TaskAccess) -> bool {
+        let _ = access;
+        false
+    }
+
     /// Returns whether an opened environment is more than memory and computing time, such as another program: then no
     /// second one is opened for the fields `admissible` and `world` of `run --json`, which are empty.
     fn is_external(&self) -> bool {

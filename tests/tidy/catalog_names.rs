@@ -283,3 +283,86 @@ impl<'a> Visit<'a> for Texts {
         }
     }
 }
+
+/// The constants of the catalog that are a name, or an entry with one.
+const NAMING_CONSTANTS: &[&str] =
+    &["PROGRAM_ENVIRONMENT", "DEFAULT_ENVIRONMENT", "BASE_METHOD", "CALIBRATION_METHOD"];
+
+/// Files in which a constant with a name of the catalog may be compared, with the reason.
+const COMPARES_NAMES: &[(&str, &str)] =
+    &[("cli/config/programs.rs", "the kind of a table of the configuration")];
+
+/// Finds comparisons with constants that hold a name of the catalog (`PROGRAM_ENVIRONMENT`, `DEFAULT_ENVIRONMENT.name`), as `file: constant`: they
+/// are names, too. What the comparison decides belongs into the entry.
+pub(crate) fn compared_names(tree: &SourceTree) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let mut allowed = BTreeSet::new();
+    for module in tree.modules.iter().chain(&tree.main).filter(|module| !module.file.starts_with("catalog")) {
+        for constant in compared_constants(&module.items) {
+            match COMPARES_NAMES.iter().find(|(file, _)| *file == module.file) {
+                Some((file, _)) => drop(allowed.insert(*file)),
+                None => drop(found.insert(format!("{}: {constant}", module.file))),
+            }
+        }
+    }
+    let unused = COMPARES_NAMES.iter().filter(|(file, _)| !allowed.contains(file));
+    found.into_iter().chain(unused.map(|(file, _)| format!("{file} compares no name"))).collect()
+}
+
+pub(crate) fn compared_constants(items: &[syn::Item]) -> Vec<String> {
+    let mut comparisons = Comparisons::default();
+    items.iter().for_each(|item| comparisons.visit_item(item));
+    comparisons.constants
+}
+
+/// The constants of the catalog that are an operand of `==` or `!=`, or a pattern.
+#[derive(Default)]
+struct Comparisons {
+    constants: Vec<String>,
+}
+
+impl Comparisons {
+    fn add_path(&mut self, path: &syn::Path) {
+        let name = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        if NAMING_CONSTANTS.contains(&name.as_str()) {
+            self.constants.push(name);
+        }
+    }
+
+    fn add_operand(&mut self, operand: &syn::Expr) {
+        match operand {
+            syn::Expr::Path(path) => self.add_path(&path.path),
+            syn::Expr::Field(field) => self.add_operand(&field.base),
+            syn::Expr::Reference(reference) => self.add_operand(&reference.expr),
+            syn::Expr::Unary(unary) => self.add_operand(&unary.expr),
+            syn::Expr::Paren(paren) => self.add_operand(&paren.expr),
+            syn::Expr::Call(call) => call.args.iter().for_each(|argument| self.add_operand(argument)),
+            _ => {}
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Comparisons {
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        if !is_for_tests(attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_expr_binary(&mut self, binary: &'a syn::ExprBinary) {
+        if matches!(binary.op, syn::BinOp::Eq(_) | syn::BinOp::Ne(_)) {
+            self.add_operand(&binary.left);
+            self.add_operand(&binary.right);
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
+    fn visit_pat(&mut self, pattern: &'a syn::Pat) {
+        match pattern {
+            syn::Pat::Path(path) => self.add_path(&path.path),
+            syn::Pat::Ident(ident) => self.add_path(&ident.ident.clone().into()),
+            _ => {}
+        }
+        visit::visit_pat(self, pattern);
+    }
+}

@@ -105,6 +105,19 @@ fn names_of_environments_and_methods_stay_in_their_folders_and_entries() {
     assert_none(&catalog_names::misplaced_names(&SourceTree::from_disk()));
 }
 
+/// Regression: a constant with the name of an environment was compared outside the catalog, where its name may not stand.
+#[test]
+fn no_constant_with_a_name_of_the_catalog_is_compared_outside_of_it() {
+    assert_none(&catalog_names::compared_names(&SourceTree::from_disk()));
+    let file: syn::File = syn::parse_quote! {
+        fn f(env: &str) -> bool { env == catalog::PROGRAM_ENVIRONMENT || Some(env) != Some(&*DEFAULT_ENVIRONMENT.name) }
+        fn g(env: &str) -> bool { matches(env, PROGRAM_ENVIRONMENT) }
+        fn h(env: &str) -> bool { match env { PROGRAM_ENVIRONMENT => true, _ => false } }
+    };
+    let expected = ["PROGRAM_ENVIRONMENT", "DEFAULT_ENVIRONMENT", "PROGRAM_ENVIRONMENT"];
+    assert_eq!(catalog_names::compared_constants(&file.items), expected);
+}
+
 #[test]
 fn the_dependency_table_matches_the_architecture_page() {
     let page = include_str!("../../docs/ARCHITECTURE.md");

@@ -4,7 +4,7 @@ use super::accepted::AcceptedDifferences;
 use super::difference::{comparable, describe_difference};
 use super::recomputation::Recomputation;
 use super::{VerifyReport, WorldObstacle};
-use crate::catalog::{PROGRAM_ENVIRONMENT, find_environment};
+use crate::catalog::find_environment;
 use crate::cli::settings::{describe_invalid, invalid_settings};
 use crate::domain::{
     ActionVerbs, BranchId, CallId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation,
@@ -303,10 +303,8 @@ impl BranchCheck {
                 format!("{} has no environment {:?}", program_name(), task.env),
             ),
             Err(error) => {
-                let lacks_command =
-                    task.env == PROGRAM_ENVIRONMENT && !options.programs.contains_key(&task.env);
                 let obstacle = match &error {
-                    _ if lacks_command => Some(WorldObstacle::NoCommand),
+                    _ if worlds::lacks_command(&task.env, &options) => Some(WorldObstacle::NoCommand),
                     EnvError::Refused { .. } | EnvError::Broken { .. } => None,
                     _ => Some(WorldObstacle::Failed),
                 };

@@ -166,6 +166,10 @@ impl TaskSource for StdioTasks {
         super::connection::end_idle_programs();
     }
 
+    fn lacks_command(&self, access: TaskAccess) -> bool {
+        self.program(access).is_err()
+    }
+
     fn is_external(&self) -> bool {
         true
     }
