@@ -71,10 +71,6 @@ pub(super) fn task_of_label(
     };
     if let Some(source) = source {
         source.complete_task(&label, &mut task)?;
-    } else {
-        task.task_type = label.info("env_name").and_then(Value::as_str).map(str::to_owned);
-        let variation = label.info("var").map(Value::as_u64);
-        task.seed = variation.unwrap_or(Some(0)).ok_or("`additional_info.var` is not a whole number")?;
     }
     Ok(task)
 }
