@@ -106,6 +106,12 @@ pub fn lesson_note(state: &State, lesson: &Lesson) -> Option<String> {
     (method.lesson_note)(state, lesson)
 }
 
+/// Returns what a lane adds to the note of a lesson that nobody has measured; see [`MethodEntry::unmeasured_note`].
+pub fn unmeasured_note(state: &State, lesson: &Lesson) -> Option<&'static str> {
+    let (kinds, note) = find_method(&state.run.as_ref()?.method)?.unmeasured_note;
+    kinds.contains(&lesson.kind).then_some(note)
+}
+
 /// Returns what a lesson's pin does besides keeping it; see [`MethodEntry::pin_effect`].
 pub fn pin_effect(state: &State, lesson: &Lesson) -> Option<&'static str> {
     let method = find_method(&state.run.as_ref()?.method)?;

@@ -94,6 +94,8 @@ pub struct MethodEntry {
     pub job_position: fn(&State, &Job) -> Option<String>,
     /// Returns what the method knows about a lesson beyond its text, in a few words, such as the reward of its evaluation.
     pub lesson_note: fn(&State, &Lesson) -> Option<String>,
+    /// What a lane adds to the note of a lesson of these kinds until a measurement says it; empty if nothing.
+    pub unmeasured_note: (&'static [ReflectionKind], &'static str),
     /// Returns what a lesson's pin does besides keeping it, such as `fixes its vector`.
     pub pin_effect: fn(&State, &Lesson) -> Option<&'static str>,
     /// Returns what the title of a lane says of the method at this moment, longest form first; empty if it has nothing to say.
@@ -151,6 +153,7 @@ impl MethodEntry {
             search_histories: |_| Vec::new(),
             job_position: |_, _| None,
             lesson_note: |_, _| None,
+            unmeasured_note: (&[], ""),
             pin_effect: |_, _| None,
             lane_labels: |_, _| Vec::new(),
             what_follows: next_in_list,

@@ -80,6 +80,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     search_histories: dora::search_histories,
     job_position: dora::job_position,
     lesson_note: dora::describe_evaluation,
+    // Whether advice was effective, ineffective or toxic, a measurement says.
+    unmeasured_note: (&[ReflectionKind::Advice], "effect not measured"),
     pin_effect: |state, lesson| dora::has_vector(state, lesson).then_some("fixes its vector"),
     lane_labels: |state, lane| match (lane.kinds, &state.run) {
         ([ReflectionKind::Instruction], Some(run)) => dora::prompter_labels(run),

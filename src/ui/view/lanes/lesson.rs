@@ -199,14 +199,16 @@ pub(super) fn noted_lines(lesson: &Lesson, context: &Context<'_>, columns: u16, 
     1 + note.len().min(MAX_NOTE_ROWS) + usize::from(measured_label(lesson, context).is_some())
 }
 
-/// Returns what the method knows of a lesson, in rows. Whether advice was effective, ineffective or toxic, a measurement says.
+/// Returns what the method knows of a lesson, in rows.
 fn method_note(lesson: &Lesson, context: &Context<'_>, room: usize) -> Vec<String> {
-    let mut note = crate::catalog::lesson_note(context.displayed_state(), lesson).unwrap_or_default();
-    if lesson.kind == ReflectionKind::Advice
+    let state = context.displayed_state();
+    let mut note = crate::catalog::lesson_note(state, lesson).unwrap_or_default();
+    if let Some(unmeasured) = crate::catalog::unmeasured_note(state, lesson)
         && !note.is_empty()
         && MeasuredEffect::headline(context.measured_results(lesson), lesson.version()).is_none()
     {
-        note.push_str("; effect not measured");
+        note.push_str("; ");
+        note.push_str(unmeasured);
     }
     note_rows(&note, room)
 }
