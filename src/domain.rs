@@ -102,7 +102,8 @@ pub use step::{
     ThoughtDisposition,
 };
 pub use step_result::{
-    ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, VERBS, merge_patch,
+    ENDS_TASK, EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, VERBS, merge_patch, picture_url,
+    screenshot_url,
 };
 pub use task::{EpisodeRole, Task};
 pub use tool_call::ToolCall;

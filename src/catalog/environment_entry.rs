@@ -98,9 +98,6 @@ pub struct TaskFacts {
     /// Returns what a person may read about a step beside its observation, as pairs of a label and a text, from the ground truth
     /// after it.
     pub step_texts: fn(&Value) -> Vec<(&'static str, String)>,
-    /// Returns a picture of the environment at the end of an episode, as an address that contains it (`data:image/...`) and
-    /// nothing else, from the ground truth.
-    pub screenshot_url: fn(&Value) -> Option<&str>,
     /// Counts the elements that an observation lists, so that a plan for a screen ends when the screen changes. `None` if its
     /// observations list none.
     pub count_elements: Option<fn(&str) -> usize>,
@@ -182,7 +179,6 @@ impl TaskFacts {
         show_option: None,
         unsandboxed_option: None,
         step_texts: |_| Vec::new(),
-        screenshot_url: |_| None,
         count_elements: None,
         measures: &[],
         solved_name: "",

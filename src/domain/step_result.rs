@@ -18,6 +18,31 @@ pub const VERBS: &str = "verbs";
 /// equal to whoever compares an environment with its past: each version of a browser draws in another way.
 pub const SCREENSHOT: &str = "screenshot";
 
+/// The beginning of an address that contains a picture itself.
+const PICTURE_PREFIX: &str = "data:image/png;base64,";
+/// The maximum length of such an address. A small web page takes about 20 kB.
+const MAX_PICTURE_BYTES: usize = 512 << 10;
+
+/// Returns the address that contains a picture, given in base64, for [`SCREENSHOT`]. `None` if the picture is too large, or none at all.
+pub fn picture_url(base64: &str) -> Option<String> {
+    let url = format!("{PICTURE_PREFIX}{base64}");
+    is_picture(&url).then_some(url)
+}
+
+/// Returns whether a text, which may come from another person's journal, is nothing but a picture.
+fn is_picture(url: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    url.len() <= MAX_PICTURE_BYTES
+        && url
+            .strip_prefix(PICTURE_PREFIX)
+            .is_some_and(|data| !data.is_empty() && data.bytes().all(is_base64))
+}
+
+/// Returns the picture of the end of an episode, as an address that contains it and nothing else. The truth is that of the episode.
+pub fn screenshot_url(truth: &Value) -> Option<&str> {
+    truth.get(SCREENSHOT).and_then(Value::as_str).filter(|url| is_picture(url))
+}
+
 /// A step result is an environment's answer to a reset or to one action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
@@ -93,5 +118,28 @@ impl StepResult {
     /// late success has less than 1; a reached goal is always all of it.
     pub fn progress_rate(&self) -> f64 {
         if self.won { 1.0 } else { self.progress }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_picture_of_limited_size_is_shown() {
+        let url = picture_url("iVBORw0KGgo=").unwrap();
+        assert_eq!(screenshot_url(&json!({"screenshot": url})), Some("data:image/png;base64,iVBORw0KGgo="));
+        assert_eq!(picture_url(&"A".repeat(MAX_PICTURE_BYTES)), None);
+        for hostile in [
+            json!({}),
+            json!({"screenshot": 3}),
+            json!({"screenshot": "data:image/png;base64,"}),
+            json!({"screenshot": "https://example.org/a.png"}),
+            json!({"screenshot": "data:image/svg+xml;base64,AAAA"}),
+            json!({"screenshot": "data:image/png;base64,AA\" onerror=\"x"}),
+        ] {
+            assert_eq!(screenshot_url(&hostile), None, "{hostile}");
+        }
     }
 }

@@ -17,12 +17,10 @@ mod keys;
 mod options;
 mod pages;
 mod picture;
-mod screenshot;
 mod tasks;
 mod web_driver;
 
 pub use dom::count_elements;
 pub use options::{ACTIONS_OPTION, NAME, OPTIONS, RELOAD_OPTION, VIEW_OPTION, WINDOW_OPTION};
-pub use picture::draw_picture;
-pub use screenshot::{page_html, screenshot_url};
+pub use picture::{draw_picture, page_html};
 pub use tasks::{MiniWobTasks, level};

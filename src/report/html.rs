@@ -5,8 +5,7 @@ use super::SessionRecord;
 use super::StepRef;
 use super::document::{Block, Document, LessonEntry, Section, Span, Tone, lesson_line, reflection_notes};
 use super::search_picture::search_picture;
-use crate::catalog::find_environment;
-use crate::domain::{LessonStatus, ReflectionKind, pluralize};
+use crate::domain::{LessonStatus, ReflectionKind, pluralize, screenshot_url};
 use crate::engine::Episode;
 use crate::text::program_name;
 use std::fmt::Write as _;
@@ -149,8 +148,7 @@ fn write_heading(out: &mut String, e: &Episode, is_open: bool) {
 
 /// Writes the picture of the environment at the end of an episode, if it has one.
 fn write_screenshot(out: &mut String, e: &Episode) {
-    let url = find_environment(&e.task.env).and_then(|entry| (entry.task_facts.screenshot_url)(&e.truth));
-    if let Some(url) = url {
+    if let Some(url) = screenshot_url(&e.truth) {
         let _ = writeln!(
             out,
             "<p class=\"soft\">At the end of the episode:</p>\n<img class=\"shot\" alt=\"screenshot at the end of episode {}\" src=\"{}\">",

@@ -155,7 +155,7 @@ fn nothing_happens_after_the_end() {
         results[0].shown["page"].as_array().unwrap().iter().map(|row| row["box"].as_array().unwrap().len());
     assert!(places.clone().count() > 4 && places.min() == Some(4), "{}", results[0].shown);
     assert!(results[0].truth["html"].as_str().unwrap().starts_with("<div id=\"wrap\">"), "{:?}", results[0]);
-    let url = retrospect::env::miniwob::screenshot_url(&results[1].truth).unwrap();
+    let url = retrospect::domain::screenshot_url(&results[1].truth).unwrap();
     assert!(url.starts_with("data:image/png;base64,iVBOR") && url.len() < 100_000, "{} bytes", url.len());
     let mut options = options(&[]);
     options.local_words.insert("miniwob.screenshot", "never".to_owned());

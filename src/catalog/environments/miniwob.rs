@@ -39,7 +39,6 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         task_help: "a web page, with its seed, as in `click-color/7`",
         difficulty: miniwob::level,
         step_texts: miniwob::page_html,
-        screenshot_url: miniwob::screenshot_url,
         count_elements: Some(miniwob::count_elements),
         show_option: Some((&miniwob::WINDOW_OPTION, "visible")),
         unplayable_by_rules: &[(&miniwob::VIEW_OPTION, "html"), (&miniwob::ACTIONS_OPTION, "rci")],

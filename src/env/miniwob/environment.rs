@@ -6,9 +6,8 @@ use super::by_xpath::{Outcome, click_first, hover_all, outcome};
 use super::dom::Element;
 use super::fields::fields_of_text;
 use super::html;
-use super::screenshot::data_url;
 use super::web_driver::{Failure, Target, WebDriver};
-use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult};
+use crate::domain::{EnvInfo, LOST_BECAUSE, ListingCost, SCREENSHOT, StepResult, picture_url};
 use crate::env::{EnvError, Environment};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -321,7 +320,7 @@ impl PageEnvironment {
             web.run(SET_COVER, &["block".into()])?;
             picture
         });
-        data_url(&picture.ok()?.ok()?)
+        picture_url(&picture.ok()?.ok()?)
     }
 
     fn result(&self, valid: bool, shown: Value) -> StepResult {

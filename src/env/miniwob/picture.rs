@@ -75,6 +75,12 @@ fn with_summary(elements: &[Row<'_>], rows: Vec<PictureRow>, glyphs: &PictureGly
     Picture { summary, one_line, shows_truth: false, rows }
 }
 
+/// Returns the HTML of the page, shortened as in prompts.
+pub fn page_html(truth: &Value) -> Vec<(&'static str, String)> {
+    let html = truth.get("html").and_then(Value::as_str).filter(|html| !html.is_empty());
+    html.map(|html| ("page's HTML", html.to_owned())).into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +171,11 @@ mod tests {
     #[test]
     fn nothing_known_is_said() {
         assert_eq!(lines(&draw(&Value::Null, "", 40)), ["no page is known yet"]);
+    }
+
+    #[test]
+    fn the_html_has_a_label() {
+        assert_eq!(page_html(&json!({"html": "<p>"})), [("page's HTML", "<p>".to_owned())]);
+        assert!(page_html(&json!({"html": ""})).is_empty() && page_html(&Value::Null).is_empty());
     }
 }
