@@ -20,6 +20,11 @@ enum Claim {
     Together(String, String),
 }
 
+// The words below are those of the program's language (docs/METHODS.md), which is the same in every environment: an assertion of the
+// public code says `'close' to` and `in 'hands'`, and observations and actions are matched with what it says. Words of single environments
+// (`unstack`, `debark`, `sail`) are verbs of getting, giving away and travelling that no other environment uses otherwise; declared in
+// entries, they would have to reach a pure parser through the state.
+
 /// Words that aren't a state by themselves.
 const RELATIONS: &[&str] = &["is", "not", "in", "on", "to", "of"];
 const NEAR: &[&str] = &["close", "near", "at", "next"];
