@@ -35,7 +35,7 @@ pub use method_entry::{
     ActionSource, Carryover, JobEntry, MethodEntry, MethodPreset, ModelNeed, disabled_by,
 };
 pub use method_option::{ExemplarFile, GivenOptions, MethodOption, OptionError, RecordOptions};
-pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS, exemplar_files};
+pub use methods::{BASE_METHOD, CALIBRATION_METHOD, METHOD_NAMES, METHODS, exemplar_files};
 pub use published::{Paper, PaperRow, PublishedFigure, is_possible_share, published_results};
 pub use question_entry::{PreparedAttempts, QuestionEntry};
 pub use rules::{DETECTORS, RULES, draw_picture, find_environment, missing_environment, short_goal};

@@ -39,8 +39,9 @@ const BUILT_IN: &[&MethodEntry] = &[
     &dora::ENTRY,
 ];
 
-/// The method whose prompts methods without their own use.
-pub const DEFAULT_METHOD: &MethodEntry = &react::ENTRY;
+/// The method whose prompts methods without their own use, and that `play` names where it applies an interface. A run that names none plays
+/// [`CALIBRATION_METHOD`].
+pub const BASE_METHOD: &MethodEntry = &react::ENTRY;
 
 /// The method that reflects on calibration episodes, whichever method the test episodes use.
 pub const CALIBRATION_METHOD: &MethodEntry = &omnireflect::ENTRY;

@@ -3,7 +3,7 @@
 use super::environment_entry::EnvironmentEntry;
 use super::environments::ENVIRONMENTS;
 use super::method_entry::MethodEntry;
-use super::methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHODS};
+use super::methods::{BASE_METHOD, CALIBRATION_METHOD, METHODS};
 use crate::env::OptionValues;
 use crate::prompt::{GENERAL_TEXTS, TemplateError, TemplateFiles, Templates};
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]
                 _ => None,
             })
             .collect(),
-        default_method: DEFAULT_METHOD.name,
+        default_method: BASE_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
         own_calibration: methods.iter().filter(|e| e.learns_from_calibration).map(|e| e.name).collect(),
         public_files: with_public_files.next(),

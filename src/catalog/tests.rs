@@ -106,11 +106,11 @@ fn limits_of_an_own_method_are_not_those_of_a_paper() {
         (of, entry.trials_origin())
     };
     use SettingOrigin::{BuiltIn, Code, Paper};
-    let own = MethodEntry { limits_origin: BuiltIn, trials: 3, step_limits: (9, 9), ..*DEFAULT_METHOD };
+    let own = MethodEntry { limits_origin: BuiltIn, trials: 3, step_limits: (9, 9), ..*BASE_METHOD };
     assert_eq!(origins(&own), ([BuiltIn, BuiltIn], BuiltIn));
     assert_eq!(origins(find_method("react").unwrap()), ([Paper, Code], BuiltIn));
     assert_eq!(origins(find_method("fcrf").unwrap()), ([Paper, Code], Paper));
-    let without_paper = MethodEntry::new("own", DEFAULT_METHOD.build, ModelNeed::NoMentor);
+    let without_paper = MethodEntry::new("own", BASE_METHOD.build, ModelNeed::NoMentor);
     assert_eq!(without_paper.paper_origin(), BuiltIn);
     for entry in METHODS.iter() {
         assert_eq!(entry.paper_origin(), Paper, "{}", entry.name);
@@ -125,8 +125,8 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
         let methods: &'static [&'static MethodEntry] = vec![&*Box::leak(Box::new(method))].leak();
         extend::check(&Extension { methods, environments: &[] }).unwrap_err().to_string()
     };
-    let entry = || MethodEntry { name: "own", templates: &[], ..*DEFAULT_METHOD };
-    let lanes: &'static [Lane] = vec![DEFAULT_METHOD.lanes[0]; 2].leak();
+    let entry = || MethodEntry { name: "own", templates: &[], ..*BASE_METHOD };
+    let lanes: &'static [Lane] = vec![BASE_METHOD.lanes[0]; 2].leak();
     const EMPTY: &[Lane] = &[Lane::plain("Own", &[])];
     const CLASH: SettingSpec = TypedSetting::number("examples", "", 9, (0, 9), SettingOrigin::BuiltIn).spec;
     let template = |text: &'static str| MethodEntry { templates: vec![("own.toml", text)].leak(), ..entry() };
@@ -233,10 +233,7 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
             ),
             "own.toml:3: miniwob.actions is never \"rcy\"; expected one of full, code, paper, rci",
         ),
-        (
-            MethodEntry { templates: DEFAULT_METHOD.templates, ..entry() },
-            "there are two template files named",
-        ),
+        (MethodEntry { templates: BASE_METHOD.templates, ..entry() }, "there are two template files named"),
     ];
     for (entry, expected) in cases {
         let message = refused(entry);

@@ -8,7 +8,7 @@ use super::error::{self, CliError};
 use super::output::Output;
 use super::settings::{apply_environment_options, find_environment_option, split_set_flag};
 use super::worlds::world_options;
-use crate::catalog::DEFAULT_METHOD;
+use crate::catalog::BASE_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
 use crate::domain::{
     EpisodeRole, Interface, ListingCost, RoleSource, RunSpec, Settings, StepResult, Task, pluralize,
@@ -168,10 +168,9 @@ impl InterfaceView {
     fn new(task: &Task, interface: Interface) -> Self {
         let mut view = Self { state: State::default(), is_raw: interface == Interface::Raw, seq: 0 };
         if !view.is_raw {
-            let (limits, ..) =
-                crate::catalog::defaults(DEFAULT_METHOD.name, crate::method::PaperOrCode::Paper);
+            let (limits, ..) = crate::catalog::defaults(BASE_METHOD.name, crate::method::PaperOrCode::Paper);
             let spec = RunSpec {
-                method: DEFAULT_METHOD.name.to_owned(),
+                method: BASE_METHOD.name.to_owned(),
                 actor: RoleSource::PERSON.to_owned(),
                 mentor: RoleSource::NOBODY.to_owned(),
                 interface,
