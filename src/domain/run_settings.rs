@@ -41,7 +41,8 @@ pub const TEMPLATES_SETTING: &str = "templates";
 macro_rules! typed_fields {
     ($($field:ident: $type:ty = $setting:ident,)+) => {
         /// The settings of a run that the engine and several other modules read, parsed once whenever one is recorded or
-        /// changed. The settings of a single method are read with their constants
+        /// changed. Among them are policies for replies that only single methods list, such as `form_retries`: the engine
+        /// carries them out, and looks no setting up by its name. What only a method reads, it reads with its own constants
         /// ([`Settings::get`](super::Settings::get)).
         #[derive(Clone, Debug, PartialEq)]
         pub struct RunSettings {
