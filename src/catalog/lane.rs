@@ -54,7 +54,7 @@ pub fn kind_of_new_lesson(method: &str) -> ReflectionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
     pub title: &'static str,
-    /// The kinds of lessons in this lane. A lesson that is added in the lane gets the first kind.
+    /// The kinds of lessons in this lane. A lesson that is added in the lane gets the first kind, unless it would end with the episode.
     pub kinds: &'static [ReflectionKind],
     pub format: LaneFormat,
 }

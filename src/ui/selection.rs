@@ -1,7 +1,7 @@
 //! The lesson that is selected in the lanes.
 
 use crate::catalog::{self, Lane, LaneFormat};
-use crate::domain::{Lesson, ReflectionKind};
+use crate::domain::{Lesson, ReflectionKind, Scope};
 use crate::engine::State;
 use crate::ui::frame_data::Context;
 use crate::ui::model::Model;
@@ -51,13 +51,14 @@ pub(crate) fn selected_kind(model: &Model, context: &Context<'_>) -> ReflectionK
     several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)
 }
 
-/// Returns the kind that a person's new lesson starts with: that of the focused lane, else advice.
+/// Returns the kind that a person's new lesson has where its words leave it open: that of the focused lane, else advice.
 ///
-/// In the Error lane a new lesson also starts as advice, because a single sentence of kind Error reads as a mistake, not
-/// as advice.
+/// In the Error lane a new lesson is advice, too, because a single sentence of kind Error reads as a mistake, not as advice. A
+/// kind whose lessons end with the episode counts only if the person chooses it.
 pub(crate) fn kind_of_new_lesson(model: &Model, context: &Context<'_>) -> ReflectionKind {
-    let focused = (model.focus == Focus::Lanes)
-        .then(|| selected_kind(model, context))
-        .filter(|kind| *kind != ReflectionKind::Error);
+    let is_kept = |kind: &ReflectionKind| {
+        *kind != ReflectionKind::Error && kind.scope_of_new_lesson() != Scope::Episode
+    };
+    let focused = (model.focus == Focus::Lanes).then(|| selected_kind(model, context)).filter(is_kept);
     focused.unwrap_or_else(|| catalog::kind_of_new_lesson(context.method()))
 }

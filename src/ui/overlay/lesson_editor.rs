@@ -352,7 +352,8 @@ impl LessonEditor {
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
             let step_is_open = context.is_thinking() || context.frame.head.step_awaiting_decision().is_some();
-            let saved = self.lesson.is_none().then(|| format!("saved as {}", kind.name()));
+            let until = if scope == Scope::Episode { " until this episode ends" } else { "" };
+            let saved = self.lesson.is_none().then(|| format!("saved as {}{until}", kind.name()));
             let mut same = context.frame.head.pool.with_normalized_text(kind, &saved_text);
             let same = same.find(|lesson| self.lesson.is_none() && lesson.is_active()).map(|lesson| {
                 let key = context.keymap.key_label(Action::LessonHealth).unwrap_or_default();

@@ -457,6 +457,54 @@ fn the_lesson_editor_shows_the_kind_it_saves() {
     assert!(shown.contains("Kind Error") && shown.contains("Saved as an Error"), "{shown}");
 }
 
+/// Regression: with the lane Progress in focus, a new lesson became Progress and ended with the episode, unnoticed.
+#[test]
+fn a_new_lesson_ends_with_the_episode_only_if_a_person_chooses_that() {
+    let open = |lane: &str| {
+        let mut stage = TestScreen::new(sample_session(), 60, 16);
+        stage.model.focus = Focus::Lanes;
+        stage.with_context(|_, model, _, context| {
+            model.selected_lane = context.lanes().iter().position(|l| l.title == lane);
+        });
+        stage.press("a");
+        stage
+    };
+    let saved = |stage: &mut TestScreen| {
+        let requests = stage.press("Enter");
+        let add = requests.iter().find_map(|request| match request {
+            Request::Send(Command::Lesson(LessonCommand::Add { kind, scope, .. })) => Some((*kind, *scope)),
+            _ => None,
+        });
+        add.unwrap_or_else(|| panic!("{requests:?}"))
+    };
+    for lane in ["Abstract", "Error", "Progress"] {
+        for (words, kind) in [
+            ("Look on a shelf first.", ReflectionKind::Abstract),
+            ("Searched drawers. -> Look on a shelf first.", ReflectionKind::Error),
+        ] {
+            let mut stage = open(lane);
+            type_text(&mut stage, words);
+            let shown = super::screen_text(&stage.draw());
+            assert!(shown.contains(&format!("Kind {}   Scope the environment", kind.name())), "{shown}");
+            assert_eq!(saved(&mut stage), (kind, Scope::Environment), "{lane}: {words}");
+        }
+    }
+    // A person can choose it, and is told.
+    let mut stage = open("Progress");
+    type_text(&mut stage, "Shelves left.");
+    for key in ["Tab", "Tab", "Left"] {
+        stage.press(key);
+    }
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("< Progress >") && shown.contains("Ends with this episode."), "{shown}");
+    stage.press("BackTab");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("Kind Progress   Scope this episode") && shown.contains("Ends with"), "{shown}");
+    assert_eq!(saved(&mut stage), (ReflectionKind::Progress, Scope::Episode));
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+    assert!(notice.starts_with("saved as Progress until this episode ends"), "{notice}");
+}
+
 /// Regression: the proposal still offered `Enter run it` and `r ask again` while nothing could be written.
 #[test]
 fn a_halted_session_offers_no_keys_of_its_proposal() {

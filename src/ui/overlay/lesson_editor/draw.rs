@@ -2,6 +2,7 @@
 
 use super::{EditorField, LessonEditor};
 use crate::catalog::LessonReader;
+use crate::domain::Scope;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -112,11 +113,16 @@ impl LessonEditor {
                 format!("The built-in rules ignore this wording; {esc}, then {help} form lists theirs.");
             return (Role::Warning, text);
         }
+        let ends_with_episode = self.scope() == Scope::Episode;
         let text = match self.focus {
             EditorField::Pin => "Left and Right change it; only you remove a pinned one.",
-            EditorField::Kind | EditorField::Scope => "Change with Left and Right.",
+            EditorField::Kind | EditorField::Scope => {
+                let text = format!("Change with Left and Right. {}", lifetime(self.scope()));
+                return (if ends_with_episode { Role::Warning } else { Role::Muted }, text);
+            }
             _ if self.is_error_by_its_words() => "Saved as an Error, by its words; Tab leads to the kind.",
             EditorField::Solution if self.follows_words() => "Left empty, it is advice: saved as Abstract.",
+            _ if ends_with_episode => return (Role::Warning, lifetime(Scope::Episode).to_owned()),
             _ if !self.evidence.is_empty() => return (Role::Muted, format!("evidence: {}", self.evidence)),
             _ if context.lesson_reader(self.kind()) == LessonReader::Mentor => {
                 "Enters the mentor's next question; every version is kept."
@@ -125,6 +131,16 @@ impl LessonEditor {
             _ => "Every version is kept.",
         };
         (Role::Muted, text.to_owned())
+    }
+}
+
+/// Returns how long a lesson with this scope is kept.
+fn lifetime(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Episode => "Ends with this episode.",
+        Scope::Task => "Kept for this task.",
+        Scope::TaskType => "Kept for tasks like this.",
+        Scope::Environment => "Kept for all tasks here.",
     }
 }
 
