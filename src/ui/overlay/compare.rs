@@ -217,6 +217,9 @@ impl ComparisonView {
                     format!("Pair {number}: row {} of {all}, actions equal, prompts differ", self.selected)
                 }
                 None => format!("Pair {number}: row {} of {all}, no difference", self.selected),
+                Some(row) if row == self.selected + 1 => {
+                    format!("Pair {number}: row {} of {all}, the next one differs", self.selected)
+                }
                 Some(row) if row > self.selected => {
                     format!("Pair {number}: row {} of {all}, no difference yet", self.selected)
                 }

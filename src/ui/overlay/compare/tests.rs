@@ -249,7 +249,7 @@ fn the_episodes_of_a_pair_are_stepped_together() {
     }
     let mut stage = open_pair(120, 36);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("Pair 3: row 2 of 27, no difference yet"), "{shown}");
+    assert!(shown.contains("Pair 3: row 2 of 27, the next one differs"), "{shown}");
     let (left, right) = ("go to fridge 1", "go to countertop 2");
     assert!(!shown.contains(left) && !shown.contains(right), "what comes next is hidden: {shown}");
     press(&mut stage, "n");
@@ -278,10 +278,40 @@ fn the_episodes_of_a_pair_are_stepped_together() {
     assert!(stage.compositor.overlays().is_empty());
 }
 
+/// Regression: a pair that differs from its first step on opened at the first observation, and nothing said that the difference
+/// comes next.
+#[test]
+fn a_pair_that_differs_from_the_start_says_so_and_shows_it_after_one_key() {
+    for (w, h) in SIZES {
+        let mut f = Fixture::new();
+        for action in ["go to cabinet 3", "go to shelf 3"] {
+            f.begin_episode();
+            f.actor_step(action, "A mug.", 0.0, Value::Null);
+            for _ in 0..30 {
+                f.actor_step("wait", "Nothing.", 0.0, Value::Null);
+            }
+            f.end_episode(false, EndReason::StepLimit);
+        }
+        let mut stage = open_pair_of(f, w, h);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("row 0 of 31, the next one differs"), "{shown}");
+        assert!(!shown.contains("go to"), "{shown}");
+        press(&mut stage, "n");
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("different since row 1"), "{shown}");
+        let marked = shown.lines().find(|line| line.contains('▸')).unwrap_or_else(|| panic!("{shown}"));
+        assert!(marked.contains("go to cabinet 3") || marked.contains("go to shelf 3"), "{shown}");
+    }
+}
+
 fn open_pair(w: u16, h: u16) -> TestScreen {
+    open_pair_of(two_trials(), w, h)
+}
+
+fn open_pair_of(trials: Fixture, w: u16, h: u16) -> TestScreen {
     let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
     let (pair, request) = CompareDialog::for_pair(3, episode_ref(1), episode_ref(2));
-    let mut stage = TestScreen::new(two_trials(), w, h);
+    let mut stage = TestScreen::new(trials, w, h);
     stage.compositor.push(Box::new(pair));
     answer_requests(&mut stage, vec![request]);
     stage
