@@ -16,7 +16,7 @@ use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::list_index::{clamped_index, row_delta};
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
+use crate::ui::widget::window::{Line, MouseTarget, PresentKeys, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
 use facts::{earlier_play, fact_lines};
 use ratatui::layout::Rect;
@@ -262,8 +262,9 @@ impl EndCard {
             .map_or_else(Vec::new, |(episode, outcome)| fact_lines(episode, outcome, context, columns))
     }
 
-    /// Says which lesson is measured, and how another one is.
+    /// Says which lesson is measured. In a narrow card, its words have most of the room.
     fn measure_label(&self, context: &Context<'_>, columns: usize) -> String {
+        const COLUMNS_OF_LONG_LABEL: usize = 60;
         if context.frame.work(WorkKind::Effect).is_some() {
             return "show the measurement that is running".to_owned();
         }
@@ -271,17 +272,16 @@ impl EndCard {
             return choice_label(Action::MeasureEffect).to_owned();
         };
         let lesson = lessons[place];
-        let key = |action| context.keymap.key_label_in(Mode::EndCard, action).unwrap_or_default();
-        let others = if self.can_select_lesson(context) {
-            format!(" ({} {} another one)", key(Action::Back), key(Action::Forward))
-        } else {
-            String::new()
-        };
+        let number = lesson.number;
         let LessonText { text, solution } = lesson.text();
         let solution =
             solution.as_ref().map_or_else(String::new, |s| format!(" {} {s}", context.glyphs.solution));
-        let text = format!("measure whether lesson {} helps{others}: {text}{solution}", lesson.number);
-        truncate(&one_line(&text), columns, context.glyphs.ellipsis)
+        let label = if columns < COLUMNS_OF_LONG_LABEL {
+            format!("measure lesson {number}: {text}{solution}")
+        } else {
+            format!("measure whether lesson {number} helps: {text}{solution}")
+        };
+        truncate(&one_line(&label), columns, context.glyphs.ellipsis)
     }
 
     fn choice_row(&self, context: &Context<'_>, place: usize, action: Action, columns: u16) -> Line {
@@ -396,7 +396,10 @@ impl Component for EndCard {
             columns: WINDOW_COLUMNS,
             mode: Mode::EndCard,
         };
-        let inside = window.draw(context, screen, canvas);
+        let without_effect: &[Action] =
+            if self.can_select_lesson(context) { &[] } else { &[Action::Forward] };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         let (facts, choices) = (Self::fact_rows(context, inside.width), Self::choices(context));
         // The choices are always shown completely; the facts scroll in the rows that are left.
         let below = (choices.len() as u16).min(inside.height.saturating_sub(1).max(1));

@@ -332,8 +332,8 @@ fn the_card_names_the_lesson_that_is_measured_and_takes_another_one() {
             assert_eq!(stage.press(key), []);
         }
         let shown = screen_text(&stage.draw());
-        let row = format!("▸ %  measure whether lesson {number} helps (← → another one): {text}");
-        assert!(shown.contains(&row), "{keys:?}: {shown}");
+        let row = format!("▸ %  measure whether lesson {number} helps: {text}");
+        assert!(shown.contains(&row) && shown.contains("→ another lesson"), "{keys:?}: {shown}");
         assert_eq!(measured(&mut stage, "Enter"), format!("{number:012x}"), "{keys:?}");
     }
     // While one is measured, it is shown.
@@ -341,6 +341,28 @@ fn the_card_names_the_lesson_that_is_measured_and_takes_another_one() {
     stage.show_work(WorkKind::Effect, None);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("%  show the measurement that is running"), "{shown}");
+}
+
+/// Regression: at 60x16, the row of the selected `%` named its keys and had no room for the words of the lesson.
+#[test]
+fn a_narrow_card_says_what_the_lesson_is_that_it_measures() {
+    let mut f = lost_trials(1);
+    for text in ["Look at the shelf first.", "Put down what you hold before you take another."] {
+        f.add_lesson(ReflectionKind::Error, LessonText::plain(text), LessonOrigin::Person);
+    }
+    let mut stage = end_card_screen(f);
+    stage.model.size = (60, 16);
+    let shown = screen_text(&stage.draw());
+    assert!(!shown.contains("another lesson"), "{shown}");
+    while !screen_text(&stage.draw()).contains("▸ %") {
+        stage.press("Down");
+    }
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("▸ %  measure lesson 2: Put down what you hold before"), "{shown}");
+    assert!(shown.contains("→ another lesson"), "{shown}");
+    stage.press("Right");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("▸ %  measure lesson 1: Look at the shelf first."), "{shown}");
 }
 
 /// Regression: it offered to measure the result of an evaluation, which no prompt shows.
