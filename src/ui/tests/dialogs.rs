@@ -561,6 +561,22 @@ fn a_halted_session_says_why_where_the_events_are_and_what_to_press() {
     }
 }
 
+/// Regression: at 60x16 the reason covered the newest rows of the story, the lanes and the timeline.
+#[test]
+fn the_panes_of_a_halted_session_end_above_the_reason() {
+    let why = "the journal (trunk.jsonl) could not be written: No space left on device (os error 28)";
+    for (w, h) in [(60, 16), (80, 24), (120, 36)] {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        let halt = Halt { reason: why.to_owned(), rescue: None, head: Seq(16), waiting: 3 };
+        stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+        let shown = super::screen_text(&stage.draw());
+        for words in ["24 ▸ go to stoveburner 1", "Error 3", "the journal (trunk.jsonl)", "r retry the write"]
+        {
+            assert!(shown.contains(words), "{words} at {w}x{h}: {shown}");
+        }
+    }
+}
+
 /// Regression: the editor closed as if the lesson were saved, and its text was lost.
 #[test]
 fn a_lesson_that_cannot_be_saved_stays_in_the_editor() {

@@ -21,9 +21,8 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     }
     let room = area.width.saturating_sub(2);
     let (x, y) = (area.x + 1, area.y);
-    let has_warning = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
-    if let Some(halt) = context.halt_reason().filter(|_| !has_warning) {
-        draw_halt(&with_program_name(&halt.screen_message()), model.is_covered, context, area, canvas);
+    if let Some(text) = halt_message(model, context) {
+        draw_halt(&text, model.is_covered, context, area, canvas);
         return;
     }
     if context.has_driver_died() {
@@ -82,12 +81,22 @@ fn name_saved_file(text: &str, private: &[String]) -> String {
     text.split(' ').map(name).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns how many rows above the footer's own a notice takes.
+/// Returns why nothing can be saved, unless a warning is shown first.
+fn halt_message(model: &Model, context: &Context<'_>) -> Option<String> {
+    let has_warning = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
+    let halt = context.halt_reason().filter(|_| !has_warning)?;
+    Some(with_program_name(&halt.screen_message()).into_owned())
+}
+
+/// Returns how many rows above the footer's own a notice takes, or the reason why nothing can be saved.
 pub(super) fn notice_rows(model: &Model, context: &Context<'_>, area: Rect) -> u16 {
-    let is_shown = !context.has_driver_died() && !area.is_empty();
-    let notice = model.notice.as_ref().filter(|notice| {
-        is_shown && (context.halt_reason().is_none() || notice.severity == Severity::Warning)
-    });
+    if area.is_empty() {
+        return 0;
+    }
+    if let Some(text) = halt_message(model, context) {
+        return if model.is_covered { 0 } else { halt_lines(&text, area).len() as u16 };
+    }
+    let notice = model.notice.as_ref().filter(|_| !context.has_driver_died());
     let text = notice.map(|notice| one_line(&notice_text(notice, model, context)).into_owned());
     text.and_then(|text| message_lines(&text, area)).map_or(0, |lines| lines.len() as u16 - 1)
 }
@@ -111,14 +120,12 @@ fn work_message(context: &Context<'_>) -> Option<String> {
 /// Draws the full reason why nothing can be saved, above the keys that still work. Below an overlay there is room for
 /// only one row.
 fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-    const MAX_MESSAGE_ROWS: usize = 7;
     let room = area.width.saturating_sub(2);
     if has_overlay {
         canvas.put(area.x + 1, area.y, room, text, canvas.style(Role::Danger));
         return;
     }
-    let free = usize::from(area.y.saturating_sub(canvas.buffer.area.y + 2));
-    let (lines, _) = wrap_at_most(&one_line(text), usize::from(room).max(1), MAX_MESSAGE_ROWS.min(free));
+    let lines = halt_lines(text, area);
     let top = area.y - lines.len() as u16;
     canvas.clear(Rect { y: top, height: lines.len() as u16 + 1, ..area });
     for (y, line) in (top..).zip(&lines) {
@@ -131,6 +138,14 @@ fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, c
         single_key(Action::Help, "help"),
     ];
     draw_hints(&keys, context, area, canvas);
+}
+
+/// Returns the rows of the reason why nothing can be saved, above a footer at `area`.
+fn halt_lines(text: &str, area: Rect) -> Vec<String> {
+    const MAX_ROWS: usize = 7;
+    // The first row of the screen and that of a title stay visible.
+    let free = usize::from(area.y.saturating_sub(2));
+    wrap_at_most(&one_line(text), usize::from(area.width.saturating_sub(2)).max(1), MAX_ROWS.min(free)).0
 }
 
 /// Returns the rows of a message that needs more than one; `None` if it has one row, or must be cut to one.
