@@ -51,12 +51,19 @@ pub struct LaneRows {
     pub wanted: u16,
     /// How many it keeps, whatever the others want, if they have enough then.
     pub least: u16,
+    /// It has no lessons, only a text that says why.
+    pub is_empty: bool,
 }
 
 impl LaneRows {
     /// Creates the rows of a lane that keeps as many as any other.
     pub const fn wanting(wanted: u16) -> Self {
-        Self { wanted, least: MIN_LANE_ROWS }
+        Self { wanted, least: MIN_LANE_ROWS, is_empty: false }
+    }
+
+    /// Creates the rows of a lane without lessons, which gets no more than its text needs.
+    pub const fn of_text(rows: u16) -> Self {
+        Self { is_empty: true, ..Self::wanting(rows) }
     }
 }
 
@@ -186,12 +193,11 @@ fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, (world, lanes): (u16
     let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
     plan.push_divider(line);
     plan.push_pane(Pane::Story, left, true);
-    // The world has two fifths, and more if it needs that and the lanes don't.
+    // The world has two fifths, and whatever it needs that the lanes don't.
     let used =
         |sum: u16, rows: &LaneRows| sum.saturating_add(rows.wanted.saturating_add(1).max(MIN_LANE_ROWS));
     let spare = right.height.saturating_sub(lanes.iter().fold(0, used));
-    let world_rows =
-        world.min(spare).clamp(right.height * 2 / 5, right.height * 3 / 5).max(3).min(right.height);
+    let world_rows = world.min(spare).max(right.height * 2 / 5).max(3).min(right.height);
     let (world, lane_area) = cut_top(right, world_rows);
     plan.push_pane(Pane::World, world, true);
     stack_lanes(plan, lane_area, lanes);
@@ -240,7 +246,8 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
         *rows += granted;
         spare -= granted;
     }
-    // Row by row to the lane that lacks most of its content; then evenly, so that nothing stays empty.
+    // Row by row to the lane that lacks most of its content; then a blank row to those without lessons, and all others evenly to
+    // those that have some, else to the last one.
     while spare > 0 {
         let lacks = |place: usize| lanes[place].wanted.saturating_add(1).saturating_sub(rows[place]);
         let neediest = (0..lanes.len()).rev().max_by_key(|place| lacks(*place));
@@ -248,7 +255,16 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
         rows[place] += 1;
         spare -= 1;
     }
-    for place in (0..lanes.len()).cycle().take(usize::from(spare)) {
+    for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.is_empty) {
+        let blank = spare.min((lane.wanted + 2).saturating_sub(*rows));
+        *rows += blank;
+        spare -= blank;
+    }
+    let mut filled: Vec<usize> = (0..lanes.len()).filter(|place| !lanes[*place].is_empty).collect();
+    if filled.is_empty() {
+        filled.push(lanes.len() - 1);
+    }
+    for place in filled.into_iter().cycle().take(usize::from(spare)) {
         rows[place] += 1;
     }
     let mut rest = area;

@@ -3,6 +3,22 @@
 use super::*;
 use proptest::prelude::*;
 
+/// Regression: beside lanes without a lesson, a world that was cut had no more than three fifths of its column.
+#[test]
+fn a_world_has_the_rows_that_lanes_do_not_need() {
+    let rows = |lanes: &[LaneRows], world: u16| {
+        let area = Rect { x: 0, y: 0, width: 120, height: 42 };
+        let plan = compute_layout(area, Arrangement::TwoColumns, (world, lanes), None);
+        let world = plan.areas.iter().find(|area| area.pane == Pane::World).unwrap();
+        world.body.height + 1
+    };
+    let column = 37;
+    let empty = [LaneRows::of_text(1); 3];
+    assert_eq!((rows(&empty, 0), rows(&empty, 20)), (column * 2 / 5, 20));
+    assert_eq!(rows(&empty, 90), column - 9, "three rows are left to each lane");
+    assert_eq!(rows(&[LaneRows::wanting(20); 3], 90), column * 2 / 5);
+}
+
 proptest! {
     /// Whatever the lanes hold, they fill their column without gaps, and those that hold more have no fewer rows.
     #[test]
@@ -26,12 +42,25 @@ proptest! {
         }
     }
 
+    /// A lane without lessons has the rows of its text, and those with lessons share what is left.
+    #[test]
+    fn lanes_without_lessons_take_no_rows_that_others_have_a_use_for(height in 24u16..80, text in 1u16..4, lessons in prop::collection::vec(1u16..4, 1..3)) {
+        let mut plan = ScreenLayout::default();
+        let mut lanes = vec![LaneRows::of_text(text)];
+        lanes.extend(lessons.iter().map(|rows| LaneRows::wanting(*rows)));
+        stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
+        let rows: Vec<u16> = plan.areas.iter().map(|area| area.body.height).collect();
+        prop_assert_eq!(rows[0], text + 1);
+        let shared = (height - rows[0] - 1) / lessons.len() as u16;
+        prop_assert!(rows[1..].iter().all(|rows| rows + 3 >= shared));
+    }
+
     /// A lane that keeps some rows has them beside any number of long ones, which have most of the others.
     #[test]
     fn a_lane_keeps_its_least_rows(height in 1u16..80, others in prop::collection::vec(0u16..400, 1..4), least in 3u16..9) {
         let mut plan = ScreenLayout::default();
         let mut lanes: Vec<LaneRows> = others.iter().map(|rows| LaneRows::wanting(*rows)).collect();
-        lanes.push(LaneRows { wanted: 11, least });
+        lanes.push(LaneRows { least, ..LaneRows::wanting(11) });
         stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
         let rows = |area: &PaneArea| area.title.map_or(0, |title| title.height) + area.body.height;
         prop_assert_eq!(plan.areas.iter().map(rows).sum::<u16>(), height);
@@ -47,7 +76,7 @@ proptest! {
     #[test]
     fn lanes_that_all_keep_rows_have_them(least in prop::collection::vec(4u16..9, 1..4), more in 0u16..40, wanted in 0u16..400) {
         let mut plan = ScreenLayout::default();
-        let lanes: Vec<LaneRows> = least.iter().map(|least| LaneRows { wanted, least: *least }).collect();
+        let lanes: Vec<LaneRows> = least.iter().map(|least| LaneRows { least: *least, ..LaneRows::wanting(wanted) }).collect();
         let height = least.iter().sum::<u16>() + more;
         stack_lanes(&mut plan, Rect { x: 3, y: 2, width: 30, height }, &lanes);
         let rows = |area: &PaneArea| area.title.map_or(0, |title| title.height) + area.body.height;

@@ -161,12 +161,18 @@ pub(super) fn wanted_rows(context: &Context<'_>, area: Rect) -> Vec<LaneRows> {
         if lane.format == LaneFormat::Record && newest.is_some() {
             let wanted = wanted.min(MAX_RECORD_ROWS) + curve::WANTED_ROWS;
             // Long lanes of advice leave it two records, the curve, and the title.
-            return LaneRows { wanted, least: 2 + curve::WANTED_ROWS + 1 };
+            return LaneRows { least: 2 + curve::WANTED_ROWS + 1, ..LaneRows::wanting(wanted) };
         }
-        let newest = newest.filter(|_| lane.format == LaneFormat::Plain);
-        if newest.is_some_and(|newest| lesson_note(state, newest).is_some()) {
+        let noted = newest.filter(|_| lane.format == LaneFormat::Plain);
+        if noted.is_some_and(|newest| lesson_note(state, newest).is_some()) {
             let kept = NOTED_ROWS * if lane.lessons(state).nth(1).is_some() { 2 } else { 1 };
-            return LaneRows { wanted, least: kept + 1 };
+            return LaneRows { least: kept + 1, ..LaneRows::wanting(wanted) };
+        }
+        let is_used = newest.is_some()
+            || repeated_advice(state, lane).is_some()
+            || mentor_stream::lane_calls(context, lane).next().is_some();
+        if !is_used {
+            return LaneRows::of_text(wanted);
         }
         LaneRows::wanting(wanted)
     };
@@ -202,8 +208,8 @@ fn longest_lesson(lane: &Lane, area: Rect) -> usize {
 
 /// Returns why a lane is empty, in lines.
 fn empty_lane_lines(state: &State, lane: &Lane, columns: u16) -> Vec<String> {
-    let text = trial_status::empty_lane_text(state, lane);
-    wrap(&text, usize::from(columns).saturating_sub(8).max(4))
+    let columns = usize::from(columns).saturating_sub(8).max(4);
+    wrap(&trial_status::empty_lane_text(state, lane, columns), columns)
 }
 
 /// Draws marks at the right edge if there are lessons above or below the visible rows, or between the newest one and the others.

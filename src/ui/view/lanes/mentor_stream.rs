@@ -16,6 +16,12 @@ fn call_question(context: &Context<'_>, call: &LiveCall) -> Option<Question> {
     context.frame.head.calls.get(&call.call)?.question()
 }
 
+/// Returns the calls in flight whose question belongs to a lane.
+pub(super) fn lane_calls<'a>(context: &'a Context<'_>, lane: &'a Lane) -> impl Iterator<Item = &'a LiveCall> {
+    let calls = context.frame.live.calls.iter().filter(|_| !context.frame.is_in_past());
+    calls.filter(|call| call_question(context, call).is_some_and(|q| lane.kinds.contains(&q.kind)))
+}
+
 /// Returns the last lines of each streaming reply whose question belongs to this lane. The height of the lane decides
 /// how many rows a reply gets, at least one.
 pub(super) fn streaming_reply_rows(
@@ -24,17 +30,9 @@ pub(super) fn streaming_reply_rows(
     area: Rect,
     reduced_motion: bool,
 ) -> Vec<LaneRow> {
-    if context.frame.is_in_past() {
-        return Vec::new();
-    }
-    let calls = context.frame.live.calls.iter();
-    let lane_calls: Vec<&LiveCall> = calls
-        .filter(|call| call_question(context, call).is_some_and(|q| lane.kinds.contains(&q.kind)))
-        .collect();
-    let rows_per_call = (usize::from(area.height) / 2 / lane_calls.len().max(1)).clamp(1, 6);
+    let rows_per_call = (usize::from(area.height) / 2 / lane_calls(context, lane).count().max(1)).clamp(1, 6);
     let columns = usize::from(area.width).saturating_sub(9).max(4);
-    lane_calls
-        .into_iter()
+    lane_calls(context, lane)
         .flat_map(|call| call_rows(context, call, rows_per_call, columns, reduced_motion))
         .collect()
 }

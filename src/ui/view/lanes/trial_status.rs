@@ -1,8 +1,9 @@
 //! The trial status of a task and the texts of empty lanes.
 
 use crate::catalog::{Lane, find_method};
-use crate::domain::{LessonId, LessonOp, LessonStatus};
+use crate::domain::{LessonId, LessonOp, LessonStatus, ReflectionKind};
 use crate::engine::{State, UndoAction, UndoEntry};
+use crate::text::width;
 
 /// Returns the trial status, longest form first; empty if a task has one trial.
 pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
@@ -25,8 +26,8 @@ pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
     labels
 }
 
-/// Returns why a lane is empty.
-pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
+/// Returns why a lane is empty, and what it will hold where that fits in a row of `columns`.
+pub(super) fn empty_lane_text(state: &State, lane: &Lane, columns: usize) -> String {
     if state.pool.all().any(|l| lane.kinds.contains(&l.kind)) {
         let undone = |id: &LessonId| {
             let is_undone_add = |e: &UndoEntry| matches!(&e.action, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
@@ -50,9 +51,23 @@ pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
         return "no lessons yet".to_owned();
     }
     explained(state, lane).unwrap_or_else(|| match lane.kinds {
-        [kind] if kind.is_written_in_episode() => format!("no {} lessons yet", lane.title),
+        [kind] if kind.is_written_in_episode() => {
+            let short = format!("no {} lessons yet", lane.title);
+            let whole = contents(*kind).map(|contents| format!("{short}: {contents}"));
+            whole.filter(|whole| width(whole) <= columns).unwrap_or(short)
+        }
         _ => "no lessons yet".to_owned(),
     })
+}
+
+/// Returns what the lessons of a kind that is written in an episode are about.
+fn contents(kind: ReflectionKind) -> Option<&'static str> {
+    match kind {
+        ReflectionKind::Abstract => Some("general insights"),
+        ReflectionKind::Error => Some("mistakes and their solutions"),
+        ReflectionKind::Progress => Some("what is done and next"),
+        _ => None,
+    }
 }
 
 /// Returns why a lane is empty, as the method says it.
