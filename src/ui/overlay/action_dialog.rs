@@ -88,10 +88,12 @@ pub(super) struct ActionDialog {
 }
 
 impl ActionDialog {
-    /// Creates the dialog, filled with the proposal of the step that awaits a decision.
+    /// Creates the dialog, filled with the proposal of the step that awaits a decision. Who plays gives an action of their own, so
+    /// the agent's thought isn't filled in then.
     pub(super) fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
         let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
-        let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
+        let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s)));
+        let proposal = proposal.filter(|text| !plays || !text.starts_with("think:")).unwrap_or_default();
         let settings = OverrideSettings {
             shown_as: state.setting(OVERRIDE_SHOWN_AS),
             thought: state.setting(OVERRIDDEN_THOUGHT),

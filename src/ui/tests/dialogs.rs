@@ -4,7 +4,7 @@ use super::overlays::{admissible_answer, lost_episode, type_text};
 use super::{TestScreen, screen_text};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
 use crate::domain::{
-    DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq, ShownAs,
+    Autonomy, DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq, ShownAs,
     ThoughtDisposition,
 };
 use crate::driver::{Halt, Health, RescueOutcome, Signal};
@@ -573,6 +573,32 @@ fn the_panes_of_a_halted_session_end_above_the_reason() {
         for words in ["24 ▸ go to stoveburner 1", "Error 3", "the journal (trunk.jsonl)", "r retry the write"]
         {
             assert!(shown.contains(words), "{words} at {w}x{h}: {shown}");
+        }
+    }
+}
+
+/// Regression: who played had the agent's whole thought in the line of their own action, and Enter ran it as theirs.
+#[test]
+fn who_plays_finds_no_thought_in_the_line_of_the_action() {
+    let thought = "The stove is hot. I'll go there and put the apple on it.";
+    for (autonomy, proposed, line) in [
+        (Autonomy::Human, None, ""),
+        (Autonomy::Human, Some("go to stoveburner 1"), "go to stoveburner 1"),
+        (Autonomy::Auto, None, "think: The stove is hot."),
+    ] {
+        let mut fixture = sample_session();
+        fixture.propose(Some(thought), proposed);
+        fixture.write(Cause::Person, Event::AutonomySet { autonomy });
+        let mut stage = TestScreen::new(fixture, 120, 36);
+        stage.press("o");
+        stage.send(UiMessage::Answer(admissible_answer()));
+        let shown = screen_text(&stage.draw());
+        let first = shown.lines().skip_while(|row| !row.contains('┌')).nth(1).unwrap_or_default();
+        let typed = first.rsplit_once('▸').map(|(_, rest)| rest.trim_matches(['│', ' ']));
+        assert!(typed.is_some_and(|typed| typed.starts_with(line)), "{shown}");
+        assert!(line.contains("think:") || !first.contains("think:"), "{shown}");
+        if line.is_empty() {
+            assert_eq!(stage.press("Enter"), [], "nothing to run");
         }
     }
 }
