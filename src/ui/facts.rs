@@ -138,6 +138,44 @@ pub fn step_request(context: &Context<'_>, number: u32, form: RequestForm) -> Op
     Some(Request::CopyRequest { source: RequestSource::Event(step.prompt_seq), form })
 }
 
+/// Returns true if the action changes what happens now, and so is unavailable while the past is shown.
+pub(crate) fn is_present_only(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Step
+            | Action::StepStage
+            | Action::ToggleConfirm
+            | Action::ToggleHuman
+            | Action::Override
+            | Action::RejectOrToggle
+            | Action::AskAgain
+            | Action::Retry
+            | Action::GiveUp
+            | Action::ChangeModel
+            | Action::UseRecordedReply
+            | Action::EndEpisode
+            | Action::Summary
+            | Action::ReflectNow
+            | Action::Undo
+            | Action::Redo
+            | Action::PinLesson
+            | Action::DeleteLesson
+            | Action::EditLesson
+            | Action::ChangeLessonScope
+            | Action::PlayAgain
+            | Action::NextTask
+            | Action::Fork
+            | Action::MoveLessonUp
+            | Action::MoveLessonDown
+    )
+}
+
+/// Returns true if the action needs a driver, which a read-only session doesn't have.
+pub(crate) fn is_driver_required(action: Action) -> bool {
+    let writes = matches!(action, Action::AddLesson | Action::LessonFromOverride | Action::Remark);
+    writes || is_present_only(action) || action == Action::PauseRun
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

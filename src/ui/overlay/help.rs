@@ -1,8 +1,10 @@
 //! The help screen: the main keys, all keys by area, panes and marks, with a filter.
 
+use super::samples::SampleList;
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
+use crate::ui::facts::is_driver_required;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Binding, Mode};
 use crate::ui::labels::other_words;
@@ -31,6 +33,43 @@ const MAIN_KEYS: [(&[Action], &str); 12] = [
     (&[Action::Palette], "every action by name"),
     (&[Action::Quit], "one level back, then quit"),
 ];
+
+/// The actions that a person needs first in a session that can't be changed.
+const MAIN_KEYS_READ_ONLY: [(&[Action], &str); 12] = [
+    (&[Action::PauseRun], PLAYS),
+    (&[Action::Step], STEPS),
+    (&[Action::Faster, Action::Slower], "play faster or slower"),
+    (&[Action::Back, Action::Forward], "back and forward in time"),
+    (&[Action::PreviousMark, Action::NextMark], "to the previous or next mark"),
+    (&[Action::PreviousEpisode, Action::NextEpisode], "to the previous or next episode or chapter"),
+    (&[Action::Prompt], "the prompt: what the model sees"),
+    (&[Action::ShowDetails], "details of this step or lesson"),
+    (&[Action::Compare], "compare with another trial, branch or session"),
+    (&[Action::EndCard], "how it ended; play the task yourself"),
+    (&[Action::Palette], "every action by name"),
+    (&[Action::Quit], "one level back, then quit"),
+];
+
+/// What these actions do in a session that can't be changed.
+const STEPS: &str = "go to the next step";
+const PLAYS: &str = "play or pause the recording";
+
+/// Says why keys are missing.
+const LEFT_OUT: &str = "read-only: keys that change a session are left out";
+
+/// The modes in which something is changed.
+const MODES_OF_CHANGES: [Mode; 4] = [Mode::OverrideInput, Mode::LessonEditor, Mode::Rewrite, Mode::Summary];
+
+/// Returns whether an action does nothing on the screen's session, because it can't be changed.
+fn is_left_out(action: Action, context: &Context<'_>) -> bool {
+    let is_needless = match action {
+        Action::Step | Action::PauseRun => false,
+        Action::Sample => !SampleList::has_samples(context, None),
+        Action::Breakpoints => context.frame.head.breakpoints.all.is_empty(),
+        _ => is_driver_required(action),
+    };
+    context.is_read_only() && is_needless
+}
 
 /// The areas of the main screen's actions. Those in none of them are listed last.
 const AREAS: [(&str, &[Action]); 4] = [
@@ -154,6 +193,9 @@ impl Help {
         let filter = self.filter.text();
         retain_matches(&mut sections, &filter);
         let mut lines = Vec::new();
+        if context.is_read_only() {
+            lines.push(vec![(Role::Muted, LEFT_OUT.to_owned())]);
+        }
         for section in &sections {
             if !lines.is_empty() {
                 lines.push(Vec::new());
@@ -166,7 +208,7 @@ impl Help {
                 lines.extend(paragraph((entry.role, &lead), Role::Text, &entry.meaning, columns));
             }
         }
-        if lines.is_empty() {
+        if sections.is_empty() {
             lines.push(vec![(Role::Muted, "no key or mark matches".to_owned())]);
         }
         lines
@@ -273,19 +315,23 @@ const MAIN_TITLE: &str = "The main keys";
 
 /// Returns the sections, first those of the keys `here`.
 fn sections(context: &Context<'_>, here: Option<Mode>) -> Vec<Section> {
-    let of_mode = |mode: &Mode| section(mode.title(), context.keymap.bindings_in(*mode));
+    let of_mode = |mode: &Mode| section(mode.title(), context.keymap.bindings_in(*mode), context);
     let mut all: Vec<Section> = here.iter().map(of_mode).collect();
     all.push(main_keys(context));
     let areas = AREAS.iter().map(|(title, actions)| {
         let rows = context.keymap.bindings_in(Mode::Main).filter(|row| actions.contains(&row.action));
-        section(title, rows)
+        section(title, rows, context)
     });
     all.extend(areas);
     let in_an_area = |action| AREAS.iter().any(|(_, actions)| actions.contains(&action));
     let others = context.keymap.bindings_in(Mode::Main).filter(|row| !in_an_area(row.action));
-    all.push(section("Also on the main screen", others));
-    all.extend(Mode::ALL.iter().filter(|mode| **mode != Mode::Main && Some(**mode) != here).map(of_mode));
-    all.extend(lesson_forms(context));
+    all.push(section("Also on the main screen", others, context));
+    let is_listed = |mode: &&Mode| {
+        let changes = context.is_read_only() && MODES_OF_CHANGES.contains(mode);
+        **mode != Mode::Main && Some(**mode) != here && !changes
+    };
+    all.extend(Mode::ALL.iter().filter(is_listed).map(of_mode));
+    all.extend(lesson_forms(context).filter(|_| !context.is_read_only()));
     all.push(pane_digits(context));
     all.push(marks(context));
     all.retain(|section| !section.entries.is_empty());
@@ -294,7 +340,8 @@ fn sections(context: &Context<'_>, here: Option<Mode>) -> Vec<Section> {
 
 /// Returns the twelve main keys, as they are bound now.
 fn main_keys(context: &Context<'_>) -> Section {
-    let entries = MAIN_KEYS.iter().filter_map(|(actions, meaning)| {
+    let actions = if context.is_read_only() { &MAIN_KEYS_READ_ONLY } else { &MAIN_KEYS };
+    let entries = actions.iter().filter_map(|(actions, meaning)| {
         let keys: Vec<String> = actions.iter().filter_map(|a| context.keymap.key_label(*a)).collect();
         let lead = keys.join(" ");
         (!keys.is_empty()).then(|| Entry {
@@ -308,14 +355,22 @@ fn main_keys(context: &Context<'_>) -> Section {
     Section { title: MAIN_TITLE.to_owned(), entries: entries.collect() }
 }
 
-fn section<'a>(title: &str, rows: impl Iterator<Item = &'a Binding>) -> Section {
-    let entries = rows.map(|row| {
+/// Returns a section with the rows that do something on the screen's session.
+fn section<'a>(title: &str, rows: impl Iterator<Item = &'a Binding>, context: &Context<'_>) -> Section {
+    let entries = rows.filter(|row| !is_left_out(row.action, context)).map(|row| {
         let keys: Vec<String> = row.keys.iter().map(|key| key.label()).collect();
         Entry {
             role: Role::Key,
             lead: keys.join(" "),
             keys,
-            meaning: row.description.clone(),
+            meaning: match row.action {
+                Action::Step if context.is_read_only() => STEPS.to_owned(),
+                Action::PauseRun if context.is_read_only() => PLAYS.to_owned(),
+                Action::Open if context.is_read_only() && row.mode == Mode::Main => {
+                    "open what is selected".to_owned()
+                }
+                _ => row.description.clone(),
+            },
             other_words: other_words(row.action),
         }
     });

@@ -369,6 +369,46 @@ fn help_begins_with_the_main_keys_and_finds_keys_and_words() {
     assert!(stage.compositor.overlays().is_empty());
 }
 
+/// Regression: in a read-only session, such as a demo, the help listed keys that only say that it is read-only.
+#[test]
+fn the_help_of_a_read_only_session_lists_only_keys_that_do_something() {
+    let read_only = |w, h| {
+        let stage = TestScreen::new(sample_session(), w, h);
+        stage.fixture.store.edit_live(|live| live.health = crate::driver::Health::ReadOnly);
+        stage
+    };
+    let mut stage = read_only(120, 300);
+    stage.press("?");
+    let help = screen_text(&stage.draw());
+    assert!(help.contains("read-only: keys that change a session are left out"), "{help}");
+    assert!(help.contains("Space         play or pause the recording"), "{help}");
+    // A filter finds none of them, and says why.
+    super::overlays::type_text(&mut stage, "replace proposed");
+    let found = screen_text(&stage.draw());
+    assert!(found.contains("no key or mark matches") && found.contains("are left out"), "{found}");
+    let main_screen = help.lines().take_while(|row| !row.contains("All overlays"));
+    let main_screen: Vec<&str> = main_screen.collect();
+    assert!(main_screen.len() < help.lines().count(), "{help}");
+    let keymap = crate::ui::keymap::Keymap::default();
+    let mut refused = 0;
+    for row in keymap.bindings_in(crate::ui::keymap::Mode::Main) {
+        let Some(key) = row.keys.iter().map(|key| key.label()).find(|label| label.is_ascii()) else {
+            continue;
+        };
+        let mut stage = read_only(120, 36);
+        stage.press(&key);
+        let notice = stage.model.notice.as_ref().map(|notice| notice.text.clone()).unwrap_or_default();
+        if notice.starts_with("read-only") {
+            refused += 1;
+            // Long descriptions go on in another row.
+            let words: String = row.description.chars().take(40).collect();
+            let listed = main_screen.iter().find(|line| line.contains(&words));
+            assert_eq!(listed, None, "{key} only says: {notice}");
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}
+
 /// Regression: where the World pane isn't on the screen, or there is room for one column only, a key changed nothing and said nothing.
 #[test]
 fn a_key_without_a_visible_effect_says_why() {

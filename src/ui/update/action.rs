@@ -1,13 +1,13 @@
 //! The actions of the main screen.
 
-use super::availability::{is_driver_required, is_present_only, notify_read_only};
+use super::availability::notify_read_only;
 use super::store_changes::dismiss_hint;
 use super::{copy, cursor, fork, lesson, playback, scroll, stepping, undo};
 use crate::domain::{Autonomy, EndReason, ModelRole, RoleSource};
 use crate::engine::{Command, Effect, RunStatus};
 use crate::ui::chapters::shown_step;
 use crate::ui::draft::ForkChange;
-use crate::ui::facts::ended_episode;
+use crate::ui::facts::{ended_episode, is_driver_required, is_present_only};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::layout::{MIN_COLUMNS_BESIDE, Pane};

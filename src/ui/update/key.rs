@@ -1,9 +1,10 @@
 //! Keys of the panes.
 
 use super::action::{cancel_calls, run_action};
-use super::availability::{is_driver_required, notify_read_only};
+use super::availability::notify_read_only;
 use crate::domain::EndReason;
 use crate::engine::{Command, RunStatus};
+use crate::ui::facts::is_driver_required;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::{Model, Severity};
