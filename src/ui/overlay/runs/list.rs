@@ -65,7 +65,7 @@ pub(super) struct EpisodeRows {
     by_task: TaskTotals,
     millis: u64,
     spent: TokenCounts,
-    /// Maximum number of episodes left to play.
+    /// Maximum number of episodes that haven't begun.
     remaining: usize,
 }
 
@@ -163,13 +163,16 @@ fn duration_text(seconds: u64) -> String {
     }
 }
 
-/// Returns the maximum number of episodes left, including the open one: the open trials of each unsolved task.
+/// Returns the maximum number of episodes that haven't begun: the open trials of each unsolved task.
 fn remaining_episodes(state: &State) -> usize {
     let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return 0 };
     let mut played: HashMap<String, (usize, bool)> = HashMap::new();
     for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
         let entry = played.entry(past.task.key()).or_default();
         *entry = (entry.0 + 1, entry.1 || past.ends_task());
+    }
+    if let Some(open) = state.open_episode().filter(|open| open.role == EpisodeRole::Test) {
+        played.entry(open.task.key()).or_default().0 += 1;
     }
     let mut due: HashMap<String, usize> = HashMap::new();
     for task in &run.tasks {

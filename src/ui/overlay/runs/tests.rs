@@ -225,6 +225,28 @@ fn with_several_trials_success_is_counted_by_task() {
     assert!(sums.contains("progress 0.83"), "{sums}");
 }
 
+/// Regression: the episode in progress counted as left, so that `1 left` stood below the last one.
+#[test]
+fn only_episodes_that_have_not_begun_are_left() {
+    let head = sample_session().state().clone();
+    let mut state = State::clone(&head);
+    let mut run = crate::domain::RunSpec::clone(state.run.as_ref().unwrap());
+    let open = state.open_episode().unwrap().task.clone();
+    let line = |state: &State| -> String {
+        let line = EpisodeRows::build(state, ListOptions::default()).summary_line(state, 120, &UNICODE);
+        line.into_iter().map(|piece| piece.1).collect()
+    };
+    for (others, trials, expected) in
+        [(0, 1, "nothing to count yet"), (1, 1, "1 left"), (0, 3, "at most 2 left"), (1, 3, "at most 5 left")]
+    {
+        let more = (0..others).map(|n| Task { id: format!("more/{n}"), ..open.clone() });
+        run.tasks = std::iter::once(open.clone()).chain(more).collect();
+        run.trials = trials;
+        state.run = Some(Arc::new(run.clone()));
+        assert_eq!(line(&state), expected, "{others} others, {trials} trials");
+    }
+}
+
 /// Regression: `won 0 of 1 0.0 %` gave a rate of a single task.
 #[test]
 fn a_rate_is_given_from_five_tasks_on() {
