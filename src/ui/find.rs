@@ -1,5 +1,6 @@
-//! Text search in all steps of a session. The episode on screen is searched synchronously, with everything that its Story shows. Of the
-//! others the texts of steps are searched, on a separate thread, so that a long session doesn't block the screen.
+//! Text search in all episodes of a session, in everything that their Stories show. The episode on screen is searched synchronously,
+//! the others on a separate thread, so that a long session doesn't block the screen: first the texts of steps, which stand in the lines
+//! of the journal, then what only a restored episode shows, such as mistakes and lessons.
 
 mod journal_lines;
 
@@ -47,17 +48,17 @@ pub struct SearchHit {
     pub range: Range<usize>,
 }
 
-/// Searches the episode of a state in step order, with what its Story shows beside the texts of steps: mistakes, reflections and
-/// what a person did. Returns at most `max_hits` hits.
+/// The texts of an episode that are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SearchedParts {
+    All,
+    /// What the Story shows beside the texts of steps: mistakes, reflections and what a person did.
+    BesideSteps,
+}
+
+/// Searches the episode of a state in step order, with everything that its Story shows. Returns at most `max_hits` hits.
 pub fn search_story(state: &State, query: &str, max_hits: usize) -> Vec<SearchHit> {
-    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
-    search_texts(episode, query, max_hits, |number| {
-        let section = match episode.step(number) {
-            Some(step) => step_section(step, episode, state),
-            None => start_section(episode, state),
-        };
-        section.blocks().flat_map(story_texts).collect()
-    })
+    search_parts(state, query, SearchedParts::All, max_hits)
 }
 
 /// Returns the words of a block that a search of the texts of steps doesn't cover.
@@ -79,31 +80,19 @@ fn story_texts(block: &Block<'_>) -> Vec<(SearchedText, String)> {
     }
 }
 
-/// Searches the texts of an episode's steps in step order and returns at most `max_hits` hits.
-fn search_episode(episode: &Episode, query: &str, max_hits: usize) -> Vec<SearchHit> {
-    search_texts(episode, query, max_hits, |_| Vec::new())
-}
-
-fn search_texts(
-    episode: &Episode,
-    query: &str,
-    max_hits: usize,
-    more: impl Fn(u32) -> Vec<(SearchedText, String)>,
-) -> Vec<SearchHit> {
+fn search_parts(state: &State, query: &str, parts: SearchedParts, max_hits: usize) -> Vec<SearchHit> {
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let mut found = Vec::new();
-    let first = episode
-        .first_observation
-        .as_ref()
-        .map(|r| (0, SearchedText::Observation, r.agent_view.as_deref().unwrap_or(&r.raw)));
-    let steps = episode.steps.iter().map(|s| (s.number, searchable_texts(s).collect::<Vec<_>>()));
-    let goal =
-        Some(episode.task.goal.as_str()).filter(|g| first.is_none_or(|(_, _, text)| !text.contains(g)));
-    let start = first.into_iter().map(|(_, part, text)| (part, text));
-    let start = start.chain(goal.map(|g| (SearchedText::Observation, g))).collect();
-    for (number, texts) in std::iter::once((0, start)).chain(steps) {
-        let texts = texts.into_iter().map(|(part, text)| (part, Cow::Borrowed(text)));
-        let more = more(number).into_iter().map(|(part, text)| (part, Cow::Owned(text)));
-        for (part, text) in texts.chain(more) {
+    let sections = std::iter::once((start_texts(episode), 0, start_section(episode, state)));
+    let steps = episode
+        .steps
+        .iter()
+        .map(|step| (searchable_texts(step).collect(), step.number, step_section(step, episode, state)));
+    for (texts, number, section) in sections.chain(steps) {
+        let texts = texts.into_iter().filter(|_| parts == SearchedParts::All);
+        let texts = texts.map(|(part, text)| (part, Cow::Borrowed(text)));
+        let beside = section.blocks().flat_map(story_texts).map(|(part, text)| (part, Cow::Owned(text)));
+        for (part, text) in texts.chain(beside) {
             let text = one_line(&text);
             let ranges = search(&text, query);
             if ranges.is_empty() {
@@ -127,6 +116,13 @@ fn search_texts(
     found
 }
 
+/// Returns the texts before the first step: the first observation, and the goal if that doesn't contain it.
+fn start_texts(episode: &Episode) -> Vec<(SearchedText, &str)> {
+    let first = episode.first_observation.as_ref().map(|r| r.agent_view.as_deref().unwrap_or(&r.raw));
+    let goal = Some(episode.task.goal.as_str()).filter(|goal| first.is_none_or(|text| !text.contains(goal)));
+    first.into_iter().chain(goal).map(|text| (SearchedText::Observation, text)).collect()
+}
+
 fn searchable_texts(step: &Step) -> impl Iterator<Item = (SearchedText, &str)> {
     let thought = step.thought.as_deref().map(|t| (SearchedText::Thought, t));
     let done = step.action().filter(|a| !a.starts_with("think:")).map(|a| (SearchedText::Action, a));
@@ -142,8 +138,8 @@ pub fn has_other_episodes(head: &State, shown: u32) -> bool {
 }
 
 /// Searches every episode except number `shown`, newest first. Passes hits to `send` in batches, and returns the last
-/// batch. Stops when it is cancelled. If the journal's lines can be searched, reads only events whose lines may contain
-/// the text; otherwise restores every episode.
+/// batch. Stops when it is cancelled. If the journal's lines can be searched, finds the texts of steps there first, which reads
+/// only events whose lines may contain the text.
 pub fn search_other_episodes(
     store: &Store,
     shown: u32,
@@ -152,32 +148,34 @@ pub fn search_other_episodes(
     mut send: impl FnMut(Vec<SearchHit>),
 ) -> Vec<SearchHit> {
     let head = store.head();
-    let open_episode = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
-    let found = open_episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS));
+    let is_open = head.open_episode().is_some_and(|episode| episode.number != shown);
+    let found = if is_open { search_story(&head, query, MAX_HITS) } else { Vec::new() };
     let fetch = store.timeline().fetcher().cloned();
     let result = match fetch {
         Some(fetch) => {
-            journal_lines::search_journal(&head, &fetch, (shown, query), found, progress, &mut send)
+            let progress = progress.stage(0, 2);
+            journal_lines::search_journal(&head, &fetch, (shown, query), found, &progress, &mut send)
         }
         None => Err(journal_lines::LineSearchError::Unsupported(found)),
     };
-    match result {
-        Ok(found) => found,
+    let (found, parts, progress) = match result {
+        Ok(found) => (found, SearchedParts::BesideSteps, progress.stage(1, 2)),
         Err(journal_lines::LineSearchError::Unsupported(found)) => {
-            search_restored_episodes(store, &head, (shown, query), found, progress, &mut send)
+            (found, SearchedParts::All, progress.stage(0, 1))
         }
         Err(journal_lines::LineSearchError::ReadFailed(why)) => {
             store.signal(Signal::Notice(why));
-            Vec::new()
+            return Vec::new();
         }
-    }
+    };
+    search_restored_episodes(store, &head, (shown, query, parts), found, &progress, &mut send)
 }
 
 /// Restores every episode and searches it. Returns the last batch of hits.
 fn search_restored_episodes(
     store: &Store,
     head: &State,
-    (shown, query): (u32, &str),
+    (shown, query, parts): (u32, &str, SearchedParts),
     mut found: Vec<SearchHit>,
     progress: &WorkProgress,
     send: &mut dyn FnMut(Vec<SearchHit>),
@@ -197,10 +195,9 @@ fn search_restored_episodes(
             break;
         }
         let state = store.state_at(Seq(past.seq_range.1));
-        let episode = state.episode.as_deref().filter(|e| e.number == past.number);
-        found.extend(
-            episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS - total - found.len())),
-        );
+        if state.episode.as_deref().is_some_and(|episode| episode.number == past.number) {
+            found.extend(search_parts(&state, query, parts, MAX_HITS - total - found.len()));
+        }
     }
     found
 }

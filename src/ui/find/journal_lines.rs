@@ -1,5 +1,5 @@
 //! Text search in the lines of a journal. Searches the raw bytes first, and parses only events whose lines may contain
-//! the text. Finds the same hits as a search of the restored episodes.
+//! the text. Finds the same hits in the texts of steps as a search of the restored episodes.
 
 use super::{BATCH_SIZE, MAX_HITS, SearchedText};
 use crate::domain::Seq;

@@ -20,7 +20,7 @@ fn collect_hits(search: impl FnOnce(&mut dyn FnMut(Vec<SearchHit>)) -> Vec<Searc
 #[test]
 fn journal_search_and_episode_search_agree() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
-    let mut compared = 0;
+    let (mut compared, mut beside) = (0, 0);
     for dir in std::fs::read_dir(examples).unwrap().flatten() {
         let store = Store::default();
         store.set_timeline(open_read_only(&dir.path()).unwrap().1, crate::domain::BranchId::trunk());
@@ -36,17 +36,29 @@ fn journal_search_and_episode_search_agree() {
             "\\",
             "e",
             "zzz",
+            // Mistakes, reflections, and what a person did.
+            "tried to",
+            "nothing happened",
+            "you taught",
+            "overridden",
             "ü",
         ] {
             let progress = WorkProgress::default();
             let lines = collect_hits(|send| search_other_episodes(&store, 0, query, &progress, send));
             let episodes = collect_hits(|send| {
-                search_restored_episodes(&store, &head, (0, query), Vec::new(), &progress, send)
+                let query = (0, query, SearchedParts::All);
+                search_restored_episodes(&store, &head, query, Vec::new(), &progress, send)
             });
             assert_eq!(lines.len(), episodes.len(), "{query:?} in {}", dir.path().display());
             assert_eq!(lines, episodes, "{query:?}");
             compared += lines.len();
+            beside += lines
+                .iter()
+                .filter(|hit| {
+                    matches!(hit.part, SearchedText::Finding | SearchedText::Lesson | SearchedText::Act)
+                })
+                .count();
         }
     }
-    assert!(compared > 500, "{compared}");
+    assert!(compared > 500 && beside > 50, "{compared}, {beside}");
 }

@@ -68,7 +68,7 @@ fn shown_step(stage: &TestScreen) -> (u32, u32) {
 #[test]
 fn a_search_finds_whatever_the_story_shows() {
     for (query, step) in
-        [("tried to take from", 4), ("nothing happened", 13), ("taught lesson 11: open the", 24)]
+        [("tried to take from", 4), ("nothing happened", 13), ("taught lesson 11 (error): open the", 24)]
     {
         let mut f = sample_session();
         f.add_lesson(
@@ -81,10 +81,37 @@ fn a_search_finds_whatever_the_story_shows() {
         type_text(&mut stage, query);
         let shown = screen_text(&stage.draw());
         assert!(
-            shown.contains("Search: ") && shown.contains(&format!("PAST step {step} ")) || step == 24,
+            !shown.contains("no match") && (shown.contains(&format!("PAST step {step} ")) || step == 24),
             "{query}: {shown}"
         );
         assert_eq!(shown_step(&stage).1, step, "{query}: {shown}");
+    }
+}
+
+/// Regression: of other episodes only the texts of steps were searched, so that no mistake and no lesson was found there.
+#[test]
+fn a_search_finds_mistakes_and_lessons_of_other_episodes() {
+    for (query, expected) in [
+        ("tried to take from", (1, 4)),
+        ("nothing happened", (1, 13)),
+        ("taught lesson 11 (error): open the", (1, 24)),
+    ] {
+        let mut f = sample_session();
+        f.add_lesson(
+            ReflectionKind::Error,
+            LessonText::plain("Open the microwave to heat."),
+            LessonOrigin::Person,
+        );
+        f.execute("wait", DecidedBy::Actor, "Time passes.", 0.5, serde_json::Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
+        f.begin_episode();
+        f.actor_step("look", "A kitchen.", 0.0, serde_json::Value::Null);
+        let mut stage = TestScreen::new(f, 120, 36);
+        search(&mut stage, query);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains(" of ") && !shown.contains("no match"), "{query}: {shown}");
+        stage.press("Enter");
+        assert_eq!(shown_step(&stage), expected, "{query}: {shown}");
     }
 }
 
