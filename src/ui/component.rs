@@ -75,7 +75,8 @@ pub trait Component: Send {
     }
 
     /// Returns the first column that an overlay at the bottom covers, and the column after its last one.
-    fn columns_covered(&self, screen: Rect) -> (u16, u16) {
+    fn columns_covered(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
+        let _ = context;
         (screen.left(), screen.right())
     }
 

@@ -136,16 +136,6 @@ impl Compositor {
         self.awaits_past() && self.overlays.is_empty() && action.is_some_and(|action| !is_stop(action))
     }
 
-    /// Returns the overlays that are drawn: all but an end card below another one, which would show two frames and two sets of
-    /// keys at once.
-    fn drawn_overlays(&self) -> impl Iterator<Item = &dyn Component> {
-        let last = self.overlays.len().saturating_sub(1);
-        let overlays = self.overlays.iter().map(|overlay| &**overlay).enumerate();
-        overlays
-            .filter(move |(place, overlay)| *place == last || overlay.name() != "end")
-            .map(|(_, overlay)| overlay)
-    }
-
     /// Opens an overlay above the others.
     pub fn push(&mut self, overlay: Box<dyn Component>) {
         self.overlays.push(overlay);
@@ -209,7 +199,8 @@ impl Compositor {
         self.perform(model, context, cache, requests)
     }
 
-    /// Draws the panes and the overlays. Returns the parts of the past that the frame lacks.
+    /// Draws the panes and the topmost overlay: those below it would show more frames and keys at once. Returns the parts of the
+    /// past that the frame lacks.
     pub fn draw(
         &self,
         model: &Model,
@@ -218,28 +209,23 @@ impl Compositor {
         buffer: &mut Buffer,
     ) -> Vec<PastPart> {
         let screen = view::overlay_area(model, context, buffer.area);
-        let drawn: Vec<_> = self.drawn_overlays().collect();
-        let covered = drawn.iter().filter_map(|overlay| {
+        let topmost = self.overlays.last();
+        let covered = topmost.and_then(|overlay| {
             let rows = overlay.rows_covered(context, screen).min(screen.height);
-            let (x, right) = overlay.columns_covered(screen);
+            let (x, right) = overlay.columns_covered(context, screen);
             let y = screen.bottom() - rows;
             (rows > 0).then(|| Rect { x, y, width: right - x, height: buffer.area.bottom() - y })
         });
-        let covered = covered.reduce(Rect::union).unwrap_or_default();
-        view::draw(model, context, covered, cache, buffer);
+        view::draw(model, context, covered.unwrap_or_default(), cache, buffer);
         let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
-        if let Some(still) = registry::still(model, context).filter(|_| self.overlays.is_empty()) {
-            still.draw(context, screen, &mut canvas);
-        }
-        for (place, overlay) in drawn.iter().enumerate() {
-            let context = &Context { is_covered: place + 1 < drawn.len(), ..*context };
+        if let Some(overlay) = topmost {
             if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
                 canvas.clear(cache.layout.footer);
             }
             overlay.draw(context, screen, &mut canvas);
-        }
-        if !self.overlays.is_empty() {
             view::draw_footer_above_overlays(model, context, cache.layout.footer, &mut canvas);
+        } else if let Some(still) = registry::still(model, context) {
+            still.draw(context, screen, &mut canvas);
         }
         if model.stage_mode {
             hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);

@@ -37,11 +37,13 @@ pub fn overlay_area(model: &Model, context: &Context<'_>, screen: Rect) -> Rect 
         let taken = message_rows(model, context, screen) + caption::rows_needed(model, screen);
         return Rect { height: screen.height.saturating_sub(taken), ..screen };
     }
-    let area = Rect { height: screen.height - gap_rows(screen), ..content_area(screen) };
+    // The goal stays readable.
+    let gap = gap_rows(screen);
+    let area = Rect { y: screen.y + gap, height: screen.height - 2 * gap, ..content_area(screen) };
     let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
     let keys = stage::pressed_key_columns(model, context.glyphs, row);
     let above = footer::notice_rows(model, context, Rect { width: row.width.saturating_sub(keys), ..row });
-    let above_caption = screen.height - stage::caption_rows(model, screen);
+    let above_caption = screen.height.saturating_sub(stage::caption_rows(model, screen) + gap);
     Rect { height: (area.height - above).min(above_caption), ..area }
 }
 

@@ -338,7 +338,7 @@ impl Component for BranchTree {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let columns = Window::inner_columns(WINDOW_COLUMNS, screen);
+        let columns = Window::inner_columns(WINDOW_COLUMNS, context, screen);
         let details = self.details_or_error(self.selected_branch(), context, columns, u16::MAX).len() as u16;
         let details = details.max(MIN_PREVIEW_ROWS);
         let tree_rows = self.tree.items();

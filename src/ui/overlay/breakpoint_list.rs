@@ -156,7 +156,8 @@ impl BreakpointList {
 
     /// Returns the number of rows inside the window, and how many of them the list takes.
     fn heights(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
-        let message = self.message(context, Window::inner_columns(WINDOW_COLUMNS, screen)).len() as u16;
+        let message =
+            self.message(context, Window::inner_columns(WINDOW_COLUMNS, context, screen)).len() as u16;
         let all = context.frame.head.breakpoints.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));

@@ -365,7 +365,7 @@ impl Component for CompareDialog {
             Stage::Failed(why) => {
                 let why = context.advice(why);
                 let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, &why, columns);
-                let high = lines(Window::inner_columns(WINDOW_COLUMNS, screen)).len() as u16;
+                let high = lines(Window::inner_columns(WINDOW_COLUMNS, context, screen)).len() as u16;
                 let inside = compare_window("Compare", high, mode).draw(context, screen, canvas);
                 Scroll::default().draw(&lines(inside.width), inside, canvas);
             }

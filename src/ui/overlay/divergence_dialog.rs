@@ -96,7 +96,7 @@ impl Component for DivergenceDialog {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
-        let columns = Window::inner_columns(COLUMNS, screen);
+        let columns = Window::inner_columns(COLUMNS, context, screen);
         let answers = |columns| self.choice.lines(context, columns);
         let rows = (self
             .cache

@@ -538,7 +538,7 @@ impl Component for EffectPanel {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let columns = Window::inner_columns(WINDOW_COLUMNS, screen);
+        let columns = Window::inner_columns(WINDOW_COLUMNS, context, screen);
         let mut lines = if context.frame.for_audience {
             audience_lines(self, context, columns, screen.height)
         } else {
@@ -616,7 +616,12 @@ fn draw_input(typed: Typed, field: &TextField, context: &Context<'_>, screen: Re
              configured prices). The first one that is reached stops it. Empty: the pairs alone.",
         ),
     };
-    let help = paragraph((Role::Muted, ""), Role::Muted, help, Window::inner_columns(INPUT_COLUMNS, screen));
+    let help = paragraph(
+        (Role::Muted, ""),
+        Role::Muted,
+        help,
+        Window::inner_columns(INPUT_COLUMNS, context, screen),
+    );
     let window = Window {
         title,
         position: WindowPosition::Middle,

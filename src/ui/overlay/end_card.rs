@@ -314,7 +314,7 @@ impl EndCard {
 
     /// Returns the preferred number of rows.
     fn needed_rows(context: &Context<'_>, screen: Rect) -> u16 {
-        let facts = Self::fact_rows(context, Window::inner_columns(WINDOW_COLUMNS, screen));
+        let facts = Self::fact_rows(context, Window::inner_columns(WINDOW_COLUMNS, context, screen));
         (facts.len() + 1 + Self::choices(context).len()) as u16
     }
 }
@@ -381,8 +381,8 @@ impl Component for EndCard {
         screen.height - above.height + Window::rows_covered(Self::needed_rows(context, above), above)
     }
 
-    fn columns_covered(&self, screen: Rect) -> (u16, u16) {
-        Window::columns_covered(WINDOW_COLUMNS, screen)
+    fn columns_covered(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
+        Window::columns_covered(WINDOW_COLUMNS, context, screen)
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {

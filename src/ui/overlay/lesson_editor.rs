@@ -16,6 +16,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::Window;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
@@ -455,6 +456,14 @@ impl Component for LessonEditor {
             field.replace(&text);
         }
         Response::default()
+    }
+
+    fn rows_covered(&self, context: &Context<'_>, screen: Rect) -> u16 {
+        self.covered_rows(context, screen)
+    }
+
+    fn columns_covered(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
+        Window::columns_covered(draw::COLUMNS, context, screen)
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {

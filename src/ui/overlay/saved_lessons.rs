@@ -309,7 +309,7 @@ impl Component for SavedLessons {
         let is_empty = self.picker.items().is_empty() && self.typed_file().is_none();
         // Without rows, the window is as high as what it says.
         let rows = if is_empty {
-            let (columns, text) = (Window::inner_columns(COLUMNS, screen), self.empty_text(context));
+            let (columns, text) = (Window::inner_columns(COLUMNS, context, screen), self.empty_text(context));
             paragraph((Role::Muted, ""), Role::Muted, &text, columns).len() as u16 + 1
         } else {
             18

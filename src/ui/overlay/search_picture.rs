@@ -80,7 +80,7 @@ impl Component for SearchPicture {
         let (shown, count) = (self.shown(histories.len()), histories.len());
         let Some(history) = histories.get(shown) else { return };
         let (columns, rows) = WINDOW_SIZE;
-        let title = title(history, (shown + 1, count), Window::inner_columns(columns, screen));
+        let title = title(history, (shown + 1, count), Window::inner_columns(columns, context, screen));
         let (position, mode) = (WindowPosition::Middle, Mode::SearchPicture);
         let window = Window { title: &title, position, rows, columns, mode };
         let other_searches = [Action::NextField, Action::PreviousField];

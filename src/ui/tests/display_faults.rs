@@ -12,7 +12,9 @@ use crate::ui::msg::{Request, UiMessage};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
 use ratatui::style::Modifier;
+use serde_json::Value;
 
 /// Unless all lessons of a lane fit in full, every one was cut to a single row.
 #[test]
@@ -588,5 +590,99 @@ fn stacked_lanes_share_the_rows_by_what_wraps_in_their_width() {
         let shown = screen_text(&stage.draw());
         assert!(shown.contains("say end."), "{shown}");
         assert!((1..=6).all(|n| shown.contains(&format!("Short lesson {n}."))), "{shown}");
+    }
+}
+
+/// A session whose last step was a mistake, with the next proposal waiting.
+fn mistaken_session() -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, Value::Null);
+    fixture.actor_step("take apple 1 from fridge 1", "Nothing happens.", 0.0, Value::Null);
+    let lesson = LessonText::error("Tried to take from a closed fridge.", "Open it first.");
+    fixture.add_reflection(ReflectionKind::Error, lesson);
+    fixture.propose(None, Some("go to drawer 1"));
+    fixture.pause();
+    fixture
+}
+
+/// The lesson box covered the mistake that it was about, and the proposal.
+#[test]
+fn the_lesson_box_covers_neither_mistake_nor_proposal() {
+    for (width, height) in super::SIZES {
+        for on_stage in [false, true] {
+            let mut stage = TestScreen::new(mistaken_session(), width, height);
+            stage.model.stage_mode = on_stage;
+            stage.press("a");
+            let shown = screen_text(&stage.draw());
+            for words in ["New lesson", "! nothing happened", "▸ go to drawer 1"] {
+                assert!(shown.contains(words), "{words}: {shown}");
+            }
+        }
+    }
+}
+
+/// A step that began above the dialog was left out as a whole, and half of the stage was empty.
+#[test]
+fn on_stage_a_long_step_above_a_dialog_keeps_its_end() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    fixture.actor_step("take apple 1 from fridge 1", "Nothing happens.", 0.0, Value::Null);
+    for number in 1..=3 {
+        let text = LessonText::plain(format!("Number {number}: {}", "the fridge is closed, ".repeat(8)));
+        fixture.add_reflection(ReflectionKind::Abstract, text);
+    }
+    fixture.propose(None, Some("open drawer 1"));
+    fixture.pause();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.model.stage_mode = true;
+    stage.press("a");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Number 3") && shown.contains("▸ open drawer 1"), "{shown}");
+    assert!(!shown.contains("> take apple 1"), "it begins above the story: {shown}");
+}
+
+/// On stage, parts of the story stood beside dialogs, and help cut the goal.
+#[test]
+fn on_stage_a_dialog_is_as_wide_as_the_story_and_leaves_the_goal() {
+    for (width, height) in super::SIZES {
+        let mut stage = TestScreen::new(mistaken_session(), width, height);
+        stage.model.stage_mode = true;
+        let goal = |shown: &str| shown.lines().find(|line| line.contains("put a hot")).map(str::to_owned);
+        let before = goal(&screen_text(&stage.draw()));
+        assert!(before.is_some());
+        for key in ["?", "a", "o", "N"] {
+            stage.press(key);
+            let shown = screen_text(&stage.draw());
+            assert_eq!(goal(&shown), before, "{key}: {shown}");
+            let rows: Vec<&str> = shown.lines().filter(|line| line.contains(['┌', '└'])).collect();
+            assert_eq!(rows.len(), 2, "{key}: {shown}");
+            let margin = crate::ui::stage::content_area(Rect::new(0, 0, width, height)).x;
+            for row in rows {
+                assert_eq!(row.find(['┌', '└']), Some(usize::from(margin)), "{key}: {shown}");
+                assert_eq!(crate::text::width(row), usize::from(width - margin), "{key}: {shown}");
+            }
+            stage.press("Esc");
+        }
+    }
+}
+
+/// Above a dialog of another width, the borders of the one below stood beside it.
+#[test]
+fn only_the_topmost_dialog_is_drawn() {
+    let mut stage = TestScreen::new(sample_session(), 200, 60);
+    stage.press("i");
+    let shown = screen_text(&stage.draw());
+    let corner = shown.lines().zip(0..).find_map(|(line, y)| {
+        let (before, _) = line.split_once("┌─ Step 24")?;
+        Some((crate::text::width(before) as u16, y))
+    });
+    let (x, y) = corner.unwrap_or_else(|| panic!("{shown}"));
+    stage.press("?");
+    let buffer = stage.draw();
+    let shown = screen_text(&buffer);
+    assert!(shown.contains("─ Help ─"), "{shown}");
+    for (y, edge) in [(y, "┌"), (y + 1, "│")] {
+        assert_ne!(buffer[(x, y)].symbol(), edge, "{shown}");
     }
 }

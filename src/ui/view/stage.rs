@@ -145,7 +145,8 @@ fn draw_steps(
         next = number.checked_sub(1);
     }
     let mut surplus = rows.len().saturating_sub(height);
-    // No step begins in its middle, except a long one that fills the area alone.
+    // No step begins in its middle, except one without which half of the area would be empty.
+    let rows_of = |step: u32| rows.iter().skip(surplus).take_while(|row| row.step == step).count();
     let cut = rows.get(surplus).map(|row| row.step).filter(|step| surplus > 0 && *step < chosen);
     while rows.get(surplus).is_some_and(|row| Some(row.step) == cut) {
         surplus += 1;

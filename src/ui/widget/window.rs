@@ -48,22 +48,23 @@ pub(crate) struct PresentKeys<'a> {
 impl Window<'_> {
     /// Returns the rows from the upper edge of a bottom window to the end of the screen.
     pub(crate) fn rows_covered(rows: u16, screen: Rect) -> u16 {
-        (rows + 3).min(screen.height)
+        rows.saturating_add(3).min(screen.height)
     }
 
     /// Returns the first column of a window that prefers `columns` columns inside, and the column after its last one.
-    pub(crate) fn columns_covered(columns: u16, screen: Rect) -> (u16, u16) {
-        let width = Self::inner_columns(columns, screen).saturating_add(4).min(screen.width);
+    pub(crate) fn columns_covered(columns: u16, context: &Context<'_>, screen: Rect) -> (u16, u16) {
+        let width = Self::inner_columns(columns, context, screen).saturating_add(4).min(screen.width);
         let x = screen.x + (screen.width - width) / 2;
         (x, x + width)
     }
 
-    /// Returns the columns inside a window that prefers `columns` of them. Where little of the panes would be left beside it, it
-    /// has the whole width.
-    pub(crate) fn inner_columns(columns: u16, screen: Rect) -> u16 {
+    /// Returns the columns inside a window that prefers `columns` of them. Where little of the panes would be left beside it, and in
+    /// front of an audience, it has the whole width.
+    pub(crate) fn inner_columns(columns: u16, context: &Context<'_>, screen: Rect) -> u16 {
         const MIN_REST_COLUMNS: u16 = 12;
         let most = screen.width.saturating_sub(4);
-        if columns.saturating_add(MIN_REST_COLUMNS) > most { most } else { columns }
+        let is_whole = context.frame.for_audience || columns.saturating_add(MIN_REST_COLUMNS) > most;
+        if is_whole { most } else { columns }
     }
 
     /// Clears the area, draws the frame, and returns the area inside, which may be empty on small screens.
@@ -82,7 +83,7 @@ impl Window<'_> {
         // The first row shows goal and mode, and stays visible if there is room.
         let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
         let room = if screen.height >= 5 { room } else { screen };
-        let (x, right) = Self::columns_covered(self.columns, room);
+        let (x, right) = Self::columns_covered(self.columns, context, room);
         let width = right - x;
         let height = self.rows.saturating_add(2).min(room.height);
         let area = Rect {
@@ -205,7 +206,7 @@ impl Page<'_> {
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> (Vec<Line>, (usize, usize)),
     ) {
-        let columns = Window::inner_columns(self.columns, screen);
+        let columns = Window::inner_columns(self.columns, context, screen);
         let made = rows(columns);
         let high = u16::try_from(made.0.len()).unwrap_or(u16::MAX);
         let (title, mode) = (self.title, self.mode);
@@ -240,7 +241,7 @@ impl Page<'_> {
         rows: impl Fn(u16) -> Rows,
     ) {
         // The rows must be built before the window, which needs their number.
-        let columns = Window::inner_columns(self.columns, screen);
+        let columns = Window::inner_columns(self.columns, context, screen);
         let made = rows(columns);
         let high = u16::try_from(made.as_ref().len()).unwrap_or(u16::MAX);
         let window = Window {

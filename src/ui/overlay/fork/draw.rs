@@ -123,7 +123,7 @@ impl ForkDialog {
     /// Draws the dialog.
     pub(super) fn draw_dialog(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
-        let columns = Window::inner_columns(COLUMNS, screen);
+        let columns = Window::inner_columns(COLUMNS, context, screen);
         let title = self.title();
         let window = Window {
             title: &title,

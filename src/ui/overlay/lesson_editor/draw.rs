@@ -13,28 +13,39 @@ use crate::ui::widget::window::{Line, Window, WindowPosition, put_line};
 use ratatui::layout::Rect;
 
 /// Columns inside the window, if there is room.
-const COLUMNS: u16 = 76;
+pub(super) const COLUMNS: u16 = 76;
 /// Columns of the labels before the texts.
 const LABEL_COLUMNS: u16 = 9;
 /// Rows below the texts: a blank one, the values, a message.
 const ROWS_BELOW: u16 = 3;
 
 impl LessonEditor {
+    /// Returns the rows of the text, and of what is below it.
+    fn text_rows(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
+        let columns = Window::inner_columns(COLUMNS, context, screen).saturating_sub(LABEL_COLUMNS);
+        let below_rows = match (self.shows_solution(), self.follows_words()) {
+            (true, _) => self.solution.rows(columns),
+            (false, offers) => u16::from(offers),
+        };
+        (self.text.rows(columns), below_rows)
+    }
+
+    /// Returns the rows that the box covers at the bottom, so that the step it is about stays visible above it.
+    pub(super) fn covered_rows(&self, context: &Context<'_>, screen: Rect) -> u16 {
+        let (text_rows, below_rows) = self.text_rows(context, screen);
+        Window::rows_covered(text_rows.saturating_add(below_rows).saturating_add(ROWS_BELOW), screen)
+    }
+
     pub(super) fn draw_box(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = match &self.lesson {
             Some((_, number)) => format!("Lesson {number}"),
             None => "New lesson".to_owned(),
         };
         let title = if self.is_restored_draft { format!("{title} (draft)") } else { title };
-        let columns = Window::inner_columns(COLUMNS, screen).saturating_sub(LABEL_COLUMNS);
-        let text_rows = self.text.rows(columns);
-        let below_rows = match (self.shows_solution(), self.follows_words()) {
-            (true, _) => self.solution.rows(columns),
-            (false, offers) => u16::from(offers),
-        };
+        let (text_rows, below_rows) = self.text_rows(context, screen);
         let window = Window {
             title: &title,
-            position: WindowPosition::Middle,
+            position: WindowPosition::Bottom,
             rows: text_rows.saturating_add(below_rows).saturating_add(ROWS_BELOW),
             columns: COLUMNS,
             mode: Mode::LessonEditor,

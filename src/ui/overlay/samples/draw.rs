@@ -33,7 +33,7 @@ impl SampleList {
     pub(super) fn window_rows(&self, context: &Context<'_>, screen: Rect) -> u16 {
         let Some(table) = self.table(context) else { return 3 };
         let rows = table.rows();
-        let columns = Window::inner_columns(COLUMNS, screen);
+        let columns = Window::inner_columns(COLUMNS, context, screen);
         let thoughts = self.thought_lines(&rows, columns).len();
         let head = self.head_lines(&table, context, columns).len();
         let heading = usize::from(table.is_added().is_some());
