@@ -686,3 +686,15 @@ fn only_the_topmost_dialog_is_drawn() {
         assert_ne!(buffer[(x, y)].symbol(), edge, "{shown}");
     }
 }
+
+/// In one row, the mark of a reflection hid the mistake that it was about, and the title named the reflection.
+#[test]
+fn a_timeline_of_one_row_shows_mistakes() {
+    for (width, height) in [(80, 24), (60, 16)] {
+        let mut stage = TestScreen::new(mistaken_session(), width, height);
+        let shown = screen_text(&stage.draw());
+        let timeline = shown.lines().find(|line| line.contains('┃')).unwrap();
+        assert!(timeline.contains('!') && !timeline.contains('•'), "{shown}");
+        assert_eq!(shown.contains("! step 2 nothing happened ─"), height == 24, "{shown}");
+    }
+}

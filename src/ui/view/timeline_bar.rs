@@ -123,13 +123,14 @@ fn has_breakpoint_hit(step: &Step) -> bool {
     step.breakpoint_marks.iter().any(|mark| !mark.is_watch)
 }
 
-/// The kinds of marks; breakpoints and human interventions come first.
+/// The kinds of marks; breakpoints and human interventions come first. A reflection is mostly about the mistake or the progress
+/// of its step, which says more.
 const MARK_PRIORITY: [MarkKind; 6] = [
     MarkKind::Breakpoint,
     MarkKind::Override,
-    MarkKind::Reflection,
     MarkKind::Mistake,
     MarkKind::Progress,
+    MarkKind::Reflection,
     MarkKind::Remark,
 ];
 
@@ -178,14 +179,14 @@ pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
         (Role::MarkPerson, format!("{} step {number} you edited", g.person))
     } else if let Some(act) = step.interventions.iter().find(|act| !act.undone) {
         (Role::MarkPerson, format!("{} step {number} {}", g.person, act_label(&act.act)))
-    } else if !step.reflections.is_empty() {
-        (Role::MarkReflection, format!("{} step {number} reflection", g.new_lesson))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
         (Role::MarkMistake, format!("{} step {number} {}", g.mistake, note.detector.replace('_', " ")))
     } else if step.answer.as_ref().is_some_and(|answer| answer.won) {
         (Role::MarkProgress, format!("{} step {number} goal", g.subgoal))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Progress) {
         (Role::MarkProgress, format!("{} step {number} {}", g.subgoal, note.detector.replace('_', " ")))
+    } else if !step.reflections.is_empty() {
+        (Role::MarkReflection, format!("{} step {number} reflection", g.new_lesson))
     } else {
         (Role::MarkPerson, format!("{} step {number} remark", g.remark))
     };
