@@ -123,12 +123,40 @@ fn mono_has_no_colours_but_distinct_styles() {
         (Role::Selection, Role::Text),
         (Role::Added, Role::Removed),
         (Role::ProgressFull, Role::ProgressEmpty),
-        (Role::Proposal, Role::Action),
+        (Role::Action, Role::Observation),
+        (Role::MarkPerson, Role::MarkReflection),
         (Role::TitleFocus, Role::Title),
     ];
     for (a, b) in pairs {
         assert_ne!(theme.style(a), theme.style(b), "{a:?} and {b:?}");
     }
+}
+
+/// Regression: `mono` had no actions, and marks of persons were as dim as all others, since a role that a theme leaves out looks
+/// like the first part of its name, or like plain text.
+#[test]
+fn a_shipped_theme_leaves_out_no_role() {
+    for (name, text) in SHIPPED {
+        let (mut named, mut next) = (Vec::new(), Some(text.to_owned()));
+        while let Some(source) = next.take() {
+            let table: toml::Table = source.parse().unwrap();
+            let roles = table.get("role").and_then(toml::Value::as_table);
+            named.extend(roles.into_iter().flat_map(|roles| roles.keys().cloned()));
+            let parent = table.get("inherits").and_then(toml::Value::as_str);
+            next = parent.map(|parent| Theme::shipped_source(parent).unwrap().to_owned());
+        }
+        let is_left_out = |role: &&Role| !named.iter().any(|name| name == role.name());
+        let left_out: Vec<&str> = Role::ALL.iter().filter(is_left_out).map(|role| role.name()).collect();
+        assert_eq!(left_out, [""; 0], "{name}");
+    }
+}
+
+/// Regression: guidance was brighter than the instructions beside it.
+#[test]
+fn mono_dims_guidance_like_instructions() {
+    let theme = Theme::from_shipped("mono");
+    assert_eq!(theme.style(Role::OriginGuidance), theme.style(Role::OriginInstruction));
+    assert!(theme.style(Role::OriginGuidance).add_modifier.contains(Modifier::DIM));
 }
 
 /// Regression: without colours, the focused title, what the goal names and search matches were all underlined.
