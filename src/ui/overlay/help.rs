@@ -202,10 +202,16 @@ impl Help {
             }
             lines.push(vec![(Role::Title, section.title.clone())]);
             for entry in &section.entries {
-                let lead = format!("  {}", entry.lead);
-                let gap = (LEAD_COLUMNS + 2).saturating_sub(width(&lead)).max(1);
-                let lead = format!("{lead}{}", " ".repeat(gap));
-                lines.extend(paragraph((entry.role, &lead), Role::Text, &entry.meaning, columns));
+                let gap = " ".repeat(LEAD_COLUMNS.saturating_sub(width(&entry.lead)).max(1));
+                let lead = format!("  {}{gap}", entry.lead);
+                let mut rows = paragraph((Role::Text, &lead), Role::Text, &entry.meaning, columns);
+                // Only the keys or the mark have a style: that of blanks may be a line.
+                let pieces =
+                    [(Role::Text, "  ".to_owned()), (entry.role, entry.lead.clone()), (Role::Text, gap)];
+                if let Some(first) = rows.first_mut() {
+                    first.splice(..1, pieces);
+                }
+                lines.extend(rows);
             }
         }
         if sections.is_empty() {
@@ -417,12 +423,12 @@ fn marks(context: &Context<'_>) -> Section {
         (Role::MarkProgress, g.subgoal, "a subgoal was reached"),
         (Role::MarkPerson, g.remark, "your remark"),
         (Role::Good, "+", "the step made progress"),
-        (Role::TitleFocus, g.selection_edge, "on the left: the selected step or lesson"),
+        (Role::FrameFocus, g.selection_edge, "on the left: the selected step or lesson"),
         (Role::MarkNow, g.now, "timeline: the step that all panes show"),
         (
             Role::Mark,
             g.sparkline[5],
-            "timeline: its height is the progress; without a row of marks its colour is that of the mark",
+            "timeline: its height is the progress; without a row of marks, a step's mark stands in its place",
         ),
         (Role::MarkReflection, g.new_lesson, "timeline: a reflection was written"),
         (Role::MarkPerson, g.person, "timeline: you acted, or rejected a proposal"),

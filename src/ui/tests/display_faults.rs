@@ -698,3 +698,21 @@ fn a_timeline_of_one_row_shows_mistakes() {
         assert_eq!(shown.contains("! step 2 nothing happened ─"), height == 24, "{shown}");
     }
 }
+
+/// Without colours, styles of the legend's marks went over the whole column: a stroke of 16 columns stood for `off`.
+#[test]
+fn only_the_marks_of_the_legend_have_a_style() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.theme = Theme::parse("mono", Theme::shipped_source("mono").unwrap(), &|_| None).0;
+    stage.press("?");
+    stage.press("End");
+    let buffer = stage.draw();
+    let shown = screen_text(&buffer);
+    for words in ["off: not in prompts", "on the left: the selected step"] {
+        let y = shown.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{shown}"));
+        let lines = Modifier::UNDERLINED | Modifier::CROSSED_OUT;
+        let lined = (0..80).filter(|x| buffer[(*x, y as u16)].modifier.intersects(lines));
+        let blank: Vec<u16> = lined.filter(|x| buffer[(*x, y as u16)].symbol() == " ").collect();
+        assert_eq!(blank, [0; 0], "{words}");
+    }
+}
