@@ -94,7 +94,7 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: Rect, cache: &mut Vie
         layout = lay_out(rows);
     }
     status::draw(model, context, layout.status, &mut canvas);
-    let role = if context.frame.is_in_past() { Role::FramePast } else { Role::Frame };
+    let role = if looks_back(model, context) { Role::FramePast } else { Role::Frame };
     pane_frame::draw(&layout, screen, role, &mut canvas);
     cache.step_hits.clear();
     cache.ruler = None;
@@ -120,6 +120,11 @@ fn shrink_above(area: PaneArea, covered: Rect) -> PaneArea {
     PaneArea { body: Rect { height, ..area.body }, ..area }
 }
 
+/// Returns whether the screen shows the past. What a demo shows before its end is its present.
+fn looks_back(model: &Model, context: &Context<'_>) -> bool {
+    context.frame.is_in_past() && model.chapters.is_empty()
+}
+
 fn draw_pane(
     model: &Model,
     context: &Context<'_>,
@@ -142,7 +147,7 @@ fn draw_pane(
             let narrow = canvas.buffer.area.width < status::MIN_BRANCH_COLUMNS;
             let branch =
                 model.branch_name().filter(|_| narrow).map(|b| format!("on {}", truncate(b, 16, "")));
-            if context.frame.is_in_past() && focus == Focus::Story {
+            if looks_back(model, context) && focus == Focus::Story {
                 // The word is for people who see no colour.
                 let branch =
                     branch.map_or_else(String::new, |b| format!("{b} {} ", context.glyphs.separator));

@@ -36,8 +36,11 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         // A demo that has just been opened isn't a look back.
         mode = format!("DEMO {} start", context.glyphs.separator);
         role = Role::ModePaused;
-    } else if (model.stage_mode || !model.chapters.is_empty()) && role == Role::ModePast {
-        // Neither a talk nor a demo tells the end before it comes.
+    } else if !model.chapters.is_empty() && role == Role::ModePast {
+        // It is being shown, not looked back at; the counter beside it says the step.
+        (mode, role) = ended_label(context).unwrap_or_else(|| ("DEMO".to_owned(), Role::Muted));
+    } else if model.stage_mode && role == Role::ModePast {
+        // A talk doesn't tell the end before it comes.
         (mode, role) = ended_label(context)
             .unwrap_or_else(|| (format!("PAST step {}", context.frame.selected_step()), role));
     } else if (model.stage_mode || !model.chapters.is_empty())
