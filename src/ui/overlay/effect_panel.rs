@@ -78,8 +78,8 @@ pub(super) struct EffectPanel {
     /// It only shows a stored result and has no keys.
     is_still: bool,
     scroll: Scroll,
-    /// The selected column changed, so that the next draw scrolls to it.
-    shows_column: Cell<bool>,
+    /// The selected column or pair changed, so that the next draw scrolls to it.
+    shows_selection: Cell<bool>,
 }
 
 impl EffectPanel {
@@ -147,7 +147,7 @@ impl EffectPanel {
             first_answer: None,
             is_still: false,
             scroll: Scroll::default(),
-            shows_column: Cell::new(false),
+            shows_selection: Cell::new(false),
         }
     }
 
@@ -201,6 +201,7 @@ impl EffectPanel {
             return Response::request(Request::ShowNotice(notice.to_owned()));
         }
         self.pair = found.or(self.pair);
+        self.shows_selection.set(true);
         Response::default()
     }
 
@@ -483,7 +484,7 @@ impl Component for EffectPanel {
             Action::Up | Action::Down => {
                 self.column = 1 - self.column.min(1);
                 self.pair = None;
-                self.shows_column.set(true);
+                self.shows_selection.set(true);
             }
             Action::Open => {}
             other => return scroll_or_close(&self.scroll, other),
@@ -565,12 +566,25 @@ impl Component for EffectPanel {
         let keys = PresentKeys { closing_label: closing, without_effect: &without_effect };
         let below = Context { is_covered: context.is_covered || self.input.is_some(), ..*context };
         let inside = window.draw_with_keys(keys, &below, screen, canvas);
-        if self.shows_column.take()
+        if self.shows_selection.take()
             && let Some(name) = self.selected_column().and_then(|column| column.plan().column)
         {
             let name = name.to_string().to_uppercase();
             let heading = |line: &Line| line.first().is_some_and(|(_, text)| text.trim_end() == name);
-            self.scroll.scroll_to(lines.iter().position(heading).unwrap_or(0));
+            let heading = lines.iter().position(heading).unwrap_or(0);
+            // What is said of a pair begins with its number; it may need a second row.
+            let pair = self.pair.map(|number| format!("pair {number} of "));
+            let is_pair = |line: &Line| {
+                pair.as_ref().is_some_and(|pair| line.iter().any(|(_, text)| text.starts_with(pair)))
+            };
+            match lines.iter().position(is_pair) {
+                None => self.scroll.scroll_to(heading),
+                Some(pair) => {
+                    for row in [heading, pair + 1] {
+                        self.scroll.reveal(row, lines.len(), usize::from(inside.height));
+                    }
+                }
+            }
         }
         if lines.len() <= usize::from(inside.height) {
             put_lines(&lines, inside, canvas);

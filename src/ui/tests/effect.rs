@@ -360,6 +360,25 @@ fn only_pairs_that_can_be_opened_are_selected() {
     assert!(screen.compositor.overlays().is_empty());
 }
 
+/// Regression: on a low screen the row of the selected pair was below the window.
+#[test]
+fn the_selected_pair_is_scrolled_to() {
+    for (width, height) in [(60, 16), (80, 24), (60, 20)] {
+        for column in [0, 1] {
+            let (mut screen, query) = opened(width, height);
+            screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 90)));
+            screen.draw();
+            for _ in 0..column {
+                screen.press("Down");
+            }
+            screen.press("Right");
+            let shown = screen_text(&screen.draw());
+            let heading = ["│ HERE ", "│ ELSEWHERE "][column];
+            assert!(shown.contains("│ pair 2 of ") && shown.contains(heading), "{shown}");
+        }
+    }
+}
+
 #[test]
 fn without_a_kept_pair_the_arrows_say_so() {
     let (mut screen, query) = opened(120, 36);
