@@ -74,7 +74,7 @@ pub struct Model {
     /// Whether the focused pane fills the screen.
     pub zoomed: bool,
     /// The selected lane, by its index among the method's lanes. `None` means the one with the newest lesson in use at the step
-    /// on screen.
+    /// on screen, and so does a lane without lessons at that step that hasn't the focus.
     pub selected_lane: Option<usize>,
     /// The lane at which cycling through tabbed lanes began.
     pub first_visited_lane: usize,
@@ -182,12 +182,16 @@ impl Model {
 
     /// Returns the index of the selected lane.
     pub fn selected_lane_index(&self, context: &Context<'_>) -> usize {
-        let lanes = context.lanes();
+        let (lanes, state) = (context.lanes(), context.displayed_state());
         let newest = || {
-            let newest = context.displayed_state().pool.all().rev().find(|lesson| lesson.is_active())?;
+            let newest = state.pool.all().rev().find(|lesson| lesson.is_active())?;
             lanes.iter().position(|lane| lane.can_show(newest))
         };
-        self.selected_lane.or_else(newest).unwrap_or(0).min(lanes.len().saturating_sub(1))
+        let has_lessons =
+            |place: &usize| lanes.get(*place).is_some_and(|lane| lane.lessons(state).next().is_some());
+        let selected = self.selected_lane.filter(|place| self.focus == Focus::Lanes || has_lessons(place));
+        let lane = selected.or_else(newest).or(self.selected_lane).unwrap_or(0);
+        lane.min(lanes.len().saturating_sub(1))
     }
 
     /// Returns the pane that fills the screen, if one is zoomed.

@@ -105,6 +105,22 @@ fn tab_continues_from_the_shown_lane() {
     assert_eq!(walk("Tab", (60, 16)), "abstract error progress story progress abstract");
 }
 
+/// After a lesson was taught, its lane was shown in the past as well, empty, while the others had lessons.
+#[test]
+fn a_lane_that_is_empty_in_the_past_gives_way_to_another_one() {
+    for (width, height) in [(80, 24), (60, 16)] {
+        let mut stage = TestScreen::new(sample_session(), width, height);
+        stage.model.selected_lane = Some(2);
+        assert!(screen_text(&stage.draw()).contains("[Progress 3"), "{width}");
+        stage.press("g");
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("[Abstract 2") && shown.contains("Hold one object"), "{shown}");
+        // With the focus, a person may look at an empty one.
+        stage.model.focus = Focus::Lanes;
+        assert!(screen_text(&stage.draw()).contains("[Progress 0"), "{width}");
+    }
+}
+
 /// Some texts called a step "turn".
 #[test]
 fn the_screen_uses_one_word_for_a_step() {
