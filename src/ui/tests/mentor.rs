@@ -104,6 +104,22 @@ fn lessons_about_other_tasks_are_one_row() {
     assert!(!shown.contains("about other tasks") && shown.contains("…  other task"), "{shown}");
 }
 
+/// Regression: plans of other tasks took rows from the lanes of what applies here, as long as there were fewer than three.
+#[test]
+fn plans_of_other_tasks_are_one_row() {
+    let mut f = crate::ui::fixture::reflexion();
+    let task = Task { id: "put/2".to_owned(), ..f.state().run.as_ref().unwrap().tasks[0].clone() };
+    f.end_episode(false, EndReason::StepLimit);
+    let (task, role) = (Box::new(task), crate::domain::EpisodeRole::Test);
+    f.write(Cause::Policy, Event::EpisodeStarted { episode: 99, task, trial: 1, role, call: CallId(9000) });
+    let mut stage = TestScreen::new(f, 80, 24);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("… 2 about other tasks") && !shown.contains("on no shelf"), "{shown}");
+    stage.press("3");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("on no shelf") && !shown.contains("about other tasks"), "{shown}");
+}
+
 /// Regression: a person's own lesson looked like any other, and the number of uses cut the text.
 #[test]
 fn a_persons_lesson_has_a_mark_and_its_text_comes_before_its_uses() {

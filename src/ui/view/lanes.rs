@@ -86,13 +86,19 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     let search = searched(state, lane);
     let curve_rows =
         if search.is_some() { curve::rows(body.height, record_rows(context, lane, picked, body)) } else { 0 };
-    let (lessons, folded) = listed_lessons(state, lane, picked.filter(|_| focused));
+    let (mut lessons, mut folded) = listed_lessons(state, lane, picked.filter(|_| focused));
+    let unfolded = Some(lane.newest_first(state)).filter(|_| (1..MIN_FOLDED_LESSONS).contains(&folded));
+    // A few take only the rows that are left.
+    if let Some(all) = unfolded.filter(|all| rows_of_all(context, lane, all, body) <= body.height) {
+        (lessons, folded) = (all, 0);
+    }
     let fold_rows = u16::from(folded > 0 && body.height > curve_rows);
     let list = Rect { height: body.height - curve_rows - fold_rows, ..body };
     let rows = visible_rows(context, lane, &lessons, picked, list);
     if fold_rows > 0 {
         let (y, style) = (body.y + rows.len() as u16, canvas.style(Role::Muted));
-        let text = format!("{} {folded} about other tasks", context.glyphs.ellipsis);
+        let tasks = if folded == 1 { "another task" } else { "other tasks" };
+        let text = format!("{} {folded} about {tasks}", context.glyphs.ellipsis);
         canvas.put(body.x + 7, y, body.width.saturating_sub(8), &text, style);
     }
     if rows.is_empty() && folded == 0 && writing.is_empty() && body.height > 0 {
@@ -189,16 +195,22 @@ fn content_rows(context: &Context<'_>, lane: &Lane, area: Rect) -> u16 {
     if lessons.is_empty() && folded == 0 {
         return empty_lane_lines(state, lane, area.width).len() as u16;
     }
-    let (height, digits) = (usize::from(area.height), digits(state));
-    let longest = longest_lesson(lane, area);
-    let mut rows = usize::from(repeated_advice(state, lane).is_some()) + usize::from(folded > 0);
+    let above = u16::from(repeated_advice(state, lane).is_some()) + u16::from(folded > 0);
+    above.saturating_add(rows_of_all(context, lane, &lessons, area)).min(area.height)
+}
+
+/// Returns how many rows lessons need without a cut; of those that need more than an area has, at least one more than it has.
+fn rows_of_all(context: &Context<'_>, lane: &Lane, lessons: &[&Lesson], area: Rect) -> u16 {
+    let (digits, longest) = (digits(context.displayed_state()), longest_lesson(lane, area));
+    let mut rows = 0_u16;
     for lesson in lessons {
-        if rows >= height {
+        if rows > area.height {
             break;
         }
-        rows += lesson::lesson_rows(lesson, context, lane.format, area.width, digits, longest).len();
+        let all = lesson::lesson_rows(lesson, context, lane.format, area.width, digits, longest).len();
+        rows = rows.saturating_add(all as u16);
     }
-    rows.min(height) as u16
+    rows
 }
 
 /// Returns the most lines of a lesson: the text is bounded; a plan has as many rows as fit.
@@ -312,7 +324,7 @@ fn draw_titles(
     area.width.saturating_sub(used as u16 + 12)
 }
 
-/// The fewest lessons about other tasks that are folded.
+/// The fewest lessons about other tasks that are folded even if there is room for them.
 const MIN_FOLDED_LESSONS: usize = 3;
 
 /// Returns the lessons that a lane lists, newest first, and how many lessons about other tasks it folds: this task's prompts leave
@@ -322,7 +334,7 @@ fn listed_lessons<'a>(state: &'a State, lane: &Lane, selected: Option<u32>) -> (
     let is_elsewhere = |lesson: &&Lesson| lesson.is_active() && state.is_out_of_scope(lesson);
     let (elsewhere, here): (Vec<&Lesson>, Vec<&Lesson>) = all.iter().copied().partition(is_elsewhere);
     let is_unfolded = elsewhere.iter().any(|lesson| Some(lesson.number) == selected);
-    if is_unfolded || elsewhere.len() < MIN_FOLDED_LESSONS { (all, 0) } else { (here, elsewhere.len()) }
+    if is_unfolded { (all, 0) } else { (here, elsewhere.len()) }
 }
 
 /// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit. A newest one of which the method
