@@ -732,3 +732,24 @@ fn only_the_marks_of_the_legend_have_a_style() {
         assert_eq!(blank, [0; 0], "{words}");
     }
 }
+
+/// Beside a long action there is no room for its mistake, which then stood before the observation.
+#[test]
+fn a_mistake_comes_after_its_observation() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let action = "take apple 1 from fridge 1, then heat apple 1 with microwave 1";
+    fixture.actor_step(action, "Nothing happens.", 0.0, Value::Null);
+    fixture.actor_step("open fridge 1", "Nothing happens.", 0.0, Value::Null);
+    fixture.propose(None, Some("go to drawer 1"));
+    fixture.pause();
+    let shown = screen_text(&TestScreen::new(fixture, 200, 60).draw());
+    let row = |words: &str| {
+        shown.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {shown}"))
+    };
+    // The middle column.
+    let with_mistake: Vec<&str> = shown.lines().filter(|line| line.contains("! nothing happened")).collect();
+    assert!(with_mistake[0].contains("      Nothing happens.  "), "{shown}");
+    assert!(row("> open fridge 1").contains("! nothing happened"), "where there is room: {shown}");
+    assert_eq!(with_mistake.len(), 2, "{shown}");
+}

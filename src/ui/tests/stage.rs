@@ -251,3 +251,26 @@ fn the_read_only_message_names_the_session() {
     let shown = screen_text(&screen.draw());
     assert!(shown.contains("to continue: retrospect resume 2026-hot-mug --stage"), "{shown}");
 }
+
+/// Regression: thoughts of earlier steps stood two columns left of the actions, in the style of observations.
+#[test]
+fn on_stage_a_thought_stands_with_the_actions_and_keeps_its_style() {
+    let mut screen = on_stage(120, 36);
+    screen.press("g");
+    for _ in 0..3 {
+        screen.press("Right");
+    }
+    let buffer = screen.draw();
+    let text = screen_text(&buffer);
+    let place = |words: &str| {
+        let found = text.lines().zip(0..).find_map(|(line, y)| Some((line.find(words)? as u16, y)));
+        found.unwrap_or_else(|| panic!("{words}: {text}"))
+    };
+    let (thought, action) = (place("An apple is more likely"), place("go to fridge 1"));
+    assert_eq!(thought.0, action.0, "{text}");
+    assert_eq!(
+        buffer[thought].style(),
+        buffer[thought].style().patch(screen.theme.style(Role::Thought)),
+        "{text}"
+    );
+}

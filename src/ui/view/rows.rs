@@ -177,6 +177,17 @@ impl<'a> RowWriter<'a> {
         self.push_tail_pieces(&[(role, text)]);
     }
 
+    /// Returns whether a text fits at the right edge of the last row.
+    pub fn fits_tail(&self, text: &str) -> bool {
+        self.has_room_for_tail(width(text))
+    }
+
+    fn has_room_for_tail(&self, tail_columns: usize) -> bool {
+        let columns = usize::from(self.layout.columns);
+        let has_room = |row: &Row| row.tail.is_empty() && row.columns() + tail_columns + 3 <= columns;
+        self.rows.last().is_some_and(has_room)
+    }
+
     /// The same for a text of several pieces.
     pub fn push_tail_pieces(&mut self, pieces: &[(Role, &str)]) {
         let room = usize::from(self.layout.columns.saturating_sub(self.layout.digits + 4)).max(8);
@@ -184,12 +195,7 @@ impl<'a> RowWriter<'a> {
         if tail_columns > room {
             return self.push_wrapped_tail(pieces, room);
         }
-        let columns = usize::from(self.layout.columns);
-        let fits = self
-            .rows
-            .last()
-            .is_some_and(|row| row.tail.is_empty() && row.columns() + tail_columns + 3 <= columns);
-        if !fits {
+        if !self.has_room_for_tail(tail_columns) {
             let margin = self.next_margin();
             self.rows.push(Row { step: self.step, pieces: vec![margin], tail: Vec::new() });
         }

@@ -148,6 +148,7 @@ fn draw_steps(
     // No step begins in its middle, except one without which half of the area would be empty.
     let rows_of = |step: u32| rows.iter().skip(surplus).take_while(|row| row.step == step).count();
     let cut = rows.get(surplus).map(|row| row.step).filter(|step| surplus > 0 && *step < chosen);
+    let cut = cut.filter(|step| 2 * rows_of(*step) < height);
     while rows.get(surplus).is_some_and(|row| Some(row.step) == cut) {
         surplus += 1;
     }
@@ -199,7 +200,7 @@ impl StageWriter<'_, '_> {
         let line = plain_text(&block.line());
         let glyphs = self.glyphs;
         match block {
-            Block::Thought { .. } => self.write_text((Role::Muted, ""), Role::Thought, &line),
+            Block::Thought { .. } => self.write_text((Role::Muted, " "), Role::Thought, &line),
             Block::Action { decision: Some(_), .. } => {
                 self.write_text((Role::MarkPerson, glyphs.person), Role::Action, &line);
                 let note = block.note().map_or_else(String::new, |note| plain_text(&note));
@@ -238,13 +239,13 @@ impl StageWriter<'_, '_> {
         }
     }
 
-    /// Writes a text after a mark. Of earlier steps, only actions, mistakes, progress and what a person did keep their colours.
+    /// Writes a text after a mark. Of earlier steps, only thoughts, actions, mistakes, progress and what a person did keep their
+    /// colours.
     fn write_text(&mut self, (mark_role, mark): (Role, &str), role: Role, text: &str) {
-        let keeps_colour = matches!(role, Role::Action | Role::Person | Role::Good | Role::Bad);
+        let keeps_colour =
+            matches!(role, Role::Thought | Role::Action | Role::Person | Role::Good | Role::Bad);
         let paint = |role| if self.is_past && !keeps_colour { Role::Muted } else { role };
-        let lead = if mark.is_empty() { String::new() } else { format!("{mark} ") };
-        let indent = if mark.is_empty() { 0 } else { 2 };
-        self.rows.push_text((paint(mark_role), &lead), indent, paint(role), text);
+        self.rows.push_text((paint(mark_role), &format!("{mark} ")), 2, paint(role), text);
     }
 
     fn write_observation(&mut self, text: &str) {

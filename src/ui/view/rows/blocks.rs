@@ -56,11 +56,11 @@ pub(super) fn section_rows(
     let mut outcome: Vec<&Block<'_>> = section.outcome.iter().collect();
     if let Some(at) = outcome.iter().position(|block| matches!(block, Block::Observation { .. }))
         && layout.content == PaneContent::ThoughtsAndActions
+        && let Some(found) = outcome.get(at + 1)
+        && w.beside_text(found).is_some_and(|(_, text)| w.rows.fits_tail(&text))
     {
         // Beside the action, what was found stays where it is when the observation is folded.
-        let is_beside = |block: &&&Block<'_>| matches!(block, Block::Progress { .. } | Block::Finding { .. });
-        let count = outcome[at + 1..].iter().take_while(is_beside).count();
-        outcome[at..=at + count].rotate_left(1);
+        outcome.swap(at, at + 1);
     }
     let last_reflection = outcome.iter().rposition(|b| matches!(b, Block::Reflection(_)));
     for (place, block) in outcome.into_iter().enumerate().filter(|(_, block)| is_shown(block)) {
@@ -95,9 +95,9 @@ impl BlockWriter<'_, '_> {
             Block::Proposal(_) => self.write_marked((Role::Muted, glyphs.off), Role::Muted, &line),
             // The step details show the evidence and the rate before.
             Block::Progress { .. } | Block::Finding { .. } => {
-                let ((role, mark), _) = tone_mark(block.tone(), glyphs);
-                let text = plain_text(&block.short_line(|rate| progress_text(rate, self.state)));
-                self.rows.push_tail(role, &format!("{mark} {text}"));
+                if let Some((role, text)) = self.beside_text(block) {
+                    self.rows.push_tail(role, &text);
+                }
             }
             Block::ThoughtDropped(_) => self.rows.push_tail(Role::Person, &line),
             Block::SentAs { .. } | Block::NotRun => self.rows.push_tail(Role::Muted, &line),
@@ -130,6 +130,16 @@ impl BlockWriter<'_, '_> {
                 pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
             self.rows.push_tail_pieces(&pieces);
         }
+    }
+
+    /// Returns what stands at the right edge of an action or observation, if the block is that.
+    fn beside_text(&self, block: &Block<'_>) -> Option<(Role, String)> {
+        if !matches!(block, Block::Progress { .. } | Block::Finding { .. }) {
+            return None;
+        }
+        let ((role, mark), _) = tone_mark(block.tone(), self.rows.glyphs);
+        let text = plain_text(&block.short_line(|rate| progress_text(rate, self.state)));
+        Some((role, format!("{mark} {text}")))
     }
 
     fn write_marked(&mut self, (role, mark): (Role, &str), text_role: Role, text: &str) {
