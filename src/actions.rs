@@ -97,7 +97,6 @@ actions! {
     AskAgain = "ask-again", Listed, "retry this step with the current lessons", Does(Verb::AskAgain);
     Sample = "sample", Listed, "sample the prompt of this step: ask for several more proposals without executing any", Instead("`ask-again` asks for another proposal in place of this one");
     SampleLesson = "sample-lesson", Listed, "ask what the actor would propose at this step without (or with) the selected lesson; nothing is executed", Instead("`retrospect lessons test`");
-    KeepTest = "lesson-test", Listed, "keep this decision as a test for lessons, which `lessons test` replays", Instead("`retrospect lessons test` replays the decisions kept on the screen");
     ForkSamples = "sample-fork", Hidden, "start a branch for each distinct proposal", Instead("`fork N`, then `override ACTION`");
     MoreSamples = "sample-more", Hidden, "ask for one more sample at a time", ScreenOnly;
     FewerSamples = "sample-fewer", Hidden, "ask for one sample fewer at a time", ScreenOnly;
@@ -127,6 +126,7 @@ actions! {
     DeleteLesson = "lesson-delete", Listed, "delete the selected lesson", Does(Verb::Delete);
     MeasureEffect = "effect", Listed, "measure whether a lesson helps, here and elsewhere", Instead("quit, then `retrospect lessons effect --session PATH --lesson L`");
     LessonHealth = "lesson-health", Listed, "check the lessons: those that say the same or the opposite, repeated advice, unused and disobeyed ones", Instead("quit, then `retrospect lessons health SESSION`");
+    KeepTest = "lesson-test", Listed, "keep this decision as a test for lessons, which `lessons test` replays", Instead("`retrospect lessons test` replays the decisions kept on the screen");
     MergeLessons = "lesson-merge", Hidden, "merge two lessons: keep yours, the pinned or the older one, and retire the other", Instead("`delete N`");
     ChangeEffectPlace = "effect-place", Hidden, "measure from the start of the episode instead of from this step", Instead("quit, then `retrospect lessons effect`");
     ChangeEffectMode = "effect-live", Hidden, "let the method reflect in every arm (live), or not (frozen)", Instead("quit, then `retrospect lessons effect --live`");

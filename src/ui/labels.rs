@@ -59,7 +59,19 @@ pub fn other_words(action: Action) -> &'static str {
         Action::Override => {
             "own action, instead, correct, change action, another action, admissible, possible, valid actions, what could it do"
         }
-        Action::AddLesson => "teach, new lesson, note",
+        Action::AddLesson => "teach, new lesson, advice, hint for the agent",
+        Action::Remark => "note, comment, annotate, caption",
+        Action::Quit => "exit, leave, close the program",
+        Action::Help => "keys, legend, shortcuts, manual",
+        Action::NextTheme => "colours, colors, dark, light",
+        Action::ChangeModel => "temperature, settings, provider, server",
+        Action::DeleteLesson => "remove, forget",
+        Action::EditLesson => "change, rewrite, rename",
+        Action::Breakpoints => "stop at, halt when",
+        Action::Zoom => "maximize, full screen",
+        Action::Copy => "clipboard",
+        Action::ProgramOutput => "log, console",
+        Action::EndEpisode => "stop, abort, give up the task",
         Action::MeasureEffect => "does it help, test a lesson, experiment, evidence",
         Action::Undo => "revert, take back, cancel my change",
         Action::Back => "previous step, rewind, history",

@@ -263,7 +263,6 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
         &[
             "crossterm",
             "futures_util",
-            "nucleo_matcher",
             "ratatui",
             "rustix",
             "std::future",

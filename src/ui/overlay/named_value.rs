@@ -168,13 +168,7 @@ fn rank_by_name(all: &[NamedValue], line: &str) -> Vec<usize> {
     let words: Vec<&str> = line.split_whitespace().collect();
     for count in (1..=words.len()).rev() {
         let typed = &words[..count];
-        let mut found = rank(all, &typed.join(" "), |n| [text(n)]);
-        // Letters that are somewhere in a text find nothing as long as there may be a value among the words.
-        let has_words = |index: &usize| {
-            let text = text(&all[*index]).to_lowercase();
-            typed.iter().all(|word| text.contains(&word.to_lowercase()))
-        };
-        found.retain(|index| count == 1 || has_words(index));
+        let found = rank(all, &typed.join(" "), |n| [text(n)]);
         if !found.is_empty() {
             return found;
         }

@@ -124,7 +124,7 @@ impl Component for Palette {
             return;
         }
         if self.picker.matches().len() == 0 {
-            put_line(&[(Role::Muted, "no matching action".to_owned())], list, canvas);
+            put_line(&[(Role::Muted, "nothing found".to_owned())], list, canvas);
             return;
         }
         let row = |action: &Action, here: bool, _: bool| {
@@ -185,6 +185,27 @@ mod tests {
             let found = find_actions(&all, query);
             let names: Vec<&str> = found.iter().take(3).map(|index| all[*index].name()).collect();
             assert!(names.contains(&expected.name()), "{query}: {names:?}");
+        }
+    }
+
+    /// Regression: letters somewhere in a description matched, so that Enter ran what nobody meant: `both` quit.
+    #[test]
+    fn words_that_no_action_has_find_nothing() {
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
+        for query in ["both", "xyzzy", "zoo lesson", "quti"] {
+            let names: Vec<&str> = find_actions(&all, query).iter().map(|index| all[*index].name()).collect();
+            assert_eq!(names, [""; 0], "{query}");
+        }
+        for (query, expected) in [
+            ("note", Action::Remark),
+            ("caption", Action::Remark),
+            ("less", Action::AddLesson),
+            ("lad", Action::AddLesson),
+            ("exit", Action::Quit),
+            ("dark", Action::NextTheme),
+        ] {
+            let first = find_actions(&all, query).first().map(|index| all[*index].name());
+            assert_eq!(first, Some(expected.name()), "{query}");
         }
     }
 

@@ -9,10 +9,7 @@ use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, MouseTarget, Scroll};
 use crossterm::event::{KeyEvent, MouseEvent};
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::layout::Rect;
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Returns the indices of the items that match a query, in the order of the rows.
@@ -341,69 +338,78 @@ pub(crate) fn marked_row<const N: usize>(
 enum MatchKind {
     /// The text is the query.
     Whole,
+    /// The text begins with the query.
+    Prefix,
     /// Each word of the query begins a word of the text.
     WordStarts,
     /// The text contains each word of the query.
     Words,
-    /// A word of the text has the letters of a word of the query, in order, for each of these.
-    LettersOfWords,
-    /// The text has the letters of the query, in order.
-    Letters,
+    /// The query consists of beginnings of the parts of the text's first word that follow each other: `la` of `lesson-add`. In
+    /// a description, letters would lead anywhere.
+    Initials,
 }
 
 impl MatchKind {
-    /// Returns how a text matches a query, which has these words. Both are in lower case.
-    fn of(text: &str, query: &str, words: &[&str]) -> Self {
+    /// Returns how a text matches a query, which has these words, or `None` if it doesn't. Both are in lower case.
+    fn of(text: &str, query: &str, words: &[&str]) -> Option<Self> {
         let begins_word = |word: &str| {
             text.match_indices(word)
                 .any(|(at, _)| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric))
         };
-        let has_letters = |word: &str| {
-            text.split(|c: char| !c.is_alphanumeric()).any(|other| {
-                let mut letters = other.chars();
-                word.chars().all(|wanted| letters.any(|letter| letter == wanted))
-            })
+        let has_initials = || {
+            let name = text.split_whitespace().next().unwrap_or_default();
+            let parts: Vec<&str> =
+                name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
+            (0..parts.len()).any(|at| is_initials(query, &parts[at..]))
         };
         match words {
-            _ if text == query => Self::Whole,
-            all if all.iter().all(|word| begins_word(word)) => Self::WordStarts,
-            all if all.iter().all(|word| text.contains(word)) => Self::Words,
-            all if all.iter().all(|word| has_letters(word)) => Self::LettersOfWords,
-            _ => Self::Letters,
+            _ if text == query => Some(Self::Whole),
+            _ if text.starts_with(query) => Some(Self::Prefix),
+            all if all.iter().all(|word| begins_word(word)) => Some(Self::WordStarts),
+            all if all.iter().all(|word| text.contains(word)) => Some(Self::Words),
+            _ if has_initials() => Some(Self::Initials),
+            _ => None,
         }
     }
 }
 
-/// Returns the indices of the items that match a query, in the order of [`MatchKind`]. Letters from several words of an item match
-/// only if nothing else does. Among equal matches, one in an earlier text of an item ranks above all in a later one; then the more
-/// similar text comes first. Ties keep their order, and an empty query matches all items in order.
+/// Returns whether a text consists of beginnings of the first of these words, of one or more letters each.
+fn is_initials(text: &str, words: &[&str]) -> bool {
+    let Some((first, rest)) = words.split_first().filter(|_| !text.is_empty()) else {
+        return text.is_empty();
+    };
+    let shared = text.chars().zip(first.chars()).take_while(|(a, b)| a == b);
+    let mut taken = 0;
+    shared.map(|(letter, _)| letter.len_utf8()).any(|letter| {
+        taken += letter;
+        is_initials(&text[taken..], rest)
+    })
+}
+
+/// Returns the indices of the items that match a query, in the order of [`MatchKind`]. Letters that are merely somewhere in an item
+/// don't match: Enter would run what nobody meant. Among equal matches, one in an earlier text of an item ranks above all in a
+/// later one. Ties keep their order, and an empty query matches all items in order.
 pub(crate) fn rank<'a, T, Text: AsRef<str>, const N: usize>(
     items: &'a [T],
     query: &str,
     texts: impl Fn(&'a T) -> [Text; N],
 ) -> Vec<usize> {
-    let query = query.trim();
+    let query = query.trim().to_lowercase();
     if query.is_empty() {
         return (0..items.len()).collect();
     }
-    let pattern = Pattern::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
-    let query = query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut letters = Vec::new();
-    let mut scored: Vec<(MatchKind, usize, Reverse<u32>, usize)> = Vec::new();
+    let mut found: Vec<(MatchKind, usize, usize)> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let texts = texts(item).into_iter().enumerate();
         let matches = texts.filter_map(|(nth, text)| {
-            let score = pattern.score(Utf32Str::new(text.as_ref(), &mut letters), &mut matcher)?;
-            Some((MatchKind::of(&text.as_ref().to_lowercase(), &query, &words), nth, Reverse(score), index))
+            let kind = MatchKind::of(&text.as_ref().to_lowercase(), &query, &words)?;
+            Some((kind, nth, index))
         });
-        scored.extend(matches.min());
+        found.extend(matches.min());
     }
-    scored.sort_unstable();
-    let has_better = scored.first().is_some_and(|(kind, ..)| *kind < MatchKind::Letters);
-    scored.retain(|(kind, ..)| *kind < MatchKind::Letters || !has_better);
-    scored.into_iter().map(|(.., index)| index).collect()
+    found.sort_unstable();
+    found.into_iter().map(|(.., index)| index).collect()
 }
 
 #[cfg(test)]
@@ -446,15 +452,15 @@ mod tests {
     fn matches_in_an_earlier_text_rank_above_those_in_a_later_one() {
         let all = [("undo", "takes back a change"), ("change", ""), ("redo", "changes again"), ("x", "y")];
         let cases =
-            [("  ", vec![0, 1, 2, 3]), ("change", vec![1, 0, 2]), ("do", vec![0, 2]), ("none", vec![])];
+            [("  ", vec![0, 1, 2, 3]), ("change", vec![1, 2, 0]), ("do", vec![0, 2]), ("none", vec![])];
         for (query, expected) in cases {
             assert_eq!(rank(&all, query, |(name, about)| [*name, *about]), expected, "{query}");
         }
     }
 
-    /// Regression: letters from several words of a name ranked above the word itself in a description.
+    /// Regression: letters that were somewhere in a text matched, so that `both` selected `quit`.
     #[test]
-    fn words_rank_above_letters_and_letters_of_several_words_are_the_last_resort() {
+    fn words_rank_above_beginnings_of_words_and_scattered_letters_match_nothing() {
         let all = [
             ("show-this-model", "lists models"),
             ("export", "writes an HTML page"),
@@ -463,14 +469,17 @@ mod tests {
             ("h3t3m3l", ""),
         ];
         let cases = [
-            // Begins a word, is in a word, has its letters in one word; not letters of two words.
-            ("html", vec![1, 2, 4]),
+            ("html", vec![1, 2]),
             ("HTML page", vec![1]),
             ("page html", vec![1]),
             ("mod", vec![0]),
             ("this-m", vec![0]),
-            // Nothing else matches.
-            ("hetma", vec![3]),
+            // Beginnings of words that follow each other.
+            ("hemail", vec![3]),
+            ("hm", vec![3]),
+            ("shm", vec![]),
+            ("stm", vec![0]),
+            ("hetma", vec![]),
             ("none", vec![]),
         ];
         for (query, expected) in cases {
