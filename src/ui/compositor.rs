@@ -248,7 +248,11 @@ impl Compositor {
         let action = context.keymap.action_for(mode, key);
         self.closed = None;
         let confirms_end = update::on_any_key(model, action);
-        if let Some(action) = action {
+        // Behind an overlay, it only pauses what runs.
+        let is_idle = model.is_covered
+            && context.frame.head.run_status != RunStatus::Running
+            && !model.playback.is_playing();
+        if let Some(action) = action.filter(|action| *action != Action::PauseRun || !is_idle) {
             let effect = pressed_key_effect(model, context, mode, action);
             model.pressed_keys.add(Key::from_event(key).label(), effect, context.now);
         }

@@ -182,6 +182,8 @@ pub enum Request {
         fork: Fork,
         /// The lesson to edit, or `None` for a new one.
         lesson: Option<LessonId>,
+        /// What the person has already typed of it.
+        typed: String,
     },
     /// Open the lesson editor with a mentor text that was dropped instead of becoming a lesson.
     AcceptAsLesson {

@@ -19,7 +19,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::types::{EventRef, WorkKind};
 use crate::ui::widget::picker::{Click, Picker};
-use crossterm::event::{KeyEvent, MouseEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 use entries::{Entry, fork_entries, proposal_label};
 use fork_point::before_batch;
 use ratatui::layout::Rect;
@@ -51,6 +51,9 @@ pub(super) struct ForkDialog {
     /// The state that held the episode on screen when the dialog was opened.
     story: Arc<State>,
     entries: Picker<Entry>,
+    /// Whether the change for which it was opened is typed. Then a letter opens that text instead of moving the selection, which
+    /// would lead to another change unseen.
+    takes_text: bool,
     /// Why an undo was rejected, if that opened the dialog.
     refusal: Option<String>,
     stage: Stage,
@@ -72,6 +75,7 @@ impl ForkDialog {
             shown: context.frame.displayed.clone(),
             story: context.frame.story.clone(),
             entries: Picker::unfiltered(Vec::new()).with_headings(|e| matches!(e, Entry::Heading(_))),
+            takes_text: false,
             refusal: None,
             stage: Stage::Choosing,
             error: None,
@@ -85,7 +89,9 @@ impl ForkDialog {
             }
         });
         dialog.entries.set_items(fork_entries(context, dialog.decision_point, change, lesson, read_by));
-        if !dialog.entries.select(|e| matches!(e, Entry::Choice(c, ..) if c == change)) {
+        if dialog.entries.select(|e| matches!(e, Entry::Choice(c, ..) if c == change)) {
+            dialog.takes_text = dialog.typed_after_choice().is_some();
+        } else {
             dialog.error = Some(format!("not available at step {step}; choose another change"));
         }
         dialog
@@ -122,6 +128,23 @@ impl ForkDialog {
                 .filter(|_| redoes_step)
                 .map_or(self.fork_point, DecisionPoint::last_kept_seq),
         }
+    }
+
+    /// Opens the text of the selected change with what was typed. Changes without a text ignore it.
+    fn type_text(&mut self, typed: &str, context: &Context<'_>) -> Response {
+        if !self.takes_text || typed.trim().is_empty() || self.typed_after_choice().is_none() {
+            return Response::default();
+        }
+        let mut response = self.accept_choice(context);
+        if let Stage::Typing(value) = &mut self.stage {
+            value.on_paste(typed);
+        }
+        for request in &mut response.requests {
+            if let Request::AddLessonOnFork { typed: text, .. } = request {
+                typed.clone_into(text);
+            }
+        }
+        response
     }
 
     fn accept_choice(&mut self, context: &Context<'_>) -> Response {
@@ -168,11 +191,19 @@ impl ForkDialog {
             ))),
             ForkChange::NewLesson => {
                 let fork = fork(format!("{place}: lesson added"), vec![Command::Step]);
-                Response::request_and_close(Request::AddLessonOnFork { fork, lesson: None })
+                Response::request_and_close(Request::AddLessonOnFork {
+                    fork,
+                    lesson: None,
+                    typed: String::new(),
+                })
             }
             ForkChange::EditLesson(id) => {
                 let fork = fork(format!("{place}: lesson edited"), vec![Command::Step]);
-                Response::request_and_close(Request::AddLessonOnFork { fork, lesson: Some(id.clone()) })
+                Response::request_and_close(Request::AddLessonOnFork {
+                    fork,
+                    lesson: Some(id.clone()),
+                    typed: String::new(),
+                })
             }
             ForkChange::Action
             | ForkChange::Thought
@@ -229,6 +260,7 @@ impl Component for ForkDialog {
 
     fn mode(&self, _: &Context<'_>) -> Mode {
         match &self.stage {
+            Stage::Choosing if self.takes_text => Mode::PickList,
             Stage::Choosing => Mode::Choice,
             Stage::Typing(value) => value.mode(),
         }
@@ -263,6 +295,12 @@ impl Component for ForkDialog {
         if let Stage::Typing(value) = &mut self.stage {
             self.error = None;
             value.on_key(key);
+        } else if self.takes_text {
+            if let KeyCode::Char(letter) = key.code
+                && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+            {
+                return self.type_text(&letter.to_string(), context);
+            }
         } else if context.keymap.action_for(Mode::Main, key) == Some(Action::Undo) {
             // Pressing undo again undoes the change before.
             let older = |e: &Entry| matches!(e, Entry::Choice(ForkChange::UndoOlder(_), ..));
@@ -273,11 +311,12 @@ impl Component for ForkDialog {
         Response::default()
     }
 
-    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+    fn on_paste(&mut self, text: &str, context: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             value.on_paste(text);
+            return Response::default();
         }
-        Response::default()
+        self.type_text(text, context)
     }
 
     fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {

@@ -94,8 +94,10 @@ pub fn open(
             let (dialog, request) = CompareDialog::for_pair(*number, a.clone(), b.clone());
             return Some(Ok((Box::new(dialog), vec![request])));
         }
-        Request::AddLessonOnFork { fork, lesson } => {
-            Box::new(branch_lesson_editor(model, context, fork, lesson.as_ref())?)
+        Request::AddLessonOnFork { fork, lesson, typed } => {
+            let mut editor = branch_lesson_editor(model, context, fork, lesson.as_ref())?;
+            editor.on_paste(typed, context);
+            Box::new(editor)
         }
         Request::AcceptAsLesson { draft, evidence } => {
             let editor = LessonEditor::new(draft, draft.clone(), &context.lesson_kinds(), 0);

@@ -392,7 +392,7 @@ fn the_list_of_changes_says_that_typing_comes_next() {
     {
         let mut stage = fork_dialog_at(sample_session(), 7, key);
         let shown = screen_text(&stage.draw());
-        assert!(shown.contains(&format!("Choose from the list; Enter lets you type {what}.")), "{shown}");
+        assert!(shown.contains(&format!("Type {what}, or choose another change from the list.")), "{shown}");
         assert!(shown.contains("Esc close"), "{shown}");
         if title.is_empty() {
             continue;
@@ -404,7 +404,7 @@ fn the_list_of_changes_says_that_typing_comes_next() {
             "{shown}"
         );
         stage.press("Esc");
-        assert!(screen_text(&stage.draw()).contains("Choose from the list"));
+        assert!(screen_text(&stage.draw()).contains("or choose another change"));
     }
     let mut stage = fork_dialog_at(sample_session(), 7, "F");
     assert!(!screen_text(&stage.draw()).contains("lets you type"), "nothing is typed to continue");
@@ -430,4 +430,32 @@ fn the_selected_setting_is_described_whole() {
     stage.press("Enter");
     let shown = screen_text(&stage.draw());
     assert_eq!(whole(&shown).matches(words).count(), 1, "{shown}");
+}
+
+/// Regression: in the list of changes, letters of a lesson moved the selection, so that Enter opened another change.
+#[test]
+fn letters_of_a_lesson_go_into_its_text() {
+    for first in ["J", "k", "g", "q", "l"] {
+        let mut stage = fork_dialog_at(stepped_session(), 2, "a");
+        assert_eq!(top_overlay(&stage), "fork");
+        assert_eq!(stage.press(first), [], "{first}");
+        for letter in ["u", "s", "t"] {
+            assert_eq!(stage.press(letter), []);
+        }
+        let text = screen_text(&stage.draw());
+        assert!(text.contains(&format!("{first}ust")), "{text}");
+        let requests = stage.press("Enter");
+        assert!(!format!("{requests:?}").contains("Observation"), "{requests:?}");
+    }
+    // Arrows choose another change, whose text is typed the same way; one without a text ignores letters.
+    let mut stage = fork_dialog_at(stepped_session(), 2, "a");
+    stage.press("Up");
+    stage.press("x");
+    let text = screen_text(&stage.draw());
+    assert!(text.contains("New branch:"), "{text}");
+    let mut stage = fork_dialog_at(stepped_session(), 2, "a");
+    stage.press("Up");
+    stage.press("Up");
+    assert_eq!((stage.press("x"), top_overlay(&stage)), (Vec::new(), "fork"));
+    assert!(screen_text(&stage.draw()).contains("Continue on a new branch"));
 }

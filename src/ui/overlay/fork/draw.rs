@@ -52,14 +52,18 @@ impl ForkDialog {
         if let Some(error) = &self.error {
             lines.extend(paragraph((Role::Warning, ""), Role::Warning, error, columns));
         } else if let Some(what) = self.typed_after_choice().filter(|_| columns >= MIN_HINT_COLUMNS) {
-            let words = format!("Choose from the list; Enter lets you type {what}.");
+            let words = if self.takes_text {
+                format!("Type {what}, or choose another change from the list.")
+            } else {
+                format!("Choose from the list; Enter lets you type {what}.")
+            };
             lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
         }
         lines
     }
 
-    /// Returns what a person types once the selected change is chosen. Letters only move the selection until then.
-    fn typed_after_choice(&self) -> Option<&'static str> {
+    /// Returns what a person types once the selected change is chosen.
+    pub(super) fn typed_after_choice(&self) -> Option<&'static str> {
         let Some(Entry::Choice(change, ..)) = self.entries.selected() else { return None };
         Some(match change {
             ForkChange::Action => "the action",
