@@ -41,6 +41,14 @@ pub struct LessonVersion {
     /// Who changed the wording before to this one, and when; `None` for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edit: Option<LessonEdit>,
+    /// Number of prompts it was in before the next version replaced it; 0 for the last one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uses: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Who edited a lesson, and at which episode and step.
@@ -290,6 +298,12 @@ impl Lesson {
             taken_from: self.taken_from.as_deref().map(str::to_owned),
             sources: self.sources.as_deref().map(Vec::from),
         }
+    }
+
+    /// Returns the number of prompts it has been in as it is worded now.
+    pub fn uses_of_wording(&self) -> u32 {
+        let others = self.versions.iter().filter(|version| version.text != *self.text());
+        self.uses - others.map(|version| version.uses).sum::<u32>().min(self.uses)
     }
 
     /// Returns the name, without folders, of the file it was loaded from. Returns `None` if it was learnt in this

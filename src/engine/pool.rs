@@ -127,7 +127,7 @@ impl Pool {
                     scope: *scope,
                     origin: *origin,
                     status: if *pinned { LessonStatus::Pinned } else { LessonStatus::On },
-                    versions: Arc::new(vec![LessonVersion { seq, text: text.clone(), edit: None }]),
+                    versions: Arc::new(vec![LessonVersion { seq, text: text.clone(), edit: None, uses: 0 }]),
                     learnt_at: position,
                     file: self.file.clone().filter(|_| author == Author::File),
                     evidence: evidence.as_str().into(),
@@ -153,7 +153,12 @@ impl Pool {
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
                     let edit = Some(LessonEdit { author, at: position });
-                    Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone(), edit });
+                    let versions = Arc::make_mut(&mut l.versions);
+                    let earlier: u32 = versions.iter().map(|version| version.uses).sum();
+                    if let Some(replaced) = versions.last_mut() {
+                        replaced.uses = l.uses - earlier;
+                    }
+                    versions.push(LessonVersion { seq, text: text.clone(), edit, uses: 0 });
                     l.first_shown = None;
                 });
             }

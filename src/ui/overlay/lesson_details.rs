@@ -12,7 +12,7 @@ use crate::ui::labels::{measured_role, origin_label, scope_label};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::row_cache::RowCache;
-use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
+use crate::ui::widget::window::{Line, Page, PresentKeys, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
@@ -187,16 +187,21 @@ fn count_text(n: u32) -> String {
 }
 
 fn uses_text(lesson: &Lesson, context: &Context<'_>) -> String {
-    if lesson.uses == 0 {
-        return "none yet".to_owned();
+    let uses = lesson.uses_of_wording();
+    let earlier = match lesson.uses - uses {
+        0 => String::new(),
+        earlier => format!("; {earlier} with another wording"),
+    };
+    if uses == 0 {
+        return format!("none yet{earlier}");
     }
     let timeline = &context.frame.timeline;
     let last = lesson.last_used.and_then(|seq| timeline.event(seq).map(|e| e.event.clone()));
     match last {
         Some(Event::PromptSent { prompt }) => {
-            format!("{}, last in episode {} at step {}", lesson.uses, prompt.episode, prompt.step)
+            format!("{uses}, last in episode {} at step {}{earlier}", prompt.episode, prompt.step)
         }
-        _ => lesson.uses.to_string(),
+        _ => format!("{uses}{earlier}"),
     }
 }
 
@@ -244,9 +249,25 @@ impl Component for LessonDetails {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some(lesson) = context.displayed_state().pool.get(&self.id) else { return };
-        let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
+        // A lane may have a name of its own for what it keeps, such as the records of a search.
+        let lane = context.lanes().iter().find(|lane| lane.kinds == [lesson.kind]);
+        let title = match lane.map_or(lesson.kind.name(), |lane| lane.title) {
+            "Lesson" => format!("Lesson {}", lesson.number),
+            kind => format!("{kind} lesson {}", lesson.number),
+        };
         let page = Page { title: &title, columns: 80, mode: Mode::LessonDetails, scroll: &self.scroll };
-        page.draw(context, screen, canvas, |columns| {
+        let changes = [
+            Action::EditLesson,
+            Action::RejectOrToggle,
+            Action::MeasureEffect,
+            Action::PinLesson,
+            Action::ChangeLessonScope,
+            Action::DeleteLesson,
+            Action::SampleLesson,
+        ];
+        let without_effect = if context.is_read_only() { &changes[..] } else { &[] };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        page.draw_with_keys(keys, context, screen, canvas, |columns| {
             self.cache.get_or_make(context, columns, |columns| Self::lines(lesson, context, columns))
         });
     }

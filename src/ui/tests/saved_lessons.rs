@@ -14,7 +14,7 @@ use std::sync::Arc;
 fn saved(id: &str, kind: ReflectionKind, text: LessonText) -> Lesson {
     let fixture = sample_session();
     let known = fixture.state().pool.all().next().unwrap().clone();
-    let version = crate::domain::LessonVersion { seq: known.versions[0].seq, text, edit: None };
+    let version = crate::domain::LessonVersion { seq: known.versions[0].seq, text, edit: None, uses: 0 };
     Lesson {
         id: LessonId(id.into()),
         kind,

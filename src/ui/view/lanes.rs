@@ -14,6 +14,7 @@ use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
+use crate::ui::glyphs::Glyphs;
 use crate::ui::layout::{LaneRows, Pane, PaneArea};
 use crate::ui::model::Model;
 use crate::ui::selection::selected_lesson_number;
@@ -79,7 +80,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     }
     let writing = mentor_stream::streaming_reply_rows(context, lane, body, model.reduced_motion);
     for row in &writing {
-        draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
+        draw_row(row, false, None, Rect { height: body.height.min(1), ..body }, canvas);
         body = without_first_row(body);
     }
     let picked = selected_lesson_number(model, state, lane);
@@ -107,13 +108,14 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
             canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Muted));
         }
     }
+    let numbers: Vec<u32> = lessons.iter().map(|l| l.number).collect();
+    let marks = overflow_marks(&numbers, &rows, canvas.glyphs);
     for (place, row) in rows.iter().enumerate() {
         let y = body.y + place as u16;
         let at = Rect { y, height: 1, ..body };
-        draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
+        let mark = marks.iter().rev().find(|mark| mark.0 == place).map(|mark| mark.1);
+        draw_row(row, focused && Some(row.lesson) == picked, mark, at, canvas);
     }
-    let numbers: Vec<u32> = lessons.iter().map(|l| l.number).collect();
-    draw_overflow_marks(&numbers, &rows, list, canvas);
     if let Some(search) = search.filter(|_| !rows.is_empty() && body.width > 2) {
         let used = rows.len() as u16;
         // Apart from the records where there is room.
@@ -224,20 +226,20 @@ fn empty_lane_lines(state: &State, lane: &Lane, columns: u16) -> Vec<String> {
     wrap(&trial_status::empty_lane_text(state, lane, columns), columns)
 }
 
-/// Draws marks at the right edge if there are lessons above or below the visible rows, or between the newest one and the others.
-fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut Canvas<'_>) {
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
-    let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Muted));
-    let [above, below] = canvas.glyphs.scroll_arrows;
+/// Returns the rows with a mark at the right edge: there are lessons above or below the visible rows, or between the newest one and
+/// the others.
+fn overflow_marks(all: &[u32], rows: &[LaneRow], glyphs: &Glyphs) -> Vec<(usize, &'static str)> {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Vec::new() };
+    let [above, below] = glyphs.scroll_arrows;
     let second = rows.iter().position(|row| row.lesson != first.lesson);
-    if all.first() != Some(&first.lesson) {
-        canvas.put(x, area.y, 1, above, style);
-    } else if let Some(place) = second.filter(|place| all.get(1) != Some(&rows[*place].lesson)) {
-        canvas.put(x, area.y + place as u16, 1, above, style);
-    }
-    if all.last() != Some(&last.lesson) {
-        canvas.put(x, area.y + rows.len() as u16 - 1, 1, below, style);
-    }
+    let hidden_above = if all.first() == Some(&first.lesson) {
+        second.filter(|place| all.get(1) != Some(&rows[*place].lesson))
+    } else {
+        Some(0)
+    };
+    let hidden_below = (all.last() != Some(&last.lesson)).then(|| rows.len() - 1);
+    let marks = [hidden_above.map(|place| (place, above)), hidden_below.map(|place| (place, below))];
+    marks.into_iter().flatten().collect()
 }
 
 /// Returns the area below its first row.
@@ -255,7 +257,7 @@ struct LaneRow {
     source: Option<(Role, String)>,
 }
 
-fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_row(row: &LaneRow, picked: bool, mark: Option<&str>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
@@ -270,6 +272,11 @@ fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     x +=
         canvas.put(x, area.y, right.saturating_sub(x), &row.lead, without_underline(canvas.style(lead_role)));
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
+    if let Some(mark) = mark {
+        canvas.put(right, area.y, 1, mark, canvas.style(Role::Muted));
+    }
+    // A blank before the mark.
+    let right = if mark.is_some() { right.saturating_sub(1) } else { right };
     if let Some((role, source)) = &row.source {
         canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(*role));
     }
@@ -292,7 +299,7 @@ fn draw_titles(
     let state = context.displayed_state();
     let focused = model.focus == Focus::Lanes && (tabs || lane == model.selected_lane_index(context));
     let name = |lane: &Lane| {
-        let has_new = lane.lessons(state).any(|l| l.is_active() && l.uses == 0 && l.learnt_at != (0, 0));
+        let has_new = lane.lessons(state).any(|l| l.is_active() && lesson::is_new(l));
         let new = if has_new { format!(" {}", context.glyphs.new_lesson) } else { String::new() };
         format!("{} {}{new}", lane.title, lane.lessons(state).count())
     };

@@ -24,7 +24,7 @@ pub(super) fn lesson_rows(
     most: usize,
 ) -> Vec<LaneRow> {
     let g = context.glyphs;
-    let is_new = lesson.uses == 0 && lesson.learnt_at != (0, 0) && form != LaneFormat::Record;
+    let is_new = is_new(lesson) && form != LaneFormat::Record;
     let mark = match lesson.status {
         LessonStatus::Off | LessonStatus::Retired => (Role::Muted, g.off),
         LessonStatus::Pinned => (Role::LessonPinned, g.pin),
@@ -180,6 +180,12 @@ pub(super) fn lesson_rows(
         rows.extend(rest);
     }
     rows
+}
+
+/// Returns whether no prompt has had the lesson as it is worded now. One that the run began with isn't new.
+pub(super) fn is_new(lesson: &Lesson) -> bool {
+    let is_loaded = lesson.learnt_at == (0, 0) && lesson.versions.len() == 1;
+    lesson.uses_of_wording() == 0 && !is_loaded
 }
 
 /// Returns whether a person wrote the lesson as it is worded now.
@@ -407,8 +413,9 @@ const MIN_USES_COLUMNS: usize = 52;
 
 /// Joins the name, the step and how often the lesson was used. Where there is no room for step and uses, the uses say more.
 fn short_source([name, step]: [String; 2], lesson: &Lesson, room: usize, glyphs: &Glyphs) -> String {
-    let is_used = lesson.uses > 0 && lesson.is_active();
-    let used = if is_used { format!("used {}{}", lesson.uses, glyphs.times) } else { String::new() };
+    let uses = lesson.uses_of_wording();
+    let is_used = uses > 0 && lesson.is_active();
+    let used = if is_used { format!("used {uses}{}", glyphs.times) } else { String::new() };
     let step = if is_used && room < MIN_USES_COLUMNS { String::new() } else { step };
     let mut parts = vec![name, step, used];
     parts.retain(|part| !part.is_empty());
@@ -424,7 +431,7 @@ fn origin_labels(lesson: &Lesson, form: LaneFormat, shown: u32, dot: &str) -> So
         LessonOrigin::Person => "you",
         LessonOrigin::File => "file",
     };
-    let uses = match (lesson.uses, lesson.status) {
+    let uses = match (lesson.uses_of_wording(), lesson.status) {
         (_, LessonStatus::Off) => "off".to_owned(),
         (0, _) if form == LaneFormat::Record => "a record, in no prompt".to_owned(),
         (0, _) => "new, not in a prompt yet".to_owned(),
