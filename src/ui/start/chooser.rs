@@ -18,7 +18,10 @@ use crossterm::event::{KeyCode, KeyEvent};
 const FAR: isize = 1_000_000;
 
 /// The answer to `?`.
-const KEYS_NOTE: &str = "typing searches the tasks; \u{2190} \u{2192} fold them and change values; Tab goes to the other pages; Enter starts; in a run, ? lists all keys";
+const KEYS_NOTE: &str = "on the page Task, typing searches the tasks; \u{2190} \u{2192} fold them and change values; Tab goes to the other pages; Enter starts; in a run, ? lists all keys";
+
+/// The answer to text where nothing takes it.
+const NO_TEXT_NOTE: &str = "nothing to type here; typing searches for a task on the page Task";
 
 /// A page of the start screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,7 +315,7 @@ impl Chooser {
         }
         let Some((environment, task)) = self.tasks.selected_task() else {
             self.section = Section::Tasks;
-            self.note = Some("select the task that the run starts with".to_owned());
+            self.note = Some("no task is selected yet: choose one here, then Enter starts it".to_owned());
             return ChooserOutcome::Continue;
         };
         ChooserOutcome::Chosen(StartChoice::Run {
@@ -352,21 +355,25 @@ impl Chooser {
             None if key.code == KeyCode::Char('?') && !self.is_typing && self.tasks.query().is_empty() => {
                 self.note = Some(KEYS_NOTE.to_owned());
             }
-            // Where no value takes the text, typing searches for a task.
-            _ => {
-                if !self.type_value(key) && self.tasks.on_key(key) {
-                    self.section = Section::Tasks;
+            _ if self.type_value(key) => {}
+            _ if self.section == Section::Tasks => {
+                let is_changed = self.tasks.on_key(key);
+                if is_changed {
                     self.follow_environment();
                 }
             }
+            _ if matches!(key.code, KeyCode::Char(_)) => self.note = Some(NO_TEXT_NOTE.to_owned()),
+            _ => {}
         }
         ChooserOutcome::Continue
     }
 
-    /// Pastes into the focused text setting, else into the task search. Never starts a run.
+    /// Pastes into the focused text setting, or into the task search on its page. Never starts a run.
     pub fn paste(&mut self, text: &str) -> ChooserOutcome {
-        if !self.paste_value(text) && self.tasks.on_paste(text) {
-            self.section = Section::Tasks;
+        if self.paste_value(text) {
+        } else if self.section != Section::Tasks {
+            self.note = Some(NO_TEXT_NOTE.to_owned());
+        } else if self.tasks.on_paste(text) {
             self.follow_environment();
         }
         ChooserOutcome::Continue

@@ -183,7 +183,7 @@ fn an_environment_without_tasks_starts_nothing_and_says_why() {
     assert!(render(&chooser, 80, 24).contains("set ALFWORLD_DATA"));
     press(&mut chooser, KeyCode::Tab);
     assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
-    assert!(render(&chooser, 80, 24).contains("select the task that the run starts with"));
+    assert!(render(&chooser, 80, 24).contains("no task is selected yet: choose one here"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod sessions;
 mod settings;
 mod tasks;
 
-use super::chooser::{Chooser, Section};
+use super::chooser::{Chooser, Section, TreeRow};
 use crate::text::{hide_private, one_line, program_name, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -276,6 +276,17 @@ fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut
             let session = chooser.model.sessions.get(chooser.selected_session);
             let label = match hint.action {
                 _ if opens => opening_verb(session),
+                Action::Accept if chooser.section == Section::Tasks => match chooser.tasks.selected() {
+                    Some(TreeRow::Environment { tasks: 0, .. }) => "say why it has no tasks",
+                    Some(TreeRow::Environment { is_folded, .. } | TreeRow::Type { is_folded, .. }) => {
+                        if *is_folded {
+                            "unfold"
+                        } else {
+                            "fold"
+                        }
+                    }
+                    _ => hint.label,
+                },
                 Action::Close if is_search => "clear the search",
                 _ => hint.label,
             };

@@ -70,12 +70,14 @@ pub(in crate::ui::start) struct TaskTree {
     picker: Picker<Item>,
     /// Unfolded environments, and unfolded types with their environment.
     unfolded: BTreeSet<(String, Option<String>)>,
+    /// The row that was selected before anything was typed.
+    before_search: Option<TreeRow>,
 }
 
 impl TaskTree {
     /// Creates a tree without rows.
     pub(super) fn new() -> Self {
-        Self { picker: Picker::new(Vec::new(), search), unfolded: BTreeSet::new() }
+        Self { picker: Picker::new(Vec::new(), search), unfolded: BTreeSet::new(), before_search: None }
     }
 
     /// Lists environments and their tasks anew; what is selected stays selected if it still exists.
@@ -227,6 +229,7 @@ impl TaskTree {
     }
 
     pub(super) fn clear_query(&mut self) {
+        self.before_search = None;
         let selected = self.selected().cloned();
         self.picker.set_text("");
         if let Some(selected) = selected {
@@ -235,11 +238,27 @@ impl TaskTree {
     }
 
     pub(super) fn on_key(&mut self, key: KeyEvent) -> bool {
-        self.picker.on_key(key)
+        self.edit_query(|picker| picker.on_key(key))
     }
 
     pub(super) fn on_paste(&mut self, text: &str) -> bool {
-        self.picker.on_paste(text)
+        self.edit_query(|picker| picker.on_paste(text))
+    }
+
+    /// Edits the search. Once nothing is left of it, the row is selected that was selected before it.
+    fn edit_query(&mut self, edit: impl FnOnce(&mut Picker<Item>) -> bool) -> bool {
+        let (was_empty, selected) = (self.query().is_empty(), self.selected().cloned());
+        let is_changed = edit(&mut self.picker);
+        match (was_empty, self.query().is_empty()) {
+            (true, false) => self.before_search = selected,
+            (false, true) => {
+                if let Some(before) = self.before_search.take() {
+                    self.picker.select(|item| item.row.is_same(&before));
+                }
+            }
+            _ => {}
+        }
+        is_changed
     }
 
     pub(super) fn move_selection(&mut self, by: isize) {

@@ -328,3 +328,43 @@ fn a_search_for_demos_says_how_they_are_played() {
     let shown = render(&chooser, 120, 36);
     assert!(shown.contains("demo` plays a demo"), "{shown}");
 }
+
+/// Regression: an emptied search left the cursor on the environment, so that Enter started nothing.
+#[test]
+fn an_emptied_search_selects_the_task_from_before() {
+    let mut chooser = chooser_of(model_with_types());
+    type_text(&mut chooser, "heat");
+    assert_ne!(chooser.tasks.selected_task().unwrap().1.id, "normal/cool/2");
+    for _ in 0..4 {
+        press(&mut chooser, KeyCode::Backspace);
+    }
+    assert_eq!(chooser.tasks.selected_task().unwrap().1.id, "normal/cool/2");
+}
+
+/// Regression: what was typed on another page searched the tasks.
+#[test]
+fn typing_searches_only_on_the_page_of_tasks() {
+    for section in [Section::Agent, Section::Method, Section::Sessions] {
+        let mut chooser = chooser_of(model_with_types());
+        chooser.section = section;
+        if let Some(place) = chooser.selected_setting()
+            && matches!(chooser.model.settings[place].allowed, AllowedValues::Text { .. })
+        {
+            continue;
+        }
+        type_text(&mut chooser, "heat");
+        assert_eq!((chooser.section, chooser.tasks.query().as_str()), (section, ""));
+        assert!(chooser.note.as_deref().is_some_and(|note| note.contains("on the page Task")));
+    }
+}
+
+/// Regression: on a branch, Enter was said to start something.
+#[test]
+fn enter_says_what_it_does_with_a_branch() {
+    let mut chooser = chooser_of(model_with_types());
+    assert!(render(&chooser, 80, 24).contains("Enter start"));
+    press(&mut chooser, KeyCode::Left);
+    assert!(render(&chooser, 80, 24).contains("Enter fold"), "{}", render(&chooser, 80, 24));
+    press(&mut chooser, KeyCode::Left);
+    assert!(render(&chooser, 80, 24).contains("Enter unfold"), "{}", render(&chooser, 80, 24));
+}
