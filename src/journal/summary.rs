@@ -226,23 +226,24 @@ impl Summary {
         serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
     }
 
-    /// Describes how its ended episodes went: `3 of 5 won, 2 assisted (1 won), 1 not counted`. A person's help makes no win of the
-    /// agent's, and an episode at which the environment failed is neither won nor lost.
+    /// Describes how its ended episodes went: `3 of 5 won, 1 won with help, 1 assisted, 1 not counted`. A person's help makes no win of
+    /// the agent's, and an episode at which the environment failed is neither won nor lost.
     pub fn describe_wins(&self) -> String {
         let others = |count: u32, what: &str| match count {
             0 => String::new(),
             count => format!(", {count} {what}"),
         };
-        let assisted = match self.assisted_won {
-            0 => others(self.assisted, "assisted"),
-            won => format!(", {} assisted ({won} won)", self.assisted),
-        };
-        format!(
-            "{} of {} won{assisted}{}",
-            self.won.saturating_sub(self.assisted_won),
-            self.episodes.saturating_sub(self.not_counted),
+        let counted = self.episodes.saturating_sub(self.not_counted);
+        let rest = format!(
+            "{}{}",
+            others(self.assisted.saturating_sub(self.assisted_won), "assisted"),
             others(self.not_counted, "not counted")
-        )
+        );
+        if self.assisted_won > 0 && self.assisted_won == counted {
+            return format!("{counted} won with help{rest}");
+        }
+        let own = self.won.saturating_sub(self.assisted_won);
+        format!("{own} of {counted} won{}{rest}", others(self.assisted_won, "won with help"))
     }
 
     /// Returns whether it has everything that this version of the program puts into it.

@@ -319,7 +319,8 @@ fn an_assisted_win_is_not_the_agents() {
         let none = summarize(&State::default(), &BranchId::trunk(), 0);
         Summary { episodes, won, assisted, assisted_won, ..none }.describe_wins()
     };
-    assert_eq!(of(1, 1, 1, 1), "0 of 1 won, 1 assisted (1 won)");
+    assert_eq!(of(1, 1, 1, 1), "1 won with help");
+    assert_eq!(of(5, 3, 2, 1), "2 of 5 won, 1 won with help, 1 assisted");
     assert_eq!(of(3, 2, 1, 0), "2 of 3 won, 1 assisted");
     assert_eq!(of(3, 2, 0, 0), "2 of 3 won");
     let failed =

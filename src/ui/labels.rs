@@ -3,7 +3,7 @@
 use crate::actions::Action;
 use crate::catalog::{TaskFacts, find_environment};
 use crate::domain::{LessonOrigin, MeasuredEffect, Scope};
-use crate::engine::State;
+use crate::engine::{Episode, State};
 use crate::ui::theme::Role;
 
 /// Returns the label of a scope.
@@ -37,7 +37,16 @@ pub(crate) fn measured_role(result: &MeasuredEffect) -> Role {
 
 /// Returns a progress rate as text: `2/4` if the number of subgoals is known, else a percentage.
 pub fn progress_text(progress: f64, state: &State) -> String {
-    match subgoal_count(state) {
+    written_progress(progress, subgoal_count(state))
+}
+
+/// Returns a progress rate of an episode as text, like [`progress_text`].
+pub fn episode_progress_text(progress: f64, episode: &Episode) -> String {
+    written_progress(progress, episode_subgoals(episode))
+}
+
+fn written_progress(progress: f64, subgoals: Option<u64>) -> String {
+    match subgoals {
         Some(n) => format!("{}/{n}", (progress * n as f64).round() as u64),
         None => format!("{:.0} %", progress * 100.0),
     }
@@ -45,7 +54,10 @@ pub fn progress_text(progress: f64, state: &State) -> String {
 
 /// Returns the number of the task's sub-goals, if its environment knows it and a bar can show as many.
 pub fn subgoal_count(state: &State) -> Option<u64> {
-    let episode = state.episode.as_ref()?;
+    episode_subgoals(state.episode.as_ref()?)
+}
+
+fn episode_subgoals(episode: &Episode) -> Option<u64> {
     let known = find_environment(&episode.task.env).map(|environment| environment.task_facts.subgoals);
     let count = known.unwrap_or(TaskFacts::NONE.subgoals);
     count(&episode.task, &episode.shown).filter(|n| (1..=12).contains(n))

@@ -90,6 +90,8 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
         Answer::Branches(loaded) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),
+                // Nobody asked for the first list, which a report lacks; the branch tree says why there is none.
+                Err(_) if model.branches.is_empty() && !model.is_covered => {}
                 Err(error) => model.show_notice(error.clone(), Severity::Warning, context.now),
             }
             return Some(Answer::Branches(loaded));
@@ -117,12 +119,8 @@ pub fn on_report_written(
     };
     let key = context.keymap.key_label(Action::Export).filter(|_| can_open);
     let offer = key.as_ref().map_or_else(String::new, |key| format!("; {key} again opens it"));
-    let hidden = if model.stage_mode { ", without hosts and folders" } else { "" };
-    model.show_notice(
-        format!("report written to {path}{hidden} (copied){offer}"),
-        Severity::Info,
-        context.now,
-    );
+    let what = if model.stage_mode { "report without hosts and folders" } else { "report" };
+    model.show_notice(format!("{what} written to {path} (copied){offer}"), Severity::Info, context.now);
     model.offered_report = key.map(|_| path.clone());
     vec![Request::CopyToClipboard(path)]
 }

@@ -178,9 +178,10 @@ fn a_truncated_plan_keeps_its_complete_sentences() {
 /// Regression: a model with a wrong chat template lost whole episodes without a warning.
 #[test]
 fn three_replies_without_an_action_give_one_warning() {
-    let warnings = |replies: &[&str], steps: u32| {
+    let warnings_of = |actor: &str, replies: &[&str], steps: u32| {
         let mut run = test_spec("react", &[("a", ""), ("b", "")]);
         run.limits.steps = steps;
+        run.actor = actor.to_owned();
         let mut play = TestRun::new(run);
         play.play_script(&mut FakeHousehold::kitchen(GOAL), replies);
         let all = play.journal.iter().filter_map(|e| match &e.event {
@@ -189,7 +190,14 @@ fn three_replies_without_an_action_give_one_warning() {
         });
         all.collect::<Vec<_>>()
     };
-    let warning = "no reply so far was an action: the actor doesn't suit this environment, or its chat template is wrong (doctor)".to_owned();
+    let warnings = |replies: &[&str], steps: u32| warnings_of("openai:m", replies, steps);
+    let short = "no reply so far was an action: the actor doesn't suit this environment";
+    let warning = format!("{short}, or its chat template is wrong (doctor)");
+    assert_eq!(
+        warnings_of("rules", &["", "", ""], 9),
+        [(1, short.to_owned())],
+        "rules have no chat template"
+    );
     assert_eq!(warnings(&["", "", ""], 9), [(1, warning.clone())], "empty replies");
     assert_eq!(
         warnings(&["<|im_start|>", "foo", "bar", "baz", "x", "y", "z"], 5),

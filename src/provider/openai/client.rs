@@ -263,6 +263,8 @@ fn connection_error(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError
         .with_kind(FailureKind::TimedOut);
     }
     let why = root_cause(&error);
+    // The number says nothing to a person.
+    let why = why.split(" (os error ").next().unwrap_or_default();
     let (what, next) = if error.is_connect() {
         (format!("cannot connect to {host}: {why}"), connection_advice(endpoint))
     } else {

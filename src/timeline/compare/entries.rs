@@ -175,7 +175,9 @@ impl Comparison {
                 if s.is_thought_only() && is_beside_action {
                     Some("only thought".to_owned())
                 } else {
-                    Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty())
+                    let action = Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty());
+                    let is_taken = s.executed.is_some() || s.answer.is_some();
+                    action.map(|text| if is_taken { text } else { format!("{text} (not taken)") })
                 }
             }),
             entry("step", "decided by", who(&left, &self.left), who(&right, &self.right)),

@@ -202,8 +202,11 @@ impl SavedLessons {
             Some(Row::File { .. }) => {
                 match (&self.selected, self.purpose) {
                     (_, Purpose::PromoteAll(lessons)) => {
-                        let words =
-                            format!("{} that outlast an episode", pluralize(lessons as u64, "lesson"));
+                        let words = format!(
+                            "{} that {} an episode",
+                            pluralize(lessons as u64, "lesson"),
+                            if lessons == 1 { "outlasts" } else { "outlast" }
+                        );
                         add("saves", Role::Lesson, &words);
                     }
                     (selected, _) => {

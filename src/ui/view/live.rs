@@ -177,7 +177,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State, mo
 fn write_outcome(w: &mut RowWriter<'_>, state: &State) {
     let Some(outcome) = state.episode.as_ref().and_then(|episode| episode.outcome.as_deref()) else { return };
     let limit = state.run.as_ref().map_or(0, |run| run.limits.steps);
-    let role = if outcome.won { Role::Good } else { Role::Warning };
+    let role = if outcome.won { Role::Good } else { Role::Bad };
     w.push_text((role, ""), 0, role, &outcome_sentence(outcome, limit, counted_unit(state)));
 }
 

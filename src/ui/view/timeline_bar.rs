@@ -145,9 +145,15 @@ fn act_label(act: &PersonAct) -> &'static str {
         PersonAct::Lesson { change, .. } => match **change {
             LessonOp::Add { .. } => "you taught a lesson",
             LessonOp::Edit { .. } => "you edited a lesson",
-            LessonOp::Status { status: LessonStatus::Off, .. } => "you switched a lesson off",
             LessonOp::Status { merged_into: Some(_), .. } => "you merged two lessons",
-            LessonOp::Status { status: LessonStatus::Retired, .. } => "you deleted a lesson",
+            LessonOp::Status { status, .. } => match status {
+                LessonStatus::On => "you switched a lesson on",
+                LessonStatus::Off => "you switched a lesson off",
+                LessonStatus::Pinned => "you pinned a lesson",
+                LessonStatus::Retired => "you deleted a lesson",
+            },
+            LessonOp::Rescope { .. } => "you changed a lesson's scope",
+            LessonOp::Move { .. } => "you moved a lesson",
             _ => "you changed a lesson",
         },
         PersonAct::AskedAgain => "you asked again",
@@ -177,7 +183,7 @@ pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
         (Role::MarkPerson, format!("{} step {number} you rejected", g.person))
     } else if step.thought_edited || step.is_observation_edited() || step.prompt_edited {
         (Role::MarkPerson, format!("{} step {number} you edited", g.person))
-    } else if let Some(act) = step.interventions.iter().find(|act| !act.undone) {
+    } else if let Some(act) = step.interventions.iter().rfind(|act| !act.undone) {
         (Role::MarkPerson, format!("{} step {number} {}", g.person, act_label(&act.act)))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
         (Role::MarkMistake, format!("{} step {number} {}", g.mistake, note.detector.replace('_', " ")))

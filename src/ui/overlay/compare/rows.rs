@@ -9,6 +9,7 @@ use crate::timeline::compare::{
 };
 use crate::ui::canvas::Canvas;
 use crate::ui::glyphs::Glyphs;
+use crate::ui::labels::episode_progress_text;
 use crate::ui::theme::Role;
 use crate::ui::widget::window::{Line, Scroll};
 use ratatui::layout::Rect;
@@ -275,8 +276,15 @@ pub(super) fn header_lines(
                 None => side,
                 Some(_) => Role::Bad,
             };
-            let a = (role(Role::Text, &comparison.outcomes.0), entry.left.as_deref().unwrap_or_default());
-            let b = (role(Role::Text, &comparison.outcomes.1), entry.right.as_deref().unwrap_or_default());
+            // In the words of the other views.
+            let text = |text: &Option<String>, side: &Side, outcome: &Outcome| match entry.name.as_str() {
+                "progress" => episode_progress_text(outcome.progress, &side.episode),
+                _ => text.clone().unwrap_or_default(),
+            };
+            let left = text(&entry.left, &comparison.left, &comparison.outcomes.0);
+            let right = text(&entry.right, &comparison.right, &comparison.outcomes.1);
+            let a = (role(Role::Text, &comparison.outcomes.0), left.as_str());
+            let b = (role(Role::Text, &comparison.outcomes.1), right.as_str());
             lines.push(two_columns(&entry.name, a, b, layout, glyphs));
         }
     } else {
@@ -290,7 +298,7 @@ pub(super) fn header_lines(
             let facts = [
                 outcome.verdict(),
                 pluralize(outcome.steps.into(), "step"),
-                format!("{:.2}", outcome.progress),
+                episode_progress_text(outcome.progress, &side.episode),
                 format!("{} tokens", outcome.tokens),
             ];
             let room = columns.saturating_sub(2);

@@ -230,7 +230,7 @@ fn the_baseline_is_on_the_left_and_the_outcomes_come_first() {
             ["A  here, episode 1", "B  here, episode 2"],
             ["outcome ", "won"],
             ["steps ", "8 (6 moves)"],
-            ["progress ", "1.00"],
+            ["progress ", "4/4"],
             ["tokens ", "prompts)"],
         ]) {
             let found = words.map(|word| line.find(word));
