@@ -13,7 +13,7 @@ use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::WorkKind;
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, Window, WindowPosition, put_line, put_lines};
+use crate::ui::widget::window::{Line, PresentKeys, Window, WindowPosition, put_line, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -291,7 +291,9 @@ impl Component for ActionDialog {
         let (title, rows) = self.title_and_rows(screen);
         let window =
             Window { title, position: WindowPosition::Bottom, rows, columns: 84, mode: self.mode(context) };
-        let inside = window.draw(context, screen, canvas);
+        let without_effect = self.input.actions_without_effect();
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         if let Some((action, thought)) = &self.rewriting {
             let above = [
                 vec![(Role::Proposal, format!("{} {action}", context.glyphs.proposal))],

@@ -90,6 +90,11 @@ impl ActionInput {
         }
     }
 
+    /// Returns the actions that do nothing, since no row of the list matches.
+    pub(super) fn actions_without_effect(&self) -> &'static [Action] {
+        if self.picker.matches().len() == 0 { &[Action::NextField] } else { &[] }
+    }
+
     /// Returns whether the admissible actions are still to arrive.
     pub(super) fn awaits_admissible(&self) -> bool {
         self.admissible.is_none()

@@ -353,7 +353,11 @@ impl Component for BranchTree {
         let clears_marks = self.label_input.is_none() && self.tree.marked().len() > 0;
         let closing_label = clears_marks.then_some("clear marks");
         let inside = window.draw_with_keys(
-            PresentKeys { closing_label, without_effect: &self.actions_without_effect(context) },
+            PresentKeys {
+                closing_label,
+                without_effect: &self.actions_without_effect(context),
+                ..PresentKeys::default()
+            },
             context,
             screen,
             canvas,

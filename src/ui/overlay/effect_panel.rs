@@ -563,7 +563,8 @@ impl Component for EffectPanel {
         };
         let closing = (!self.is_running()).then_some(if self.pair.is_some() { "back" } else { "close" });
         let without_effect = self.actions_without_effect();
-        let keys = PresentKeys { closing_label: closing, without_effect: &without_effect };
+        let keys =
+            PresentKeys { closing_label: closing, without_effect: &without_effect, ..PresentKeys::default() };
         let below = Context { is_covered: context.is_covered || self.input.is_some(), ..*context };
         let inside = window.draw_with_keys(keys, &below, screen, canvas);
         if self.shows_selection.take()

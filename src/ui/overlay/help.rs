@@ -306,13 +306,15 @@ fn retain_matches(sections: &mut Vec<Section>, filter: &str) {
     let has_key = |entry: &Entry| entry.keys.iter().any(|key| key == filter);
     let is_key = sections.iter().flat_map(|section| &section.entries).any(has_key);
     let words: Vec<String> = filter.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    let has_words = |title: &str, entry: &Entry| {
+        let text = format!("{title} {} {} {}", entry.lead, entry.meaning, entry.other_words).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    // A heading finds its rows only if no row by itself has the words.
+    let by_rows = sections.iter().flat_map(|section| &section.entries).any(|entry| has_words("", entry));
     for section in sections.iter_mut() {
-        let title = section.title.to_lowercase();
-        section.entries.retain(|entry| {
-            let text =
-                format!("{title} {} {} {}", entry.lead, entry.meaning, entry.other_words).to_lowercase();
-            if is_key { has_key(entry) } else { words.iter().all(|word| text.contains(word)) }
-        });
+        let title = if by_rows { "" } else { section.title.as_str() };
+        section.entries.retain(|entry| if is_key { has_key(entry) } else { has_words(title, entry) });
     }
     sections.retain(|section| !section.entries.is_empty());
 }

@@ -510,12 +510,13 @@ impl Component for PromptView {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        const COLUMNS: u16 = 112;
         let title = self.title(context);
         let window = Window {
             title: &title,
             position: WindowPosition::Middle,
             rows: u16::MAX,
-            columns: 112,
+            columns: COLUMNS,
             mode: if self.editing.is_some() { Mode::Prompt } else { self.mode(context) },
         };
         let is_mentor = self.shown_target(&context.frame.displayed).is_some();
@@ -524,7 +525,19 @@ impl Component for PromptView {
         if !self.can_edit(context) {
             without_effect.push(Action::EditPrompt);
         }
-        let keys = PresentKeys { without_effect: &without_effect, ..PresentKeys::default() };
+        if self.shows_difference {
+            // It has no segments.
+            without_effect.push(Action::Open);
+        }
+        let is_folded = || {
+            let made = self.rows(context, Window::inner_columns(COLUMNS, screen));
+            self.selected_segment(&made).is_some_and(|segment| segment.is_folded)
+        };
+        let labels = [
+            (Action::ToggleDifference, if self.shows_difference { "whole prompt" } else { "difference" }),
+            (Action::Open, if !self.shows_difference && is_folded() { "unfold" } else { "fold" }),
+        ];
+        let keys = PresentKeys { without_effect: &without_effect, labels: &labels, ..PresentKeys::default() };
         let below = Context { is_covered: context.is_covered || self.editing.is_some(), ..*context };
         let mut inside = window.draw_with_keys(keys, &below, screen, canvas);
         if let Some(tabs) = self.tabs(context).filter(|_| inside.height > 3) {

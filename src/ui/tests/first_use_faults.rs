@@ -8,6 +8,7 @@ use crate::domain::{
 };
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::glyphs::UNICODE;
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -417,4 +418,72 @@ fn a_lesson_about_another_task_is_not_shown_as_in_force() {
     stage.press("i");
     let details = screen_text(&stage.draw());
     assert!(details.contains("on: not in this task's prompts"), "{details}");
+}
+
+/// Regression: an edited lesson said `used 2×`, although no prompt had had its new wording, and nothing said that it was new.
+#[test]
+fn uses_of_a_lesson_are_those_of_its_wording() {
+    let mut stage = TestScreen::new(sample_session(), 200, 60);
+    let pool = &stage.fixture.state().pool;
+    let lesson = pool.all().find(|lesson| lesson.uses > 0 && lesson.is_active()).unwrap().clone();
+    let reword = |fixture: &mut Fixture, text: &LessonText| {
+        let previous = fixture.state().pool.get(&lesson.id).unwrap().text().clone();
+        let op = crate::domain::LessonOp::Edit { id: lesson.id.clone(), previous, text: text.clone() };
+        let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Mentor };
+        fixture.write(Cause::Policy, event);
+    };
+    let uses = |fixture: &Fixture| {
+        let lesson = fixture.state().pool.get(&lesson.id).unwrap().clone();
+        (lesson.uses_of_wording(), lesson.uses)
+    };
+    reword(&mut stage.fixture, &LessonText::plain("Edited words."));
+    assert_eq!(uses(&stage.fixture), (0, lesson.uses));
+    let text = screen_text(&stage.draw());
+    let row = text.lines().find(|line| line.contains("  Edited words.")).unwrap();
+    assert!(row.contains(&format!("{}  {}  Edited words.", UNICODE.new_lesson, lesson.number)), "{text}");
+    assert!(!row.contains("used"), "{row}");
+    // The wording from before keeps its uses.
+    reword(&mut stage.fixture, lesson.text());
+    assert_eq!(uses(&stage.fixture), (lesson.uses, lesson.uses));
+}
+
+/// Regression: hints named what their keys did elsewhere.
+#[test]
+fn hints_say_what_the_keys_do_now() {
+    let mut stage = TestScreen::new(sample_session(), 160, 48);
+    let shown = |stage: &mut TestScreen, keys: &[&str]| {
+        for key in keys {
+            stage.press(key);
+        }
+        screen_text(&stage.draw())
+    };
+    let text = shown(&mut stage, &["p"]);
+    assert!(text.contains("Enter fold") && text.contains("d difference"), "{text}");
+    let text = shown(&mut stage, &["Enter"]);
+    assert!(text.contains("Enter unfold"), "{text}");
+    let text = shown(&mut stage, &["d"]);
+    assert!(text.contains("d whole prompt") && !text.contains("fold "), "{text}");
+    let text = shown(&mut stage, &["Esc"]);
+    assert!(text.contains("z zoom"), "{text}");
+    let text = shown(&mut stage, &["z"]);
+    assert!(text.contains("z unzoom") && !text.contains("z zoom"), "{text}");
+    let text = shown(&mut stage, &["z", "3"]);
+    assert!(text.contains("P pin"), "{text}");
+    let text = shown(&mut stage, &["z"]);
+    assert!(text.contains("z unzoom"), "{text}");
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    let text = shown(&mut stage, &["3"]);
+    assert!(text.contains("a lesson") && !text.contains("P pin") && !text.contains("delete"), "{text}");
+}
+
+/// Regression: the filter `lesson` listed every row below a heading with that word, such as undo and remark.
+#[test]
+fn a_filter_of_the_help_finds_rows_before_headings() {
+    let mut stage = TestScreen::new(sample_session(), 120, 60);
+    stage.press("?");
+    stage.send(UiMessage::Paste("lesson".to_owned()));
+    let text = screen_text(&stage.draw());
+    assert!(text.contains("add a lesson") && !text.contains("write a remark on this step"), "{text}");
 }

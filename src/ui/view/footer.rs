@@ -9,6 +9,7 @@ use crate::ui::facts::{has_no_proposal, has_recent_mistake, is_paced_by_model};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
+use crate::ui::selection::selected_lesson;
 use crate::ui::theme::Role;
 use crate::ui::types::{Focus, WorkKind};
 use crate::ui::view::status::is_asking_rules;
@@ -299,17 +300,27 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         pairs.extend(what_follows(&context.frame.head).map(|next| single_key(Action::Step, next)));
         pairs.extend([single_key(Action::AddLesson, "lesson"), single_key(Action::Prompt, "prompt"), time]);
     } else if model.focus == Focus::Lanes {
-        pairs.extend([
-            single_key(Action::RejectOrToggle, "lesson on/off"),
-            single_key(Action::EditLesson, "edit"),
-            single_key(Action::AddLesson, "add"),
-            single_key(Action::PinLesson, "pin"),
-            single_key(Action::ChangeLessonScope, "scope"),
-            single_key(Action::DeleteLesson, "delete"),
-            key_pair(Action::MoveLessonUp, Action::MoveLessonDown, "move"),
-            key_pair(Action::Undo, Action::Redo, "undo/redo"),
-            single_key(Action::Step, "step"),
-        ]);
+        if selected_lesson(model, context).is_some() {
+            pairs.extend([
+                single_key(Action::RejectOrToggle, "lesson on/off"),
+                single_key(Action::EditLesson, "edit"),
+                single_key(Action::AddLesson, "add"),
+                single_key(Action::PinLesson, "pin"),
+                single_key(Action::ChangeLessonScope, "scope"),
+                single_key(Action::DeleteLesson, "delete"),
+                key_pair(Action::MoveLessonUp, Action::MoveLessonDown, "move"),
+            ]);
+        } else {
+            pairs.push(single_key(Action::AddLesson, "lesson"));
+        }
+        pairs.push(key_pair(Action::Undo, Action::Redo, "undo/redo"));
+        if head.open_episode().is_some() {
+            pairs.push(single_key(Action::Step, "step"));
+        } else if head.episode.is_some() && !context.is_thinking() && head.failed_call.is_none() {
+            pairs.push(single_key(Action::AskAgain, "play again"));
+            pairs.extend(what_follows(head).map(|next| single_key(Action::Step, next)));
+        }
+        pairs.extend([single_key(Action::NextPane, "panes"), single_key(Action::Zoom, "zoom")]);
     } else if head.failed_call.is_some() {
         let of_actor = head.has_failed_call(ModelRole::Actor);
         let of_model = of_actor || head.has_failed_call(ModelRole::Mentor);
@@ -331,7 +342,13 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
         pairs.extend([time, single_key(Action::NextPane, "panes")]);
     } else {
         let running = context.frame.head.run_status == RunStatus::Running;
-        pairs.extend([single_key(Action::Step, "step"), single_key(Action::PauseRun, pause_label(context))]);
+        let waits = context.is_thinking() && !is_asking_rules(context);
+        pairs.push(if waits {
+            single_key(Action::Cancel, "cancel")
+        } else {
+            single_key(Action::Step, "step")
+        });
+        pairs.push(single_key(Action::PauseRun, pause_label(context)));
         if running && !is_paced_by_model(context) {
             pairs.push(key_pair(Action::Faster, Action::Slower, "speed"));
         }
@@ -342,6 +359,10 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             single_key(Action::NextPane, "panes"),
             single_key(Action::Zoom, "zoom"),
         ]);
+    }
+    if model.zoomed {
+        pairs.retain(|pair| pair.first != Action::Zoom);
+        pairs.insert(pairs.len().min(1), single_key(Action::Zoom, "unzoom"));
     }
     // Stage mode has no other panes.
     pairs.retain(|pair| !(model.stage_mode && matches!(pair.first, Action::NextPane | Action::Zoom)));

@@ -41,6 +41,8 @@ pub(crate) struct Window<'a> {
 pub(crate) struct PresentKeys<'a> {
     /// What the closing key does, if it does something else.
     pub(crate) closing_label: Option<&'a str>,
+    /// What other keys do at present, if they do something else.
+    pub(crate) labels: &'a [(Action, &'a str)],
     /// The actions that do nothing, whose keys aren't shown.
     pub(crate) without_effect: &'a [Action],
 }
@@ -134,6 +136,11 @@ impl Window<'_> {
         let closing_hint = hints.iter_mut().find(|hint| hint.action == Action::Close);
         if let Some((hint, label)) = closing_hint.zip(keys.closing_label) {
             hint.label = label;
+        }
+        for hint in &mut hints {
+            if let Some((_, label)) = keys.labels.iter().find(|(action, _)| *action == hint.action) {
+                hint.label = label;
+            }
         }
         let wide = |h: &KeyHint<'_>| (width(&h.key) + width(h.label) + 4) as u16;
         let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);

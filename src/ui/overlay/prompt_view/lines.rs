@@ -56,6 +56,7 @@ pub(super) struct SegmentRow {
     pub label: SegmentLabel,
     /// Its first row.
     pub row: usize,
+    pub is_folded: bool,
 }
 
 /// Returns whether a segment is folded unless a person unfolds it: what hardly ever changes and is long.
@@ -97,7 +98,6 @@ pub(super) fn prompt_lines(
         if segment.text.trim().is_empty() {
             continue;
         }
-        starts.push(SegmentRow { index: place, label: segment.label, row: lines.len() });
         let role = segment_role(segment.label);
         let word = if segment.label == SegmentLabel::Observation { "seen" } else { segment.label.name() };
         let name = format!("{word} {}", origin_text(state, &segment.origin));
@@ -107,7 +107,9 @@ pub(super) fn prompt_lines(
             usize::from(LABEL_COLUMNS)
         );
         let text = segment.text.trim_matches('\n');
-        if is_folded(place, segment.label, text) {
+        let is_folded = is_folded(place, segment.label, text);
+        starts.push(SegmentRow { index: place, label: segment.label, row: lines.len(), is_folded });
+        if is_folded {
             let tokens = record.segments.get(place).map_or(0, |segment| segment.tokens);
             let tokens = state.to_corrected_tokens(record.role, u64::from(tokens));
             let size = format!("+ {tokens} tokens  ");

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn matches_are_found_in_all_segments_and_across_rows() {
         let lines = rows(&["about 9 tokens: apple", "Put the", "apple in the Fridge.", "fridge", "APPLE"]);
-        let segment = |row| SegmentRow { index: row, label: SegmentLabel::Task, row };
+        let segment = |row| SegmentRow { index: row, label: SegmentLabel::Task, row, is_folded: false };
         let segments = [segment(1), segment(3), segment(4)];
         let found = |query: &str| find_matches(&lines, &segments, query);
         assert_eq!(found("apple"), [vec![(2, 0..5)], vec![(4, 0..5)]], "not in what precedes the prompt");

@@ -223,7 +223,7 @@ impl SampleList {
         // Samples of the step's own prompt are about no lesson.
         without_effect.extend(self.lesson.is_none().then_some(Action::MeasureEffect));
         let inside = window.draw_with_keys(
-            PresentKeys { closing_label: closing, without_effect: &without_effect },
+            PresentKeys { closing_label: closing, without_effect: &without_effect, ..PresentKeys::default() },
             context,
             screen,
             canvas,
