@@ -1,6 +1,7 @@
 //! Search in the session's steps. Hits in the episode on screen appear immediately, those in other episodes as they are
 //! found.
 
+use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::find::{self, SearchHit, SearchStatus, SearchedText};
@@ -112,10 +113,8 @@ impl Search {
     /// Returns the row of a hit. With several episodes the row includes the episode's number.
     fn hit_row(&self, place: usize, room: usize, several: bool) -> Line {
         let Some(found) = self.hits.get(place) else { return Vec::new() };
-        // Scroll long texts so that the hit is visible.
-        let before = &found.text[..found.range.start];
-        let skip = before.chars().count().saturating_sub(room / 3);
-        let lead: String = before.chars().skip(skip).collect();
+        let room = room.saturating_sub(NUMBER_COLUMNS);
+        let lead = lead_before(&found.text[..found.range.start], &found.text[found.range.clone()], room);
         let here = place == self.selected;
         let role = match found.part {
             SearchedText::Thought => Role::Thought,
@@ -128,8 +127,8 @@ impl Search {
         let number = found.step.to_string();
         let number = if several { format!("{}.{number}", found.episode) } else { number };
         vec![
-            (if here { Role::Selection } else { Role::Muted }, format!("{number:>5}  ")),
-            (role, if skip > 0 { format!("…{lead}") } else { lead }),
+            (if here { Role::Selection } else { Role::Muted }, format!("{number:>0$}  ", NUMBER_COLUMNS - 2)),
+            (role, lead),
             (
                 if here { Role::SearchCurrent } else { Role::Search },
                 found.text[found.range.clone()].to_owned(),
@@ -137,6 +136,24 @@ impl Search {
             (role, found.text[found.range.end..].chars().take(room).collect()),
         ]
     }
+}
+
+/// The columns of a hit's step, with the gap after it.
+const NUMBER_COLUMNS: usize = 7;
+
+/// Returns as much of the text before a hit as leaves the hit visible: all of it if there is room, else the last words.
+fn lead_before(before: &str, hit: &str, room: usize) -> String {
+    if width(before) + width(hit) <= room {
+        return before.to_owned();
+    }
+    let chars = before.char_indices().rev().take(room / 3);
+    let start = chars.last().map_or(before.len(), |(at, _)| at);
+    let is_word_start = before[..start].ends_with(' ');
+    let start = match before[start..].find(' ').filter(|_| !is_word_start) {
+        Some(at) => start + at + 1,
+        None => start,
+    };
+    format!("…{}", &before[start..])
 }
 
 /// Returns the number of rows inside the window.
@@ -245,5 +262,19 @@ impl Component for Search {
         self.scroll.draw_list(self.selected, self.hits.len(), list, canvas, |place| {
             self.hit_row(place, room, several)
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: `You arrive at shelf 2` was shown as `…rrive at shelf 2` beside empty columns.
+    #[test]
+    fn the_text_before_a_hit_is_cut_only_if_needed_and_between_words() {
+        let before = "You arrive at cabinet 3. The cabinet 3 is closed. You see a ";
+        assert_eq!(lead_before(before, "mug", 80), before);
+        assert_eq!(lead_before(before, "mug", 40), "…You see a ");
+        assert_eq!(lead_before("aaaaaaaaaaaaaaaaaaaa", "mug", 15), "…aaaaa");
     }
 }
