@@ -8,6 +8,7 @@ mod sort;
 mod tests;
 
 use crate::domain::RunSpec;
+use crate::engine::State;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
@@ -16,7 +17,7 @@ use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::types::Cursor;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
-use crate::ui::widget::window::{MouseTarget, Scroll, Window, WindowPosition, put_line};
+use crate::ui::widget::window::{MouseTarget, PresentKeys, Scroll, Window, WindowPosition, put_line};
 use crossterm::event::MouseEvent;
 use list::{EpisodeRows, ListOptions, ListRow};
 use ratatui::layout::Rect;
@@ -216,9 +217,13 @@ impl Component for EpisodeList {
             columns: 120,
             mode: Mode::EpisodeList,
         };
-        let inside = window.draw(context, screen, canvas);
+        // A cause is no episode.
+        let has_episode = self.episode_of(self.selected_row(context), context).is_some();
+        let without_effect = if has_episode { &[] } else { &[Action::Open, Action::Rerun][..] };
+        let keys = PresentKeys { without_effect, ..PresentKeys::default() };
+        let inside = window.draw_with_keys(keys, context, screen, canvas);
         let is_without_model = state.run.as_deref().is_some_and(RunSpec::is_without_model);
-        let columns = row::Columns::for_width(inside.width, is_without_model);
+        let columns = row::Columns::for_width(inside.width, is_without_model, has_several_trials(state));
         put_line(
             &list.summary_line(state, inside.width, context.glyphs),
             Rect { height: 1, ..inside },
@@ -255,4 +260,10 @@ impl Component for EpisodeList {
         });
         self.scroll.draw_scrollbar(body, canvas);
     }
+}
+
+/// Returns whether any task was played more than once.
+fn has_several_trials(state: &State) -> bool {
+    let open = state.open_episode().map(|episode| episode.trial);
+    state.ended_episodes.iter().map(|past| past.trial).chain(open).any(|trial| trial > 1)
 }

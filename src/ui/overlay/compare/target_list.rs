@@ -4,11 +4,13 @@ use crate::domain::{EpisodeSummary, Task, pluralize};
 use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
+use crate::ui::labels::episode_progress_text;
 use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::picker::{Picker, rank};
 use crate::ui::widget::window::put_line;
 use ratatui::layout::Rect;
+use std::borrow::Cow;
 
 /// How similar a target is to the compared episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +40,9 @@ impl Similarity {
     }
 }
 
+/// The fewest columns of a list that repeats the goal of plays of the same task.
+const MIN_COLUMNS_WITH_GOAL: usize = 100;
+
 /// The list of targets with a filter field.
 pub(super) struct TargetList {
     pub(super) picker: Picker<EpisodeRef>,
@@ -60,7 +65,8 @@ impl TargetList {
             .map(|p| episode_target(p.number, same(&p.task), &p.task, p.trial, &outcome_text(p)))
             .collect();
         if let Some(e) = head.open_episode().filter(|e| Some(e.number) != left) {
-            let words = format!("in progress at step {}, progress {:.2}", e.answered_steps(), e.progress);
+            let progress = episode_progress_text(e.progress, e);
+            let words = format!("in progress at step {}, progress {progress}", e.answered_steps());
             own.push(episode_target(e.number, same(&e.task), &e.task, e.trial, &words));
         }
         // Newest first.
@@ -117,6 +123,19 @@ impl TargetList {
         }
     }
 
+    /// Returns the title of a row. On a narrow screen, what plays of one task have in common gives its room to what tells them apart:
+    /// time, method, actor and name.
+    fn title_without_goal<'a>(&self, target: &'a EpisodeRef, columns: usize) -> Cow<'a, str> {
+        let is_same = Similarity::between(target, self.task.as_ref()) == Similarity::SameTask;
+        let parts = target.title.split_once("  ").filter(|_| target.session.is_some());
+        match parts.and_then(|(time, about)| Some((time, about.rsplit_once("; ")?.1))) {
+            Some((time, name)) if is_same && columns < MIN_COLUMNS_WITH_GOAL => {
+                Cow::Owned(format!("{time}  {name}"))
+            }
+            _ => Cow::Borrowed(&target.title),
+        }
+    }
+
     pub(super) fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         self.picker.draw_field((Role::Key, context.glyphs.proposal), true, inside, canvas);
         let message = match &self.others_pending {
@@ -142,9 +161,10 @@ impl TargetList {
             let mark = if here { context.glyphs.proposal } else { " " };
             // The outcome at the right edge is always visible.
             let columns = usize::from(list.width).saturating_sub(2);
+            let title = self.title_without_goal(found, columns);
             let outcome = truncate(&found.outcome, columns * 3 / 5, context.glyphs.ellipsis);
             let room = columns.saturating_sub(width(&outcome) + 2);
-            let name = truncate(&found.title, room, context.glyphs.ellipsis);
+            let name = truncate(&title, room, context.glyphs.ellipsis);
             let gap = " ".repeat(room.saturating_sub(width(&name)) + 2);
             vec![(Role::Proposal, format!("{mark} ")), (role, name), (Role::Muted, format!("{gap}{outcome}"))]
         });

@@ -30,10 +30,17 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     }
 }
 
+/// The fewest columns of a list with the tasks' types.
+const MIN_COLUMNS_WITH_TYPE: usize = 64;
+
 /// The visible columns; the task column takes the remaining width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     task_columns: usize,
+    /// 0 without this column.
+    type_columns: usize,
+    /// 0 without this column.
+    trial_columns: usize,
     has_calls: bool,
     has_wide_columns: bool,
 }
@@ -52,13 +59,30 @@ struct Cells<'a> {
 }
 
 impl Columns {
-    /// Returns the columns that fit. Without a model there are no calls to count.
-    pub(super) fn for_width(columns: u16, is_without_model: bool) -> Self {
+    /// Returns the columns that fit. Without a model there are no calls to count. On a narrow screen the task has the room of its
+    /// type, and that of the trial if there is only one each.
+    pub(super) fn for_width(columns: u16, is_without_model: bool, has_several_trials: bool) -> Self {
         let columns = usize::from(columns);
+        let has_type = columns >= MIN_COLUMNS_WITH_TYPE;
+        let has_trial = has_type || has_several_trials;
+        let (type_columns, trial_columns) = (if has_type { 8 } else { 0 }, if has_trial { 6 } else { 0 });
         let (costs, all) = (columns >= 74 && !is_without_model, columns >= 104);
-        let others =
-            7 + 8 + 6 + END_COLUMNS + 1 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
-        Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_wide_columns: all }
+        let others = 7
+            + type_columns
+            + trial_columns
+            + END_COLUMNS
+            + 1
+            + 6
+            + 6
+            + if costs { 7 } else { 0 }
+            + if all { 6 + 9 } else { 0 };
+        Self {
+            task_columns: columns.saturating_sub(others).max(8),
+            type_columns,
+            trial_columns,
+            has_calls: costs,
+            has_wide_columns: all,
+        }
     }
 
     /// Returns the header row, with the sort column highlighted.
@@ -67,12 +91,18 @@ impl Columns {
         let mut line = vec![
             (role(Sort::Number), format!("{:>6} ", "#")),
             (role(Sort::Task), format!("{:<1$}", "task", self.task_columns)),
-            (role(Sort::TaskType), format!("{:<8}", "type")),
-            (Role::Muted, format!("{:>5} ", "trial")),
+        ];
+        if self.type_columns > 0 {
+            line.push((role(Sort::TaskType), format!("{:<8}", "type")));
+        }
+        if self.trial_columns > 0 {
+            line.push((Role::Muted, format!("{:>5} ", "trial")));
+        }
+        line.extend([
             (role(Sort::Outcome), format!("{:<1$}", "end", END_COLUMNS + 1)),
             (role(Sort::Steps), format!("{:>5} ", "steps")),
             (role(Sort::Progress), format!("{:>5} ", "prog.")),
-        ];
+        ]);
         if self.has_wide_columns {
             line.push((Role::Muted, format!("{:>5} ", "last")));
         }
@@ -127,12 +157,18 @@ impl Columns {
             (Role::Proposal, cursor_mark(here, glyphs).to_owned()),
             (dim, format!("{:>5} ", cells.number)),
             (plain, padded(&one_line(name), self.task_columns)),
-            (dim, padded(&short_type(cells.task), 8)),
-            (dim, format!("{:>5} ", cells.trial)),
+        ];
+        if self.type_columns > 0 {
+            line.push((dim, padded(&short_type(cells.task), 8)));
+        }
+        if self.trial_columns > 0 {
+            line.push((dim, format!("{:>5} ", cells.trial)));
+        }
+        line.extend([
             (if here { Role::Selection } else { cells.end.0 }, padded(&end, END_COLUMNS + 1)),
             (plain, format!("{:>5} ", cells.steps)),
             (plain, format!("{:>5.2} ", cells.progress)),
-        ];
+        ]);
         if self.has_wide_columns {
             let last = if cells.last_progress_step == 0 {
                 "-".to_owned()
