@@ -186,6 +186,11 @@ impl<'a> Grid<'a> {
         let mut rows: Vec<PictureRow> = Vec::new();
         for (role, text) in texts {
             if rows.len() >= max_rows {
+                // The last row says that there is more.
+                if let Some((_, text)) = rows.last_mut().and_then(|row| row.last_mut()) {
+                    let mark = self.glyphs.ellipsis;
+                    *text = format!("{} {mark}", truncate(text, columns.saturating_sub(width(mark) + 1), ""));
+                }
                 break;
             }
             let (mut lines, is_cut) = wrap_at_most(text, columns, max_rows - rows.len());

@@ -112,7 +112,7 @@ impl<'a> Row<'a> {
         let mut row = vec![(PictureRole::Muted, format!("{number:>3} {}", " ".repeat(indent)))];
         if self.tag != "t" {
             row.push((
-                if self.is_control() { PictureRole::Title } else { PictureRole::Frame },
+                if self.is_control() { PictureRole::Title } else { PictureRole::Muted },
                 self.tag.to_owned(),
             ));
             if !self.id.is_empty() {

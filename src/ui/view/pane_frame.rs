@@ -72,9 +72,14 @@ pub fn draw_title(area: Rect, pieces: &[(Role, &str)], canvas: &mut Canvas<'_>) 
 
 /// Draws a text at the right end of a title row, if it fits in half the row.
 pub fn draw_right_title(area: Rect, role: Role, text: &str, canvas: &mut Canvas<'_>) {
+    draw_right_title_in(area, area.width / 2, role, text, canvas);
+}
+
+/// Draws a text at the right end of a title row, if it fits in so many columns.
+pub fn draw_right_title_in(area: Rect, columns: u16, role: Role, text: &str, canvas: &mut Canvas<'_>) {
     let words = format!(" {text} ");
-    if text.is_empty() || !fits(&words, usize::from(area.width / 2)) {
+    if text.is_empty() || !fits(&words, usize::from(columns)) {
         return;
     }
-    canvas.put_right(area.right().saturating_sub(2), area.y, area.width / 2, &words, canvas.style(role));
+    canvas.put_right(area.right().saturating_sub(2), area.y, columns, &words, canvas.style(role));
 }

@@ -124,7 +124,10 @@ fn draw_title(picture: &Picture, model: &Model, area: &PaneArea, canvas: &mut Ca
         pieces.extend(label.map(|label| (Role::Warning, *label)));
     }
     pane_frame::draw_title(title, &pieces, canvas);
-    pane_frame::draw_right_title(title, Role::Muted, summary, canvas);
+    // A blank, the title, a blank, and a piece of the rule at each end.
+    let used: usize = pieces.iter().map(|(_, text)| width(text)).sum::<usize>() + 6;
+    let room = usize::from(title.width).saturating_sub(used) as u16;
+    pane_frame::draw_right_title_in(title, room, Role::Muted, summary, canvas);
 }
 
 /// Returns whether a row fits, or at least one of its items, which commas divide.

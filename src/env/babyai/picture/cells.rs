@@ -204,6 +204,8 @@ impl Grid<'_> {
         let fillings = [
             (drawings.unseen, "not seen", !self.shows_truth && has(&|kind, _| kind == b' ')),
             (drawings.visible, "in view", has(&|kind, is_visible| kind == b'.' && is_visible)),
+            (drawings.agent[usize::from(self.agent.direction & 3)].sign, "agent", true),
+            (drawings.wall, "wall", has(&|kind, _| kind == b'#')),
         ];
         let fillings = fillings.into_iter().filter(|(.., is_used)| *is_used);
         let fillings = fillings.map(|(sign, name, _)| (PictureRole::Muted, format!("{sign} {name}")));
