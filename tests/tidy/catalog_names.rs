@@ -311,7 +311,9 @@ pub(crate) fn compared_names(tree: &SourceTree) -> Vec<String> {
 
 pub(crate) fn compared_constants(items: &[syn::Item]) -> Vec<String> {
     let mut comparisons = Comparisons::default();
-    items.iter().for_each(|item| comparisons.visit_item(item));
+    for item in items {
+        comparisons.visit_item(item);
+    }
     comparisons.constants
 }
 

@@ -224,7 +224,9 @@ fn refusals_prose_and_long_texts_are_not_lessons() {
 /// Returns the verbs of an environment with these actions, and the usual ones.
 fn verbs(forms: &[&str]) -> ActionVerbs {
     let mut verbs = ActionVerbs::default();
-    forms.iter().for_each(|form| verbs.add_form(form));
+    for form in forms {
+        verbs.add_form(form);
+    }
     verbs
 }
 
