@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 const MAX_FRAMES: usize = 400;
 /// How long the last frame is shown at least, before the picture begins again.
 const LAST_FRAME_TIME: Duration = Duration::from_secs(4);
-/// How often a frame is drawn again because a part of the past had to be loaded.
+/// How often a frame is drawn at most until all that it shows of the past is loaded.
 const MAX_LOADS: usize = 16;
 
 /// The read-only screen of a session, of a fixed size.
@@ -67,7 +67,6 @@ impl RecordedScreen {
     fn draw(&mut self, seq: Seq) -> Result<Buffer, CliError> {
         let cursor = if seq < self.store.head().head { Cursor::At(seq) } else { Cursor::Live };
         self.model.cursor = cursor;
-        let mut buffer = Buffer::default();
         for _ in 0..MAX_LOADS {
             self.frame.refresh(&self.store, cursor);
             let context = Context {
@@ -78,24 +77,26 @@ impl RecordedScreen {
                 keymap: &self.keymap,
                 is_covered: false,
             };
-            buffer = Buffer::empty(Rect::new(0, 0, self.model.size.0, self.model.size.1));
-            Compositor::default().draw(&self.model, &context, &mut ViewCache::default(), &mut buffer);
-            let missing = self.frame.timeline.take_missing();
+            let mut buffer = Buffer::empty(Rect::new(0, 0, self.model.size.0, self.model.size.1));
+            let missing =
+                Compositor::default().draw(&self.model, &context, &mut ViewCache::default(), &mut buffer);
             if missing.is_empty() {
-                break;
+                return Ok(buffer);
             }
             for part in missing {
-                self.store.timeline().load(part, &|_, _| Ok(())).map_err(|why| {
-                    CliError::new(
-                        CliErrorKind::Session,
-                        format!("event {seq}: the past could not be read: {why}"),
-                        "run `retrospect verify` on the session",
-                    )
-                })?;
+                self.store.timeline().load(part, &|_, _| Ok(())).map_err(|why| unreadable(seq, &why))?;
             }
         }
-        Ok(buffer)
+        Err(unreadable(seq, "it is never complete"))
     }
+}
+
+fn unreadable(seq: Seq, why: &str) -> CliError {
+    CliError::new(
+        CliErrorKind::Session,
+        format!("event {seq}: the past could not be read: {why}"),
+        "run `retrospect verify` on the session",
+    )
 }
 
 /// Returns what the stage mode hides of a session.
@@ -233,6 +234,7 @@ fn valid_theme(config: &Config, name: Option<&str>) -> Result<Theme, CliError> {
 mod tests {
     use super::*;
     use crate::cli::locate;
+    use crate::cli::shipped_demos::ShippedDemo;
 
     fn cast(name: &str, range: (Option<StepRef>, Option<StepRef>), size: (u16, u16)) -> String {
         let config = Config::without_file(None, |_| None);
@@ -284,6 +286,30 @@ mod tests {
     fn several_spaces_stay_in_a_browser() {
         let page = cast("measured-lesson", (Some(step("1.50")), Some(step("1.50"))), (120, 36));
         assert!(!page.contains("  ") && page.contains("\u{a0}\u{a0}"), "{page}");
+    }
+
+    /// Regression: of a forked branch, the frames of the steps before the fork showed the end of the branch.
+    #[test]
+    fn a_cast_of_a_forked_branch_plays_it_from_its_beginning() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("forked");
+        let files = ShippedDemo::named("hot-mug-taught").unwrap().session().files;
+        let trunk = &files["branches/trunk.jsonl"];
+        let events: Vec<&str> = trunk.lines().skip(1).collect();
+        let at = (60..).find(|place| !events[place - 1].contains("\"more\":true")).unwrap();
+        let header = format!(
+            "{{\"v\":1,\"type\":\"branch\",\"id\":\"b1\",\"parent\":\"trunk\",\"at_seq\":{at},\
+             \"reason\":\"after step 5\",\"created\":\"2026-11-22T21:09:35Z\"}}"
+        );
+        std::fs::create_dir_all(dir.join("branches")).unwrap();
+        std::fs::write(dir.join("meta.toml"), &files["meta.toml"]).unwrap();
+        std::fs::write(dir.join("branches/trunk.jsonl"), trunk).unwrap();
+        let own = [&[header.as_str()], &events[at..]].concat().join("\n");
+        std::fs::write(dir.join("branches/b1.jsonl"), own + "\n").unwrap();
+        let recording = |branch: &str| cast(&format!("{}@{branch}", dir.display()), (None, None), (80, 24));
+        let page = recording("b1");
+        assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 28, "the start and 27 steps");
+        assert!(page == recording("trunk"), "both branches have the same events");
     }
 
     #[test]
