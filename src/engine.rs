@@ -57,7 +57,7 @@ pub use replay_start::{Attempt, ReplayStart};
 pub use reply_tally::ReplyTally;
 pub use samples::OpenSamples;
 pub use seed::{request_seed, seeded_episode};
-pub use state::{Grant, RunStatus, State, UsageTotals};
+pub use state::{Grant, Remark, RunStatus, State, UsageTotals};
 pub use token_ratio::TokenRatio;
 pub use undo_action::{UndoAction, UndoEntry};
 

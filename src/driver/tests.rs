@@ -378,7 +378,7 @@ fn nothing_is_applied_while_a_write_fails() {
     failing.store(1, std::sync::atomic::Ordering::Relaxed);
     let before = handle.store.head();
     handle.send(Command::Step);
-    handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 1, text: "kept for later".to_owned() });
     wait_until(&handle, |h| matches!(h.store.live().health, Health::Halted(_)));
     assert_eq!(handle.store.head(), before, "unwritten events are not shown");
     handle.retry_write();
@@ -403,7 +403,7 @@ fn a_slow_sync_delays_nothing_but_itself() {
         handle.send(Command::Step);
         wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number));
     }
-    handle.send(Command::Remark { step: 1, text: "while the disk is busy".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 1, text: "while the disk is busy".to_owned() });
     wait_until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
     // The end waits for the disk.
     handle.quit();
@@ -427,7 +427,7 @@ fn a_fork_waits_for_the_sync_in_progress() {
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let at_seq = handle.store.head().head;
     let disk_is_busy = gate.lock().unwrap();
-    handle.send(Command::Remark { step: 1, text: "this starts a sync".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 1, text: "this starts a sync".to_owned() });
     wait_until(&handle, |h| h.store.head().head > at_seq);
     handle.send_fork(crate::driver::Fork { at_seq, ..Default::default() });
     wait_until(&handle, |_| sync_waits.load(std::sync::atomic::Ordering::Relaxed) > 0);
@@ -462,7 +462,7 @@ fn a_diverged_environment_is_not_stepped_until_it_is_accepted() {
     wait_until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let before = resumed.handle.store.head();
     assert!(before.is_waiting() && before.last_step().unwrap().answer.is_none());
-    resumed.handle.send(Command::Remark { step: 1, text: "it diverges".to_owned() });
+    resumed.handle.send(Command::Remark { episode: None, step: 1, text: "it diverges".to_owned() });
     wait_until(&resumed.handle, |h| h.store.head().head > before.head);
     assert!(
         resumed.handle.store.head().last_step().unwrap().answer.is_none(),

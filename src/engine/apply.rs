@@ -282,18 +282,9 @@ impl State {
                 self.calls.remove(call);
             }
             Event::MemorySet { value } => self.memory = value.clone(),
-            Event::Remarked { step, text } => {
-                let remark = text.clone();
-                let number = *step;
-                // 0: the remark is about the episode.
-                if number == 0 {
-                    let episode = self.episode.as_ref().map_or(0, |e| e.number);
-                    self.remarks.push((episode, remark));
-                } else {
-                    self.edit_episode(|e| {
-                        e.edit_step(number, |s| s.remarks.push(remark));
-                    });
-                }
+            Event::Remarked { episode, step, text } => {
+                let episode = episode.unwrap_or_else(|| self.episode.as_ref().map_or(0, |e| e.number));
+                self.edit_remark(episode, *step, text, false);
             }
             Event::SettingChanged { name, value } => {
                 self.draft = None;

@@ -99,6 +99,8 @@ pub enum Command {
     Reflect(ReflectionKind),
     /// Add a remark to a step.
     Remark {
+        /// The episode; `None` for the newest one.
+        episode: Option<u32>,
         /// The step; 0 for the episode.
         step: u32,
         text: String,

@@ -328,6 +328,9 @@ pub enum Event {
     },
     /// A person added a remark.
     Remarked {
+        /// The episode, if it isn't the newest one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        episode: Option<u32>,
         /// The step; 0 for the episode.
         step: u32,
         text: String,

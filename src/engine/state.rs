@@ -18,6 +18,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+/// What a person has written about a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    pub episode: u32,
+    /// The step; 0 for the episode.
+    pub step: u32,
+    pub text: String,
+}
+
 /// Whether the session is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -171,8 +180,8 @@ pub struct State {
     pub undo_stack: Vec<UndoEntry>,
     /// Undone edits that can be redone, the latest last.
     pub redo_stack: Vec<UndoEntry>,
-    /// Remarks on episodes, as (episode, text).
-    pub remarks: Vec<(u32, String)>,
+    /// All remarks, in the order in which they were written. Those on a step of the newest episode are also with the step.
+    pub remarks: Vec<Remark>,
     /// Breakpoints and watches, and the counts of consecutive steps that their conditions use.
     #[serde(default)]
     pub breakpoints: Breakpoints,

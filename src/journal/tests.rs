@@ -30,7 +30,7 @@ fn remark(seq: u64, batch_continues: bool) -> Envelope {
         timestamp: Timestamp::UNIX_EPOCH,
         cause: Cause::Person,
         batch_continues,
-        event: Event::Remarked { step: 0, text: "a line\nand \u{1b}[31m more".to_owned() },
+        event: Event::Remarked { episode: None, step: 0, text: "a line\nand \u{1b}[31m more".to_owned() },
     }
 }
 
@@ -255,7 +255,8 @@ fn offsets_of_a_torn_batch_are_discarded() {
     assert_eq!(branch.events.len(), 63);
     let mut writer = Writer::lock(&path).unwrap().truncate_to(branch.valid_len, branch.event_file).unwrap();
     let mut long = remark(64, false);
-    long.event = Event::Remarked { step: 0, text: "longer than what stood here before".repeat(9) };
+    long.event =
+        Event::Remarked { episode: None, step: 0, text: "longer than what stood here before".repeat(9) };
     writer.append(&[long]).unwrap();
     writer.append(&[remark(65, false)]).unwrap();
     let found = writer.event_file().read_events(Seq(64), Seq(65)).unwrap();

@@ -109,7 +109,7 @@ impl<'a> Document<'a> {
             question: failed.question,
             given_up: failed.given_up,
         });
-        failures.chain(self.0.remarks(entry.episode.number).into_iter().map(Block::Remark)).collect()
+        failures.collect()
     }
 
     /// Returns what a method that searches has evaluated, one search for each type of tasks; empty if it doesn't search.

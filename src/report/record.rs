@@ -145,6 +145,10 @@ impl SessionRecorder {
     pub fn finish(self) -> SessionRecord {
         let Self { state, mut episodes, changed_settings, started_at } = self;
         update_last_episode(&mut episodes, &state);
+        // They may have been written, or removed, after the end of their episode.
+        for record in &mut episodes {
+            Arc::make_mut(&mut record.episode).set_remarks(&state.remarks);
+        }
         SessionRecord {
             session: state.session.clone(),
             branch: None,
@@ -211,7 +215,8 @@ impl SessionRecord {
 
     /// Returns a person's remarks on an episode as a whole.
     pub fn remarks(&self, episode: u32) -> Vec<&str> {
-        self.final_state.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
+        let about = self.final_state.remarks.iter().filter(|r| (r.episode, r.step) == (episode, 0));
+        about.map(|remark| remark.text.as_str()).collect()
     }
 }
 

@@ -157,6 +157,37 @@ fn a_switched_off_lesson_does_not_enter_the_prompt_again() {
     }
 }
 
+/// Regression: a remark on a step of an episode that had ended was at a step of another one, or after the end of the run.
+#[test]
+fn every_export_has_a_remark_at_the_step_that_it_is_about() {
+    let later = r#"
+{"type":"episode_started","episode":2,"task":{"env":"household","id":"easy/heat/23"},"trial":2,"role":"test","call":5}
+{"type":"world_reset","call":5,"turn":{"observation":"You are in a room.","reward":0,"progress":0,"done":false,"won":false,"valid":true},"goal":"heat <b>apple</b>"}
+{"type":"prompt_sent","call":6,"asked":"actor","episode":2,"step":1,"seed":7,"segments":[],"tokens":10,"sha256":"00"}
+{"type":"proposed","step":1,"action":"look"}
+{"type":"remarked","episode":1,"step":1,"text":"that was a stove","cause":"person"}
+{"type":"remarked","episode":1,"step":0,"text":"a first try","cause":"person"}
+{"type":"remarked","step":1,"text":"once more","cause":"person"}
+{"type":"run_ended"}
+"#;
+    let events = events_of(&SESSION.replace("{\"type\":\"run_ended\"}\n", later.trim_start()));
+    let record = record_of(&events);
+    let remarks = |episode: usize| &record.episodes[episode - 1].episode.step(1).unwrap().remarks;
+    assert_eq!(
+        (&remarks(1)[..], &remarks(2)[..]),
+        (&["that was a stove".to_owned()][..], &["once more".to_owned()][..])
+    );
+    let page = html_page(&record, StepRef { episode: 1, step: 1 }, &files());
+    for text in [render_transcript(&events), render_markdown(&record), page] {
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+        let places = [at("a first try"), at("go to microwave 1"), at("that was a stove"), at("once more")];
+        assert!(places.is_sorted(), "{text}");
+        assert!(text.matches("that was a stove").count() == 1, "{text}");
+    }
+    let text = render_transcript(&events);
+    assert!(text.find("that was a stove") < text.find("Episode 1 lost"), "{text}");
+}
+
 #[test]
 fn markdown_has_the_whole_trajectory() {
     insta::assert_snapshot!(render_markdown(&record_of(&events())));

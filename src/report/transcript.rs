@@ -2,7 +2,7 @@
 
 use super::document::{Block, event_blocks, lesson_line, plain_text, reflection_notes, step_section};
 use crate::domain::Step;
-use crate::engine::{Envelope, Episode, Event, State};
+use crate::engine::{Envelope, Episode, Event, Remark, State};
 use crate::text::clean;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -16,16 +16,34 @@ pub struct Transcript {
     heading_pending: bool,
 }
 
-/// Renders the whole transcript of a branch.
+/// Renders the whole transcript of a branch, with each remark at the step that it is about.
 pub fn render_transcript(events: &[Arc<Envelope>]) -> String {
-    let mut state = State::default();
-    let mut transcript = Transcript::default();
-    let mut out = String::new();
+    let mut last = State::default();
+    events.iter().for_each(|envelope| last.apply(envelope));
+    let mut remarks = last.remarks;
+    let (mut state, mut transcript, mut out) = (State::default(), Transcript::default(), String::new());
+    let position = |state: &State| {
+        state.episode.as_deref().map_or((0, 0), |episode| (episode.number, episode.steps.len() as u32))
+    };
     for envelope in events {
+        let before = position(&state);
         state.apply(envelope);
-        out.push_str(&transcript.event_lines(envelope, &state));
+        let is_end = matches!(envelope.event, Event::EpisodeEnded { .. });
+        let is_over = |remark: &mut Remark| {
+            let at = (remark.episode, remark.step);
+            at < position(&state) || is_end && at <= before
+        };
+        remarks.extract_if(.., is_over).for_each(|remark| write_remark(&mut out, &remark));
+        if !matches!(envelope.event, Event::Remarked { .. }) {
+            out.push_str(&transcript.event_lines(envelope, &state));
+        }
     }
+    remarks.iter().for_each(|remark| write_remark(&mut out, remark));
     out
+}
+
+fn write_remark(out: &mut String, remark: &Remark) {
+    write_block(out, &Block::Remark(&remark.text), remark.step);
 }
 
 impl Transcript {
@@ -79,7 +97,7 @@ fn step_of(event: &Event) -> u32 {
         | Event::Observed { step, .. }
         | Event::ThoughtEdited { step, .. }
         | Event::ObservationEdited { step, .. }
-        | Event::Remarked { step, .. } => *step,
+        | Event::Remarked { episode: None, step, .. } => *step,
         _ => 0,
     }
 }

@@ -14,7 +14,7 @@ fn remark(seq: u64) -> Arc<Envelope> {
         timestamp: jiff::Timestamp::UNIX_EPOCH,
         cause: Cause::Person,
         batch_continues: false,
-        event: Event::Remarked { step: 0, text: seq.to_string() },
+        event: Event::Remarked { episode: None, step: 0, text: seq.to_string() },
     })
 }
 

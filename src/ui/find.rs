@@ -194,7 +194,7 @@ fn search_restored_episodes(
         if total + found.len() >= MAX_HITS {
             break;
         }
-        let state = store.state_at(Seq(past.seq_range.1));
+        let state = store.state_at(Seq(past.seq_range.1)).with_remarks_of(head);
         if state.episode.as_deref().is_some_and(|episode| episode.number == past.number) {
             found.extend(search_parts(&state, query, parts, MAX_HITS - total - found.len()));
         }

@@ -126,6 +126,8 @@ impl FrameData {
         if let Some(story) = self.story_of(&self.displayed) {
             self.story = story;
         }
+        self.displayed = self.displayed.with_remarks_of(&self.head);
+        self.story = self.story.with_remarks_of(&self.head);
     }
 
     /// Returns whether the state after an event can be shown: it and the end of its episode are in memory.

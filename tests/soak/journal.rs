@@ -48,7 +48,7 @@ fn played_session(method: &str, interface: Interface, id: &str) -> Rig {
         Command::Reject("not there".to_owned()),
         Command::Undo,
         add("Use the number of every object and place.", ReflectionKind::Abstract),
-        Command::Remark { step: 1, text: "here".to_owned() },
+        Command::Remark { episode: None, step: 1, text: "here".to_owned() },
         Command::ChangeSetting { name: "max_steps".to_owned(), value: 12.into() },
         Command::AskAgain,
         Command::Run,

@@ -183,7 +183,7 @@ impl TextSession {
             6 => Command::Lesson(LessonCommand::Rescope { id, scope }),
             7 => Command::Undo,
             8 => Command::Redo,
-            9 => Command::Remark { step: [0, 1, u32::MAX][rng.below(3)], text: words },
+            9 => Command::Remark { episode: None, step: [0, 1, u32::MAX][rng.below(3)], text: words },
             10 => Command::ChangeSetting { name: words.clone(), value: json!(words) },
             11 => Command::SetAutonomy([Autonomy::Auto, Autonomy::Confirm, Autonomy::Human][rng.below(3)]),
             12 => Command::Override {

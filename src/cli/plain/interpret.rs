@@ -169,7 +169,7 @@ fn parse_verb(typed: TypedVerb<'_>, state: &State) -> Result<LineAction, String>
         Verb::Story => describe_steps(rest, state).map(LineAction::Print),
         Verb::Note => {
             let step = state.last_step().map_or(0, |s| s.number);
-            one(Command::Remark { step, text: argument()? })
+            one(Command::Remark { episode: None, step, text: argument()? })
         }
         Verb::Set => one(parse_setting(typed, state)?),
         Verb::Retry => one(Command::Retry),

@@ -52,7 +52,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => Just(Command::StepStage),
         2 => Just(override_with("wait")),
         1 => Just(Command::Reject("no".to_owned())),
-        1 => Just(Command::Remark { step: 1, text: "odd".to_owned() }),
+        1 => Just(Command::Remark { episode: None, step: 1, text: "odd".to_owned() }),
         1 => Just(Command::ChangeSetting { name: "max_steps".to_owned(), value: 9.into() }),
         1 => Just(add_lesson_command()),
         1 => Just(Command::SetBreakpoint { text: "action = count".to_owned(), replaces: None }),

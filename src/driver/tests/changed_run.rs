@@ -209,7 +209,7 @@ fn quitting_right_after_a_fork_loses_nothing() {
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     let at = step_to_third(&handle);
     handle.send_fork(fork_with_override(at));
-    handle.send(Command::Remark { step: 1, text: "kept".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 1, text: "kept".to_owned() });
     handle.quit();
     thread.join().unwrap();
     let events = read_branch(&session.branch_file(&crate::domain::BranchId("b1".to_owned()))).unwrap().events;

@@ -240,7 +240,8 @@ fn a_reply_of_the_old_epoch_is_ignored_though_its_call_is_in_flight_again() {
     };
     let before = handle.store.head();
     handle.inbox().send(crate::driver::Message::Reply(0, stale)).unwrap();
-    block_on(handle.send_and_wait(Command::Remark { step: 1, text: "behind it".to_owned() })).unwrap();
+    block_on(handle.send_and_wait(Command::Remark { episode: None, step: 1, text: "behind it".to_owned() }))
+        .unwrap();
     assert_eq!(handle.store.head().head.0, before.head.0 + 1, "nothing but the remark");
     assert_matches_disk(&session, &handle);
     handle.quit();
@@ -336,7 +337,7 @@ fn commands_sent_during_a_rebuild_run_after_those_of_the_fork() {
     step_to(&handle, 5);
     let third = proposal_seq(&handle, 3);
     handle.send_fork(fork_at(third, override_with("wait")));
-    handle.send(Command::Remark { step: 3, text: "after it".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 3, text: "after it".to_owned() });
     wait_until(&handle, |h| {
         h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4) && h.store.epoch() == 1
     });

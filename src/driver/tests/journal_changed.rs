@@ -270,7 +270,7 @@ fn a_session_continues_when_its_folder_is_put_back() {
     let away = root.path().join("away");
     fs::rename(&session.dir, &away).unwrap();
     handle.send(Command::Step);
-    handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 1, text: "kept for later".to_owned() });
     wait_until(&handle, |h| halt_of(h).is_some());
     handle.retry_write();
     fs::rename(&away, &session.dir).unwrap();

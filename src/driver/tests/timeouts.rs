@@ -586,7 +586,7 @@ fn the_timer_of_an_answered_request_is_ignored() {
     for tick in 0..4 {
         handle.inbox().send(Message::TimedOut(tick)).unwrap();
     }
-    handle.send(Command::Remark { step: 1, text: "after the timers".to_owned() });
+    handle.send(Command::Remark { episode: None, step: 1, text: "after the timers".to_owned() });
     wait_until(&handle, |h| !h.store.head().last_step().unwrap().remarks.is_empty());
     gate.open();
     handle.send(Command::Run);

@@ -4,7 +4,7 @@ use crate::domain::{
     Author, BreakpointConfig, CallId, ExecutedAction, LessonOp, ManualEdit, Seq, Setting, SettingOrigin,
     TEMPLATES_SETTING, ThoughtDisposition,
 };
-use crate::engine::{Cause, Event, State, UndoAction, UndoEntry};
+use crate::engine::{Cause, Event, Remark, State, UndoAction, UndoEntry};
 use std::sync::Arc;
 
 /// Maximum number of entries on the undo stack.
@@ -88,8 +88,8 @@ impl State {
             Event::AutonomySet { autonomy } => {
                 UndoAction::ManualEdit(ManualEdit::Autonomy { previous: self.autonomy, autonomy: *autonomy })
             }
-            Event::Remarked { step, text } => {
-                let episode = self.episode.as_ref().map_or(0, |e| e.number);
+            Event::Remarked { episode, step, text } => {
+                let episode = episode.unwrap_or_else(|| self.episode.as_ref().map_or(0, |e| e.number));
                 let (step, text) = (*step, text.clone());
                 UndoAction::ManualEdit(ManualEdit::Remark { episode, step, text, removed: false })
             }
@@ -237,28 +237,31 @@ impl State {
         });
     }
 
-    fn edit_remark(&mut self, episode: u32, step: u32, text: &str, removed: bool) {
-        let is_current = self.episode.as_ref().map_or(0, |e| e.number) == episode;
-        match (step, removed) {
-            (0, false) => self.remarks.push((episode, text.to_owned())),
-            (0, true) => {
-                if let Some(index) = self.remarks.iter().rposition(|(e, t)| *e == episode && t == text) {
-                    self.remarks.remove(index);
-                }
-            }
-            // The steps of an earlier episode are no longer in the state.
-            _ if !is_current => {}
-            (step, false) => {
-                self.edit_episode(|e| e.edit_step(step, |s| s.remarks.push(text.to_owned())));
-            }
-            (step, true) => self.edit_episode(|e| {
-                e.edit_step(step, |s| {
-                    if let Some(index) = s.remarks.iter().rposition(|t| t == text) {
-                        s.remarks.remove(index);
-                    }
-                });
-            }),
+    pub(super) fn edit_remark(&mut self, episode: u32, step: u32, text: &str, removed: bool) {
+        let remark = Remark { episode, step, text: text.to_owned() };
+        if !removed {
+            self.remarks.push(remark);
+        } else if let Some(index) = self.remarks.iter().rposition(|one| *one == remark) {
+            self.remarks.remove(index);
         }
+        let Self { episode: newest, remarks, .. } = self;
+        if let Some(newest) = newest.as_mut().filter(|newest| newest.number == episode) {
+            Arc::make_mut(newest).set_remarks(remarks);
+        }
+    }
+
+    /// Returns the state with the remarks that a later one has: these are about a step, whenever they were written.
+    #[must_use]
+    pub fn with_remarks_of(self: &Arc<Self>, later: &Self) -> Arc<Self> {
+        if self.remarks == later.remarks {
+            return self.clone();
+        }
+        let mut state = Self::clone(self);
+        state.remarks.clone_from(&later.remarks);
+        if let Some(episode) = &mut state.episode {
+            Arc::make_mut(episode).set_remarks(&later.remarks);
+        }
+        Arc::new(state)
     }
 
     fn step(&self, number: u32) -> Option<&crate::domain::Step> {

@@ -7,8 +7,9 @@ use crate::domain::{
     PromptRecord, Seq, Setting, SettingOrigin, Stage, Step, StepResult, Task, TokenCounts, Usage,
     merge_patch,
 };
-use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
+use crate::engine::{Effect, Episode, Event, Failure, Remark, ReplayStart, State, TokenRatio};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl State {
@@ -315,6 +316,21 @@ impl Episode {
         let Some(index) = (number as usize).checked_sub(1) else { return };
         let Some(step) = self.steps.get_mut(index) else { return };
         edit(Arc::make_mut(step));
+    }
+
+    /// Gives each step those of all remarks that are about it.
+    pub fn set_remarks(&mut self, all: &[Remark]) {
+        let mut of_steps: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for remark in all.iter().filter(|remark| remark.episode == self.number) {
+            of_steps.entry(remark.step).or_default().push(remark.text.clone());
+        }
+        let wanted = |step: &Step| of_steps.get(&step.number).map_or(&[][..], Vec::as_slice);
+        let differs = |step: &&Arc<Step>| step.remarks != wanted(step);
+        let changed: Vec<u32> = self.steps.iter().filter(differs).map(|step| step.number).collect();
+        for number in changed {
+            let remarks = of_steps.remove(&number).unwrap_or_default();
+            self.edit_step(number, |step| step.remarks = remarks);
+        }
     }
 
     /// Returns the statistics that lists of ended episodes show.

@@ -65,11 +65,20 @@ impl Engine {
             Command::UndoChange(seq) => self.undo_change(*seq),
             Command::Redo => self.redo(),
             Command::Reflect(kind) => self.reflect(*kind),
-            Command::Remark { step, text } => {
+            Command::Remark { episode, step, text } => {
                 if text.trim().is_empty() {
                     return Err(CommandError::new("the remark is empty", "write a sentence"));
                 }
-                Ok(vec![Event::Remarked { step: *step, text: text.clone() }])
+                let newest = self.state.episode.as_ref().map_or(0, |e| e.number);
+                let episode = episode.filter(|number| *number != newest);
+                let ended = |number: u32| self.state.ended_episodes.iter().any(|e| e.number == number);
+                if let Some(missing) = episode.filter(|number| !ended(*number)) {
+                    return Err(CommandError::new(
+                        format!("there is no episode {missing}"),
+                        "choose an existing one",
+                    ));
+                }
+                Ok(vec![Event::Remarked { episode, step: *step, text: text.clone() }])
             }
             Command::ChangeSetting { name, value } => {
                 self.check_sampling_setting(name, value)?;

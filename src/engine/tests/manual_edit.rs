@@ -163,8 +163,8 @@ fn settings_autonomy_remarks_and_drafts_are_undone_one_by_one() {
     harness.command(set("max_moves", 3.into())).unwrap();
     harness.command(set("custom_setting", "x".into())).unwrap();
     harness.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm)).unwrap();
-    harness.command(Command::Remark { step: 1, text: "odd".to_owned() }).unwrap();
-    harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    harness.command(Command::Remark { episode: None, step: 1, text: "odd".to_owned() }).unwrap();
+    harness.command(Command::Remark { episode: None, step: 0, text: "odd".to_owned() }).unwrap();
     let changed = harness.state().clone();
     for _ in 0..6 {
         assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["taken_back"]);
@@ -227,7 +227,7 @@ fn an_executed_override_cannot_be_undone_but_a_fork_is_offered() {
 #[test]
 fn breakpoint_changes_are_undone_before_an_older_remark() {
     let mut harness = with_answered_step();
-    harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    harness.command(Command::Remark { episode: None, step: 0, text: "odd".to_owned() }).unwrap();
     harness.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
     harness.command(Command::SwitchBreakpoint { breakpoint: 1, enabled: false }).unwrap();
     harness.command(Command::RemoveBreakpoint(1)).unwrap();
@@ -283,7 +283,7 @@ fn undo_after_an_irreversible_action_fails_and_keeps_older_edits() {
     for (prepare, (command, name, description)) in preparations.iter().zip(actions) {
         let mut harness = with_answered_step();
         prepare(&mut harness);
-        harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+        harness.command(Command::Remark { episode: None, step: 0, text: "odd".to_owned() }).unwrap();
         harness.command(command).unwrap();
         let has_name = |e: &&crate::engine::Envelope| event_names(std::slice::from_ref(&e.event)) == [name];
         let target_seq = harness.journal.iter().rev().find(has_name).unwrap().seq;
@@ -297,7 +297,7 @@ fn undo_after_an_irreversible_action_fails_and_keeps_older_edits() {
     harness.command(Command::Step).unwrap();
     harness.reply_as_env(step_result("A room. Your task is to: rest."));
     harness.reply_as_actor("look");
-    harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    harness.command(Command::Remark { episode: None, step: 0, text: "odd".to_owned() }).unwrap();
     harness.command(Command::Reflect(ReflectionKind::Error)).unwrap();
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("the mentor was called"));
 }

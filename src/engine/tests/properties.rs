@@ -62,7 +62,7 @@ pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
         Just(Command::SetAutonomy(Autonomy::Auto)),
         Just(Command::SetAutonomy(Autonomy::Confirm)),
         Just(Command::SetAutonomy(Autonomy::Human)),
-        Just(Command::Remark { step: 1, text: "odd".to_owned() }),
+        Just(Command::Remark { episode: None, step: 1, text: "odd".to_owned() }),
         Just(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }),
         Just(Command::SetBreakpoint { text: "warn observed".to_owned(), replaces: None }),
         Just(Command::SetBreakpoint { text: "once prompt_sent".to_owned(), replaces: Some(1) }),

@@ -37,6 +37,8 @@ pub fn start_section<'a>(episode: &'a Episode, state: &'a State) -> Section<'a> 
     }));
     outcome.extend(early_reflections(episode, state).map(Block::Reflection));
     outcome.extend(episode.interventions.iter().map(intervention));
+    let remarks = state.remarks.iter().filter(|remark| (remark.episode, remark.step) == (episode.number, 0));
+    outcome.extend(remarks.map(|remark| Block::Remark(&remark.text)));
     Section { step: 0, decision: Vec::new(), outcome }
 }
 

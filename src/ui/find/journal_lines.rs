@@ -37,6 +37,12 @@ pub(super) fn search_journal(
     let Some(pattern) = build_pattern(query) else { return Err(LineSearchError::Unsupported(found)) };
     let ended: Vec<(u64, u32)> = head.ended_episodes.iter().map(|p| (p.seq_range.0, p.number)).collect();
     let open_start = head.open_episode().map_or(u64::MAX, |e| e.first_seq.0);
+    // Remarks on an episode may be written after its end, so the state has them.
+    for remark in head.remarks.iter().filter(|remark| remark.episode != shown && remark.step > 0) {
+        if ended.iter().any(|(_, number)| *number == remark.episode) {
+            found.extend(text_hits((remark.episode, remark.step, SearchedText::Remark), &remark.text, query));
+        }
+    }
     let mut later = HashMap::new();
     let (mut total, mut chunk_end, mut chunks) = (0, head.head.0, 0_u64);
     while chunk_end > 0 && total + found.len() < MAX_HITS {
@@ -93,6 +99,17 @@ struct ProposalOutcome {
     is_settled: bool,
 }
 
+/// Returns the hits in a text of a step.
+fn text_hits(
+    (episode, step, part): (u32, u32, SearchedText),
+    text: &str,
+    query: &str,
+) -> impl Iterator<Item = SearchHit> {
+    let text: Arc<str> = one_line(text).into();
+    let ranges = find_ranges(&text, query);
+    ranges.into_iter().map(move |range| SearchHit { episode, step, part, text: text.clone(), range })
+}
+
 /// Returns the hits in a chunk of events in journal order. Chunks are searched newest first; `later` carries the
 /// proposal outcomes found in newer chunks.
 fn collect_hits(
@@ -119,14 +136,7 @@ fn collect_hits(
     let mut found = Vec::new();
     for (episode, envelope) in events {
         let mut search_text = |step: u32, part: SearchedText, text: &str| {
-            let text = one_line(text);
-            let at = find_ranges(&text, query);
-            if at.is_empty() {
-                return;
-            }
-            let text: Arc<str> = text.into();
-            let hit = |at| SearchHit { episode: *episode, step, part, text: text.clone(), range: at };
-            found.extend(at.into_iter().map(hit));
+            found.extend(text_hits((*episode, step, part), text, query));
         };
         match &envelope.event {
             Event::WorldReset { result, agent_view, goal, .. } => {
@@ -156,7 +166,6 @@ fn collect_hits(
                     agent_view.as_deref().unwrap_or(&result.observation),
                 );
             }
-            Event::Remarked { step, text } if *step > 0 => search_text(*step, SearchedText::Remark, text),
             _ => {}
         }
     }

@@ -18,7 +18,7 @@ pub(super) enum Purpose {
     /// The reason for rejecting a proposal. The agent sees it.
     Reject { proposal: String },
     /// A remark on a step, or on the episode if `step` is 0.
-    Remark { step: u32 },
+    Remark { episode: u32, step: u32 },
 }
 
 /// One-line input dialog.
@@ -58,7 +58,9 @@ impl Component for InputDialog {
                 }
                 Response::request_and_close(Request::Send(match &self.purpose {
                     Purpose::Reject { .. } => Command::Reject(text),
-                    Purpose::Remark { step } => Command::Remark { step: *step, text },
+                    Purpose::Remark { episode, step } => {
+                        Command::Remark { episode: Some(*episode), step: *step, text }
+                    }
                 }))
             }
             _ => Response::default(),
@@ -84,8 +86,8 @@ impl Component for InputDialog {
             Purpose::Reject { proposal } => {
                 ("Reject: why?".to_owned(), format!("{} {proposal}", context.glyphs.proposal))
             }
-            Purpose::Remark { step: 0 } => ("Remark on this episode".to_owned(), String::new()),
-            Purpose::Remark { step } => (format!("Remark on step {step}"), String::new()),
+            Purpose::Remark { step: 0, .. } => ("Remark on this episode".to_owned(), String::new()),
+            Purpose::Remark { step, .. } => (format!("Remark on step {step}"), String::new()),
         };
         let help = match (&self.purpose, self.warns_empty) {
             (_, true) => "type something first",

@@ -240,7 +240,10 @@ fn open_for_action(
             }
             Box::new(ModelDialog::for_recorded_reply(context))
         }
-        Action::Remark => Box::new(InputDialog::new(Purpose::Remark { step: context.frame.selected_step() })),
+        Action::Remark => Box::new(InputDialog::new(Purpose::Remark {
+            episode: context.episode().map_or(0, |episode| episode.number),
+            step: context.frame.selected_step(),
+        })),
         Action::AddLesson => {
             let kind = kind_of_new_lesson(model, context);
             Box::new(editor_with_draft(model, context, LessonDraft::new(kind), 0))

@@ -391,7 +391,7 @@ fn a_failed_environment_offers_what_works() {
     }
     // What was changed after the failure is undone first.
     let mut fixture = with_failed_environment(true);
-    fixture.write(Cause::Person, Event::Remarked { step: 1, text: "it crashed".to_owned() });
+    fixture.write(Cause::Person, Event::Remarked { episode: None, step: 1, text: "it crashed".to_owned() });
     assert_eq!(TestScreen::new(fixture, 120, 36).press("u"), [Request::Send(Command::Undo)]);
 }
 

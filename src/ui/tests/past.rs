@@ -2,11 +2,11 @@
 
 use super::{TestScreen, screen_text};
 use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind, Seq};
-use crate::engine::{Cause, Event};
+use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, fcrf, reflexion, sample_session, sweet_sour};
 use crate::ui::layout::Pane;
 use crate::ui::mark::MarkKind;
-use crate::ui::msg::UiMessage;
+use crate::ui::msg::{Request, UiMessage};
 use crate::ui::types::Cursor;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -237,16 +237,41 @@ fn the_past_scrolls_down_to_the_last_row_of_the_story() {
     assert!(story_rows(&mut stage).join(" ").contains("egg 1."), "{}", screen_text(&stage.draw()));
 }
 
-/// Regression: a later remark was shown in the rows of a past position.
+/// Regression: what was changed later was shown in the rows of a past position.
 #[test]
 fn a_past_step_is_shown_as_it_was_then() {
     let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.press("Left");
     stage.press("Left");
-    stage.fixture.write(Cause::Person, Event::Remarked { step: 21, text: "why so?".to_owned() });
+    let text = Some("why so?".to_owned());
+    stage.fixture.write(Cause::Person, Event::ThoughtEdited { step: 21, previous: None, text });
     assert!(!screen_text(&stage.draw()).contains("why so?"));
     stage.press("End");
     assert!(screen_text(&stage.draw()).contains("why so?"));
+}
+
+/// Regression: a remark on a past step was shown only in the present, and one on an earlier episode nowhere, or at another one.
+#[test]
+fn a_remark_is_shown_at_the_step_that_it_is_about() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.press("Left");
+    stage.press("Left");
+    let step = stage.frame_data().selected_step();
+    stage.press("N");
+    for key in ["w", "h", "y"] {
+        stage.press(key);
+    }
+    let number = stage.fixture.store.head().episode.as_ref().unwrap().number;
+    let Some(Request::Send(command)) = stage.press("Enter").pop() else { panic!("nothing is sent") };
+    assert_eq!(command, Command::Remark { episode: Some(number), step, text: "why".to_owned() });
+    stage.fixture.write(Cause::Person, Event::Remarked { episode: None, step, text: "why so?".to_owned() });
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("\" why so?"), "{shown}");
+    let frame = stage.frame_data();
+    assert!(frame.story.episode.as_ref().unwrap().step(step).is_some_and(|s| MarkKind::Remark.is_set_on(s)));
+    stage.press("V");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("\u{270e} why so?"), "on stage it is a person's: {shown}");
 }
 
 #[test]

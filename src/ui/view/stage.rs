@@ -10,6 +10,7 @@ use crate::engine::State;
 use crate::report::{Block, Tone, plain_text, start_section, step_section};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
+use crate::ui::chapters::Chapter;
 use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::labels::progress_text;
@@ -136,7 +137,7 @@ fn draw_steps(
     let mut rows = live_rows(context, layout, model);
     let mut next = Some(chosen);
     while let Some(number) = next.filter(|_| rows.len() < height) {
-        let mut step = rows_of_step(context, number, layout);
+        let mut step = rows_of_step(context, number, layout, &model.chapters);
         // The proposal's keys stand directly below it.
         let is_followed = !rows.is_empty() && number < chosen;
         step.extend(is_followed.then(|| Row { step: number, ..Row::default() }));
@@ -166,7 +167,7 @@ fn draw_steps(
     }
 }
 
-fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout) -> Vec<Row> {
+fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout, chapters: &[Chapter]) -> Vec<Row> {
     let state = context.state_for_step(number);
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let step = context.step(number);
@@ -177,7 +178,7 @@ fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout) -> Vec<Ro
     let rows = RowWriter::new(number, layout, context.glyphs);
     let is_past = number < context.frame.selected_step();
     let step = step.map(AsRef::as_ref);
-    let mut writer = StageWriter { rows, glyphs: context.glyphs, step, state, is_past };
+    let mut writer = StageWriter { rows, glyphs: context.glyphs, step, state, chapters, is_past };
     for block in section.blocks() {
         writer.write(block);
     }
@@ -191,6 +192,7 @@ struct StageWriter<'a, 'b> {
     /// `None` before the first step.
     step: Option<&'b Step>,
     state: &'b State,
+    chapters: &'b [Chapter],
     /// Whether a later step is selected, so that this one stays in the background.
     is_past: bool,
 }
@@ -234,6 +236,10 @@ impl StageWriter<'_, '_> {
                 self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line);
             }
             Block::FailedCall { .. } => self.write_text((Role::Bad, glyphs.mistake), Role::Bad, &line),
+            // They are the speaker's own words. A caption says the same below.
+            Block::Remark(text) if !self.chapters.iter().any(|chapter| chapter.text.contains(*text)) => {
+                self.write_text((Role::MarkPerson, glyphs.person), Role::Person, &line);
+            }
             // Everything else is for the person who debugs.
             _ => {}
         }
