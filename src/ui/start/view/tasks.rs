@@ -36,6 +36,11 @@ pub(super) fn draw(chooser: &Chooser, area: Rect, for_audience: bool, canvas: &m
     }
     // The last columns hold the arrows of a longer list.
     let list = Rect { y: area.y + 2, height: area.height - 2, width: area.width.saturating_sub(2), ..area };
+    if query.is_empty() && !for_audience && usize::from(list.height) > tasks.rows().len() + 1 {
+        let text = format!(" demos: {0} demo, or {0} demo --list", program_name());
+        let last = Rect { y: area.bottom() - 1, height: 1, ..area };
+        put_line(&[(Role::Muted, text)], last, canvas);
+    }
     let glyphs = canvas.glyphs;
     let (folded, unfolded) = ("+", "-");
     let is_search = !query.is_empty();
