@@ -12,7 +12,8 @@ use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
 use crate::catalog::{run_notes, run_roles, search_histories};
 use crate::domain::{
-    Lesson, LessonEdit, MeasuredEffect, RoleSource, SearchHistory, SettingOrigin, pluralize,
+    Author, Lesson, LessonEdit, LessonOrigin, LessonStatus, MeasuredEffect, RoleSource, Scope, SearchHistory,
+    SettingOrigin, pluralize,
 };
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
@@ -27,8 +28,10 @@ pub(super) struct LessonEntry<'a> {
     pub lesson: &'a Lesson,
     pub text: Line<'a>,
     pub origin: String,
-    pub scope: String,
-    pub status: String,
+    pub scope: &'static str,
+    pub status: &'static str,
+    /// Which of its wordings it is, with the comma after it; empty for the first.
+    pub wording: String,
     /// The lessons it was made from, as the end of a line; empty if none.
     pub parents: String,
     /// What was measured of it, each measurement as a line.
@@ -123,8 +126,22 @@ impl<'a> Document<'a> {
             lesson,
             text: lesson_line(lesson.text()),
             origin: describe_origin(lesson),
-            scope: enum_name(&lesson.scope),
-            status: enum_name(&lesson.status),
+            scope: match lesson.scope {
+                Scope::Episode => "for its episode",
+                Scope::Task => "for its task",
+                Scope::TaskType => "for tasks of its type",
+                Scope::Environment => "for its environment",
+            },
+            status: match lesson.status {
+                LessonStatus::On => "in force",
+                LessonStatus::Pinned => "pinned",
+                LessonStatus::Off => "switched off",
+                LessonStatus::Retired => "deleted",
+            },
+            wording: match lesson.version() {
+                0 | 1 => String::new(),
+                version => format!("wording {version}, "),
+            },
             parents: format_parents(&self.0.parent_numbers(lesson)),
             measured: self
                 .0
@@ -156,14 +173,26 @@ fn setting_origin(origin: SettingOrigin) -> String {
     }
 }
 
-/// Returns who wrote a lesson, and who changed its wording since: `symbolic, edited by person at 1.12`.
+/// Returns who wrote a lesson, and who changed its wording since: `by the rules, edited by a person at 1.12`.
 fn describe_origin(lesson: &Lesson) -> String {
-    let mut text = enum_name(&lesson.origin);
+    let mut text = match lesson.origin {
+        LessonOrigin::Symbolic => "by the rules",
+        LessonOrigin::Mentor => "by the mentor",
+        LessonOrigin::Person => "by a person",
+        LessonOrigin::File => "from a pool file",
+    }
+    .to_owned();
     if let Some(from) = &lesson.taken_from {
         text = format!("{text}, taken over from {from}");
     }
     if let Some(LessonEdit { author, at: (episode, step) }) = lesson.edit_by_another() {
-        text = format!("{text}, edited by {} at {episode}.{step}", enum_name(&author));
+        let editor = match author {
+            Author::Symbolic => "the rules",
+            Author::Mentor => "the mentor",
+            Author::Person => "a person",
+            Author::File => "a pool file",
+        };
+        text = format!("{text}, edited by {editor} at {episode}.{step}");
     }
     text
 }

@@ -39,6 +39,7 @@ pub fn write_html<E>(
          </head>\n<body>\n<h1>{title}</h1>\n",
         include_str!("html/page.css")
     );
+    write_outcome(&mut out, record, at);
     write_facts(&mut out, &document, at);
     let count = record.episodes.len();
     if count > 1 {
@@ -82,6 +83,37 @@ fn pass_on<E>(out: &mut String, write: &mut WritePart<'_, E>) -> Result<(), E> {
     write(out)?;
     out.clear();
     Ok(())
+}
+
+/// Writes how the episode with the marked step ended.
+fn write_outcome(out: &mut String, record: &SessionRecord, at: StepRef) {
+    let Some(episode) = record.episode(at.episode).or(record.episodes.last()).map(|entry| &*entry.episode)
+    else {
+        return;
+    };
+    let (class, verdict) = match &episode.outcome {
+        None => ("soft", "in progress".to_owned()),
+        Some(end) => (if end.won { "good" } else { "bad" }, end.verdict()),
+    };
+    let number = match record.episodes.len() {
+        1 => String::new(),
+        _ => format!("Episode {}: ", episode.number),
+    };
+    let steps = pluralize(u64::from(episode.answered_steps()), "step");
+    let branch =
+        record.branch.as_ref().map_or_else(String::new, |b| format!(" · branch {}", b.display_name()));
+    let _ = writeln!(
+        out,
+        "<p>{number}<b class=\"{class}\">{}</b> · reward {:.2} · {steps}{}</p>",
+        escape(&verdict),
+        episode.total_reward(),
+        escape(&branch)
+    );
+    if episode.assisted {
+        out.push_str(
+            "<p class=\"human\">A person has helped (assisted), so it is excluded from rates.</p>\n",
+        );
+    }
 }
 
 fn write_facts(out: &mut String, document: &Document<'_>, at: StepRef) {
@@ -188,9 +220,11 @@ fn write_block(out: &mut String, block: &Block<'_>) {
         (Block::Thought { .. }, _) => ("div", "think"),
         (Block::Action { .. } | Block::Proposal(_), _) => ("div", "act"),
         (Block::Observation { .. }, _) => ("div", "obs"),
-        (Block::Reflection(_) | Block::Remark(_), _) => ("div", "card"),
+        (Block::Reflection(_), _) => ("div", "card"),
+        (Block::Remark(_), _) => ("div", "card human"),
         (_, Tone::Good) => ("p", "good"),
         (_, Tone::Bad) => ("p", "bad"),
+        (_, Tone::Person) => ("p", "human"),
         _ => ("p", "soft"),
     };
     // An action is a line of its own and needs no frame for code.
@@ -201,7 +235,9 @@ fn write_block(out: &mut String, block: &Block<'_>) {
     };
     let _ = write!(out, "<{tag} class=\"{class}\">{line}");
     if !note.is_empty() {
-        let _ = write!(out, " <span class=\"soft\">{note}</span>");
+        let is_human = matches!(block, Block::Action { decision: Some(_), .. });
+        let class = if is_human { "human" } else { "soft" };
+        let _ = write!(out, " <span class=\"{class}\">{note}</span>");
     }
     if let Block::Reflection(reflection) = block {
         out.push_str("<ul>");
@@ -236,7 +272,7 @@ fn write_lessons(out: &mut String, all: &[LessonEntry<'_>]) {
 }
 
 fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
-    let LessonEntry { lesson, text, origin, scope, status, parents, measured } = entry;
+    let LessonEntry { lesson, text, origin, scope, status, wording, parents, measured } = entry;
     let measured = measured.iter().fold(String::new(), |text, line| text + "<br>" + &escape(line));
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.worded_at() {
@@ -248,10 +284,9 @@ fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td class=\"lesson\">{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, version {}, in {}{parents}{measured}</td></tr>",
+        "<tr{class}><td>{}</td><td class=\"lesson\">{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, {wording}in {}{parents}{measured}</td></tr>",
         lesson.number,
         inline(text),
-        lesson.version(),
         pluralize(lesson.uses.into(), "prompt")
     );
 }

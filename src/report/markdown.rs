@@ -141,17 +141,16 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
         return;
     }
     out.push_str("## Lessons\n\n");
-    for LessonEntry { lesson, text, origin, scope, status, parents, measured } in lessons {
+    for LessonEntry { lesson, text, origin, scope, status, wording, parents, measured } in lessons {
         let (learnt_in, learnt_at) = lesson.worded_at();
         let loaded =
             lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
         let _ = writeln!(
             out,
-            "{}. {}: {} ({origin}, scope {scope}, {status}, version {}, in {}, learned at {}.{}{parents}{loaded})",
+            "{}. {}: {} ({origin}, {scope}, {status}, {wording}in {}, learned at {}.{}{parents}{loaded})",
             lesson.number,
             lesson.kind.name(),
             inline(text),
-            lesson.version(),
             pluralize(lesson.uses.into(), "prompt"),
             learnt_in,
             learnt_at

@@ -239,7 +239,7 @@ fn an_edited_lesson_keeps_its_origin_and_names_its_editor() {
     let (markdown, page) =
         (render_markdown(&record), html_page(&record, StepRef { episode: 1, step: 1 }, &files()));
     for shown in [markdown, page] {
-        assert!(shown.contains("symbolic, edited by person at 1.2"), "{shown}");
+        assert!(shown.contains("by the rules, edited by a person at 1.2"), "{shown}");
     }
     let unedited = record_of(&events());
     assert_eq!(unedited.lessons()[0].edit_by_another(), None);
@@ -256,6 +256,38 @@ fn markdown_escapes_tags_outside_code() {
     let outside: String = output.split('`').step_by(2).collect();
     assert!(output.contains("<script>") && outside.contains("&lt;script>"), "{output}");
     assert!(!outside.contains('<'), "{outside}");
+}
+
+/// Regression: violet was a thought on a page and a person on the screen, and what a person had taught was grey.
+#[test]
+fn a_page_has_the_colours_of_the_screen() {
+    let css = include_str!("html/page.css");
+    let (light_css, dark_css) = css.split_once("@media (prefers-color-scheme: dark)").unwrap();
+    let theme = |text: &str| text.parse::<toml::Table>().unwrap();
+    let dark = theme(include_str!("../../themes/dark.toml"));
+    let light = theme(include_str!("../../themes/light.toml"));
+    for (css, palette) in [(light_css, &light["palette"]), (dark_css, &dark["palette"])] {
+        for role in ["text", "muted", "action", "thought", "human", "good", "bad"] {
+            let style = &dark["role"][role];
+            let name = style.as_str().or_else(|| style["fg"].as_str()).unwrap();
+            let variable = format!("--{role}: {};", palette[name].as_str().unwrap());
+            assert!(css.contains(&variable), "{variable}");
+        }
+    }
+    let taught = r#"{"type":"lesson_changed","op":"add","id":"bb","kind":"error","scope":"episode","origin":"person","text":{"text":"Mine."},"by":"person","cause":"person"}"#;
+    let end = SESSION.find("{\"type\":\"episode_ended\"").unwrap();
+    let session = format!("{}{taught}\n{}", &SESSION[..end], &SESSION[end..]);
+    let page = html_page(&record_of(&events_of(&session)), StepRef { episode: 1, step: 1 }, &files());
+    assert!(page.contains("<p class=\"human\">a person taught lesson 2"), "{page}");
+}
+
+/// Regression: a page told at its top neither whether the episode was won nor where, and "assisted" as if it were its result.
+#[test]
+fn a_page_begins_with_the_outcome() {
+    let page = html_page(&record_of(&events()), StepRef { episode: 1, step: 1 }, &files());
+    let (_, top) = page.split_once("</h1>").unwrap();
+    let outcome = "<p><b class=\"bad\">lost (step limit)</b> · reward 0.00 · 1 step</p>\n<p class=\"human\">A person has helped";
+    assert!(top.trim_start().starts_with(outcome), "{top}");
 }
 
 #[test]
