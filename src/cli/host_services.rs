@@ -113,9 +113,12 @@ fn list_comparable(
     // A session from a report has no folder and so no branches.
     if !session_dir.as_os_str().is_empty() {
         let branches = read_branches(session_dir, &progress.stage(0, 2))?;
+        let parent = branches.iter().find(|branch| branch.header.id == *current);
+        let parent = parent.and_then(|branch| branch.header.parent.clone());
         // Newest first, like the sessions.
         for branch in branches.into_iter().rev().filter(|b| b.header.id != *current && b.read_error.is_none())
         {
+            let is_parent = Some(&branch.header.id) == parent.as_ref();
             let id = branch.header.id.0;
             let name =
                 branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
@@ -124,6 +127,7 @@ fn list_comparable(
             let (goal, tasks) = (branch.goal, branch.tasks.into());
             comparable.push(EpisodeRef {
                 branch: Some(id),
+                is_parent,
                 title,
                 outcome,
                 goal,
@@ -585,6 +589,19 @@ mod tests {
             fs::copy(shipped.join(path), dir.join(path)).unwrap();
         }
         shipped
+    }
+
+    /// Regression: the list of what a forked branch can be compared with didn't know its parent.
+    #[test]
+    fn the_branch_that_another_was_forked_from_is_known() {
+        let temp = tempfile::tempdir().unwrap();
+        copy_shipped_session(temp.path());
+        let header = r#"{"v":1,"type":"branch","id":"b1","parent":"trunk","at_seq":9,"reason":"after step 1","created":"2026-11-22T21:09:35Z"}"#;
+        fs::write(temp.path().join("branches/b1.jsonl"), format!("{header}\n")).unwrap();
+        let (root, current) = (temp.path().join("none"), BranchId("b1".to_owned()));
+        let listed = list_comparable(&root, temp.path(), &current, &WorkProgress::default()).unwrap();
+        let facts: Vec<_> = listed.into_iter().map(|one| (one.branch.unwrap(), one.is_parent)).collect();
+        assert_eq!(facts, [("trunk".to_owned(), true)]);
     }
 
     /// Regression: another branch was read to its end although nobody waited for the comparison any more.

@@ -264,6 +264,8 @@ pub struct EpisodeRef {
     /// A branch by its id. `None` means the branch on the screen, or the most recently written branch of another
     /// session.
     pub branch: Option<String>,
+    /// Whether the branch on the screen was forked from this one.
+    pub is_parent: bool,
     /// An episode by its number. `None` means the episode with the other side's task and trial.
     pub episode: Option<u32>,
     /// What a comparison calls it; by default its session and number.

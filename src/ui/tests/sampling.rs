@@ -262,6 +262,27 @@ fn compare_targets_list_the_same_task_first_with_its_outcome() {
     assert!(rows.iter().all(|r| r.contains("1 of 2 won, 31 steps │")), "{shown}");
 }
 
+/// Regression: on a forked branch, an earlier trial was preselected instead of the branch whose play a person had changed.
+#[test]
+fn a_forked_branch_is_compared_with_the_one_it_was_forked_from() {
+    use crate::ui::types::EpisodeRef;
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    let task = stage.frame_data().head.episode.as_ref().unwrap().task.key_hash();
+    let branch = |id: &str, is_parent| EpisodeRef {
+        branch: Some(id.to_owned()),
+        is_parent,
+        title: format!("branch {id}"),
+        tasks: [task].into(),
+        ..EpisodeRef::default()
+    };
+    stage.press("D");
+    let others = vec![branch("b2", false), branch("trunk", true)];
+    stage.send(UiMessage::Answer(Answer::Comparable(Ok(others))));
+    let requests = stage.press("Enter");
+    let [.., Request::Compare { b, .. }] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(b.branch.as_deref(), Some("trunk"));
+}
+
 /// Regression: tasks with the same goal text counted as the same task.
 #[test]
 fn the_same_task_means_environment_id_and_seed_before_the_same_goal() {

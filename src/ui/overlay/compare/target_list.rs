@@ -79,8 +79,8 @@ impl TargetList {
         chooser
     }
 
-    /// Adds targets. They are sorted by similarity; within one similarity the session's episodes come first, then
-    /// branches, then sessions, each newest first. Prefixes the outcome with the similarity, except for this session's
+    /// Adds targets. They are sorted by similarity; within one similarity the branch from which this one was forked comes first,
+    /// where a person has changed the same play, then the session's episodes, then other branches, then sessions, each newest first. Prefixes the outcome with the similarity, except for this session's
     /// episodes of the same task, whose title says so.
     fn add_targets(&mut self, targets: Vec<EpisodeRef>) {
         let task = self.task.as_ref();
@@ -93,7 +93,7 @@ impl TargetList {
         });
         let mut targets: Vec<EpisodeRef> = self.picker.items().iter().cloned().chain(labelled).collect();
         // Cached, because each comparison hashes the task.
-        targets.sort_by_cached_key(|target| Similarity::between(target, task));
+        targets.sort_by_cached_key(|target| (Similarity::between(target, task), !target.is_parent));
         self.picker.update_items(targets, PartialEq::eq);
     }
 
