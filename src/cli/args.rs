@@ -132,7 +132,7 @@ pub enum Verb {
     Open(Open),
     /// Play an environment manually: one command per input line, one reply per output line.
     Play(Play),
-    /// Open a bundled example session.
+    /// Play a bundled example session, or one of your own, like a film.
     Demo(Demo),
     /// Play calibration tasks and build a constitution from what was learned.
     Calibrate(Calibrate),

@@ -1,28 +1,55 @@
-//! `demo`: opens the sessions that ship with the program.
+//! `demo`: plays the sessions that ship with the program, and sessions of one's own like them.
 
 use super::config::Config;
 use super::error::CliError;
+use super::locate::OpenedSession;
 use super::output::Output;
 use super::shipped_demos::{DEMOS, ShippedDemo};
-use super::{args, locate, open};
+use super::{args, locate, open, screen};
+use crate::report::StepRef;
+use std::path::Path;
 
 /// Runs `demo [NAME]`.
 pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Result<(), CliError> {
     if args.list {
         return list_demos(&mut out);
     }
-    let wanted = args.name.as_deref();
-    let demo = wanted.map_or(DEMOS.first(), find_demo).ok_or_else(|| {
+    let opened = match args.name.as_deref() {
+        None => open_shipped(&DEMOS[0])?,
+        Some(name) => open_named(config, name)?,
+    };
+    open::show_session(config, opened, false, false, &args.screen, out)
+}
+
+/// Opens a shipped demo at its start: the end would be known before the story began.
+fn open_shipped(demo: &'static ShippedDemo) -> Result<OpenedSession, CliError> {
+    let mut opened = locate::open_demo(demo, None)?;
+    opened.position = demo.guide()?.chapters.first().map(|chapter| chapter.at);
+    Ok(opened)
+}
+
+/// Opens the demo of a name, or any session, read-only, to be played as one.
+fn open_named(config: &Config, name: &str) -> Result<OpenedSession, CliError> {
+    let is_path = ShippedDemo::named(name).is_none() && (name.contains('/') || Path::new(name).exists());
+    if let Some(demo) = find_demo(name).filter(|_| !is_path) {
+        return open_shipped(demo);
+    }
+    let mut opened = locate::open_session(config, Some(name)).map_err(|error| {
+        if is_path {
+            return error;
+        }
         let names: Vec<&str> = DEMOS.iter().map(|demo| demo.name).collect();
         CliError::usage(
-            format!("no demo named {:?}; available: {}", wanted.unwrap_or(""), names.join(", ")),
-            "`retrospect demo --list` lists them",
+            format!("no demo named {name:?} (available: {}), and {}", names.join(", "), error.message),
+            "`retrospect demo --list` lists the demos; a session's folder or exported report plays as one, too",
         )
     })?;
-    let mut opened = locate::open_demo(demo, None)?;
-    // The end would be known before the story began.
-    opened.position = demo.guide()?.chapters.first().map(|chapter| chapter.at);
-    open::show_session(config, opened, false, false, &args.screen, out)
+    let head = opened.timeline.head();
+    let first = head.ended_episodes.first().map(|ended| ended.number);
+    let first = first.or(head.episode.as_ref().map(|episode| episode.number));
+    opened.position = opened.position.or(first.map(|episode| StepRef { episode, step: 0 }));
+    opened.is_demo = true;
+    Ok(opened)
 }
 
 /// Returns the demo of a name, or the first whose name contains the text.
@@ -30,12 +57,14 @@ fn find_demo(name: &str) -> Option<&'static ShippedDemo> {
     ShippedDemo::named(name).or_else(|| DEMOS.iter().find(|demo| demo.name.contains(name)))
 }
 
-/// Prints each demo: its name and title, and what it shows.
+/// Prints each demo: its name and title, how long it plays at normal speed, and what it shows.
 fn list_demos(out: &mut Output) -> Result<(), CliError> {
     let width = DEMOS.iter().map(|demo| demo.name.len()).max().unwrap_or(0);
     for demo in &DEMOS {
-        let title = locate::open_demo(demo, None)?.meta.title;
-        out.print_line(&format!("{:width$}  {title}", demo.name))?;
+        let opened = locate::open_demo(demo, None)?;
+        let time = screen::playing_time(&opened)?.map(|time| format!(" ({} s)", time.as_secs()));
+        let (title, time) = (&opened.meta.title, time.unwrap_or_default());
+        out.print_line(&format!("{:width$}  {title}{time}", demo.name))?;
         out.print_line(&format!("{:width$}  shows {}", "", demo.guide()?.teaches))?;
     }
     Ok(())
@@ -44,7 +73,6 @@ fn list_demos(out: &mut Output) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::StepRef;
 
     /// Regression: the shipped sessions were read from a folder of the machine that built the program.
     #[test]
@@ -93,6 +121,38 @@ mod tests {
             let opened = locate::open_session(&config, Some(name)).unwrap();
             assert_eq!(opened.meta.session, name);
         }
+    }
+
+    /// Regression: who prepares a talk had no demo of their own: `demo` knew only the shipped ones.
+    #[cfg(feature = "tui")]
+    #[test]
+    fn a_session_of_ones_own_is_a_demo_with_its_remarks_as_captions() {
+        let temp = tempfile::tempdir().unwrap();
+        let (dir, config) = (temp.path().join("talk"), Config::load(None, |_| None).unwrap());
+        std::fs::create_dir_all(dir.join("branches")).unwrap();
+        let shipped = ShippedDemo::named("hot-mug-taught").unwrap();
+        for (name, text) in shipped.session().files {
+            std::fs::write(dir.join(name), text).unwrap();
+        }
+        let store = crate::driver::Store::default();
+        let opened = locate::open_demo(shipped, None).unwrap();
+        store.set_timeline(opened.timeline, opened.branch.id);
+        let (query, progress) = Default::default();
+        let page = shipped.export(&temp.path().join("reports"), &store, query, &progress).unwrap();
+        for path in [dir.display().to_string(), page] {
+            let opened = open_named(&config, &path).unwrap();
+            assert!(opened.is_demo && opened.demo.is_none());
+            assert_eq!(opened.position, Some(StepRef { episode: 1, step: 0 }));
+            let chapters = crate::ui::chapters::remark_chapters(opened.timeline.head());
+            let captions: Vec<(u32, &str)> =
+                chapters.iter().map(|chapter| (chapter.at.step, chapter.text.as_str())).collect();
+            let [(0, "put a hot mug in coffeemachine"), (10, remark)] = captions[..] else {
+                panic!("{captions:?}")
+            };
+            assert!(remark.starts_with("It still holds the cellphone"));
+        }
+        let unknown = open_named(&config, "nothing-like-it").map(|_| ()).unwrap_err();
+        assert!(unknown.message.contains("available: hot-mug-taught"), "{}", unknown.message);
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub(super) struct ScreenSession<'a> {
     pub(super) dir: &'a Path,
     /// The shipped session that it is, if it is one.
     pub(super) demo: Option<&'static ShippedDemo>,
+    /// Whether it is played as a demo, with captions.
+    pub(super) is_demo: bool,
     /// Step at which the screen opens; `None` for the end.
     pub(super) position: Option<StepRef>,
 }

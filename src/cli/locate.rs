@@ -66,6 +66,8 @@ pub(super) struct OpenedSession {
     pub(super) dir: Option<PathBuf>,
     /// The shipped session that it is, if it is one.
     pub(super) demo: Option<&'static ShippedDemo>,
+    /// Whether it is played as a demo, with captions.
+    pub(super) is_demo: bool,
     pub(super) meta: Meta,
     /// Header of the open branch.
     pub(super) branch: BranchHeader,
@@ -91,6 +93,7 @@ impl OpenedSession {
         Self {
             dir,
             demo: None,
+            is_demo: false,
             meta,
             branch,
             imported: ImportedSession::default(),
@@ -322,7 +325,7 @@ pub(super) fn find_demo(config: &Config, name: &str) -> Option<&'static ShippedD
 /// Opens a shipped session in memory: nothing of it is on disk, so nothing can change it.
 pub(super) fn open_demo(demo: &'static ShippedDemo, branch: Option<&str>) -> Result<OpenedSession, CliError> {
     let opened = open_imported(Path::new(demo.name), demo.session(), branch)?;
-    Ok(OpenedSession { demo: Some(demo), ..opened })
+    Ok(OpenedSession { demo: Some(demo), is_demo: true, ..opened })
 }
 
 /// Returns the session's own files. Symbolic links are skipped: they could lead to any file. An error of `report`, which is
@@ -442,6 +445,7 @@ fn open_imported(
     Ok(OpenedSession {
         dir: None,
         demo: None,
+        is_demo: false,
         meta,
         branch: read.header,
         bytes_read: read.valid_len,

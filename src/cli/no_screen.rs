@@ -56,6 +56,12 @@ pub(super) fn screen_cast(
     Err(no_screen_error())
 }
 
+/// Nothing plays without a screen.
+#[expect(clippy::unnecessary_wraps, reason = "the screen's own function can fail")]
+pub(super) fn playing_time(_: &OpenedSession) -> Result<Option<std::time::Duration>, CliError> {
+    Ok(None)
+}
+
 pub(super) fn check_theme(_: &Config, flags: &args::ScreenArgs) -> Result<(), CliError> {
     if flags.theme.is_some() { Err(no_screen_error()) } else { Ok(()) }
 }

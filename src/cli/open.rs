@@ -45,7 +45,7 @@ pub(super) fn show_session(
     });
     if !json && !flags.plain && can_show_screen() {
         let dir = opened.dir.clone();
-        let (at, demo) = (opened.position, opened.demo);
+        let (at, demo, is_demo) = (opened.position, opened.demo, opened.is_demo);
         let store = Arc::new(Store::default());
         store.set_timeline(opened.timeline, opened.branch.id);
         let (handle, inbox) = Handle::new(store.clone());
@@ -60,7 +60,7 @@ pub(super) fn show_session(
             update_store(follower, store);
         }
         let dir = dir.unwrap_or_default();
-        let shown = ScreenSession { handle: &handle, thread: None, dir: &dir, demo, position: at };
+        let shown = ScreenSession { handle: &handle, thread: None, dir: &dir, demo, is_demo, position: at };
         return screen::show_session(config, shown, flags, &mut out);
     }
     if !json && !flags.plain {

@@ -142,6 +142,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
             thread: Some(resumed.thread),
             dir: &dir,
             demo: None,
+            is_demo: false,
             position: None,
         };
         return screen::show_session(&config, shown, &args.screen, &mut out);

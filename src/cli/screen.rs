@@ -3,7 +3,7 @@
 mod picture;
 mod stored_measurement;
 
-pub(super) use picture::{screen_cast, screen_svg};
+pub(super) use picture::{playing_time, screen_cast, screen_svg};
 
 use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
@@ -27,7 +27,7 @@ use crate::text::hosts_of;
 use crate::timeline::Timeline;
 use crate::timeline::effect::EffectLog;
 use crate::ui::Cursor;
-use crate::ui::chapters::Chapter;
+use crate::ui::chapters::{Chapter, remark_chapters};
 use crate::ui::effect::EffectProgress;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
@@ -75,6 +75,7 @@ pub(super) fn start_run(
         thread: Some(thread),
         dir: &session.dir,
         demo: None,
+        is_demo: false,
         position: None,
     };
     show_session(config, shown, screen_args, out)
@@ -87,13 +88,13 @@ pub(super) fn show_session(
     screen_args: &args::ScreenArgs,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let ScreenSession { handle, thread, dir, demo, position: at } = shown;
+    let ScreenSession { handle, thread, dir, demo, is_demo, position: at } = shown;
     let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
     let (mut options, problems) = screen_options(config, screen_args, (dir, demo), start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
     let recorded = recorded_private_texts(&dir.display().to_string(), &handle.store.head());
     options.private_texts = options.private_texts.iter().cloned().chain(recorded).collect();
-    let mut chapters = options.chapters.to_vec();
+    let mut chapters = if is_demo { captions(dir, demo, &handle.store.head())? } else { Vec::new() };
     place_chapters(&mut chapters, &handle.store.timeline());
     options.chapters = chapters.into();
     // Standard error, visible before and after the screen, gets every problem. The screen has one line for the first
@@ -203,7 +204,7 @@ pub(super) fn screen_options(
         host: Some(host_services(config, dir, demo)),
         resume_command: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
-        chapters: demo.map_or_else(|| Ok(Vec::new()), chapters_of)?.into(),
+        chapters: Arc::default(),
         stage_mode: screen_args.stage,
         private_texts: private_texts(config, dir),
         configured_models: config
@@ -218,6 +219,32 @@ pub(super) fn screen_options(
         _ => {}
     }
     Ok((options, problems))
+}
+
+/// Returns the captions of a demo, or of a session that is played as one: those of a file like a demo's in its folder, else its
+/// remarks. `dir` is empty if it has no folder.
+fn captions(dir: &Path, demo: Option<&ShippedDemo>, head: &State) -> Result<Vec<Chapter>, CliError> {
+    if let Some(demo) = demo {
+        return chapters_of(demo);
+    }
+    let file = dir.join("chapters.toml");
+    let text = if dir.as_os_str().is_empty() { None } else { Some(bounded::read_text(&file)) };
+    match text {
+        Some(Ok(text)) => {
+            let guide = Guide::parse(&text).map_err(|message| {
+                CliError::new(
+                    CliErrorKind::Session,
+                    format!("{}: {message}", file.display()),
+                    "correct it, or remove it to have the remarks as captions",
+                )
+            })?;
+            guide_chapters(guide, &|effect| stored_measurement::log_in_folder(dir, effect))
+        }
+        Some(Err(e)) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(CliError::file(&file, "the captions could not be read", &e))
+        }
+        _ => Ok(remark_chapters(head)),
+    }
 }
 
 fn chapters_of(demo: &ShippedDemo) -> Result<Vec<Chapter>, CliError> {
@@ -427,14 +454,8 @@ mod tests {
     #[test]
     fn the_measured_story_plays_in_ninety_seconds() {
         let demo = ShippedDemo::named("measured-lesson").unwrap();
-        let head = locate::open_demo(demo, None).unwrap().timeline.head().clone();
-        let chapters = chapters_of(demo).unwrap();
-        let steps = head.ended_episodes.iter().flat_map(|ended| {
-            (0..=ended.steps).map(|step| crate::report::StepRef { episode: ended.number, step })
-        });
-        let time =
-            |step| crate::ui::chapters::display_time(&chapters, crate::ui::playback::Speed::NORMAL, step);
-        let seconds = steps.map(time).sum::<std::time::Duration>().as_secs();
+        let opened = locate::open_demo(demo, None).unwrap();
+        let seconds = playing_time(&opened).unwrap().unwrap().as_secs();
         assert!((85..=95).contains(&seconds), "{seconds} s");
     }
 

@@ -106,6 +106,7 @@ pub(super) fn choose_and_run(
                 thread: Some(resumed.thread),
                 dir: &dir,
                 demo: None,
+                is_demo: false,
                 position: None,
             };
             screen::show_session(&config, shown, screen_args, out)

@@ -1,11 +1,13 @@
 //! The chapters of a demo: parts of a recorded session, each with a caption.
 
 use crate::domain::Seq;
+use crate::engine::State;
 use crate::report::StepRef;
 use crate::ui::effect::EffectProgress;
 use crate::ui::frame_data::Context;
 use crate::ui::playback::Speed;
 use crate::ui::types::PtrEqArc;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long the panel of a measurement is shown at least, however fast the session plays: it is what a demo leads up to.
@@ -25,6 +27,25 @@ pub struct Chapter {
     /// The event at which the measurement was asked for, if that is before the step's last event, with the latter: what came later
     /// is for the next chapter.
     pub position: Option<(Seq, Seq)>,
+}
+
+/// Returns the chapters of a session that has none of its own: the first begins with the goal, the others with a person's
+/// remarks, which are their captions.
+pub fn remark_chapters(head: &State) -> Vec<Chapter> {
+    let open = head.episode.as_deref().map(|episode| (episode.number, &episode.task));
+    let ended = head.ended_episodes.iter().map(|ended| (ended.number, &ended.task));
+    let mut captions: BTreeMap<StepRef, String> = BTreeMap::new();
+    for remark in &head.remarks {
+        let caption = captions.entry(StepRef { episode: remark.episode, step: remark.step }).or_default();
+        caption.push_str(if caption.is_empty() { "" } else { " " });
+        caption.push_str(&remark.text);
+    }
+    if let Some((episode, task)) = ended.chain(open).next() {
+        let start = captions.entry(StepRef { episode, step: 0 });
+        start.or_insert_with(|| if task.goal.is_empty() { task.id.clone() } else { task.goal.clone() });
+    }
+    let chapter = |(at, text)| Chapter { at, text, pace: 1, measurement: None, position: None };
+    captions.into_iter().map(chapter).collect()
 }
 
 /// Returns the event whose state is shown for a position: in the step of a measurement, the one at which it was asked for.

@@ -67,9 +67,11 @@ pub struct Play {
 
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Name of the session; the default is the first.
+    /// Name of a bundled session (the default is the first), or a session of your own: its name, its folder or an exported
+    /// report. Its remarks (`N` on the screen) are the captions, and a chapter begins at each.
+    #[arg(value_name = "NAME|PATH")]
     pub name: Option<String>,
-    /// List the bundled sessions.
+    /// List the bundled sessions, and how long each plays.
     #[arg(long)]
     pub list: bool,
     #[command(flatten)]

@@ -1,21 +1,19 @@
 //! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
 
-use super::stored_measurement::log_in_folder;
-use super::{chapters_of, guide_chapters, last_event_of_step, load_theme, place_chapters, private_texts};
-use crate::cli::bounded;
-use crate::cli::config::Config;
+use super::{captions, last_event_of_step, load_theme, place_chapters, private_texts};
+use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::locate::OpenedSession;
-use crate::cli::shipped_demos::Guide;
 use crate::domain::{BranchId, Seq};
 use crate::driver::{Health, Store};
 use crate::engine::State;
 use crate::report::{CastFrame, StepRef, recorded_private_texts, render_svg, render_svg_cast};
 use crate::timeline::Timeline;
+use crate::ui::canvas::Canvas;
 use crate::ui::chapters::{Chapter, display_time, shown_position};
 use crate::ui::keymap::Keymap;
 use crate::ui::playback::{Playback, Speed};
-use crate::ui::theme::{Theme, svg_colors};
+use crate::ui::theme::{AUTO, Theme, svg_colors};
 use crate::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -78,8 +76,11 @@ impl RecordedScreen {
                 is_covered: false,
             };
             let mut buffer = Buffer::empty(Rect::new(0, 0, self.model.size.0, self.model.size.1));
-            let missing =
-                Compositor::default().draw(&self.model, &context, &mut ViewCache::default(), &mut buffer);
+            let mut cache = ViewCache::default();
+            let missing = Compositor::default().draw(&self.model, &context, &mut cache, &mut buffer);
+            // Nobody can press a key in a picture.
+            let mut canvas = Canvas { buffer: &mut buffer, theme: &self.theme, glyphs: &glyphs::UNICODE };
+            canvas.clear(cache.layout.footer);
             if missing.is_empty() {
                 return Ok(buffer);
             }
@@ -118,8 +119,10 @@ pub(in crate::cli) fn screen_svg(
     let colors = svg_colors(&theme);
     let stage = is_stage.then(|| hidden_on_stage(config, &opened));
     let last = opened.timeline.head().head;
+    let chapters = captions_of(&opened)?;
     let seq = last_event_of_step(&opened.timeline, at).unwrap_or(last);
-    let buffer = RecordedScreen::new(opened.timeline, theme, size, Vec::new(), stage).draw(seq)?;
+    let seq = shown_position(&chapters, seq);
+    let buffer = RecordedScreen::new(opened.timeline, theme, size, chapters, stage).draw(seq)?;
     Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
 }
 
@@ -141,8 +144,7 @@ pub(in crate::cli) fn screen_cast(
     })?;
     let theme = valid_theme(config, theme_name)?;
     let colors = svg_colors(&theme);
-    let mut chapters = captions(&opened)?;
-    place_chapters(&mut chapters, &opened.timeline);
+    let chapters = captions_of(&opened)?;
     let title = format!("retrospect playing {}", opened.meta.session);
     let steps = step_ends(&opened.timeline, from, to);
     if steps.is_empty() {
@@ -170,26 +172,22 @@ pub(in crate::cli) fn screen_cast(
     Ok(render_svg_cast(&frames, &colors, &title))
 }
 
-/// Returns the captions of a demo, or of a session whose folder has a `chapters.toml` like that of a demo.
-fn captions(opened: &OpenedSession) -> Result<Vec<Chapter>, CliError> {
-    let Some(dir) = &opened.dir else {
-        return opened.demo.map_or_else(|| Ok(Vec::new()), chapters_of);
-    };
-    let file = dir.join("chapters.toml");
-    match bounded::read_text(&file) {
-        Ok(text) => {
-            let guide = Guide::parse(&text).map_err(|message| {
-                CliError::new(
-                    CliErrorKind::Session,
-                    format!("{}: {message}", file.display()),
-                    "correct it, or remove it to go without captions",
-                )
-            })?;
-            guide_chapters(guide, &|effect| log_in_folder(dir, effect))
-        }
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(CliError::file(&file, "the captions could not be read", &e)),
+/// Returns the captions of a session in pictures: none if it has neither captions nor remarks.
+fn captions_of(opened: &OpenedSession) -> Result<Vec<Chapter>, CliError> {
+    let (dir, head) = (opened.dir.as_deref().unwrap_or(Path::new("")), opened.timeline.head());
+    let mut chapters = captions(dir, opened.demo, head)?;
+    if opened.demo.is_none() && chapters.len() == 1 && head.remarks.is_empty() {
+        chapters.clear();
     }
+    place_chapters(&mut chapters, &opened.timeline);
+    Ok(chapters)
+}
+
+/// Returns how long a demo plays at normal speed.
+pub(in crate::cli) fn playing_time(opened: &OpenedSession) -> Result<Option<Duration>, CliError> {
+    let chapters = captions_of(opened)?;
+    let steps = step_ends(&opened.timeline, None, None).into_iter();
+    Ok(Some(steps.map(|(step, _)| display_time(&chapters, Speed::NORMAL, step)).sum()))
 }
 
 /// Returns each step from one to another (by default all), step 0 of an episode being its start, with its last event,
@@ -218,7 +216,10 @@ fn step_ends(timeline: &Timeline, from: Option<StepRef>, to: Option<StepRef>) ->
     }
 }
 
+/// Loads the theme of a picture. By default it looks like the screen of a dark terminal with true colour.
 fn valid_theme(config: &Config, name: Option<&str>) -> Result<Theme, CliError> {
+    let name = name.unwrap_or_else(|| config.get(keys::THEME));
+    let name = Some(if name == AUTO { "dark" } else { name });
     let (theme, problems) = load_theme(config, name)?;
     match problems.first() {
         None => Ok(theme),
@@ -310,6 +311,21 @@ mod tests {
         let page = recording("b1");
         assert_eq!(page.matches("<g transform=\"translate(").count() - 1, 28, "the start and 27 steps");
         assert!(page == recording("trunk"), "both branches have the same events");
+    }
+
+    /// Regression: a picture had the theme of a terminal without true colour, keys that nobody can press, and no caption.
+    #[test]
+    fn a_picture_looks_like_the_screen() {
+        let config = Config::without_file(None, |_| None);
+        let picture = |theme: Option<&str>| {
+            let opened = locate::open_session(&config, Some("hot-mug-taught")).unwrap();
+            screen_svg(&config, opened, step("1.5"), (120, 36), (theme, false)).unwrap()
+        };
+        let page = picture(None);
+        assert_eq!(page, picture(Some("dark")));
+        assert_ne!(page, picture(Some("default")));
+        assert!(page.contains("A first mistake"), "{page}");
+        assert!(!page.contains("marks") && !page.contains("chapters"), "{page}");
     }
 
     #[test]
