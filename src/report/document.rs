@@ -106,7 +106,7 @@ impl<'a> Document<'a> {
     }
 
     /// Returns what follows the steps of an episode.
-    pub(super) fn closing(&self, entry: &'a EpisodeRecord) -> Vec<Block<'a>> {
+    pub(super) fn closing(entry: &'a EpisodeRecord) -> Vec<Block<'a>> {
         let failures = entry.failures.iter().map(|failed| Block::FailedCall {
             failure: &failed.failure,
             question: failed.question,

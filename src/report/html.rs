@@ -56,7 +56,9 @@ pub fn write_html<E>(
             write_section(&mut out, &section, number, at);
             pass_on(&mut out, write)?;
         }
-        document.closing(entry).iter().for_each(|block| write_block(&mut out, block));
+        for block in Document::closing(entry) {
+            write_block(&mut out, &block);
+        }
         write_screenshot(&mut out, &entry.episode);
         out.push_str("</details>\n");
     }

@@ -28,7 +28,7 @@ pub fn render_markdown(record: &SessionRecord) -> String {
         for section in document.sections(entry) {
             write_section(&mut out, &section);
         }
-        for block in document.closing(entry) {
+        for block in Document::closing(entry) {
             write_block(&mut out, &block);
             out.push('\n');
         }

@@ -19,7 +19,9 @@ pub struct Transcript {
 /// Renders the whole transcript of a branch, with each remark at the step that it is about.
 pub fn render_transcript(events: &[Arc<Envelope>]) -> String {
     let mut last = State::default();
-    events.iter().for_each(|envelope| last.apply(envelope));
+    for envelope in events {
+        last.apply(envelope);
+    }
     let mut remarks = last.remarks;
     let (mut state, mut transcript, mut out) = (State::default(), Transcript::default(), String::new());
     let position = |state: &State| {
@@ -38,7 +40,9 @@ pub fn render_transcript(events: &[Arc<Envelope>]) -> String {
             out.push_str(&transcript.event_lines(envelope, &state));
         }
     }
-    remarks.iter().for_each(|remark| write_remark(&mut out, remark));
+    for remark in &remarks {
+        write_remark(&mut out, remark);
+    }
     out
 }
 

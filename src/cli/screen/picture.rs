@@ -297,7 +297,7 @@ mod tests {
         let files = ShippedDemo::named("hot-mug-taught").unwrap().session().files;
         let trunk = &files["branches/trunk.jsonl"];
         let events: Vec<&str> = trunk.lines().skip(1).collect();
-        let at = (60..).find(|place| !events[place - 1].contains("\"more\":true")).unwrap();
+        let at = (60..events.len()).find(|place| !events[place - 1].contains("\"more\":true")).unwrap();
         let header = format!(
             "{{\"v\":1,\"type\":\"branch\",\"id\":\"b1\",\"parent\":\"trunk\",\"at_seq\":{at},\
              \"reason\":\"after step 5\",\"created\":\"2026-11-22T21:09:35Z\"}}"
