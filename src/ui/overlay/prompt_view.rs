@@ -530,7 +530,7 @@ impl Component for PromptView {
             without_effect.push(Action::Open);
         }
         let is_folded = || {
-            let made = self.rows(context, Window::inner_columns(COLUMNS, screen));
+            let made = self.rows(context, Window::inner_columns(COLUMNS, context, screen));
             self.selected_segment(&made).is_some_and(|segment| segment.is_folded)
         };
         let labels = [
