@@ -197,7 +197,7 @@ fn list_sessions(root: &Path, progress: &WorkProgress) -> Result<Vec<(String, St
         let meta = &session.meta;
         (
             meta.session.clone(),
-            format!("{}, {}: {}", meta.method, meta.actor, short_goal(&meta.env, &summary.goal)),
+            format!("{}, {}: {}", meta.method, meta.actor, super::locate::run_label(meta, &summary.goal)),
         )
     });
     Ok(described.collect())

@@ -38,19 +38,36 @@ pub(super) fn sessions_folder(config: &Config) -> PathBuf {
         .map_or(local, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
 }
 
+/// Returns how many tasks the run of a session has, in words, if it has several: `22 tasks`.
+pub(super) fn several_tasks(meta: &Meta) -> Option<&str> {
+    let tasks = meta.title.strip_prefix(&meta.env)?.trim_start();
+    let (count, rest) = tasks.split_once(' ')?;
+    (rest == "tasks" && count.parse::<u32>().is_ok()).then_some(tasks)
+}
+
+/// Returns what lists call a session: the goal of its only task, or how many tasks its run has.
+pub(super) fn run_label(meta: &Meta, goal: &str) -> String {
+    match several_tasks(meta) {
+        Some(tasks) => tasks.to_owned(),
+        None if goal.is_empty() => meta.title.clone(),
+        None => crate::catalog::short_goal(&meta.env, goal).into_owned(),
+    }
+}
+
+/// Returns the folders of all sessions.
+#[cfg(feature = "tui")]
+pub(super) fn session_folders(root: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    entries.map(|e| e.path()).filter(|p| p.join("meta.toml").is_file()).collect()
+}
+
 /// Reads the newest sessions, at most `limit`, one after the other. A broken one is `None`.
 #[cfg(feature = "tui")]
 pub(super) fn recent_sessions(
     root: &Path,
     limit: usize,
 ) -> impl ExactSizeIterator<Item = Option<(Session, crate::journal::Summary)>> {
-    let mut dirs: Vec<PathBuf> = std::fs::read_dir(root)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|e| e.path())
-        .filter(|p| p.join("meta.toml").is_file())
-        .collect();
+    let mut dirs = session_folders(root);
     crate::journal::sort_newest_first(&mut dirs);
     dirs.truncate(limit);
     dirs.into_iter().map(|dir| {
@@ -455,4 +472,24 @@ fn open_imported(
         position: None,
         imported,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: runs of several tasks were named by their last task, so that two of them looked alike.
+    #[test]
+    fn a_run_of_several_tasks_is_named_by_their_number() {
+        let label = |title: &str| {
+            let meta = serde_json::json!({
+                "v": 1, "session": "s", "created": "2026-11-29T09:00:00Z", "program": "1", "env": "household",
+                "method": "react", "actor": "rules", "title": title,
+            });
+            run_label(&serde_json::from_value(meta).unwrap(), "put a mug in desk")
+        };
+        assert_eq!(label("household 22 tasks"), "22 tasks");
+        assert_eq!(label("household put a mug in desk"), "put a mug in desk");
+        assert_eq!(label("household solve many tasks"), "put a mug in desk");
+    }
 }

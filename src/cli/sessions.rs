@@ -4,7 +4,6 @@ use super::config::Config;
 use super::error::CliError;
 use super::output::Output;
 use super::{args, locate};
-use crate::catalog::short_goal;
 use crate::domain::pluralize;
 use crate::journal::{SessionStatus, list_sessions};
 use serde::Serialize;
@@ -29,6 +28,8 @@ struct Row<'a> {
     assisted_won: Option<u32>,
     #[serde(skip)]
     wins: Option<String>,
+    #[serde(skip)]
+    label: String,
     steps: Option<u32>,
     progress: Option<f64>,
     lessons: Option<u32>,
@@ -66,6 +67,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
                 assisted: Some(summary.assisted),
                 assisted_won: Some(summary.assisted_won),
                 wins: Some(summary.describe_wins()),
+                label: locate::run_label(&session.meta, &summary.goal),
                 steps: Some(summary.steps),
                 progress: Some(summary.progress),
                 lessons: Some(summary.lessons),
@@ -89,6 +91,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
                 assisted: None,
                 assisted_won: None,
                 wins: None,
+                label: String::new(),
                 steps: None,
                 progress: None,
                 lessons: None,
@@ -141,6 +144,6 @@ fn format_row(row: &Row<'_>) -> String {
         row.session,
         row.method.unwrap_or(""),
         pluralize(row.lessons.unwrap_or(0) as u64, "lesson"),
-        short_goal(row.env.unwrap_or(""), row.goal.unwrap_or(""))
+        row.label
     )
 }

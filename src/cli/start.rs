@@ -175,6 +175,7 @@ fn start_model(config: &Config, plan: &Plan, env: &str) -> StartModel {
         tasks: plan.spec.tasks.iter().filter(|t| t.env == *name).take(1).map(task_row).collect(),
     };
     StartModel {
+        session_count: 0,
         environments: ENVIRONMENT_NAMES.iter().map(environment_row).collect(),
         environment: ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
@@ -207,7 +208,10 @@ fn load_lists(root: &Path, options: &TaskOptions, sender: &UnboundedSender<Start
         ENVIRONMENT_NAMES.iter().take(1).map(|name| StartUpdate::Environment(world_row(name, options)));
     let rest =
         ENVIRONMENT_NAMES.iter().skip(1).map(|name| StartUpdate::Environment(world_row(name, options)));
-    let sessions = std::iter::once_with(|| StartUpdate::Sessions(session_rows(root)));
+    let sessions = std::iter::once_with(|| StartUpdate::Sessions {
+        rows: session_rows(root),
+        all: locate::session_folders(root).len(),
+    });
     for update in first.chain(sessions).chain(rest) {
         // The screen has closed: the rest is not needed.
         if sender.send(update).is_err() {
@@ -239,10 +243,10 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
         let when = session.meta.created.strftime("%m-%d %H:%M");
         Some(SessionRow {
             path: session.dir,
-            goal: if summary.goal.is_empty() {
-                session.meta.title
-            } else {
-                short_goal(&session.meta.env, &summary.goal).into_owned()
+            // The number of tasks alone tells few runs apart.
+            goal: match locate::several_tasks(&session.meta) {
+                Some(tasks) => format!("{tasks}, {}", session.meta.method),
+                None => locate::run_label(&session.meta, &summary.goal),
             },
             status: status.to_owned(),
             branches: summary.branches,

@@ -145,7 +145,9 @@ impl Chooser {
     /// Applies loaded data. What is selected stays selected if it still exists.
     pub fn apply_update(&mut self, update: StartUpdate) {
         match update {
-            StartUpdate::Sessions(sessions) => self.model.sessions = sessions,
+            StartUpdate::Sessions { rows, all } => {
+                (self.model.sessions, self.model.session_count) = (rows, all);
+            }
             StartUpdate::Environment(row) => {
                 let Some(place) = self.model.environments.iter().position(|e| e.name == row.name) else {
                     return;

@@ -69,6 +69,7 @@ fn model() -> StartModel {
         by_environment: Vec::new(),
     };
     StartModel {
+        session_count: 0,
         environments: vec![
             EnvironmentRow {
                 name: "household".into(),
@@ -220,7 +221,7 @@ fn a_hint_that_does_not_fit_is_left_out() {
             let shown = render(&chooser, w, 16);
             let hints = shown.lines().last().unwrap();
             assert!(!hints.contains('…'), "{w}: {hints}");
-            assert!(w < 62 || section != Section::Tasks || hints.ends_with("type to search"), "{w}: {hints}");
+            assert!(w < 71 || section != Section::Tasks || hints.ends_with("type to search"), "{w}: {hints}");
         }
     }
 }
@@ -253,12 +254,15 @@ fn later_updates_keep_the_selection() {
     let task = |id: &str| TaskRow { id: id.into(), ..TaskRow::default() };
     let tasks = ["a", "b", "c"].map(task).to_vec();
     chooser.apply_update(StartUpdate::Environment(EnvironmentRow { tasks, ..EnvironmentRow::default() }));
-    chooser.apply_update(StartUpdate::Sessions(model().sessions));
+    chooser.apply_update(StartUpdate::Sessions { rows: model().sessions, all: 2 });
     let is = |outcome, id: &str| matches!(outcome, ChooserOutcome::Chosen(StartChoice::Run { task, .. }) if task == id);
     assert!(is(press(&mut chooser, KeyCode::Enter), "b"));
     press(&mut chooser, KeyCode::Down);
     assert!(is(press(&mut chooser, KeyCode::Enter), "c"));
-    assert!(render(&chooser, 80, 24).contains("Sessions 2"));
+    let shown = render(&chooser, 80, 24);
+    assert!(shown.contains("Sessions 2") && !shown.contains("Sessions 2 of"), "{shown}");
+    chooser.apply_update(StartUpdate::Sessions { rows: model().sessions, all: 212 });
+    assert!(render(&chooser, 80, 24).contains("Sessions 2 of 212"));
     chooser.section = Section::Sessions;
     assert!(render(&chooser, 80, 24).contains("crashed"));
 }

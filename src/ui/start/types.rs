@@ -152,6 +152,8 @@ impl SessionRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartModel {
     pub environments: Vec<EnvironmentRow>,
+    /// How many sessions there are, listed or not.
+    pub session_count: usize,
     /// The index of the preselected environment.
     pub environment: usize,
     /// The index of the preselected task of that environment.
@@ -183,8 +185,8 @@ pub enum StartChoice {
 pub enum StartUpdate {
     /// Replaces the environment of the same name.
     Environment(EnvironmentRow),
-    /// Replaces the list of sessions.
-    Sessions(Vec<SessionRow>),
+    /// Replaces the list of sessions: the newest ones, and how many there are in all.
+    Sessions { rows: Vec<SessionRow>, all: usize },
 }
 
 /// What an environment says at the start of a task.

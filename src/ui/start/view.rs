@@ -157,6 +157,9 @@ fn draw_titles(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     for section in chooser.sections() {
         let sessions = chooser.model.sessions.len();
         let title = match section {
+            Section::Sessions if chooser.model.session_count > sessions => {
+                format!(" {} {sessions} of {} ", section.title(), chooser.model.session_count)
+            }
             Section::Sessions => format!(" {} {sessions} ", section.title()),
             _ => format!(" {} ", section.title()),
         };
