@@ -18,7 +18,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 const FAR: isize = 1_000_000;
 
 /// The answer to `?`.
-const KEYS_NOTE: &str = "on the page Task, typing searches the tasks; \u{2190} \u{2192} fold them and change values; Tab goes to the other pages; Enter starts; in a run, ? lists all keys";
+const KEYS_NOTE: &str = "on the page Task, typing searches the tasks; \u{2190} \u{2192} fold them and change values; Tab goes to the other pages; Enter starts; several tasks in one run: `retrospect run --task A --task B`, or --tasks FILE; in a run, ? lists all keys";
 
 /// The answer to text where nothing takes it.
 const NO_TEXT_NOTE: &str = "nothing to type here; typing searches for a task on the page Task";
@@ -353,6 +353,7 @@ impl Chooser {
             Some(Action::PreviousField) => self.move_section(-1),
             Some(Action::Forward) => self.move_sideways(1),
             Some(Action::Back) => self.move_sideways(-1),
+            Some(Action::Help) => self.note = Some(KEYS_NOTE.to_owned()),
             // No task and no value begins with it, and people try it.
             None if key.code == KeyCode::Char('?') && !self.is_typing && self.tasks.query().is_empty() => {
                 self.note = Some(KEYS_NOTE.to_owned());

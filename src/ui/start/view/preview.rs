@@ -3,7 +3,7 @@
 use super::settings::display_value;
 use crate::catalog::{self, SETTINGS};
 use crate::domain::{MAX_NUMBER, PictureRequest, PictureRow, SettingOrigin, SettingSpec};
-use crate::text::{one_line, width};
+use crate::text::{one_line, program_name, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::start::chooser::{Chooser, Section, TreeRow};
@@ -64,7 +64,11 @@ fn task_lines(chooser: &Chooser, area: Rect, glyphs: &Glyphs) -> Vec<Line> {
         }
         TreeRow::Type { environment, name, tasks, .. } => {
             let text = format!("{environment} {dot} {}: {tasks} tasks", one_line(name));
-            return paragraph((Role::Muted, ""), Role::Muted, &text, columns);
+            let mut lines = paragraph((Role::Muted, ""), Role::Muted, &text, columns);
+            lines.push(Line::new());
+            let text = several_tasks_text(chooser, environment, name);
+            lines.extend(paragraph((Role::Muted, ""), Role::Text, &text, columns));
+            return lines;
         }
         TreeRow::Task { environment, task, .. } => (environment, task),
     };
@@ -102,6 +106,18 @@ fn task_lines(chooser: &Chooser, area: Rect, glyphs: &Glyphs) -> Vec<Line> {
         lines.extend(world_lines(environment, (goal, &preview.shown), room, glyphs));
     }
     lines
+}
+
+/// Says how a run gets several tasks of a type; this screen starts one.
+fn several_tasks_text(chooser: &Chooser, environment: &str, task_type: &str) -> String {
+    let all = chooser.model.environments.iter().filter(|known| known.name == environment);
+    let of_type = all.flat_map(|known| &known.tasks).filter(|task| task.task_type == task_type);
+    let ids: Vec<String> = of_type.take(2).map(|task| format!(" --task '{}'", one_line(&task.id))).collect();
+    format!(
+        "Enter lists them. Several in one run: `{} run --env {environment}{}`, or `--tasks FILE` with one id a line",
+        program_name(),
+        ids.concat()
+    )
 }
 
 /// Returns the picture of a task's world at its start under a heading; nothing if it doesn't fit as a whole.
