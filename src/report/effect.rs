@@ -252,8 +252,8 @@ pub fn describe_columns(
     let has_failed = |result: &EffectResult| result.stopped == Some(StopReason::FailedCalls);
     let facts = [("here", here), ("elsewhere", elsewhere)]
         .into_iter()
-        .filter_map(|(name, result)| Some((name, result.fact.as_deref()?)));
-    let facts: Vec<String> = facts.map(|(name, fact)| format!("{name} {}", describe_fact(fact))).collect();
+        .filter_map(|(name, result)| Some(format!("{name} {}", describe_fact(result)?)));
+    let facts: Vec<String> = facts.collect();
     let is_judged = |result: &EffectResult| !lacks_pairs(result) && !has_failed(result);
     if facts.is_empty() && is_judged(here) && is_judged(elsewhere) {
         return describe_panel(verdict, here.verdict(), elsewhere.verdict());
@@ -286,9 +286,13 @@ pub fn describe_columns(
     format!("{verdict}: {}", parts.join("; "))
 }
 
-/// Says that a result is a fact, with what happened.
-pub fn describe_fact(fact: &str) -> String {
-    format!("it is a fact, not a sample, as far as 2 repeats show: {fact}")
+/// Says what a result that is a fact means, and what happened. `None` of a sample.
+pub fn describe_fact(result: &EffectResult) -> Option<String> {
+    let fact = result.fact.as_deref()?;
+    Some(match &result.meaning {
+        Some(meaning) => format!("{meaning}: a fact, not a sample, as far as 2 repeats show ({fact})"),
+        None => format!("it is a fact, not a sample, as far as 2 repeats show: {fact}"),
+    })
 }
 
 /// Says what a shard has played, and what judges it. `None` of a whole measurement.
@@ -322,8 +326,8 @@ pub fn result_lines(plan: &EffectPlan, result: &EffectResult) -> Vec<String> {
         lines.push(format!("  {shard}"));
         return lines;
     }
-    if let Some(fact) = &result.fact {
-        lines.push(format!("  deterministic: {}", describe_fact(fact)));
+    if let Some(fact) = describe_fact(result) {
+        lines.push(format!("  deterministic: {fact}"));
     }
     for arm in &result.arms {
         let has_rate = result.fact.is_none() && arm.episodes > 0;
@@ -588,9 +592,8 @@ pub fn result_markdown(results: &[(EffectPlan, EffectResult)], panel: Option<&st
             lines.extend([format!("{}.", escape_markdown(&shard)), String::new()]);
             continue;
         }
-        if let Some(fact) = &result.fact {
-            let fact = escape_markdown(fact);
-            lines.extend([format!("Deterministic: {}.", describe_fact(&fact)), String::new()]);
+        if let Some(fact) = describe_fact(result) {
+            lines.extend([format!("Deterministic: {}.", escape_markdown(&fact)), String::new()]);
         }
         lines.extend(["| arm | won | episodes |".to_owned(), "|---|---|---|".to_owned()]);
         for arm in &result.arms {
@@ -771,6 +774,7 @@ mod tests {
             arms: Vec::new(),
             contrasts: vec![contrast],
             fact: fact.map(str::to_owned),
+            meaning: fact.map(|_| "it turns a loss into a win".to_owned()),
             totals: Totals::default(),
             first_failed_call: None,
             shard_pairs: None,
@@ -781,8 +785,7 @@ mod tests {
     #[test]
     fn the_panel_says_that_a_column_is_a_fact() {
         let here = result(Verdict::Undecided, Some("with: won in 12 steps, without: lost"));
-        let fact =
-            "here it is a fact, not a sample, as far as 2 repeats show: with: won in 12 steps, without: lost";
+        let fact = "here it turns a loss into a win: a fact, not a sample, as far as 2 repeats show (with: won in 12 steps, without: lost)";
         for (elsewhere, expected) in [
             (Verdict::Undecided, format!("undecided: elsewhere needs more pairs; {fact}")),
             (Verdict::NoEffectSeen, format!("undecided: no effect was seen elsewhere; {fact}")),
@@ -793,7 +796,10 @@ mod tests {
             assert_eq!(describe_columns(panel, &here, &result(elsewhere, None), ""), expected);
         }
         let both = describe_columns(PanelVerdict::Undecided, &here, &here, "");
-        assert!(!both.contains("more pairs") && both.contains("elsewhere it is a fact"), "{both}");
+        assert!(
+            !both.contains("more pairs") && both.contains("elsewhere it turns a loss into a win: a fact"),
+            "{both}"
+        );
         assert_eq!(describe_verdict(&here.contrasts[0]), "no verdict: a fact, not a sample");
     }
 

@@ -176,7 +176,7 @@ impl<'a> ResultPrinter<'a> {
         let line = json!({
             "type": "summary", "effect": plan.effect, "start": plan.start, "asked": plan.asked, "settled": result.settled, "discarded": result.discarded,
             "timed_out": result.timed_out,
-            "can_retry": result.can_retry, "stopped": result.stopped, "arms": result.arms, "fact": result.fact, "totals": result.totals,
+            "can_retry": result.can_retry, "stopped": result.stopped, "arms": result.arms, "fact": result.fact, "meaning": result.meaning, "totals": result.totals,
             "first_failed_call": result.first_failed_call, "first_discard_reason": result.first_discard_reason,
             "fixed_confidence": FIXED_CONFIDENCE, "shard_pairs": result.shard_pairs,
         });

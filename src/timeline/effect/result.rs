@@ -9,6 +9,7 @@ use super::{
 };
 use crate::domain::{AdviceCounts, DeterministicFact, MeasuredEffect, pluralize};
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// The confidence of intervals for a number of pairs that was fixed in advance: the rates of arms, the difference, and the outcomes.
@@ -39,6 +40,9 @@ pub struct EffectResult {
     /// If further pairs would be copies: what happened, as a fact without an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
+    /// What that means for the first contrast, as a phrase: `it turns a loss into a win`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<String>,
     pub totals: Totals,
     /// Why the first call failed at which a counted episode ended; `None` without one, or in older logs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,6 +184,7 @@ impl EffectResult {
             arms: arms.collect(),
             contrasts,
             fact: fact(log),
+            meaning: meaning(log),
             totals: log.totals(),
             first_failed_call: log.first_failed_call().map(str::to_owned),
             shard_pairs: plan.shard.map(|_| log.shard_pairs()),
@@ -293,6 +298,41 @@ fn fact(log: &EffectLog) -> Option<String> {
     };
     let arms: Vec<String> = log.plan().arms().into_iter().filter_map(describe).collect();
     Some(arms.join(", "))
+}
+
+/// Says in one phrase what a fact means for the lesson of the first contrast.
+fn meaning(log: &EffectLog) -> Option<String> {
+    let contrast =
+        log.contrasts().first().filter(|_| log.is_deterministic() && log.plan().lessons.len() <= 1)?;
+    let (first, second) = (&contrast.contrast.first, &contrast.contrast.second);
+    if log.plan().scope == EffectScope::These {
+        let ((with, _), (without, _)) = (log.wins(first), log.wins(second));
+        return Some(match with.cmp(&without) {
+            Ordering::Equal => "it wins as many tasks as without".to_owned(),
+            Ordering::Greater => format!("it wins {} more", pluralize(with - without, "task")),
+            Ordering::Less => format!("it wins {} fewer", pluralize(without - with, "task")),
+        });
+    }
+    let pair = log.counted_pairs().next()?;
+    let (with, without) = pair.episode(first, 1).zip(pair.episode(second, 1))?;
+    Some(match (with.won, without.won) {
+        (true, false) => "it turns a loss into a win".to_owned(),
+        (false, true) => "it turns a win into a loss".to_owned(),
+        _ if with.trace == without.trace => "it changes nothing".to_owned(),
+        (won, _) => {
+            let outcome = if won { "won" } else { "lost" };
+            let steps = |count: u32| pluralize(count.into(), "step");
+            match with.steps.cmp(&without.steps) {
+                Ordering::Equal => format!("it changes steps, but it is {outcome} after as many either way"),
+                Ordering::Less => {
+                    format!("{outcome} either way, {} earlier with it", steps(without.steps - with.steps))
+                }
+                Ordering::Greater => {
+                    format!("{outcome} either way, {} later with it", steps(with.steps - without.steps))
+                }
+            }
+        }
+    })
 }
 
 impl EffectLog {

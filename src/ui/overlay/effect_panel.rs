@@ -292,6 +292,16 @@ impl EffectPanel {
         self.plan_as_asked()
     }
 
+    /// Says which key goes on with a measurement that has played all it may. `None` if nothing is left to play.
+    fn key_for_more(&self, context: &Context<'_>) -> Option<String> {
+        let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
+        if self.needs_more_pairs() {
+            return Some(format!("{} goes on with more pairs", key(Action::MorePairs)));
+        }
+        self.needs_larger_budget()
+            .then(|| format!("{} goes on with a larger budget", key(Action::EditEffectBudget)))
+    }
+
     fn needs_larger_budget(&self) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.0.needs_larger_budget())
     }
@@ -407,14 +417,8 @@ impl Component for EffectPanel {
             Action::Open if self.pair.is_some() => return self.open_pair(),
             Action::Open if self.is_finished() => {
                 let key = |action| context.keymap.key_label_in(Mode::Effect, action).unwrap_or_default();
-                let (more, wording) = (key(Action::MorePairs), key(Action::EditEffectWording));
-                let more = if self.needs_more_pairs() {
-                    format!("{more} goes on with more pairs, ")
-                } else if self.needs_larger_budget() {
-                    format!("{} goes on with a larger budget, ", key(Action::EditEffectBudget))
-                } else {
-                    String::new()
-                };
+                let wording = key(Action::EditEffectWording);
+                let more = self.key_for_more(context).map_or_else(String::new, |more| format!("{more}, "));
                 let notice = format!("finished; {more}{wording} measures another wording");
                 return Response::request(Request::ShowNotice(notice));
             }

@@ -270,6 +270,18 @@ fn a_budget_is_typed_and_shown() {
     assert!(screen_text(&screen.draw()).contains("another budget changes nothing"));
 }
 
+/// Regression: nothing showed which column was selected.
+#[test]
+fn the_selected_column_is_marked() {
+    let (mut screen, query) = opened(120, 36);
+    screen.send(UiMessage::Answer(progress(&query, EffectPhase::Idle, 90)));
+    let before = screen.draw();
+    screen.press("Down");
+    let after = screen.draw();
+    assert_eq!(screen_text(&before), screen_text(&after));
+    assert_ne!(before, after);
+}
+
 /// Regression: an Enter while the measurement was prepared was lost, although its key was on the screen.
 #[test]
 fn an_early_enter_starts_what_costs_nothing_once_it_is_planned() {

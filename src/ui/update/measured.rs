@@ -56,10 +56,7 @@ fn announce_end(model: &mut Model, context: &Context<'_>, ended: &EffectProgress
         (Some(panel), [here, elsewhere]) => {
             describe_columns(panel, &here.result, &elsewhere.result, "continuing plays them again")
         }
-        (_, [only, ..]) => match &only.result.fact {
-            Some(fact) => describe_fact(fact),
-            None => only.result.verdict().to_string(),
-        },
+        (_, [only, ..]) => describe_fact(&only.result).unwrap_or_else(|| only.result.verdict().to_string()),
         _ => return,
     };
     let key = context.keymap.key_label(Action::MeasureEffect);

@@ -825,8 +825,9 @@ fn a_fact_is_told_by_the_first_pair_that_counts() {
         }
     }
     assert_eq!((log.discarded_pairs(), log.stopped()), (1, Some(StopReason::Deterministic)));
-    let fact = EffectResult::from_log(&log).fact.unwrap();
-    assert_eq!(fact, "with: won in 10 steps, without: lost () in 10 steps");
+    let result = EffectResult::from_log(&log);
+    assert_eq!(result.fact.as_deref(), Some("with: won in 10 steps, without: lost () in 10 steps"));
+    assert_eq!(result.meaning.as_deref(), Some("it turns a loss into a win"));
 }
 
 /// Regression: of two lessons that say the same, of which either makes the other one superfluous, both were kept as "no effect seen",

@@ -101,10 +101,7 @@ fn is_spaced(height: u16) -> bool {
 /// Returns what the only column says in one sentence.
 fn verdict_lines(column: &EffectColumn, columns: u16) -> Vec<Line> {
     let Some(contrast) = column.result.contrasts.first() else { return Vec::new() };
-    let sentence = match &column.result.fact {
-        Some(fact) => describe_fact(fact),
-        None => describe_verdict(contrast),
-    };
+    let sentence = describe_fact(&column.result).unwrap_or_else(|| describe_verdict(contrast));
     paragraph((Role::Muted, ""), verdict_role(contrast.judged.verdict), &sentence, columns)
 }
 

@@ -266,7 +266,10 @@ pub(super) fn phase_text(panel: &EffectPanel, context: &Context<'_>) -> String {
             "starting ...".to_owned()
         }
         (false, false) => format!("{} starts", key(Action::Open)),
-        (false, true) if progress.is_finished() => "finished; the result stays with the lesson".to_owned(),
+        (false, true) if progress.is_finished() => {
+            let more = panel.key_for_more(context).map_or_else(String::new, |more| format!("; {more}"));
+            format!("finished; the result stays with the lesson{more}")
+        }
         (false, true) if progress.columns.iter().any(|column| column.log.can_retry()) => {
             let has_failed = |column: &EffectColumn| column.log.stopped() == Some(StopReason::FailedCalls);
             let pairs = if progress.columns.iter().any(has_failed) { "pairs" } else { "discarded pairs" };
@@ -301,7 +304,8 @@ fn column_lines(
     let (plan, result) = (column.plan(), &column.result);
     let name = column_name(plan.column).to_uppercase();
     let lead = format!("{name}  ");
-    let role = if index == panel.column && panel.pair.is_some() { Role::SelectedPart } else { Role::Title };
+    let is_selected = index == panel.column && (panel.pair.is_some() || progress.columns.len() > 1);
+    let role = if is_selected { Role::SelectedPart } else { Role::Title };
     let mut lines = paragraph((role, &lead), Role::Muted, &describe_start(plan), columns);
     let settled = column.log.settled_pairs();
     if settled == 0 {
@@ -316,8 +320,8 @@ fn column_lines(
         result.arms.iter().any(|arm| arm.episodes > 0)
     }));
     lines.extend(dot_rows(panel, context, column, index, columns));
-    if let Some(fact) = &result.fact {
-        lines.extend(paragraph((Role::Muted, ""), Role::Title, &describe_fact(fact), columns));
+    if let Some(fact) = describe_fact(result) {
+        lines.extend(paragraph((Role::Muted, ""), Role::Title, &fact, columns));
         return lines;
     }
     let played = result.contrasts.iter().filter(|contrast| contrast.judged.pairs > 0);
