@@ -152,6 +152,7 @@ actions! {
     EpisodeStart = "first", Listed, "go to the start of the episode", Instead("`story N` shows a step");
     Live = "live", Listed, "go to the present; in an overlay: go to the end", Does(Verb::Live);
     LastProgress = "last-progress", Listed, "go to the last step that made progress", Instead("`story N` shows a step");
+    FirstMistake = "first-mistake", Listed, "go to the first mistake of the episode", Instead("`story N` shows a step");
     Fork = "fork", Listed, "continue from the step shown on a new branch, with or without a change", Does(Verb::Fork);
     Branches = "branches", Listed, "show the branch tree: switch branches, name or archive them", Does(Verb::Branches);
     PreviousBranch = "branch-back", Hidden, "go back to the previous branch", Instead("`switch B`");

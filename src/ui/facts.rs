@@ -1,8 +1,10 @@
 //! Facts about the session that several parts of the screen ask for.
 
 use crate::domain::common_settings::LOOP_DETECTOR;
-use crate::domain::{EndReason, EpisodeSummary, ModelRole, NoteKind, RoleSource, Step, Task, pluralize};
-use crate::engine::{RunStatus, State};
+use crate::domain::{
+    EndReason, EpisodeSummary, ModelRole, Note, NoteKind, RoleSource, Step, Task, pluralize,
+};
+use crate::engine::{Episode, RunStatus, State};
 use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
@@ -64,6 +66,20 @@ pub fn has_recent_mistake(state: &State) -> bool {
     const RECENT_STEPS: usize = 3;
     let steps = state.episode.iter().flat_map(|e| e.steps.iter().rev().take(RECENT_STEPS));
     steps.into_iter().any(|s| s.notes.iter().any(|n| n.kind == NoteKind::Mistake))
+}
+
+/// Returns whether a note gives no reason.
+pub(crate) fn is_vague(note: &Note) -> bool {
+    [Note::NOTHING_HAPPENED, Note::UNCLEAR].contains(&note.detector.as_str())
+}
+
+/// Returns the first step with a mistake, and its note. That nothing happened counts only if no step has a reason.
+pub(crate) fn first_mistake(episode: &Episode) -> Option<(&Step, &Note)> {
+    let first = |counts: &dyn Fn(&Note) -> bool| {
+        let is_mistake = |note: &&Note| note.kind == NoteKind::Mistake && counts(note);
+        episode.steps.iter().find_map(|step| Some((&**step, step.notes.iter().find(is_mistake)?)))
+    };
+    first(&|note| !is_vague(note)).or_else(|| first(&is_vague))
 }
 
 /// Returns the number of the latest episode if it has ended.

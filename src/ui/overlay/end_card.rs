@@ -8,7 +8,7 @@ use crate::engine::{Episode, State};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
-use crate::ui::facts::is_same_task;
+use crate::ui::facts::{first_mistake, is_same_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::layout::rows_of_wide_timeline;
@@ -119,6 +119,10 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
         | A::ToggleMouse
         | A::Copy => Response::request(Request::RunAction(action)),
         // These need the panes under the card, so the card closes.
+        A::FirstMistake if context.episode().and_then(first_mistake).is_some() => {
+            Response::request_and_close(Request::RunAction(action))
+        }
+        A::FirstMistake => notice("no mistake was found in this episode".to_owned()),
         A::Palette
         | A::Search
         | A::Back

@@ -18,8 +18,8 @@ use ratatui::layout::Rect;
 /// Columns of the keys and marks, before their descriptions.
 const LEAD_COLUMNS: usize = 14;
 
-/// The twelve actions that a person needs first, with a phrase that is shorter than the action's own.
-const MAIN_KEYS: [(&[Action], &str); 12] = [
+/// The actions that a person needs first, with a phrase that is shorter than the action's own.
+const MAIN_KEYS: [(&[Action], &str); 13] = [
     (&[Action::Step], "run the proposed action"),
     (&[Action::PauseRun], "run without stopping, or pause"),
     (&[Action::Override], "replace the proposed action; lists all"),
@@ -30,6 +30,7 @@ const MAIN_KEYS: [(&[Action], &str); 12] = [
     (&[Action::Prompt], "the prompt: what the model sees"),
     (&[Action::ShowDetails], "details of this step or lesson"),
     (&[Action::Back, Action::Forward], "back and forward in time"),
+    (&[Action::PreviousMark, Action::NextMark], "to the previous or next mark"),
     (&[Action::Palette], "every action by name"),
     (&[Action::Quit], "one level back, then quit"),
 ];
@@ -346,7 +347,7 @@ fn sections(context: &Context<'_>, here: Option<Mode>) -> Vec<Section> {
     all
 }
 
-/// Returns the twelve main keys, as they are bound now.
+/// Returns the main keys, as they are bound now.
 fn main_keys(context: &Context<'_>) -> Section {
     let actions = if context.is_read_only() { &MAIN_KEYS_READ_ONLY } else { &MAIN_KEYS };
     let entries = actions.iter().filter_map(|(actions, meaning)| {

@@ -3,7 +3,8 @@
 use super::overlays::lost_episode;
 use super::{TestScreen, screen_text};
 use crate::domain::{
-    BranchId, CallId, DecidedBy, EndReason, Job, LessonOrigin, LessonText, ReflectionKind, Task, Usage,
+    BranchId, CallId, DecidedBy, EndReason, Job, LessonOrigin, LessonText, Note, NoteKind, ReflectionKind,
+    Task, Usage,
 };
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
@@ -291,6 +292,51 @@ fn a_lesson_can_be_measured_and_checked_from_the_card() {
     let requests = stage.press("%");
     let [Request::PlanEffect(query)] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((query.place.episode, query.place.step), (Some(1), None));
+}
+
+/// Regression: the card of a lost episode didn't name the step that lost it.
+#[test]
+fn the_card_of_a_lost_episode_names_the_first_mistake_and_goes_there() {
+    let mut f = Fixture::for_method("reflexion", "symbolic", 1);
+    f.begin_episode();
+    f.actor_step("look", "Nothing happens.", 0.0, serde_json::Value::Null);
+    f.actor_step("take cellphone 1 from shelf 1", "You pick it up.", 0.0, serde_json::Value::Null);
+    let parts = [("object", "cellphone 1"), ("wanted", "mug")];
+    let note = Note {
+        detector: "wrong_object".to_owned(),
+        kind: NoteKind::Mistake,
+        evidence: String::new(),
+        parts: parts.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+    };
+    f.write(Cause::Policy, Event::Noted { step: 2, notes: vec![note] });
+    f.actor_step("look", "A room.", 0.0, serde_json::Value::Null);
+    f.end_episode(false, EndReason::StepLimit);
+    let mut stage = end_card_screen(f);
+    let shown = screen_text(&stage.draw());
+    let first = "first mistake    step 2: took cellphone 1, but the task asks for a mug (w";
+    assert!(shown.contains(first), "{shown}");
+    stage.press("w");
+    let shown = screen_text(&stage.draw());
+    assert!(!shown.contains("Episode 1 ended") && shown.contains("step 2"), "{shown}");
+}
+
+/// Regression: the card offered the mentor's newest lesson, which a focused lane selects, in place of the one that the person taught.
+#[test]
+fn the_card_measures_the_taught_lesson_that_entered_a_prompt() {
+    let mut f = Fixture::for_method("reflexion", "symbolic", 1);
+    f.begin_episode();
+    for (text, origin) in
+        [("Heat it in a microwave.", LessonOrigin::Person), ("Open the fridge.", LessonOrigin::Symbolic)]
+    {
+        f.add_lesson(ReflectionKind::Error, LessonText::plain(text), origin);
+    }
+    f.actor_step("look", "A room.", 1.0, serde_json::Value::Null);
+    let mut stage = TestScreen::new(f, 120, 36);
+    stage.press("3");
+    stage.fixture.end_episode(true, EndReason::Won);
+    stage.send(UiMessage::StoreChanged);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("measure whether lesson 1 helps (← → another one): Heat it"), "{shown}");
 }
 
 /// Regression: which lesson `%` measures was seen only after it was pressed, and no other one could be taken.

@@ -128,6 +128,7 @@ fn run_present_action(
         Action::Redo => send(Command::Redo),
         Action::PlayAgain => play_again(model, context),
         Action::LastProgress => cursor::go_to_last_progress(model, context),
+        Action::FirstMistake => cursor::go_to_first_mistake(model, context),
         Action::Export => match model.offered_report.take() {
             Some(path) => vec![Request::OpenFile(path)],
             None => vec![export_request(model, context, "html")],

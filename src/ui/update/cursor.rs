@@ -4,6 +4,7 @@
 
 use crate::domain::Seq;
 use crate::ui::chapters::shown_position;
+use crate::ui::facts::first_mistake;
 use crate::ui::frame_data::Context;
 use crate::ui::mark::{MarkKind, has_early_intervention};
 use crate::ui::model::{Model, ScrollOffsets, Severity};
@@ -70,6 +71,15 @@ pub(super) fn go_to_last_progress(model: &mut Model, context: &Context<'_>) -> V
         model.show_notice("no step of this episode made progress", Severity::Info, context.now);
     }
     to(cursor)
+}
+
+/// Moves to the first step of the episode on screen that has a mistake.
+pub(super) fn go_to_first_mistake(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let step = context.episode().and_then(first_mistake).map(|(step, _)| step.number);
+    if step.is_none() {
+        model.show_notice("no mistake was found in this episode", Severity::Info, context.now);
+    }
+    to(step.and_then(|number| cursor_after_step(context, number)))
 }
 
 /// Moves to the previous (`by` = -1) or next (1) step whose mark passes the filter.

@@ -4,7 +4,7 @@ use crate::catalog::RULES;
 use crate::domain::{EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
 use crate::text::{one_line, truncate};
-use crate::ui::facts::{counted_unit, is_same_task, outcome_sentence};
+use crate::ui::facts::{counted_unit, first_mistake, is_same_task, is_vague, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::labels::progress_text;
@@ -134,6 +134,18 @@ fn add_fact(lines: &mut Vec<Line>, label: &str, role: Role, text: &str, columns:
     }
 }
 
+/// Returns the first mistake with the key that goes there; empty without a reason, since what changed nothing has a row of its own.
+fn first_mistake_text(episode: &Episode, context: &Context<'_>) -> String {
+    let Some((step, note)) = first_mistake(episode).filter(|(_, note)| !is_vague(note)) else {
+        return String::new();
+    };
+    let finding = RULES.describe_finding(episode, step, note);
+    let finding = finding.unwrap_or_else(|| note.detector.replace('_', " "));
+    let key = context.keymap.key_label_in(Mode::EndCard, Action::FirstMistake);
+    let key = key.map_or_else(String::new, |key| format!(" ({key} goes there)"));
+    format!("step {}: {}{key}", step.number, one_line(&finding))
+}
+
 /// Returns the useless repeats in words; empty if there are none.
 fn repeats_text(episode: &Episode) -> String {
     let repeats = useless_repeats(episode);
@@ -166,6 +178,7 @@ pub(super) fn fact_lines(
     let repeats = repeats_text(episode);
     // Why it was lost comes before the rest, of which a small screen shows the beginning.
     if !outcome.won {
+        add_fact(&mut lines, "first mistake", Role::Bad, &first_mistake_text(episode, context), columns);
         let missing = RULES.missing_part(episode).unwrap_or_default();
         add_fact(&mut lines, "missing", Role::Warning, &missing, columns);
         add_fact(&mut lines, "repeated", Role::Text, &repeats, columns);
