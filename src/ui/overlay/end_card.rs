@@ -175,15 +175,17 @@ impl EndCard {
     }
 
     /// Returns the lessons that can be measured, those that the agent's prompts show, in the order of their numbers, and the place of the one that will be: the selected one,
-    /// else the newest that a person has taught, else the newest.
+    /// else the newest that a person has taught and a prompt has shown, else the newest that a person has taught, else the newest.
     fn measurable<'a>(&self, context: &Context<'a>) -> Option<(Vec<&'a Lesson>, usize)> {
         let is_shown = |lesson: &&Lesson| {
             lesson.is_active() && context.lesson_reader(lesson.kind) == LessonReader::Actor
         };
         let lessons: Vec<&Lesson> = context.frame.head.pool.all().filter(is_shown).collect();
         let selected = lessons.iter().position(|lesson| Some(&lesson.id) == self.lesson.as_ref());
-        let taught = || lessons.iter().rposition(|lesson| lesson.origin == LessonOrigin::Person);
-        let place = selected.or_else(taught).or_else(|| lessons.len().checked_sub(1))?;
+        let is_taught = |lesson: &&Lesson| lesson.origin == LessonOrigin::Person;
+        let shown = || lessons.iter().rposition(|lesson| is_taught(lesson) && lesson.uses > 0);
+        let taught = || lessons.iter().rposition(is_taught);
+        let place = selected.or_else(shown).or_else(taught).or_else(|| lessons.len().checked_sub(1))?;
         Some((lessons, place))
     }
 

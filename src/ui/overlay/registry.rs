@@ -180,7 +180,9 @@ fn open_for_action(
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = context.episode().is_some_and(|e| e.outcome.is_some());
-            let selected = selected_lesson(model, context).filter(|_| model.focus == Focus::Lanes);
+            // A lane that only has the focus has a selected lesson, too: that which is the newest there.
+            let is_chosen = model.focus == Focus::Lanes && model.selected_lesson.is_some();
+            let selected = selected_lesson(model, context).filter(|_| is_chosen);
             let card = EndCard::new(selected.map(|lesson| lesson.id.clone()));
             ended.then(|| Box::new(card)).ok_or("the episode has not ended")?
         }
