@@ -21,6 +21,8 @@ struct LoadedLessons {
     /// Name of the pool file or the session.
     source: String,
     lessons: Vec<Lesson>,
+    /// Lessons of a person that left the pool, each with the episode after which it did.
+    ended: Vec<(u32, Lesson)>,
     /// Where they were learned, as far as that is known.
     environments: BTreeMap<LessonId, String>,
 }
@@ -32,6 +34,7 @@ fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<Load
         Ok(LoadedLessons {
             source: path.display().to_string(),
             lessons: pool.lessons().cloned().collect(),
+            ended: Vec::new(),
             environments: pool.environments(),
         })
     };
@@ -44,6 +47,7 @@ fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<Load
     let state = opened.timeline.head();
     Ok(LoadedLessons {
         lessons: state.pool.all().map(|lesson| lesson_environments::with_task(lesson, state)).collect(),
+        ended: state.pool.ended().map(|(episode, lesson)| (episode, lesson.clone())).collect(),
         environments: lesson_environments::of_session(state),
         source: opened.meta.session,
     })
@@ -62,6 +66,9 @@ struct LessonRow<'a> {
     version: u32,
     recurred: u32,
     uses: u32,
+    /// The episode with which it left the pool, since its scope was that episode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_with: Option<u32>,
     /// Where it was learned, if that is known.
     env: Option<&'a str>,
     /// What was measured of it.
@@ -77,12 +84,14 @@ pub(super) fn list_lessons(
     json: bool,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let LoadedLessons { source, lessons, environments } = load_lessons(config, pool, from)?;
-    let listed: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
+    let LoadedLessons { source, lessons, ended, environments } = load_lessons(config, pool, from)?;
+    let kept = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).map(|l| (None, l));
+    let ended = ended.iter().filter(|_| all).map(|(episode, l)| (Some(*episode), l));
+    let listed: Vec<(Option<u32>, &Lesson)> = kept.chain(ended).collect();
     if listed.is_empty() && !json {
         out.print_note(&format!("{source}: no lessons yet; `retrospect lessons add` adds one"));
     }
-    for lesson in listed {
+    for (ended_with, lesson) in listed {
         let text = lesson.text();
         if json {
             let row = LessonRow {
@@ -97,16 +106,18 @@ pub(super) fn list_lessons(
                 version: lesson.version(),
                 recurred: lesson.recurrences,
                 uses: lesson.uses,
+                ended_with,
                 env: environments.get(&lesson.id).map(String::as_str),
                 measured: &lesson.measured,
             };
             out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
-            let status = match lesson.status {
-                LessonStatus::On => "",
-                LessonStatus::Pinned => "  [pinned]",
-                LessonStatus::Off => "  [off]",
-                LessonStatus::Retired => "  [retired]",
+            let status = match (ended_with, lesson.status) {
+                (Some(episode), _) => &*format!("  [this episode only; ended with episode {episode}]"),
+                (None, LessonStatus::On) => "",
+                (None, LessonStatus::Pinned) => "  [pinned]",
+                (None, LessonStatus::Off) => "  [off]",
+                (None, LessonStatus::Retired) => "  [retired]",
             };
             let line = format!(
                 "{:>3}  {}  {:<10} {}{status}",
@@ -231,7 +242,7 @@ pub(super) fn export_lessons(
     format: PoolFormat,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let LoadedLessons { source, lessons, environments } = load_lessons(config, pool, from)?;
+    let LoadedLessons { source, lessons, environments, ended: _ } = load_lessons(config, pool, from)?;
     let is_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
     for lesson in lessons.iter().filter(|l| l.is_active()) {
         match format {

@@ -57,7 +57,7 @@ impl State {
                 self.texts.insert_mut(hash.clone(), Arc::from(text.as_str()));
             }
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
-                self.pool.remove_episode_lessons();
+                self.pool.remove_episode_lessons(self.episode.as_deref().map_or(0, |e| e.number));
                 self.keep_attempt();
                 self.reset_streaks();
                 self.run_over = false;

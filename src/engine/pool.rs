@@ -11,6 +11,9 @@ use std::sync::Arc;
 pub struct Pool {
     lessons: Arc<Vec<Arc<Lesson>>>,
     /// Number of lessons ever added.
+    /// The lessons of episode scope that a person wrote or edited, each with the episode with which it left the pool.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    ended: Arc<[(u32, Arc<Lesson>)]>,
     added: u32,
     /// The source of the lessons that are being loaded, or were loaded last: a pool file or a replayed episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,6 +27,11 @@ impl Pool {
     }
 
     /// Returns the active lessons that outlast an episode: those that are saved with a whole pool.
+    /// Returns the lessons of a person that left the pool, each with the episode after which it did.
+    pub fn ended(&self) -> impl Iterator<Item = (u32, &Lesson)> {
+        self.ended.iter().map(|(episode, lesson)| (*episode, &**lesson))
+    }
+
     pub fn lasting(&self) -> impl Iterator<Item = &Lesson> {
         self.all().filter(|lesson| lesson.is_active() && lesson.scope != Scope::Episode)
     }
@@ -214,9 +222,9 @@ impl Pool {
         any_edited
     }
 
-    /// Removes the lessons with episode scope. Called when the next episode starts, so that the pool doesn't grow with
-    /// every episode.
-    pub(super) fn remove_episode_lessons(&mut self) {
+    /// Removes the lessons with the scope of the episode that has ended. Called when the next one starts, so that the pool
+    /// doesn't grow with every episode.
+    pub(super) fn remove_episode_lessons(&mut self, episode: u32) {
         if self.all().any(|l| l.scope == Scope::Episode) {
             Arc::make_mut(&mut self.lessons).retain(|l| l.scope != Scope::Episode);
         }
@@ -232,6 +240,9 @@ impl Pool {
         let lessons = Arc::make_mut(&mut self.lessons);
         let lesson = Arc::new(Lesson { status: LessonStatus::On, ..lesson.clone() });
         match lessons.iter().position(|own| own.id == lesson.id) {
+            let is_kept = |l: &&Arc<Lesson>| l.scope == Scope::Episode && l.edited_by_person;
+            let ended = self.lessons.iter().filter(is_kept).map(|l| (episode, l.clone()));
+            self.ended = self.ended.iter().cloned().chain(ended).collect();
             Some(index) => lessons[index] = lesson,
             None => lessons.push(lesson),
         }

@@ -132,11 +132,12 @@ impl<'a> Document<'a> {
                 Scope::TaskType => "for tasks of its type",
                 Scope::Environment => "for its environment",
             },
-            status: match lesson.status {
-                LessonStatus::On => "in force",
-                LessonStatus::Pinned => "pinned",
-                LessonStatus::Off => "switched off",
-                LessonStatus::Retired => "deleted",
+            status: match (self.0.ended_with(lesson), lesson.status) {
+                (Some(episode), _) => format!("ended with episode {episode}"),
+                (None, LessonStatus::On) => "in force".to_owned(),
+                (None, LessonStatus::Pinned) => "pinned".to_owned(),
+                (None, LessonStatus::Off) => "switched off".to_owned(),
+                (None, LessonStatus::Retired) => "deleted".to_owned(),
             },
             wording: match lesson.version() {
                 0 | 1 => String::new(),

@@ -196,9 +196,15 @@ impl SessionRecord {
         StepRef { episode: last.map_or(1, |e| e.number), step: last.map_or(0, |e| e.steps.len() as u32) }
     }
 
-    /// Returns all lessons that ever existed, including retired ones.
+    /// Returns all lessons of the pool, including retired ones, and those of a person that ended with an episode.
     pub fn lessons(&self) -> Vec<&Lesson> {
-        self.final_state.pool.all().collect()
+        let pool = &self.final_state.pool;
+        pool.all().chain(pool.ended().map(|(_, lesson)| lesson)).collect()
+    }
+
+    /// Returns the episode with which a lesson left the pool.
+    pub fn ended_with(&self, lesson: &Lesson) -> Option<u32> {
+        self.final_state.pool.ended().find(|(_, ended)| ended.id == lesson.id).map(|(episode, _)| episode)
     }
 
     /// Returns what was measured of a lesson, each measurement once: from the session, and from the logs beside it.

@@ -193,6 +193,19 @@ fn markdown_has_the_whole_trajectory() {
     insta::assert_snapshot!(render_markdown(&record_of(&events())));
 }
 
+/// Regression: a lesson that was taught for one episode was missing after it.
+#[test]
+fn a_lesson_taught_for_an_episode_is_listed_after_it() {
+    let taught = r#"{"type":"lesson_changed","op":"add","id":"bb","kind":"error","scope":"episode","origin":"person","text":{"text":"Look first."},"by":"person"}"#;
+    let next = r#"{"type":"episode_started","episode":2,"task":{"env":"household","id":"easy/heat/24"},"trial":1,"role":"test","call":9}"#;
+    let session = SESSION
+        .replace(r#"{"type":"episode_ended""#, &format!("{taught}\n{{\"type\":\"episode_ended\""))
+        .replace(r#"{"type":"run_ended"}"#, next);
+    let output = render_markdown(&record_of(&events_of(&session)));
+    let line = output.lines().find(|line| line.contains("Error: `Look first.`")).unwrap_or_default();
+    assert!(line.contains("scope episode, ended with episode 1"), "{output}");
+}
+
 #[test]
 fn episode_headings_show_goal_and_task_id() {
     let task =
