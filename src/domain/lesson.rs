@@ -112,6 +112,9 @@ pub struct Lesson {
     #[serde(default)]
     #[serde(rename = "by_person")]
     pub edited_by_person: bool,
+    /// The scope that it had before a person changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_scope: Option<Scope>,
     /// Number of prompts it has been in.
     pub uses: u32,
     /// The last prompt it was in.
@@ -340,6 +343,25 @@ impl Lesson {
     /// Returns whether it enters the next prompt.
     pub fn is_active(&self) -> bool {
         matches!(self.status, LessonStatus::On | LessonStatus::Pinned)
+    }
+
+    /// Returns whether prompts always leave it out where its scope doesn't cover the task. A lesson about a task applies only to that
+    /// task, and a memory of a task type only to that type. So does a loaded lesson of a known type, and any for which a person chose
+    /// this scope; other Abstract and Error lessons of a run are one list for all of its tasks (OmniReflect, Algorithm 1).
+    pub fn is_scope_bound(&self) -> bool {
+        match self.scope {
+            Scope::Task => true,
+            Scope::TaskType => {
+                let is_memory = !matches!(
+                    self.kind,
+                    ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress
+                );
+                let is_chosen = self.origin == LessonOrigin::Person
+                    || self.own_scope.is_some_and(|own| own != self.scope);
+                is_memory || self.task_type.is_some() || is_chosen
+            }
+            Scope::Episode | Scope::Environment => false,
+        }
     }
 
     /// Returns whether it belongs to the constitution: active Abstract and Error lessons with environment scope.

@@ -2,6 +2,7 @@
 
 use crate::domain::{
     Author, Lesson, LessonEdit, LessonId, LessonOp, LessonStatus, LessonVersion, ReflectionKind, Scope, Seq,
+    Task,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -10,10 +11,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
     lessons: Arc<Vec<Arc<Lesson>>>,
-    /// Number of lessons ever added.
     /// The lessons of episode scope that a person wrote or edited, each with the episode with which it left the pool.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     ended: Arc<[(u32, Arc<Lesson>)]>,
+    /// Number of lessons ever added.
     added: u32,
     /// The source of the lessons that are being loaded, or were loaded last: a pool file or a replayed episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,12 +27,12 @@ impl Pool {
         self.lessons.iter().map(Arc::as_ref)
     }
 
-    /// Returns the active lessons that outlast an episode: those that are saved with a whole pool.
     /// Returns the lessons of a person that left the pool, each with the episode after which it did.
     pub fn ended(&self) -> impl Iterator<Item = (u32, &Lesson)> {
         self.ended.iter().map(|(episode, lesson)| (*episode, &**lesson))
     }
 
+    /// Returns the active lessons that outlast an episode: those that are saved with a whole pool.
     pub fn lasting(&self) -> impl Iterator<Item = &Lesson> {
         self.all().filter(|lesson| lesson.is_active() && lesson.scope != Scope::Episode)
     }
@@ -148,6 +149,7 @@ impl Pool {
                     sources: sources.as_deref().map(Arc::from),
                     recurrences: 0,
                     edited_by_person: author == Author::Person,
+                    own_scope: None,
                     uses: 0,
                     last_used: None,
                     first_shown: None,
@@ -171,9 +173,21 @@ impl Pool {
                 });
             }
             LessonOp::Status { id, status, .. } => self.edit_lesson(id, |l| l.status = *status),
-            LessonOp::Rescope { id, scope, .. } => self.edit_lesson(id, |l| l.scope = *scope),
+            LessonOp::Rescope { id, scope, .. } => self.edit_lesson(id, |l| {
+                l.own_scope = (author == Author::Person).then(|| l.own_scope.unwrap_or(l.scope));
+                l.scope = *scope;
+            }),
             LessonOp::Move { id, to, .. } => self.reorder(id, *to),
         }
+    }
+
+    /// Makes a task that of a lesson that wasn't learnt in this run, when a person limits its scope there.
+    pub(super) fn limit_to_task(&mut self, id: &LessonId, task: &Task) {
+        self.edit_lesson(id, |l| match l.scope {
+            Scope::Task => l.task_key = Some(task.key().into()),
+            Scope::TaskType => l.task_type = task.task_type.as_deref().map(Arc::from),
+            Scope::Episode | Scope::Environment => {}
+        });
     }
 
     /// Sets the episode and step at which a loaded lesson was learnt in the session it comes from.
@@ -226,6 +240,9 @@ impl Pool {
     /// doesn't grow with every episode.
     pub(super) fn remove_episode_lessons(&mut self, episode: u32) {
         if self.all().any(|l| l.scope == Scope::Episode) {
+            let is_kept = |l: &&Arc<Lesson>| l.scope == Scope::Episode && l.edited_by_person;
+            let ended = self.lessons.iter().filter(is_kept).map(|l| (episode, l.clone()));
+            self.ended = self.ended.iter().cloned().chain(ended).collect();
             Arc::make_mut(&mut self.lessons).retain(|l| l.scope != Scope::Episode);
         }
     }
@@ -240,9 +257,6 @@ impl Pool {
         let lessons = Arc::make_mut(&mut self.lessons);
         let lesson = Arc::new(Lesson { status: LessonStatus::On, ..lesson.clone() });
         match lessons.iter().position(|own| own.id == lesson.id) {
-            let is_kept = |l: &&Arc<Lesson>| l.scope == Scope::Episode && l.edited_by_person;
-            let ended = self.lessons.iter().filter(is_kept).map(|l| (episode, l.clone()));
-            self.ended = self.ended.iter().cloned().chain(ended).collect();
             Some(index) => lessons[index] = lesson,
             None => lessons.push(lesson),
         }

@@ -481,7 +481,7 @@ impl State {
     pub fn is_in_scope(&self, lesson: &Lesson) -> bool {
         let Some(episode) = &self.episode else { return true };
         let current = &episode.task;
-        if let Some(task_key) = lesson.task_key.as_deref() {
+        if let Some(task_key) = lesson.task_key.as_deref().filter(|_| lesson.scope == Scope::Task) {
             return *task_key == *current.key();
         }
         if let Some(task_type) = lesson.task_type.as_deref().filter(|_| lesson.scope == Scope::TaskType) {
@@ -502,7 +502,12 @@ impl State {
 
     /// Returns whether this task's prompts leave a lesson out since it is about another task.
     pub fn is_out_of_scope(&self, lesson: &Lesson) -> bool {
-        (lesson.scope == Scope::Task || self.settings().lessons_by_scope) && !self.is_in_scope(lesson)
+        (lesson.is_scope_bound() || self.settings().lessons_by_scope) && !self.is_in_scope(lesson)
+    }
+
+    /// Returns whether prompts show a lesson in tasks of every type, although its scope is one type.
+    pub fn ignores_scope(&self, lesson: &Lesson) -> bool {
+        lesson.scope == Scope::TaskType && !lesson.is_scope_bound() && !self.settings().lessons_by_scope
     }
 
     /// Returns whether the session waits for a person.

@@ -29,7 +29,7 @@ pub(super) struct LessonEntry<'a> {
     pub text: Line<'a>,
     pub origin: String,
     pub scope: &'static str,
-    pub status: &'static str,
+    pub status: String,
     /// Which of its wordings it is, with the comma after it; empty for the first.
     pub wording: String,
     /// The lessons it was made from, as the end of a line; empty if none.

@@ -2,9 +2,10 @@
 
 use crate::actions::Action;
 use crate::catalog::{TaskFacts, find_environment};
-use crate::domain::{LessonOrigin, MeasuredEffect, Scope};
+use crate::domain::{Lesson, LessonOrigin, MeasuredEffect, Scope};
 use crate::engine::{Episode, State};
 use crate::ui::theme::Role;
+use std::borrow::Cow;
 
 /// Returns the label of a scope.
 pub(crate) fn scope_label(scope: Scope) -> &'static str {
@@ -14,6 +15,15 @@ pub(crate) fn scope_label(scope: Scope) -> &'static str {
         Scope::TaskType => "tasks of this type",
         Scope::Environment => "the environment",
     }
+}
+
+/// Returns the label of a lesson's scope, and what to set if the run's prompts ignore it.
+pub(crate) fn scope_text(lesson: &Lesson, state: &State) -> Cow<'static, str> {
+    let label = scope_label(lesson.scope);
+    if !state.ignores_scope(lesson) {
+        return Cow::Borrowed(label);
+    }
+    Cow::Owned(format!("{label}; prompts show it in all (lessons_by_scope=true limits it)"))
 }
 
 /// Returns the label of a lesson's origin.

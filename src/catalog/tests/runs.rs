@@ -3,8 +3,8 @@
 use crate::catalog::RULES;
 use crate::catalog::SETTINGS;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
-use crate::domain::EndReason;
-use crate::engine::{Intent, Method as _};
+use crate::domain::{EndReason, LessonText, ReflectionKind, Scope, SegmentOrigin};
+use crate::engine::{Cause, Command, Event, Intent, LessonCommand, Method as _};
 use crate::method::ReAct;
 use std::sync::Arc;
 
@@ -117,4 +117,55 @@ fn out_of_range_numbers_are_rejected_not_truncated() {
     for spec in SETTINGS.iter() {
         assert_eq!(spec.validate(&spec.default.to_json()), Ok(()), "{}", spec.name);
     }
+}
+
+/// Regression: the scope "tasks of this type" that a person chose was ignored in later tasks, and the screen dimmed other lessons than
+/// the prompts left out.
+#[test]
+fn a_scope_that_a_person_chose_holds_in_later_tasks() {
+    let tasks = [("1", "pick_and_place_simple"), ("2", "pick_clean_then_place_in_recep")];
+    let mut spec = test_spec("omnireflect", &tasks);
+    spec.limits.steps = 2;
+    let mut run = TestRun::new(spec);
+    let mut house = FakeHousehold::kitchen("put a mug in cabinet");
+    run.play_script(&mut house, &["go to cabinet 1"]);
+    let add = |scope, text: &str| {
+        Command::Lesson(LessonCommand::add(
+            ReflectionKind::Error,
+            scope,
+            LessonText::plain(text),
+            String::new(),
+        ))
+    };
+    run.command(add(Scope::TaskType, "Taught for this type."));
+    run.command(add(Scope::Environment, "Taught for all."));
+    // Two lessons of the rules: one is left alone, the other one is limited by the person.
+    for (id, text) in [("00000000000a", "Found for this type."), ("00000000000b", "Limited by you.")] {
+        let json = serde_json::json!({
+            "type": "lesson_changed", "op": "add", "id": id, "kind": "error", "origin": "symbolic", "by": "symbolic",
+            "scope": if id.ends_with('a') { "task_type" } else { "environment" }, "text": {"text": text},
+        });
+        let event: Event = serde_json::from_value(json).unwrap();
+        run.fold(vec![(Cause::Policy, event)]);
+    }
+    let limited = run.state().pool.all().last().unwrap().id.clone();
+    run.command(Command::Lesson(LessonCommand::Rescope { id: limited, scope: Scope::TaskType }));
+    run.play_script(&mut house, &["open cabinet 1"]);
+    let (state, prompt) = run.prompts.last().unwrap();
+    assert_eq!(state.episode.as_ref().unwrap().task.id, "2");
+    let in_prompt: Vec<&str> = prompt
+        .segments
+        .iter()
+        .filter_map(|segment| match &segment.origin {
+            SegmentOrigin::Lesson { id, .. } => Some(state.pool.get(id)?.text().text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let not_dimmed: Vec<&str> =
+        state.pool.all().filter(|l| !state.is_out_of_scope(l)).map(|l| l.text().text.as_str()).collect();
+    assert_eq!(in_prompt, ["Taught for all.", "Found for this type."]);
+    assert_eq!(in_prompt, not_dimmed);
+    let ignored: Vec<&str> =
+        state.pool.all().filter(|l| state.ignores_scope(l)).map(|l| l.text().text.as_str()).collect();
+    assert_eq!(ignored, ["Found for this type."]);
 }

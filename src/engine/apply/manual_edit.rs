@@ -20,11 +20,22 @@ impl State {
         // own change.
         self.draft.take_if(|draft| author == Author::Person || !draft.edited);
         self.pool.apply(op, seq, position, author);
+        self.limit_loaded_lesson(op, author);
         if author == Author::Mentor && self.is_last_question_edited() {
             self.pool.mark_edited_by_person(op.id());
         }
         if author == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
             self.push_undo(seq, UndoAction::Lesson(op.clone()));
+        }
+    }
+
+    /// The scope that a person chooses for a lesson from elsewhere is that of the current task.
+    fn limit_loaded_lesson(&mut self, op: &LessonOp, author: Author) {
+        let LessonOp::Rescope { id, .. } = op else { return };
+        let is_loaded = self.pool.get(id).is_some_and(|lesson| lesson.learnt_at == (0, 0));
+        if let Some(episode) = self.episode.as_deref().filter(|_| is_loaded && author == Author::Person) {
+            let task = episode.task.clone();
+            self.pool.limit_to_task(id, &task);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Chooses the lessons of a prompt.
 
 use super::DraftBuilder;
-use crate::domain::{DroppedSegment, Lesson, LessonOrigin, LessonStatus, Scope, SegmentLabel, SegmentOrigin};
+use crate::domain::{DroppedSegment, Lesson, LessonOrigin, LessonStatus, SegmentOrigin};
 use crate::prompt::templates::{Content, LessonFilter, MaxCount, SegmentTemplate, StoredText};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,6 @@ impl<'a> DraftBuilder<'a> {
     /// Returns the lessons that an entry shows, if none is left out.
     fn select_lessons(&self, part: &SegmentTemplate, filter: &LessonFilter) -> Vec<&'a Lesson> {
         let state = self.state;
-        let by_scope = state.settings().lessons_by_scope;
         let kinds = filter.kinds_under(part.label);
         let max_count = match filter.max_count {
             None => usize::MAX,
@@ -61,15 +60,7 @@ impl<'a> DraftBuilder<'a> {
             Some(MaxCount::Setting(setting)) => self.count_setting(setting).unwrap_or(usize::MAX),
         };
         let is_included = |l: &&Lesson| {
-            // A lesson about a task applies only to that task, and a memory of a task type only to that type. So does a
-            // loaded lesson of a known type; those that a run learns are one list for all of its tasks (OmniReflect,
-            // Algorithm 1).
-            let is_scope_bound = match l.scope {
-                Scope::Task => true,
-                Scope::TaskType => part.label == SegmentLabel::Memory || l.task_type.is_some(),
-                Scope::Episode | Scope::Environment => false,
-            };
-            (!(by_scope || is_scope_bound) || state.is_in_scope(l))
+            !state.is_out_of_scope(l)
                 && filter.scope.is_none_or(|scope| l.scope == scope)
                 && (!filter.this_episode_only || l.learnt_at.0 == self.episode.number)
         };

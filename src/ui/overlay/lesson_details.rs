@@ -8,7 +8,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::labels::{measured_role, origin_label, scope_label};
+use crate::ui::labels::{measured_role, origin_label, scope_text};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::row_cache::RowCache;
@@ -39,7 +39,7 @@ impl LessonDetails {
         if let Some(solution) = &text.solution {
             add("instead", Role::Lesson, solution);
         }
-        add("scope", Role::Text, scope_label(lesson.scope));
+        add("scope", Role::Text, &scope_text(lesson, context.displayed_state()));
         let is_elsewhere = context.displayed_state().is_out_of_scope(lesson);
         let status = status_text(lesson.status, context.lesson_reader(lesson.kind), is_elsewhere);
         add("status", Role::Text, &status);

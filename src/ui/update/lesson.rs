@@ -5,7 +5,7 @@ use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::labels::scope_label;
+use crate::ui::labels::scope_text;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::{selected_lesson, selected_lesson_number};
@@ -63,7 +63,14 @@ pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) ->
     let lesson = |id: &LessonId| context.displayed_state().pool.get(id);
     match command {
         LessonCommand::Rescope { id, scope } => {
-            Some(format!("lesson {} scope: {}", lesson(id)?.number, scope_label(*scope)))
+            let lesson = lesson(id)?;
+            let own_scope = Some(lesson.own_scope.unwrap_or(lesson.scope));
+            let changed = Lesson { scope: *scope, own_scope, ..lesson.clone() };
+            Some(format!(
+                "lesson {} scope: {}",
+                lesson.number,
+                scope_text(&changed, context.displayed_state())
+            ))
         }
         LessonCommand::Status { id, status } => {
             let lesson = lesson(id)?;
