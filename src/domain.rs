@@ -60,7 +60,7 @@ pub use measured_effect::{
     AskedAt, DeterministicFact, EffectStart, MeasuredEffect, MeasuredWording, WordingComparison,
     describe_alpha, describe_level, percent_interval,
 };
-pub use model_switch::with_model;
+pub use model_switch::{differs_only_in_servers, with_base_url, with_model};
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
 pub use picture::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};

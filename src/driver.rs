@@ -57,7 +57,7 @@ pub use live_sample::LiveSample;
 pub use past_query::{PastAdmissible, PastHint, PastQuery};
 pub use reply_override::ReplyOverride;
 pub use request::build_request;
-pub use run_config::{RunConfig, RunFactory};
+pub use run_config::{RunConfig, RunFactory, TypedServers};
 pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording, rule_based_actor};
 pub use sample_order::SampleOrder;
 pub use startup::{Driver, Resumed, open_read_only};

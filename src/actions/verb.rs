@@ -114,7 +114,7 @@ verbs! {
     Note = "note", "TEXT", [], [], Line("add a note to this step");
     Set = "set", "NAME VALUE", [], [], Line("change a setting (max_steps) or a sampling parameter (actor.temperature)");
     Retry = Action::Retry.name(), "", [], [], Line("after failed calls: retry all of them");
-    Model = Action::ChangeModel.name(), "NAME", [], [], Line("switch the actor's model (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION)");
+    Model = Action::ChangeModel.name(), "NAME", [], [], Line("switch the actor's model (openai:MODEL, openai:MODEL profile P, openai:MODEL at URL, rules, recorded:SESSION)");
     Mentor = "mentor", "NAME", [], [], Variant("the same for the mentor; after a failed call, `retry` then calls the new model");
     Recorded = Action::UseRecordedReply.name(), "SESSION|cache", [], [], Line("after failed calls: use the replies to the same prompts that a session recorded, or cached ones");
     GiveUp = Action::GiveUp.name(), "", [], [], Line("after failed calls: continue without; a reflection is skipped, a step waits for your `act`");

@@ -41,8 +41,11 @@ pub fn apply_mentor_defaults(mentor: &str, settings: &mut Settings) {
 
 /// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] describes
 /// the format of `model`.
-pub fn switch_model(run: &RunSpec, role: ModelRole, model: &str) -> RunSpec {
-    let mut run = with_model(run, role, model);
+///
+/// # Errors
+/// The same as [`with_model`].
+pub fn switch_model(run: &RunSpec, role: ModelRole, model: &str) -> Result<RunSpec, String> {
+    let mut run = with_model(run, role, model)?;
     apply_mentor_defaults(&run.mentor, &mut run.settings);
-    run
+    Ok(run)
 }

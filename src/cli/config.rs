@@ -28,6 +28,7 @@ pub use value::{ValueOrigin, ValueType};
 
 use super::error::{CliError, CliErrorKind};
 use crate::catalog::MethodOption;
+use crate::driver::TypedServers;
 use crate::env::ExternalProgram;
 use crate::provider::openai::Profile;
 use etcetera::BaseStrategy as _;
@@ -57,6 +58,8 @@ pub struct Config {
     pub set_by_flag_alone: BTreeMap<&'static str, &'static str>,
     /// Folder that also holds `themes/` and `keys.toml`.
     pub folder: PathBuf,
+    /// Addresses of model servers that a person has typed on the screen since the program started.
+    pub typed_servers: TypedServers,
 }
 
 impl Config {
@@ -103,6 +106,7 @@ impl Config {
             set_by_flag_alone: BTreeMap::new(),
             file,
             folder,
+            typed_servers: TypedServers::default(),
         }
     }
 

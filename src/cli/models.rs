@@ -3,7 +3,7 @@
 //! The run's settings record the address, the profiles, the sampling parameters, and how these differ from the papers'.
 //! They never contain keys, headers or query parameters, which are read again each time. A session from somebody else
 //! can name an address, but that must not be enough to send your key there: on resume, requests go only to the address
-//! that you have configured, or to a server on your machine.
+//! that you have configured or typed since the program started, or to a server on your machine.
 
 mod shared_options;
 
@@ -14,14 +14,14 @@ use super::config::{Config, ValueOrigin, keys};
 use super::error::{CliError, CliErrorKind};
 use super::locate;
 use super::settings::setting_origin;
-use crate::domain::{ModelRole, RoleSource, RunSpec, Setting, SettingOrigin, Settings};
+use crate::domain::{ModelRole, RoleSource, RunSpec, Setting, SettingOrigin, Settings, with_base_url};
 use crate::driver::{DriverError, ReplyOverride, open_recording};
 use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};
 use crate::provider::{CacheMode, CachedProvider, Provider};
 use etcetera::BaseStrategy as _;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Server used when only `OPENAI_API_KEY` is set.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -115,7 +115,10 @@ fn resolve_endpoint_with(
         wins_over_shared_profile && !has_mentor_profile
     };
     let profile_address = profile.base_url.clone().filter(|_| !wins_over_profile);
-    let is_from_profile = profile_address.is_some();
+    let typed = config.typed_servers.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_typed = typed.contains(recorded("base_url"));
+    drop(typed);
+    let is_from_profile = profile_address.is_some() && !is_typed;
     let uses_default_key = config.get(keys::KEY_ENV).is_empty();
     let key = shared_options::read_key(config, variable)?;
     let configured =
@@ -125,6 +128,7 @@ fn resolve_endpoint_with(
         (uses_default_key && key.is_some() && resumed.is_none()).then(|| DEFAULT_BASE_URL.to_owned())
     });
     let base_url = match (configured, recorded("base_url")) {
+        (_, typed) if is_typed => typed.to_owned(),
         (Some(configured), "") => configured,
         (Some(configured), recorded_url)
             if is_flag || Endpoint::new(&configured, "").base_url == recorded_url =>
@@ -291,6 +295,55 @@ pub(super) fn server_settings_to_record(spec: &RunSpec, config: &Config) -> Vec<
         }
     }
     missing
+}
+
+/// Returns a resumed run with the addresses that the flags of this command give its servers. Returns `None` if they are
+/// those of the session.
+pub(super) fn with_servers_of_flags(spec: &RunSpec, config: &Config) -> Option<RunSpec> {
+    if !config.is_set_by_flag(&keys::BASE_URL) && !config.is_set_by_flag(&keys::MENTOR_BASE_URL) {
+        return None;
+    }
+    let mut changed = spec.clone();
+    for role in ModelRole::ALL {
+        let Some(model) = spec.role_source(role).model() else { continue };
+        let Ok(endpoint) = resolve_endpoint(config, role, model, Some(&spec.settings)) else { continue };
+        let url = endpoint.display_url();
+        if url != spec.settings.text(&format!("{}.base_url", role.name()), "") {
+            changed = with_base_url(&changed, role, &url, SettingOrigin::Flag);
+        }
+    }
+    (changed != *spec).then_some(changed)
+}
+
+/// Returns the flags with which a run is resumed at the servers that it uses now, each after a blank: those that the
+/// configuration doesn't name and that aren't on this machine. A session can name such a server, but only a person can
+/// accept it.
+pub(super) fn server_flags(config: &Config, run: &RunSpec) -> String {
+    let mut flags = String::new();
+    let mut shared = "";
+    for role in ModelRole::ALL {
+        let (text, is_actor) =
+            (|part| run.settings.text(&format!("{}.{part}", role.name()), ""), role == ModelRole::Actor);
+        let url = text("base_url");
+        let key = if is_actor { keys::BASE_URL } else { keys::MENTOR_BASE_URL };
+        let is_configured = config.get(key) == url && !config.is_set_by_flag(&key);
+        let mut profiles = split_names(text("profile"));
+        let is_of_profile =
+            profiles.any(|name| config.profile(name).is_ok_and(|p| p.base_url.as_deref() == Some(url)));
+        let is_known = is_configured || is_of_profile || url == DEFAULT_BASE_URL;
+        if run.role_source(role).is_model()
+            && url != shared
+            && !is_known
+            && !Endpoint::new(url, "").is_loopback()
+        {
+            let flag = if is_actor { "--base-url" } else { "--mentor-base-url" };
+            flags.extend([" ", flag, " ", url]);
+        }
+        if is_actor {
+            shared = url;
+        }
+    }
+    flags
 }
 
 /// Records which servers a new run uses, without secrets.

@@ -8,10 +8,12 @@ mod seek;
 mod view_past;
 
 use super::bounded;
+use super::config::Config;
 use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::{
     DRIVER_PANICKED, SILENCE_CHECK_INTERVAL, halt_error, new_runtime, print_new_events, with_session,
 };
+use super::models::server_flags;
 use super::output::Output;
 use super::printer::{EventPrinter, PrintMode};
 use crate::domain::{Autonomy, Seq};
@@ -34,6 +36,7 @@ pub(super) fn interact(
     thread: JoinHandle<()>,
     dir: &Path,
     worlds: TaskOptions,
+    config: &Config,
     out: Output,
 ) -> Result<(), CliError> {
     let shared = Arc::new(Mutex::new(out));
@@ -49,7 +52,9 @@ pub(super) fn interact(
     };
     let exit = with_session(handle, Some(thread), || new_runtime()?.block_on(session.run()));
     let path = dir.display().to_string();
-    let resume = format!("resume with `{}`", resume_command(&path));
+    let head = handle.store.head();
+    let flags = head.run.as_deref().map_or_else(String::new, |run| server_flags(config, run));
+    let resume = format!("resume with `{}{flags}`", resume_command(&path));
     // Check after closing: the failed write may only show up then.
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halt_error(&halt, &path));

@@ -4,6 +4,7 @@ use super::args;
 use super::config::{Config, keys};
 use super::error::CliError;
 use super::headless::{ScreenSession, close_on_signal, guard_session_signals, run_to_end};
+use super::models::with_servers_of_flags;
 use super::output::Output;
 use super::printer;
 use super::printer::EventPrinter;
@@ -59,6 +60,11 @@ pub(super) fn resume_session(
         })
     });
     let resumed = resumed.map_err(|error| cli_error.unwrap_or_else(|| error.into()))?;
+    // The next `resume` must find the server that this one calls.
+    let moved = resumed.initial_state.run.as_deref().and_then(|run| with_servers_of_flags(run, config));
+    if let Some(moved) = moved {
+        resumed.handle.send(Command::ChangeRun(Box::new(moved)));
+    }
     for (name, value) in new_templates.into_iter().chain(options.changes) {
         resumed.handle.send(Command::ChangeSetting { name, value });
     }
@@ -134,7 +140,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     }
     breakpoints::add_breakpoints(&resumed.handle, &breaks);
     if !is_headless && args.screen.plain {
-        return plain::interact(&resumed.handle, resumed.thread, &dir, worlds, out);
+        return plain::interact(&resumed.handle, resumed.thread, &dir, worlds, &config, out);
     }
     if on_screen {
         let shown = ScreenSession {

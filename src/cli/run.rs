@@ -83,7 +83,7 @@ pub(super) fn start_run(
             RunConfig { breakpoints: breaks, ..plan.run_config },
         )?;
         close_on_signal(&guard, &handle);
-        return super::plain::interact(&handle, thread, &session.dir, plan.world_options, out);
+        return super::plain::interact(&handle, thread, &session.dir, plan.world_options, config, out);
     }
     if !is_headless && super::can_show_screen() {
         return super::screen::start_run(config, plan, screen, breaks, &mut out);

@@ -11,6 +11,7 @@ use super::error::{CliError, CliErrorKind, resume_command};
 use super::headless::ScreenSession;
 use super::host_services::host_services;
 use super::locate;
+use super::models::server_flags;
 use super::output::Output;
 use super::setup::{
     Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
@@ -119,14 +120,15 @@ pub(super) fn show_session(
     if !dir.as_os_str().is_empty() {
         // In front of an audience, the session's name will do.
         let on_stage = screen_args.stage || matches!(exit, Ok(Ok(Exit::Quit { on_stage: true })));
-        let command = match (on_stage, dir.file_name()) {
-            (true, Some(name)) => {
-                let folder = config.is_set_by_flag(&keys::SESSIONS.entry()).then(|| dir.parent()).flatten();
-                let sessions =
-                    folder.map_or_else(String::new, |folder| format!(" --sessions {}", folder.display()));
-                format!("retrospect resume {}{sessions} --stage", name.to_string_lossy())
-            }
-            _ => resume_command(&dir.display().to_string()),
+        let command = if let (true, Some(name)) = (on_stage, dir.file_name()) {
+            let folder = config.is_set_by_flag(&keys::SESSIONS.entry()).then(|| dir.parent()).flatten();
+            let sessions =
+                folder.map_or_else(String::new, |folder| format!(" --sessions {}", folder.display()));
+            format!("retrospect resume {}{sessions} --stage", name.to_string_lossy())
+        } else {
+            let head = handle.store.head();
+            let flags = head.run.as_deref().map_or_else(String::new, |run| server_flags(config, run));
+            format!("{}{flags}", resume_command(&dir.display().to_string()))
         };
         out.print_command(&format!("resume with: {command}"));
     }

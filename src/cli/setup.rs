@@ -422,6 +422,7 @@ fn assemble_run_config(
                 }),
                 prefetch: config.get(keys::PREFETCH),
                 recorded_settings,
+                typed_servers: config.typed_servers.clone(),
                 ..run_config
             },
         );

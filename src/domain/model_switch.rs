@@ -9,18 +9,90 @@ use super::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 /// [`State::setting_deviations()`]: crate::engine::State::setting_deviations()
 const SERVER_SETTINGS: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 
+/// The forms of a model's name that [`with_model`] reads, for messages.
+const MODEL_FORMS: &str =
+    "write openai:MODEL, openai:MODEL profile NAME or openai:MODEL at http://HOST:PORT/v1";
+
+/// Splits `openai:MODEL [profile NAME] [at URL]` into its three parts. The word `at` may be left out.
+fn split_model(provider: &str) -> Result<(&str, Option<&str>, Option<&str>), String> {
+    let provider = provider.trim();
+    if !provider.starts_with("openai:") {
+        return Ok((provider, None, None));
+    }
+    let (rest, url) = match provider.rsplit_once(char::is_whitespace) {
+        Some((rest, url)) if url.contains("://") || rest.trim_end().ends_with(" at") => {
+            let rest = rest.trim_end();
+            (rest.strip_suffix(" at").unwrap_or(rest).trim_end(), Some(url))
+        }
+        _ => (provider, None),
+    };
+    let (model, profile) = match rest.split_once(" profile ") {
+        Some((model, profile)) => (model.trim_end(), Some(profile.trim())),
+        None => (rest, None),
+    };
+    if model.contains(char::is_whitespace) {
+        return Err(format!("a model's name has no blanks: {model:?}; {MODEL_FORMS}"));
+    }
+    if let Some(url) = url {
+        check_base_url(url)?;
+    }
+    Ok((model, profile, url.map(|url| url.trim_end_matches('/'))))
+}
+
+/// Checks a typed base URL before it is recorded. The message doesn't repeat the URL, which may contain a password.
+fn check_base_url(url: &str) -> Result<(), String> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    match rest {
+        None => {
+            Err("a base URL starts with http:// or https://, such as http://127.0.0.1:8080/v1".to_owned())
+        }
+        Some(rest) if rest.contains('@') => {
+            Err("the base URL contains a user name or password; move it to `headers` in a server profile"
+                .to_owned())
+        }
+        Some(rest) if rest.contains(['?', '#']) => {
+            Err("the base URL contains a query; move it to `query` in a server profile".to_owned())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Returns whether two runs differ only in the addresses of their model servers and in what was recorded about these.
+pub fn differs_only_in_servers(one: &RunSpec, other: &RunSpec) -> bool {
+    let without_servers = |run: &RunSpec| {
+        let mut run = run.clone();
+        for role in ModelRole::ALL {
+            for part in ["base_url", "sampling", "unsent"] {
+                run.settings.remove(&format!("{}.{part}", role.name()));
+            }
+        }
+        run
+    };
+    without_servers(one) == without_servers(other)
+}
+
+/// Returns a copy of the run in which the server of `role` has another address.
+pub fn with_base_url(run: &RunSpec, role: ModelRole, url: &str, origin: SettingOrigin) -> RunSpec {
+    let mut run = run.clone();
+    for part in ["sampling", "unsent"] {
+        run.settings.remove(&format!("{}.{part}", role.name()));
+    }
+    run.settings.set(&format!("{}.base_url", role.name()), url, origin);
+    run
+}
+
 /// Returns a copy of the run in which `role` is played by `provider`: `openai:MODEL`, `openai:MODEL profile NAME`,
-/// `rules`, `symbolic`, `none` or `recorded:SESSION`.
+/// `openai:MODEL at URL`, `rules`, `symbolic`, `none` or `recorded:SESSION`.
 ///
 /// With `openai:MODEL`, the role keeps its server or, if it has none, gets the other role's server. With a profile, the
-/// server is the profile's. Sampling parameters that a person set are kept only for `openai:MODEL` without a profile.
-pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> RunSpec {
+/// server is the profile's, unless an address follows. Sampling parameters that a person set are kept only for
+/// `openai:MODEL` without a profile.
+///
+/// # Errors
+/// Returns what to write if the name of the model contains a blank or the address is no base URL.
+pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> Result<RunSpec, String> {
     let mut run = run.clone();
-    let provider = provider.trim();
-    let (model, profile) = match provider.split_once(" profile ") {
-        Some((model, profile)) => (model.trim(), Some(profile.trim())),
-        None => (provider, None),
-    };
+    let (model, profile, url) = split_model(provider)?;
     let (prefix, other_prefix) = match role {
         ModelRole::Actor => ("actor", "mentor"),
         ModelRole::Mentor => ("mentor", "actor"),
@@ -46,11 +118,14 @@ pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> RunSpec {
     if let Some(profile) = profile {
         run.settings.set(&format!("{prefix}.profile"), profile, SettingOrigin::Person);
     }
+    if let Some(url) = url {
+        run = with_base_url(&run, role, url, SettingOrigin::Person);
+    }
     match role {
         ModelRole::Actor => model.clone_into(&mut run.actor),
         ModelRole::Mentor => model.clone_into(&mut run.mentor),
     }
-    run
+    Ok(run)
 }
 
 #[cfg(test)]
@@ -82,7 +157,7 @@ mod tests {
         ] {
             run.settings.set(name, value, SettingOrigin::Flag);
         }
-        let cases: [(ModelRole, &str, &[&str]); 5] = [
+        let cases: [(ModelRole, &str, &[&str]); 7] = [
             (
                 ModelRole::Actor,
                 "openai:big",
@@ -98,6 +173,27 @@ mod tests {
                 ModelRole::Actor,
                 " openai:big profile remote ",
                 &["actor.profile=remote", "mentor.top_p=0.5", "r_freq=5"],
+            ),
+            (
+                ModelRole::Actor,
+                "openai:big at http://127.0.0.1:9/v1/",
+                &[
+                    "actor.base_url=http://127.0.0.1:9/v1",
+                    "actor.profile=paper",
+                    "actor.temperature=0.7",
+                    "mentor.top_p=0.5",
+                    "r_freq=5",
+                ],
+            ),
+            (
+                ModelRole::Actor,
+                "openai:big profile remote, paper http://other/v1",
+                &[
+                    "actor.base_url=http://other/v1",
+                    "actor.profile=remote, paper",
+                    "mentor.top_p=0.5",
+                    "r_freq=5",
+                ],
             ),
             (ModelRole::Actor, "rules", &["mentor.top_p=0.5", "r_freq=5"]),
             (ModelRole::Actor, "recorded:s1", &["mentor.top_p=0.5", "r_freq=5"]),
@@ -118,10 +214,25 @@ mod tests {
             ),
         ];
         for (role, provider, expected) in cases {
-            let switched = with_model(&run, role, provider);
+            let switched = with_model(&run, role, provider).unwrap();
             assert_eq!(setting_lines(&switched), expected, "{provider}");
-            let model = provider.trim().split(" profile ").next().unwrap_or_default();
+            let model = provider.trim().split(' ').next().unwrap_or_default();
             assert_eq!(if role == ModelRole::Actor { &switched.actor } else { &switched.mentor }, model);
+        }
+    }
+
+    /// Regression: `openai:fake http://HOST/v1` became the name of a model.
+    #[test]
+    fn a_blank_in_the_name_of_a_model_is_refused_with_what_to_write() {
+        let run = RunSpec::sample();
+        for (provider, message) in [
+            ("openai:my model", "no blanks: \"openai:my model\"; write openai:MODEL, "),
+            ("openai:m at 127.0.0.1:8765", "starts with http:// or https://"),
+            ("openai:m at http://me:secret@host/v1", "user name or password"),
+            ("openai:m http://host/v1?key=secret", "contains a query"),
+        ] {
+            let error = with_model(&run, ModelRole::Actor, provider).unwrap_err();
+            assert!(error.contains(message) && !error.contains("secret"), "{provider}: {error}");
         }
     }
 }

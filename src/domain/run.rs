@@ -280,7 +280,7 @@ impl RunSpec {
 #[cfg(test)]
 impl RunSpec {
     /// Returns a run of 50 steps without tasks and settings.
-    pub(super) fn sample() -> Self {
+    pub(crate) fn sample() -> Self {
         Self {
             method: String::new(),
             actor: String::new(),

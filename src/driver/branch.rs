@@ -178,6 +178,7 @@ impl Driver {
             let events = engine.decide(&Input::Command(command.clone()))?;
             check_mentor(engine.state.run.as_deref(), &events)?;
             if let Command::ChangeRun(spec) = command {
+                self.run_config.remember_typed_servers(engine.state.run.as_deref(), spec);
                 engine.policy = self.make_run_config(spec)?.policy;
             }
             fold(&mut engine, events);

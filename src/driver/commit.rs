@@ -114,6 +114,9 @@ impl Driver {
             _ => None,
         });
         if let Some(spec) = changed {
+            if let Command::ChangeRun(typed) = command {
+                self.run_config.remember_typed_servers(self.engine.state.run.as_deref(), typed);
+            }
             let run_config = self.make_run_config(spec)?;
             run_config.record_settings(&mut events);
             self.next_run_config = Some(run_config);

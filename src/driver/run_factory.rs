@@ -93,6 +93,7 @@ impl RunConfig {
             reply_override: None,
             prefetch: false,
             recorded_settings: Vec::new(),
+            typed_servers: Arc::default(),
             replay_start: None,
             breakpoints: Vec::new(),
         })

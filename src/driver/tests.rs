@@ -134,6 +134,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
         reply_override: None,
         prefetch: false,
         recorded_settings: Vec::new(),
+        typed_servers: Arc::default(),
         replay_start: None,
         breakpoints: Vec::new(),
     }

@@ -17,6 +17,7 @@ use state_updates::{is_intervention, to_observation};
 
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Effect, Envelope, Episode, Event, NoteTally, PauseReason, ReplyTally, effect_of};
+use crate::domain::differs_only_in_servers;
 use crate::domain::{
     CallId, EpisodeRole, ExecutedAction, FailureKind, ManualEdit, ModelRole, PoolSummary, PromptRecord,
     SegmentOrigin, Seq, Stage, Step,
@@ -41,7 +42,10 @@ impl State {
                 self.calls.insert(call, effect);
             }
         }
-        if envelope.cause == Cause::Person && is_intervention(&envelope.event) {
+        // The same model at another address is no help for the agent.
+        let moves_server = matches!(&envelope.event, Event::RunChanged { spec }
+            if self.run.as_deref().is_some_and(|run| differs_only_in_servers(run, spec)));
+        if envelope.cause == Cause::Person && is_intervention(&envelope.event) && !moves_server {
             self.edit_episode(|e| e.assisted |= e.outcome.is_none());
         }
         self.record_undo(seq, envelope.cause, &envelope.event);

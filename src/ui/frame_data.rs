@@ -230,12 +230,17 @@ impl<'a> Context<'a> {
         if frame.is_in_past() && number <= frame.selected_step() { &frame.displayed } else { &frame.story }
     }
 
-    /// Returns advice written for the command line with the program's name, and with `--set` replaced by the key of the
-    /// model dialog, where settings are changed on the screen.
+    /// Returns advice written for the command line with the program's name, with `--set` replaced by the key of the
+    /// model dialog, where settings are changed on the screen, and with this key before the first `--base-url`.
     pub fn advice<'t>(&self, advice: &'t str) -> Cow<'t, str> {
         let named = with_program_name(advice);
-        match self.keymap.key_label(Action::ChangeModel).filter(|_| named.contains("--set ")) {
-            Some(key) => Cow::Owned(named.replace("--set ", &format!("{key}: "))),
+        let has_flag = named.contains("--set ") || named.contains("--base-url");
+        match self.keymap.key_label(Action::ChangeModel).filter(|_| has_flag) {
+            Some(key) => Cow::Owned(named.replace("--set ", &format!("{key}: ")).replacen(
+                "--base-url",
+                &format!("{key}, or --base-url"),
+                1,
+            )),
             None => named,
         }
     }

@@ -48,16 +48,16 @@ fn a_model_as_mentor_makes_the_default_generation_neural() {
     }
     // A fork, the model dialog and `--plain` can switch the mentor and switch it back.
     let run = test_spec("omnireflect", &[("a", "")]);
-    let other = switch_model(&run, ModelRole::Mentor, "openai:m");
+    let other = switch_model(&run, ModelRole::Mentor, "openai:m").unwrap();
     assert_eq!(generation(&other), ("neural", Mentor));
     assert_eq!(
         json!(other.settings.recorded("generation").unwrap()),
         json!({"value": "neural", "origin": "mentor"})
     );
-    assert_eq!(switch_model(&other, ModelRole::Mentor, "symbolic").settings, run.settings);
+    assert_eq!(switch_model(&other, ModelRole::Mentor, "symbolic").unwrap().settings, run.settings);
     // A method without the setting doesn't get it.
     assert_eq!(
-        switch_model(&test_spec("fcrf", &[]), ModelRole::Mentor, "openai:m").settings,
+        switch_model(&test_spec("fcrf", &[]), ModelRole::Mentor, "openai:m").unwrap().settings,
         test_spec("fcrf", &[]).settings
     );
 }

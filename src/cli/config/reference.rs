@@ -65,10 +65,11 @@ fn write_profile_reference(out: &mut String) {
          `--profile vllm,paper`.\n\n\
          **Addresses.** If a built-in profile names a server on this machine, its address is only a default: `OPENAI_BASE_URL` and \
          `run.base_url` override it, even if you choose the profile during a run. An address in a profile of your own overrides all of \
-         these, but not `--base-url`.\n\n\
+         these, but not `--base-url`. During a run, `O` takes another address (`openai:MODEL at URL`). The session keeps it, and the one that \
+         `resume --base-url` gives; a later resume uses it by itself only if the server is on this machine or configured.\n\n\
          **API keys** are never written into this file: a profile names the variable (`key_env`) or file (`key_file`) that \
          holds the key. The key in `OPENAI_API_KEY` (or in the variable named by `run.key_env`) and the headers in `run.headers` are \
-         sent only to a server set with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine. Redirects to other servers \
+         sent only to a server set with `--base-url` or `OPENAI_BASE_URL` or typed on the screen, and to servers on this machine. Redirects to other servers \
          aren't followed.\n\n\
          **https.** A server's certificate must be signed by a CA that the system trusts (on Linux, `SSL_CERT_FILE` and `SSL_CERT_DIR` \
          can replace the system's list), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`. Certificate checks can't be switched \

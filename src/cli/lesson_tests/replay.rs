@@ -83,7 +83,8 @@ impl<'a> Replay<'a> {
         // No reflection is written here.
         "symbolic".clone_into(&mut spec.mentor);
         if let Some(actor) = self.actor {
-            spec = switch_model(&spec, ModelRole::Actor, actor);
+            spec = switch_model(&spec, ModelRole::Actor, actor)
+                .map_err(|why| CliError::usage(format!("--actor: {why}"), "correct the name"))?;
         }
         let run_config =
             setup::build_run_config(&spec, self.config, &TaskOptions::default(), Duration::ZERO)?;

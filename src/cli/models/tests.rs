@@ -146,6 +146,45 @@ fn resume_uses_only_a_server_that_is_configured_here() {
     );
 }
 
+/// Regression: an address that was mended on the screen or by `resume --base-url` was forgotten.
+#[test]
+fn an_address_that_a_person_typed_is_used_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, "").unwrap();
+    let new_config = || {
+        let mut config = Config::load(Some(&path), |_| None).unwrap();
+        config.set_flag(&keys::BASE_URL, Some("http://old/v1")).unwrap();
+        config
+    };
+    let mut run = RunSpec { actor: "openai:m".to_owned(), mentor: "none".to_owned(), ..RunSpec::sample() };
+    record_servers(&new_config(), "openai:m", "none", &mut run.settings).unwrap();
+    let typed = "http://new/v1";
+    let moved = crate::domain::with_model(&run, ModelRole::Actor, &format!("openai:m at {typed}")).unwrap();
+    let keyed = |name: &str| (name == "OPENAI_API_KEY").then(|| KEY.to_owned());
+    let resolve = |config: &Config, run: &RunSpec| {
+        let endpoint = resolve_endpoint_with(config, ModelRole::Actor, "m", Some(&run.settings), &keyed);
+        endpoint.map(|e| (e.base_url.clone(), e.key.is_some())).map_err(|e| e.message)
+    };
+    let config = new_config();
+    config.typed_servers.lock().unwrap().insert(typed.to_owned());
+    assert_eq!(resolve(&config, &moved), Ok((typed.to_owned(), true)));
+    assert_eq!(server_flags(&config, &moved), " --base-url http://new/v1");
+    // Another process uses it only if a flag accepts it. What the flag says is recorded.
+    let plain = Config::load(Some(&path), |_| None).unwrap();
+    assert!(resolve(&plain, &moved).unwrap_err().contains("used the server http://new/v1"));
+    let mut accepting = Config::load(Some(&path), |_| None).unwrap();
+    accepting.set_flag(&keys::BASE_URL, Some(typed)).unwrap();
+    assert_eq!(with_servers_of_flags(&moved, &accepting), None);
+    let kept = with_servers_of_flags(&run, &accepting).unwrap();
+    assert_eq!(kept.settings.text("actor.base_url", ""), typed);
+    // On this machine, the next resume needs no flag.
+    accepting.set_flag(&keys::BASE_URL, Some("http://127.0.0.1:8765/v1")).unwrap();
+    let kept = with_servers_of_flags(&run, &accepting).unwrap();
+    assert_eq!(resolve(&plain, &kept).unwrap().0, "http://127.0.0.1:8765/v1");
+    assert_eq!(server_flags(&accepting, &kept), "");
+}
+
 /// Regression: the settings of a new profile were missing after a switch.
 #[test]
 fn switched_run_records_what_its_new_profile_sends() {
@@ -167,7 +206,7 @@ fn switched_run_records_what_its_new_profile_sends() {
     for (words, model, temperature) in
         [("openai:big profile far", "big", 0.6), ("openai:other", "other", 0.1)]
     {
-        let mut spec = crate::domain::with_model(&run, ModelRole::Actor, words);
+        let mut spec = crate::domain::with_model(&run, ModelRole::Actor, words).unwrap();
         assert!(recorded(&spec, "sampling").is_none(), "{words}: settings of the old profile are removed");
         for (name, setting) in server_settings_to_record(&spec, &config) {
             spec.settings.insert_missing(&name, setting);
@@ -220,7 +259,8 @@ fn profile_chosen_during_a_run_resolves_as_at_the_start() {
         }))
         .unwrap();
         record_servers(&config, "openai:small", "none", &mut run.settings).unwrap();
-        let spec = crate::domain::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"));
+        let spec = crate::domain::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"))
+            .unwrap();
         let found =
             resolve_endpoint_with(&config, ModelRole::Actor, "big", Some(&spec.settings), &variable).unwrap();
         assert_eq!(found.base_url, expected, "{chosen}");

@@ -223,7 +223,7 @@ fn model_command(role: ModelRole, model: &str, state: &State) -> Result<Command,
         return Ok(Command::SetAutonomy(Autonomy::Human));
     }
     let run = state.run.as_deref().ok_or("no run yet")?;
-    Ok(Command::ChangeRun(Box::new(switch_model(run, role, model))))
+    Ok(Command::ChangeRun(Box::new(switch_model(run, role, model)?)))
 }
 
 /// Returns the commands that play the same task again, up to its first proposal.

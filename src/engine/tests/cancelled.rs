@@ -173,7 +173,7 @@ fn the_prompt_of_a_cancelled_call_can_be_edited_and_the_edit_undone() {
 #[test]
 fn another_model_can_be_asked_after_a_cancelled_call() {
     let mut harness = with_cancelled_call();
-    let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big");
+    let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big").unwrap();
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     assert!(harness.state().is_step_cancelled(), "the cancelled call still waits for a decision");
     assert_eq!(event_names(&harness.command(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);

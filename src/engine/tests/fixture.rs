@@ -264,7 +264,8 @@ impl Harness {
     /// Returns a harness whose mentor is a model, with two calls to the mentor in flight: first Error, then Abstract.
     pub(super) fn with_mentor_calls() -> Self {
         let mut harness = Self::with_mentor(spec_with_tasks(1));
-        let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m");
+        let other =
+            with_model(harness.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m").unwrap();
         harness.command(Command::ChangeRun(Box::new(other))).unwrap();
         harness.command(Command::Run).unwrap();
         harness.reply_as_env(step_result("A room. Your task is to: rest."));

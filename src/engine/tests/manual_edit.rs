@@ -1,7 +1,7 @@
 //! A person's changes to anything but lessons, and their undo.
 
 use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
-use crate::domain::{Autonomy, EndReason, LessonText, PersonAct, ReflectionKind, Scope};
+use crate::domain::{Autonomy, EndReason, LessonText, ModelRole, PersonAct, ReflectionKind, Scope};
 use crate::engine::{Command, Event, LessonCommand, Reply};
 
 #[test]
@@ -28,9 +28,26 @@ fn a_run_can_be_changed_only_between_calls() {
     );
 }
 
+/// The same model at another address doesn't help the agent, so the episode still counts in rates.
+#[test]
+fn another_address_of_the_same_model_is_no_assistance() {
+    let mut harness = with_answered_step();
+    let run = harness.state().run.as_deref().cloned().unwrap();
+    let switched = crate::domain::with_model(&run, ModelRole::Actor, "openai:m").unwrap();
+    harness.command(Command::ChangeRun(Box::new(switched.clone()))).unwrap();
+    assert!(harness.state().episode.as_ref().unwrap().assisted, "another model is");
+    let mut harness = Harness::with_spec(switched.clone());
+    harness.command(Command::Step).unwrap();
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    harness.reply_as_actor("think: I could look.");
+    let moved = crate::domain::with_model(&switched, ModelRole::Actor, "openai:m at http://h/v1").unwrap();
+    harness.command(Command::ChangeRun(Box::new(moved.clone()))).unwrap();
+    assert_eq!(harness.state().run.as_deref(), Some(&moved));
+    assert!(!harness.state().episode.as_ref().unwrap().assisted);
+}
+
 #[test]
 fn sampling_parameters_need_a_model_and_apply_to_its_next_prompt() {
-    use crate::domain::ModelRole;
     use serde_json::{Value, json};
     let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
     let mut harness = with_answered_step();

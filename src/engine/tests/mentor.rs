@@ -350,7 +350,7 @@ fn the_prompt_of_each_failed_call_can_be_edited_before_the_retry() {
     assert_eq!(harness.state().waiting_prompt(second), Some(&edited_prompt));
     // A change of the mentor's model keeps the edit.
     let spec = harness.state().run.as_deref().cloned().unwrap();
-    let other = crate::domain::with_model(&spec, crate::domain::ModelRole::Mentor, "openai:other");
+    let other = crate::domain::with_model(&spec, crate::domain::ModelRole::Mentor, "openai:other").unwrap();
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried", "prompt_sent"]);
     assert_eq!(questions_in_flight(&harness).iter().map(|q| q.0).collect::<Vec<_>>(), [first, second]);

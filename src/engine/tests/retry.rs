@@ -48,7 +48,7 @@ fn with_failed_round() -> (Harness, Vec<CallId>) {
 
 fn switch_to_model_with_profile(harness: &mut Harness) {
     let provider = "openai:o3 profile openai-reasoning";
-    let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, provider);
+    let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, provider).unwrap();
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
 }
 

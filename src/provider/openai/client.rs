@@ -290,7 +290,7 @@ fn connection_advice(endpoint: &Endpoint) -> String {
         .chain(&["ALL_PROXY", "all_proxy"])
         .find(is_set)
         .filter(|_| !endpoint.is_loopback());
-    let server = "check that the server is running and the base URL is correct";
+    let server = "check that the server is running and the base URL is correct (--base-url)";
     proxy.map_or_else(
         || server.to_owned(),
         |name| format!("{server}; requests go through the proxy in ${name} unless NO_PROXY lists the server"),

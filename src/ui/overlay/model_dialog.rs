@@ -193,6 +193,9 @@ impl ModelDialog {
         run: Option<&RunSpec>,
         params: &[NamedValue],
     ) -> Vec<Candidate> {
+        if let Some(moved) = self.moved_model(typed, run) {
+            return vec![(moved, "the same model at this address".to_owned())];
+        }
         let all = self.candidates(run, params);
         let order = rank(&all, typed, |(name, about)| [format!("{name} {about}")]);
         let mut matches: Vec<_> = order.into_iter().map(|place| all[place].clone()).collect();
@@ -204,6 +207,15 @@ impl ModelDialog {
             matches.insert(at, (typed.to_owned(), "as typed".to_owned()));
         }
         matches
+    }
+
+    /// Returns the role's model at a typed address.
+    fn moved_model(&self, typed: &str, run: Option<&RunSpec>) -> Option<String> {
+        let Purpose::Model(asked) = self.purpose else { return None };
+        let url = typed.strip_prefix("at ").unwrap_or(typed).trim();
+        let is_url = url.starts_with("http://") || url.starts_with("https://");
+        let model = run?.provider_spec(asked);
+        (is_url && RoleSource::parse(model).is_model()).then(|| format!("{model} at {url}"))
     }
 
     /// Sets the typed value, or fills the selected name into the line.
@@ -296,7 +308,13 @@ impl ModelDialog {
             return Response::request_and_close(Request::Send(Command::SetAutonomy(Autonomy::Human)));
         }
         let Some(run) = context.frame.head.run.as_deref() else { return Response::close() };
-        let changed = switch_model(run, asked, name);
+        let changed = match switch_model(run, asked, name) {
+            Ok(changed) => changed,
+            Err(why) => {
+                self.error = Some(why);
+                return Response::default();
+            }
+        };
         let unused = unused_mentor_reason(&changed).filter(|_| asked == ModelRole::Mentor);
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(changed)))];
         requests.extend(unused.map(Request::ShowNotice));
@@ -337,7 +355,7 @@ impl ModelDialog {
             (Purpose::Model(_), _) => {
                 let tab = context.keymap.key_label_in(Mode::PickList, Action::NextField).unwrap_or_default();
                 format!(
-                    "{}.\nType openai:MODEL [profile NAME]; {tab}: role, sampling",
+                    "{}.\nopenai:MODEL [profile P] [at URL]; {tab}: role, sampling",
                     self.current_summary(context)
                 )
             }

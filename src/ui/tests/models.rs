@@ -217,6 +217,53 @@ fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
     assert_eq!(stage.press("Enter"), [Request::Send(Command::SetAutonomy(Autonomy::Human))]);
 }
 
+/// Regression: a typed address became the model's name, and nothing on the screen changed the server.
+#[test]
+fn a_wrong_address_is_mended_in_the_model_dialog() {
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::NotFound), 120, 36);
+    for (typed, actor) in [
+        ("http://127.0.0.1:8765/v1", "openai:small"),
+        ("openai:fake http://127.0.0.1:8765/v1", "openai:fake"),
+        ("openai:fake at http://127.0.0.1:8765/v1/", "openai:fake"),
+    ] {
+        stage.press("O");
+        type_text(&mut stage, typed);
+        let requests = stage.press("Enter");
+        let [Request::Send(Command::ChangeRun(spec)), ..] = requests.as_slice() else {
+            panic!("{typed}: {requests:?}")
+        };
+        assert_eq!(
+            (spec.actor.as_str(), spec.settings.text("actor.base_url", "")),
+            (actor, "http://127.0.0.1:8765/v1"),
+            "{typed}"
+        );
+    }
+    for (typed, error) in [
+        ("openai:my model", "a model's name has no blanks"),
+        ("http://me:secret@h/v1", "the base URL contains a user name or password"),
+    ] {
+        stage.press("O");
+        type_text(&mut stage, typed);
+        assert_eq!(stage.press("Enter"), [], "{typed}");
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains(error), "{typed}: {shown}");
+        stage.press("Esc");
+    }
+}
+
+/// Regression: the advice after a failed call named neither the key nor the flag that change the address.
+#[test]
+fn advice_about_the_address_names_key_and_flag() {
+    let mut f = with_failed_call(FailureKind::Unreachable);
+    let (effect, failure) = f.state.failed_call.clone().unwrap();
+    let call = effect.call();
+    f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
+    let hint = "check that the server is running and the base URL is correct (--base-url)".to_owned();
+    f.write(Cause::Model, Event::CallFailed { call, failure: Failure { hint, ..failure } });
+    let shown = screen_text(&TestScreen::new(f, 120, 36).draw());
+    assert!(shown.contains("base URL is correct (O,") && shown.contains("or --base-url)"), "{shown}");
+}
+
 /// Regression: the dialog listed only the models of the configuration and didn't show the current sampling.
 #[test]
 fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {

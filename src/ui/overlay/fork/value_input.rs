@@ -305,11 +305,11 @@ impl ValueInput {
             ),
             ForkChange::Reject => self.branch_start("rejected", vec![Command::Reject(line)]),
             ForkChange::Actor => {
-                let spec = switch_model(&run_spec(shown)?, ModelRole::Actor, &line);
+                let spec = switch_model(&run_spec(shown)?, ModelRole::Actor, &line)?;
                 self.branch_start(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             ForkChange::Mentor => {
-                let spec = switch_model(&run_spec(shown)?, ModelRole::Mentor, &line);
+                let spec = switch_model(&run_spec(shown)?, ModelRole::Mentor, &line)?;
                 self.branch_start(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             _ => return Err("nothing to type here".to_owned()),
@@ -392,5 +392,8 @@ fn override_command(state: &State, action: String) -> Command {
 }
 /// Returns the names that a role may have, where a model's server may be named too.
 fn names_with_profile(role: ModelRole) -> String {
-    format!("{}; a model's server: `openai:MODEL profile NAME`", RoleSource::names(role))
+    format!(
+        "{}; a model's server: `openai:MODEL profile NAME` or `openai:MODEL at URL`",
+        RoleSource::names(role)
+    )
 }
