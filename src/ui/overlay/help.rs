@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 const LEAD_COLUMNS: usize = 14;
 
 /// The actions that a person needs first, with a phrase that is shorter than the action's own.
-const MAIN_KEYS: [(&[Action], &str); 13] = [
+const MAIN_KEYS: [(&[Action], &str); 12] = [
     (&[Action::Step], "run the proposed action"),
     (&[Action::PauseRun], "run without stopping, or pause"),
     (&[Action::Override], "replace the proposed action; lists all"),
@@ -29,8 +29,10 @@ const MAIN_KEYS: [(&[Action], &str); 13] = [
     (&[Action::Undo, Action::Redo], "undo or redo your last change"),
     (&[Action::Prompt], "the prompt: what the model sees"),
     (&[Action::ShowDetails], "details of this step or lesson"),
-    (&[Action::Back, Action::Forward], "back and forward in time"),
-    (&[Action::PreviousMark, Action::NextMark], "to the previous or next mark"),
+    (
+        &[Action::Back, Action::Forward, Action::PreviousMark, Action::NextMark],
+        "back and forward in time, or to a mark",
+    ),
     (&[Action::Palette], "every action by name"),
     (&[Action::Quit], "one level back, then quit"),
 ];
