@@ -203,7 +203,7 @@ fn a_lesson_taught_for_an_episode_is_listed_after_it() {
         .replace(r#"{"type":"run_ended"}"#, next);
     let output = render_markdown(&record_of(&events_of(&session)));
     let line = output.lines().find(|line| line.contains("Error: `Look first.`")).unwrap_or_default();
-    assert!(line.contains("scope episode, ended with episode 1"), "{output}");
+    assert!(line.contains("for its episode, ended with episode 1"), "{output}");
 }
 
 #[test]
