@@ -36,7 +36,7 @@ fn forms_of_line(line: &str) -> impl Iterator<Item = &str> {
     forms.map(str::trim).filter(|form| !form.is_empty() && *form != "think")
 }
 
-/// Returns the words with which actions begin, as far as a prompt shows them ([`verbs_of_texts`]) or the environment lists them
+/// Returns the words with which actions begin, as far as a prompt shows them (`verbs_of_texts`) or the environment lists them
 /// ([`VERBS`]). They depend on the journal alone.
 pub fn action_verbs(state: &State, record: &PromptRecord) -> ActionVerbs {
     let texts: Vec<_> = record.segments.iter().filter_map(|segment| text_of(state, segment)).collect();
