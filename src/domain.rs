@@ -3,6 +3,7 @@
 
 mod action_verbs;
 mod advice_effect;
+mod base_url;
 mod breakpoint;
 pub mod common_settings;
 mod failure;
@@ -44,6 +45,7 @@ mod usage;
 
 pub use action_verbs::ActionVerbs;
 pub use advice_effect::{AdviceCounts, AdviceEffect, Attempts};
+pub use base_url::parse_base_url;
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};

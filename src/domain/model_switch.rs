@@ -1,6 +1,6 @@
 //! Switching a role to another model.
 
-use super::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
+use super::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin, parse_base_url};
 
 /// The settings that describe a role's server, without the prefix `actor.` or `mentor.`. `sampling` holds the sampling
 /// parameters of the server's profile. `unsent` lists the settings that the server rejects or requires other values for
@@ -34,27 +34,10 @@ fn split_model(provider: &str) -> Result<(&str, Option<&str>, Option<&str>), Str
         return Err(format!("a model's name has no blanks: {model:?}; {MODEL_FORMS}"));
     }
     if let Some(url) = url {
-        check_base_url(url)?;
+        parse_base_url(url)
+            .map_err(|why| format!("wrong base URL: {why}; write it as http://127.0.0.1:8080/v1"))?;
     }
     Ok((model, profile, url.map(|url| url.trim_end_matches('/'))))
-}
-
-/// Checks a typed base URL before it is recorded. The message doesn't repeat the URL, which may contain a password.
-fn check_base_url(url: &str) -> Result<(), String> {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    match rest {
-        None => {
-            Err("a base URL starts with http:// or https://, such as http://127.0.0.1:8080/v1".to_owned())
-        }
-        Some(rest) if rest.contains('@') => {
-            Err("the base URL contains a user name or password; move it to `headers` in a server profile"
-                .to_owned())
-        }
-        Some(rest) if rest.contains(['?', '#']) => {
-            Err("the base URL contains a query; move it to `query` in a server profile".to_owned())
-        }
-        Some(_) => Ok(()),
-    }
 }
 
 /// Returns whether two runs differ only in the addresses of their model servers and in what was recorded about these.
@@ -227,7 +210,8 @@ mod tests {
         let run = RunSpec::sample();
         for (provider, message) in [
             ("openai:my model", "no blanks: \"openai:my model\"; write openai:MODEL, "),
-            ("openai:m at 127.0.0.1:8765", "starts with http:// or https://"),
+            ("openai:m at 127.0.0.1:8765", "must start with http:// or https://"),
+            ("openai:m at http://", "empty host"),
             ("openai:m at http://me:secret@host/v1", "user name or password"),
             ("openai:m http://host/v1?key=secret", "contains a query"),
         ] {

@@ -168,6 +168,7 @@ const PURE_PATHS: &[&str] = &[
     "statrs",
     "strsim",
     "thiserror",
+    "url",
 ];
 
 /// Paths that a module may use in addition to [`PURE_PATHS`]; `*` means everything.

@@ -163,20 +163,9 @@ fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
         )
         .with_kind(FailureKind::Misconfigured)
     };
-    let mut url = Url::parse(base).map_err(|e| invalid(&e.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(invalid("it must start with http:// or https://"));
-    }
+    let mut url = crate::domain::parse_base_url(base).map_err(|why| invalid(&why))?;
     if url.scheme() == "https" && cfg!(not(feature = "tls")) {
         return Err(invalid("this program was built without https (feature `tls`)"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(invalid(
-            "it contains a user name or password; move it to `headers` in the server's profile",
-        ));
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(invalid("it contains a query; move it to `query` in the server's profile"));
     }
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path.split('/'));

@@ -240,7 +240,7 @@ fn a_wrong_address_is_mended_in_the_model_dialog() {
     }
     for (typed, error) in [
         ("openai:my model", "a model's name has no blanks"),
-        ("http://me:secret@h/v1", "the base URL contains a user name or password"),
+        ("http://me:secret@h/v1", "wrong base URL: it contains a user name or password"),
     ] {
         stage.press("O");
         type_text(&mut stage, typed);
