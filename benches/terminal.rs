@@ -353,9 +353,9 @@ mod streaming {
     use super::long::Rig;
     use super::{CHILD, PACE, WORK};
     use retrospect::cli::export_session;
+    use retrospect::domain::CallPhase;
     use retrospect::domain::{CallId, ModelRole};
     use retrospect::driver::{Handle, LiveCall, Store, StreamedText, lower_thread_priority};
-    use retrospect::provider::Phase;
     use retrospect::ui::find::search_other_episodes;
     use retrospect::ui::types::{ReportQuery, WorkProgress};
     use retrospect::ui::{HostServices, Options, run as screen};
@@ -458,7 +458,7 @@ mod streaming {
                     live.calls.push(LiveCall {
                         call: CallId(u64::MAX),
                         role: ModelRole::Actor,
-                        phase: Phase::Answering,
+                        phase: CallPhase::Answering,
                         reasoning: StreamedText::default(),
                         text: StreamedText::default(),
                         delta_count: 0,

@@ -5,6 +5,7 @@ mod action_verbs;
 mod advice_effect;
 mod base_url;
 mod breakpoint;
+mod call_phase;
 pub mod common_settings;
 mod failure;
 mod id;
@@ -47,6 +48,7 @@ pub use action_verbs::ActionVerbs;
 pub use advice_effect::{AdviceCounts, AdviceEffect, Attempts};
 pub use base_url::parse_base_url;
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
+pub use call_phase::CallPhase;
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
 pub use intervention::{Intervention, PersonAct};
@@ -95,7 +97,8 @@ pub use sampling::{
 pub use scope::Scope;
 pub use search_history::{ASSISTED_MEANING, PredictedReward, SearchHistory, SearchedPoint};
 pub use setting::{
-    DefaultValue, MAX_NUMBER, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting, setting_words,
+    DefaultValue, MAX_NUMBER, PaperOrCode, Setting, SettingOrigin, SettingSpec, SettingValue, TypedSetting,
+    setting_words,
 };
 pub use settings::Settings;
 pub use similarity::{WordCounts, lower_case_words};

@@ -29,7 +29,7 @@ pub use rci::Rci;
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use schedule::{next_by_task, next_by_trial, next_in_list};
-pub use settings::{PaperOrCode, take_limits};
+pub use settings::take_limits;
 pub use sweet_sour::SweetSour;
 
 /// A run that a method can't play: what is wrong, and what to do next.

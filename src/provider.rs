@@ -15,11 +15,12 @@ pub use request_preview::RequestPreview;
 pub use rule_based::RuleBasedActor;
 pub use scripted::{Script, ScriptedProvider};
 
-use crate::domain::{ActionVerbs, CallId, ModelRole, Prompt, Question, ToolCall, Truncation, Usage};
+use crate::domain::{
+    ActionVerbs, CallId, CallPhase, ModelRole, Prompt, Question, ToolCall, Truncation, Usage,
+};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A prompt to complete, with everything the reply may depend on.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +104,7 @@ impl SamplingOverrides {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// The call entered this phase.
-    Phase(Phase),
+    Phase(CallPhase),
     /// More reasoning, separate from the reply's text.
     Reasoning(String),
     /// More of the reply's text.
@@ -123,19 +124,6 @@ pub enum Delta {
     /// Usage so far, earlier attempts included: sent at the end, and after each attempt that is discarded. The latest
     /// value replaces those before it.
     Usage(Usage),
-}
-
-/// What a call is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
-    #[default]
-    Connecting,
-    /// The request is sent; no token has arrived.
-    Waiting,
-    Reasoning,
-    Answering,
-    /// The attempt failed; the next one begins after this time.
-    Retrying(Duration),
 }
 
 /// A source of replies. Dropping the stream cancels the call.

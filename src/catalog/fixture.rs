@@ -2,10 +2,10 @@
 
 use crate::catalog::{build_policy, defaults};
 use crate::domain::{
-    Autonomy, CallId, Interface, JobContext, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage,
+    Autonomy, CallId, Interface, JobContext, ModelRole, PaperOrCode, RunSpec, Seq, StepResult, Task,
+    Truncation, Usage,
 };
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
-use crate::method::PaperOrCode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -6,11 +6,11 @@ use super::question_entry::QuestionEntry;
 use super::unused_mentor::UnusedMentor;
 use crate::domain::common_settings::DEFAULT_STEPS;
 use crate::domain::{
-    DefaultValue, Job, JobContext, Lesson, LessonId, ReflectionKind, RunSpec, SearchHistory, SettingOrigin,
-    SettingSpec, Settings, TypedSetting,
+    DefaultValue, Job, JobContext, Lesson, LessonId, PaperOrCode, ReflectionKind, RunSpec, SearchHistory,
+    SettingOrigin, SettingSpec, Settings, TypedSetting,
 };
 use crate::engine::{Method, State};
-use crate::method::{MethodError, PaperOrCode, next_in_list};
+use crate::method::{MethodError, next_in_list};
 use crate::prompt::Templates;
 use serde_json::Value;
 use std::sync::Arc;

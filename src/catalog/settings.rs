@@ -2,8 +2,8 @@
 
 use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_environment, find_method};
 use crate::domain::common_settings::{COMMON_SETTINGS, DEFAULT_STEPS, MAX_STEPS, OVERRIDE_SETTINGS};
-use crate::domain::{Limits, SettingOrigin, SettingSpec, Settings};
-use crate::method::{PaperOrCode, take_limits};
+use crate::domain::{Limits, PaperOrCode, SettingOrigin, SettingSpec, Settings};
+use crate::method::take_limits;
 use std::sync::LazyLock;
 
 /// All settings: first those of every run, then each method's own. One that several methods have is listed once.

@@ -168,7 +168,7 @@ impl InterfaceView {
     fn new(task: &Task, interface: Interface) -> Self {
         let mut view = Self { state: State::default(), is_raw: interface == Interface::Raw, seq: 0 };
         if !view.is_raw {
-            let (limits, ..) = crate::catalog::defaults(BASE_METHOD.name, crate::method::PaperOrCode::Paper);
+            let (limits, ..) = crate::catalog::defaults(BASE_METHOD.name, crate::domain::PaperOrCode::Paper);
             let spec = RunSpec {
                 method: BASE_METHOD.name.to_owned(),
                 actor: RoleSource::PERSON.to_owned(),

@@ -273,9 +273,9 @@ pub(super) fn read_events(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::CallPhase;
     use crate::domain::ModelRole;
     use crate::driver::{LiveCall, StreamedText};
-    use crate::provider::Phase;
     use std::time::{Duration, Instant};
 
     /// Regression: without a screen, a server could be silent for minutes without any message.
@@ -288,7 +288,7 @@ mod tests {
         let mut counts = Vec::new();
         for seconds in [0, 20, 44, 46, 60, 89, 91] {
             let silent_since = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
-            let (phase, role) = (Phase::Waiting, ModelRole::Actor);
+            let (phase, role) = (CallPhase::Waiting, ModelRole::Actor);
             let (reasoning, text) = (StreamedText::default(), StreamedText::default());
             let live = LiveCall {
                 call: CallId(3),

@@ -21,15 +21,15 @@ use super::{exemplars, lesson_environments, locate, models, pool, run_directory}
 use crate::catalog::{self, ENVIRONMENTS, EnvironmentEntry, ModelNeed, methods_with_setting};
 use crate::domain::common_settings::{MAX_STEPS, OverriddenThought, THOUGHTS_SENT};
 use crate::domain::{
-    Autonomy, Interface, PRESET_SETTING, RoleSource, RunSpec, SEED_TASK_COUNT_SETTING, SamplingParam,
-    SettingOrigin, Settings, ShownAs, Task, pluralize, sampling_param,
+    Autonomy, Interface, PRESET_SETTING, PaperOrCode, RoleSource, RunSpec, SEED_TASK_COUNT_SETTING,
+    SamplingParam, SettingOrigin, Settings, ShownAs, Task, pluralize, sampling_param,
 };
 use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
 use crate::engine::LessonCommand;
 use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
-use crate::method::{self, PaperOrCode};
+use crate::method;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;

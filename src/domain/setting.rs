@@ -156,6 +156,18 @@ macro_rules! setting_words {
 }
 pub use setting_words;
 
+setting_words! {
+    /// Which version of a method to use where paper and public code differ (`--as`).
+    #[derive(Default)]
+    pub enum PaperOrCode {
+        /// As the paper describes it.
+        #[default]
+        Paper = "paper",
+        /// As the public code does it.
+        Code = "code",
+    }
+}
+
 /// The greatest value of numbers stored in 32 bits.
 pub const MAX_NUMBER: u64 = u32::MAX as u64;
 

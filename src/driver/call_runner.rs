@@ -3,10 +3,10 @@
 use super::call_thread::CallThread;
 use super::prefetch::PrefetchCall;
 use super::{Message, Store};
-use crate::domain::{CallId, FailureKind, ModelRole, PromptRecord, ToolCall, Truncation, Usage};
+use crate::domain::{CallId, CallPhase, FailureKind, ModelRole, PromptRecord, ToolCall, Truncation, Usage};
 use crate::driver::{LiveCall, StreamedText};
 use crate::engine::{Failure, Reply, RunStatus};
-use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
+use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::{FutureExt as _, StreamExt as _};
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -55,7 +55,7 @@ impl CallRunner {
             live.calls.push(LiveCall {
                 call,
                 role: record.role,
-                phase: Phase::Connecting,
+                phase: CallPhase::Connecting,
                 reasoning: StreamedText::default(),
                 text: StreamedText::default(),
                 delta_count: 0,

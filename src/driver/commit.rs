@@ -430,12 +430,12 @@ impl Driver {
             match delta {
                 Delta::Phase(phase) => live_call.phase = phase,
                 Delta::Reasoning(piece) => {
-                    live_call.phase = crate::provider::Phase::Reasoning;
+                    live_call.phase = crate::domain::CallPhase::Reasoning;
                     live_call.delta_count += 1;
                     live_call.reasoning.push_str(&piece);
                 }
                 Delta::Text(piece) => {
-                    live_call.phase = crate::provider::Phase::Answering;
+                    live_call.phase = crate::domain::CallPhase::Answering;
                     live_call.delta_count += 1;
                     live_call.text.push_str(&piece);
                 }

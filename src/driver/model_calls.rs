@@ -3,9 +3,9 @@
 use super::reply_override::OverrideProvider;
 use super::request::build_request_in;
 use super::{Driver, LiveCall, Message};
-use crate::domain::{CallId, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
+use crate::domain::{CallId, CallPhase, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
 use crate::engine::{Cause, Effect, Engine, Event, Failure, PromptRequest, Reply};
-use crate::provider::{Phase, Provider};
+use crate::provider::Provider;
 use std::sync::Arc;
 
 impl Driver {
@@ -162,7 +162,7 @@ fn usage_so_far(live_call: &LiveCall, prompt: &PromptRecord, is_recorded: bool) 
         return live_call.usage.map(annotate);
     }
     // Text that arrived before this attempt belongs to a discarded reply, which is counted in `earlier`.
-    let is_unsent = matches!(live_call.phase, Phase::Connecting | Phase::Retrying(_));
+    let is_unsent = matches!(live_call.phase, CallPhase::Connecting | CallPhase::Retrying(_));
     if is_unsent && (live_call.delta_count == 0 || earlier.is_some()) {
         return earlier.map(annotate);
     }

@@ -3,9 +3,10 @@
 
 use super::step_delay::StepDelay;
 use super::{Fork, Halt, LiveSample, PastAdmissible, PastHint, PastQuery, SampleOrder, StreamedText};
-use crate::domain::{BranchId, CallId, Job, JobProgress, ModelRole, PartialReply, Sample, Seq, Usage};
+use crate::domain::{
+    BranchId, CallId, CallPhase, Job, JobProgress, ModelRole, PartialReply, Sample, Seq, Usage,
+};
 use crate::engine::{Command, CommandError, Envelope, State};
-use crate::provider::Phase;
 use crate::timeline::{EventFetcher, ReportProgress, Timeline};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 pub struct LiveCall {
     pub call: CallId,
     pub role: ModelRole,
-    pub phase: Phase,
+    pub phase: CallPhase,
     /// The reasoning received so far.
     pub reasoning: StreamedText,
     /// The reply received so far.
@@ -40,7 +41,7 @@ impl LiveCall {
 
     /// Returns in how many seconds, rounded up, the call is tried again.
     pub fn seconds_to_retry(&self, now: Instant) -> Option<u64> {
-        let Phase::Retrying(wait) = self.phase else { return None };
+        let CallPhase::Retrying(wait) = self.phase else { return None };
         let left = wait.saturating_sub(now.saturating_duration_since(self.last_progress));
         Some(left.as_millis().div_ceil(1000) as u64)
     }
@@ -54,7 +55,7 @@ impl LiveCall {
     pub fn silent_seconds(&self, now: Instant) -> Option<u64> {
         let quiet = now.saturating_duration_since(self.last_progress);
         // Between two attempts there is nothing to receive.
-        let is_retrying = matches!(self.phase, Phase::Retrying(_));
+        let is_retrying = matches!(self.phase, CallPhase::Retrying(_));
         (!is_retrying && quiet >= Self::LONG_SILENCE).then_some(quiet.as_secs())
     }
 

@@ -1,19 +1,7 @@
-//! The published versions of a method, and the limits that settings hold.
+//! The limits that settings hold.
 
 use crate::domain::common_settings::{LOOP_DETECTOR, MAX_MOVES, MAX_STEPS, WALL_SECONDS};
-use crate::domain::{Limits, Settings, setting_words};
-
-setting_words! {
-    /// Which version of a method to use where paper and public code differ (`--as`).
-    #[derive(Default)]
-    pub enum PaperOrCode {
-        /// As the paper describes it.
-        #[default]
-        Paper = "paper",
-        /// As the public code does it.
-        Code = "code",
-    }
-}
+use crate::domain::{Limits, Settings};
 
 /// Returns the limits given as settings, and whether the loop detector is on: what the engine reads from fields of its own.
 /// Removes the step limit, which a run records as a limit only.

@@ -3,8 +3,8 @@
 //! The key is a hash of everything that a reply may depend on: the endpoint without its secrets, the prompt's messages
 //! with their roles, the seed, the stop sequences and the sampling overrides. Each reply is one file, written atomically.
 
-use super::{Delta, Phase, Provider, ProviderError, Request, RequestPreview};
-use crate::domain::{ToolCall, Truncation, Usage, hex};
+use super::{Delta, Provider, ProviderError, Request, RequestPreview};
+use crate::domain::{CallPhase, ToolCall, Truncation, Usage, hex};
 use crate::files;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -179,7 +179,7 @@ impl CacheEntry {
     fn into_stream(self) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let usage = Usage { cached: true, cost_nano: 0, ..self.usage };
         let pieces = [
-            Some(Delta::Phase(Phase::Answering)),
+            Some(Delta::Phase(CallPhase::Answering)),
             (!self.reasoning.is_empty()).then_some(Delta::Reasoning(self.reasoning)),
             Some(Delta::Text(self.text)),
             (!self.tool_calls.is_empty()).then_some(Delta::ToolCalls(self.tool_calls)),

@@ -1,7 +1,7 @@
 //! Replays the replies of a recorded session: the same prompt gets the same reply, and a prompt without one gets none.
 
-use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::{CallId, ModelRole, Prompt, PromptRecord, Seq, Usage};
+use super::{Delta, Provider, ProviderError, Request};
+use crate::domain::{CallId, CallPhase, ModelRole, Prompt, PromptRecord, Seq, Usage};
 use crate::engine::{Event, State};
 use crate::timeline::Timeline;
 use futures_util::StreamExt as _;
@@ -207,7 +207,7 @@ impl Provider for RecordedProvider {
             };
             stream::iter(pieces)
         });
-        stream::iter([Ok(Delta::Phase(Phase::Answering))]).chain(pieces).boxed()
+        stream::iter([Ok(Delta::Phase(CallPhase::Answering))]).chain(pieces).boxed()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rule-based actor as a provider: a stand-in for a model that streams its line like one.
 
-use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::Usage;
+use super::{Delta, Provider, ProviderError, Request};
+use crate::domain::{CallPhase, Usage};
 use crate::stand_in::{RuleBasedReply, answer};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Provider for RuleBasedActor {
             estimated: true,
             ..Usage::default()
         };
-        let mut pieces = vec![Delta::Phase(Phase::Answering)];
+        let mut pieces = vec![Delta::Phase(CallPhase::Answering)];
         if self.word_delay.is_zero() {
             // Without a delay nobody is watching, and every piece would only wake the driver once more.
             pieces.push(Delta::Text(text.to_owned()));
@@ -105,7 +105,7 @@ mod tests {
         let whole = answer(&[], &request.prompt, request.seed);
         let deltas =
             collect(RuleBasedActor::default().with_word_delay(Duration::from_millis(1)), request).await;
-        assert_eq!(deltas.first(), Some(&Delta::Phase(Phase::Answering)));
+        assert_eq!(deltas.first(), Some(&Delta::Phase(CallPhase::Answering)));
         let words: Vec<&str> = deltas
             .iter()
             .filter_map(|d| if let Delta::Text(text) = d { Some(text.as_str()) } else { None })

@@ -1,6 +1,7 @@
 //! A provider that answers from a function: deterministic replies for tests and benchmarks.
 
-use super::{Delta, Phase, Provider, ProviderError, Request};
+use super::{Delta, Provider, ProviderError, Request};
+use crate::domain::CallPhase;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::Arc;
@@ -28,6 +29,6 @@ impl Provider for ScriptedProvider {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let reply = (self.script)(&request).map(Delta::Text);
-        stream::iter([Ok(Delta::Phase(Phase::Answering)), reply]).boxed()
+        stream::iter([Ok(Delta::Phase(CallPhase::Answering)), reply]).boxed()
     }
 }

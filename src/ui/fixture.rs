@@ -68,7 +68,7 @@ impl Fixture {
                     autonomy: Autonomy::Auto,
                     limits: Limits { steps: 50, moves: None, wall_seconds: None },
                     loop_detector: false,
-                    settings: crate::catalog::defaults(method, crate::method::PaperOrCode::Paper).1,
+                    settings: crate::catalog::defaults(method, crate::domain::PaperOrCode::Paper).1,
                 }),
             },
         );

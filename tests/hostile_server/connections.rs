@@ -5,8 +5,9 @@ use crate::client::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, chunked, complete_reply, reasoning_event, stream, text_event};
 use crate::{Case, MS, block_on, case, run_cases, send_bytes};
 use futures_util::StreamExt as _;
+use retrospect::domain::CallPhase;
 use retrospect::provider::openai::{Endpoint, Secret};
-use retrospect::provider::{Delta, FailureKind, Phase, Provider};
+use retrospect::provider::{Delta, FailureKind, Provider};
 
 #[test]
 fn failed_connections_are_reported_or_retried() {
@@ -223,7 +224,7 @@ fn dropping_the_stream_closes_the_connection() {
         ];
         let server = Server::start(scripts).await;
         let provider = provider(endpoint(&server.base));
-        for delta in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::KeepAlive] {
+        for delta in [Delta::Phase(CallPhase::Waiting), Delta::Text("go".to_owned()), Delta::KeepAlive] {
             let mut stream = provider.stream(request());
             while stream.next().await.unwrap().unwrap() != delta {}
         }
@@ -277,7 +278,7 @@ fn a_request_that_is_lost_on_a_closing_connection_is_sent_again_at_once() {
         assert_eq!((answer.text.as_str(), server.requests().len()), ("two", 3));
         assert_eq!(answer.notices, Vec::<String>::new(), "nobody is told");
         assert!(
-            answer.phases.iter().all(|phase| !matches!(phase, Phase::Retrying(_))),
+            answer.phases.iter().all(|phase| !matches!(phase, CallPhase::Retrying(_))),
             "{:?}",
             answer.phases
         );

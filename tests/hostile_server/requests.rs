@@ -6,8 +6,9 @@ use crate::cut::NEWLINE_STOP_CHECK;
 use crate::server::{
     ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
+use retrospect::domain::CallPhase;
 use retrospect::provider::openai::{Api, Auth, KeySource, MaxTokensField, Secret};
-use retrospect::provider::{CacheMode, CachedProvider, Phase, Provider as _, Request};
+use retrospect::provider::{CacheMode, CachedProvider, Provider as _, Request};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ fn each_api_sends_its_fields_and_headers() {
         for endpoint in [chat, completions, without_auth] {
             let answer = ask(&provider(endpoint), request()).await;
             assert_eq!((answer.text.as_str(), answer.error), ("go", None));
-            assert_eq!(answer.phases, [Phase::Connecting, Phase::Waiting, Phase::Answering]);
+            assert_eq!(answer.phases, [CallPhase::Connecting, CallPhase::Waiting, CallPhase::Answering]);
         }
         let requests = server.requests();
         let header = |n: usize, name: &str| requests[n].headers.get(name).map(String::as_str);

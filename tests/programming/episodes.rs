@@ -1,10 +1,11 @@
 //! Episodes without a session.
 
 use retrospect::catalog;
-use retrospect::domain::{Autonomy, Interface, RunSpec, SettingOrigin, StepResult, Task, TrialInfo};
+use retrospect::domain::{
+    Autonomy, Interface, PaperOrCode, RunSpec, SettingOrigin, StepResult, Task, TrialInfo,
+};
 use retrospect::driver::worlds;
 use retrospect::env::{EnvError, Environment, TaskOptions};
-use retrospect::method::PaperOrCode;
 use std::sync::Arc;
 
 /// A test's name and function. It panics if it fails.

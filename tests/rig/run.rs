@@ -5,11 +5,12 @@
 #![allow(clippy::unwrap_used)]
 
 use retrospect::catalog::defaults;
-use retrospect::domain::{Autonomy, BranchId, Interface, Limits, Observation, RunSpec, Seq, Task};
+use retrospect::domain::{
+    Autonomy, BranchId, Interface, Limits, Observation, PaperOrCode, RunSpec, Seq, Task,
+};
 use retrospect::driver::Handle;
 use retrospect::engine::{Command, State};
 use retrospect::journal::{BranchHeader, Meta};
-use retrospect::method::PaperOrCode;
 use std::time::Duration;
 
 /// Returns a task of the built-in environment.

@@ -4,10 +4,11 @@
 
 use futures_util::StreamExt as _;
 use retrospect::domain::{
-    MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin, ToolCall, Truncation, Usage,
+    CallPhase, MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin, ToolCall, Truncation,
+    Usage,
 };
 use retrospect::provider::openai::{Endpoint, OpenAi, QuirkStore, Retry, Secret, Timeouts};
-use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
+use retrospect::provider::{Delta, Provider, ProviderError, Request};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub(crate) struct Answer {
     pub(crate) usage: Option<Usage>,
     pub(crate) truncated: Option<Truncation>,
     pub(crate) notices: Vec<String>,
-    pub(crate) phases: Vec<Phase>,
+    pub(crate) phases: Vec<CallPhase>,
     pub(crate) pieces: usize,
     pub(crate) error: Option<ProviderError>,
 }

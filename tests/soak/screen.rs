@@ -9,10 +9,9 @@ use crossterm::event::{
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use retrospect::domain::{CallId, Interface, ModelRole, StepResult, Usage};
+use retrospect::domain::{CallId, CallPhase, Interface, ModelRole, StepResult, Usage};
 use retrospect::driver::{Halt, Health, LiveCall, Signal};
 use retrospect::engine::{Effect, Reply};
-use retrospect::provider::Phase;
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
 use retrospect::ui::{Answer, Compositor, Context, FrameData, Model, Request, UiMessage, ViewCache, glyphs};
@@ -199,7 +198,8 @@ impl ScreenSession {
     fn change_live_state(&mut self, rng: &mut Rng) {
         let (text, reasoning) = (hostile::text(rng, 500), hostile::text(rng, 500));
         let call = self.rig.state().calls.keys().next().copied().unwrap_or(CallId(7));
-        let phase = [Phase::Connecting, Phase::Waiting, Phase::Reasoning, Phase::Answering][rng.below(4)];
+        let phase = [CallPhase::Connecting, CallPhase::Waiting, CallPhase::Reasoning, CallPhase::Answering]
+            [rng.below(4)];
         let health = match rng.below(8) {
             0 => Health::Halted(Halt { reason: hostile::text(rng, 500), ..Halt::default() }),
             1 => Health::Ended,

@@ -49,7 +49,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
             "domain",
         ],
     ),
-    ("report", &["catalog", "method", "timeline", "engine", "domain", "text"]),
+    ("report", &["catalog", "timeline", "engine", "domain", "text"]),
     ("journal", &["files", "timeline", "engine", "domain", "text"]),
     ("provider", &["files", "stand_in", "timeline", "engine", "domain", "text"]),
     ("driver", &["provider", "journal", "files", "timeline", "catalog", "prompt", "env", "engine", "domain"]),
@@ -58,7 +58,6 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
         &[
             "driver",
             "report",
-            "provider",
             "catalog",
             "method",
             "timeline",

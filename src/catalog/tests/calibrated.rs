@@ -2,11 +2,11 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Job, LessonStatus, LessonText, Purpose,
-    ReflectionKind, RunSpec, Scope, SegmentLabel, SettingOrigin,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Job, LessonStatus, LessonText, PaperOrCode,
+    Purpose, ReflectionKind, RunSpec, Scope, SegmentLabel, SettingOrigin,
 };
 use crate::engine::{Computed, Intent, LessonCommand, Method, State};
-use crate::method::{PaperOrCode, WithCalibration};
+use crate::method::WithCalibration;
 use crate::prompt::render;
 use std::sync::Arc;
 

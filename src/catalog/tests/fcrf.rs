@@ -2,9 +2,11 @@
 
 use crate::catalog::defaults;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
-use crate::domain::{Purpose, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Task};
+use crate::domain::{
+    PaperOrCode, Purpose, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Task,
+};
 use crate::engine::{Command, LessonCommand};
-use crate::method::{Difficulty, PaperOrCode};
+use crate::method::Difficulty;
 use crate::prompt::{body_hash, render};
 
 const PUT: &str = "pick_and_place_simple";

@@ -2,9 +2,10 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::catalog::{self, build_policy, default_trials, defaults};
-use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
+use crate::domain::{
+    Autonomy, EndReason, LessonText, PaperOrCode, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin,
+};
 use crate::engine::{Command, Event, LessonCommand};
-use crate::method::PaperOrCode;
 use crate::prompt::render;
 use std::sync::Arc;
 

@@ -3,11 +3,10 @@
 use crate::catalog::defaults;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    ENDS_TASK, FailureKind, LessonStatus, LessonText, Question, ReflectionKind, RunSpec, Scope, SegmentLabel,
-    SettingOrigin, StepResult,
+    ENDS_TASK, FailureKind, LessonStatus, LessonText, PaperOrCode, Question, ReflectionKind, RunSpec, Scope,
+    SegmentLabel, SettingOrigin, StepResult,
 };
 use crate::engine::{Command, Event, Input, LessonCommand, State};
-use crate::method::PaperOrCode;
 use crate::prompt::render;
 use serde_json::{Value, json};
 

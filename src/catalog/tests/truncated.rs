@@ -130,7 +130,7 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
         let mut run = test_spec("reflexion", &[("a", "")]);
         (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
         if with_code_settings {
-            run.settings = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Code).1;
+            run.settings = crate::catalog::defaults("reflexion", crate::domain::PaperOrCode::Code).1;
         }
         let mut play = TestRun::new(run);
         play.mentor = Box::new(move |_| refusal.to_owned());
@@ -147,7 +147,7 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
 fn with_code_settings_a_truncated_reply_is_used_and_marked() {
     let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
-    let (_, settings, _) = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Code);
+    let (_, settings, _) = crate::catalog::defaults("reflexion", crate::domain::PaperOrCode::Code);
     assert_eq!(settings.recorded("accept_truncated").unwrap().value, true);
     run.settings = settings;
     let mut play = TestRun::new(run);

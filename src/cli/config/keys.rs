@@ -4,8 +4,7 @@ use super::key::{FilePath, Key, OrAsk, Text, TextList};
 use super::value::ValueType;
 use crate::catalog::{CALIBRATION_METHOD, DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, METHOD_NAMES};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS, OverriddenThought};
-use crate::domain::{Interface, RoleSource, ShownAs, actor_names, mentor_names, setting_words};
-use crate::method::PaperOrCode;
+use crate::domain::{Interface, PaperOrCode, RoleSource, ShownAs, actor_names, mentor_names, setting_words};
 use crate::provider::openai::Api;
 
 setting_words! {

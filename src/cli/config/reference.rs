@@ -7,9 +7,9 @@ use crate::catalog::PROGRAM_ENVIRONMENT;
 use crate::catalog::{
     METHOD_NAMES, SETTINGS, default_settings, defaults, environments_with_setting, methods_with_setting,
 };
-use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
-use crate::method::PaperOrCode;
+use crate::domain::PaperOrCode;
+use crate::domain::SAMPLING_PARAMS;
 use crate::provider::openai::{PROFILE_KEYS, Profile};
 use std::fmt::Write as _;
 

@@ -5,8 +5,7 @@ use crate::catalog::{CALIBRATION_METHOD, find_method, has_no_mentor};
 use crate::cli::config::{Config, keys};
 use crate::cli::error::CliError;
 use crate::cli::models::resolve_endpoint;
-use crate::domain::{ModelRole, RunSpec, SettingOrigin, sampling_param};
-use crate::method::PaperOrCode;
+use crate::domain::{ModelRole, PaperOrCode, RunSpec, SettingOrigin, sampling_param};
 use serde_json::Value;
 
 /// Sets the sampling parameters of a row's paper (one that it doesn't state isn't sent), and with `--as code` those of the

@@ -12,9 +12,8 @@ use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::common_settings::MAX_STEPS;
 use crate::domain::{
-    DefaultValue, ModelRole, RoleSource, RunSpec, Setting, SettingOrigin, SettingSpec, Settings,
+    DefaultValue, ModelRole, PaperOrCode, RoleSource, RunSpec, Setting, SettingOrigin, SettingSpec, Settings,
 };
-use crate::method::PaperOrCode;
 use crate::ui::start::{
     AllowedValues, NO_PRESET, SettingGroup, SettingRole, SettingRow, SettingsSource, ValueInEnvironment,
 };

@@ -1,11 +1,11 @@
 //! Unusable and partial replies: which ones are requested again, and what is journaled.
 
 use super::*;
-use crate::domain::{BranchId, PartialReply};
+use crate::domain::{BranchId, CallPhase, PartialReply};
 use crate::driver::Fork;
 use crate::engine::{Cause, Command};
 use crate::journal::read_branch;
-use crate::provider::{CacheMode, CachedProvider, Delta, Phase, Provider, ProviderError, Request};
+use crate::provider::{CacheMode, CachedProvider, Delta, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -76,7 +76,7 @@ impl Provider for StallingProvider {
     }
 
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let deltas = [Delta::Phase(Phase::Answering), Delta::Text("count up".to_owned())];
+        let deltas = [Delta::Phase(CallPhase::Answering), Delta::Text("count up".to_owned())];
         stream::iter(deltas.map(Ok)).chain(stream::pending()).boxed()
     }
 }

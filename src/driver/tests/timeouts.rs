@@ -4,13 +4,13 @@ mod guarded;
 
 use super::{Counter, past_query, start, test_config, wait_until};
 use crate::domain::{
-    EnvInfo, EpisodeRole, ListingCost, MessageRole, PromptRecord, Purpose, Question, ReflectionKind,
-    SegmentLabel, SegmentOrigin, SegmentRecord, StepResult,
+    CallPhase, EnvInfo, EpisodeRole, ListingCost, MessageRole, PromptRecord, Purpose, Question,
+    ReflectionKind, SegmentLabel, SegmentOrigin, SegmentRecord, StepResult,
 };
 use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig, Signal};
 use crate::engine::{Command, Intent, Method, PromptDraft, Reply, State};
 use crate::env::{EnvError, Environment, StopHandle, TimeLimits};
-use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
+use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -626,7 +626,7 @@ impl Provider for Silent {
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         self.0.fetch_add(1, Ordering::SeqCst);
         // A delta wakes the test that waits for the call.
-        stream::iter([Ok(Delta::Phase(Phase::Waiting))]).chain(stream::pending()).boxed()
+        stream::iter([Ok(Delta::Phase(CallPhase::Waiting))]).chain(stream::pending()).boxed()
     }
 }
 

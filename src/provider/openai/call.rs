@@ -13,8 +13,8 @@ use super::redactor::Redactor;
 use super::rejected_param::RequestChange;
 use super::reply_reader::Completion;
 use super::retry;
-use crate::domain::Usage;
-use crate::provider::{Delta, FailureKind, Phase, ProviderError, Request};
+use crate::domain::{CallPhase, Usage};
+use crate::provider::{Delta, FailureKind, ProviderError, Request};
 use crate::text;
 use interruption::{MAX_INTERRUPTIONS, have_same_text};
 use next_attempt::{DoubledLimit, TentativeQuirks};
@@ -225,7 +225,7 @@ impl Call {
             waited += wait;
             // The screen counts the seconds down.
             self.send_notice(format!("{}; retry {attempt} of {max_retries}", failed.error.message));
-            let _ = self.delta_sender.send(Delta::Phase(Phase::Retrying(wait)));
+            let _ = self.delta_sender.send(Delta::Phase(CallPhase::Retrying(wait)));
             tokio::time::sleep(wait).await;
         }
     }

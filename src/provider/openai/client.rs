@@ -2,7 +2,8 @@
 
 use super::endpoint::{Api, Auth, Endpoint};
 use super::error::root_cause;
-use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use crate::domain::CallPhase;
+use crate::provider::{Delta, FailureKind, ProviderError};
 use futures_util::stream;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
@@ -51,7 +52,7 @@ impl HttpClients {
         Ok(client)
     }
 
-    /// Requests a completion. Sends [`Phase::Waiting`] to `delta_sender` once the connection is established.
+    /// Requests a completion. Sends [`CallPhase::Waiting`] to `delta_sender` once the connection is established.
     pub(super) async fn post_completion(
         &self,
         endpoint: &Endpoint,
@@ -66,7 +67,7 @@ impl HttpClients {
         // The client reads the body once it is connected. reqwest gives no other sign of that.
         let (length, delta_sender) = (body.len(), delta_sender.clone());
         let body = stream::once(async move {
-            let _ = delta_sender.send(Delta::Phase(Phase::Waiting));
+            let _ = delta_sender.send(Delta::Phase(CallPhase::Waiting));
             Ok::<_, Infallible>(body)
         });
         let kind =

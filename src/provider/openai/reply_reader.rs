@@ -12,8 +12,8 @@ use super::reasoning_parser::{ReasoningParser, ReplyPart, StopMatcher};
 use super::redactor::Redactor;
 use super::server_data::{RedactedText, UnredactedText};
 use super::stream_redactor::StreamRedactor;
-use crate::domain::ToolCall;
-use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use crate::domain::{CallPhase, ToolCall};
+use crate::provider::{Delta, FailureKind, ProviderError};
 use crate::text;
 use futures_util::FutureExt as _;
 use reqwest::Response;
@@ -465,7 +465,7 @@ impl<'a> ReplyReader<'a> {
             return;
         }
         if self.reasoning_chars == 0 {
-            let _ = self.delta_sender.send(Delta::Phase(Phase::Reasoning));
+            let _ = self.delta_sender.send(Delta::Phase(CallPhase::Reasoning));
         }
         self.reasoning_chars += text.chars().count();
         self.reasoning.push_str(&text);
@@ -484,7 +484,7 @@ impl<'a> ReplyReader<'a> {
             return;
         }
         if self.text.is_empty() {
-            let _ = self.delta_sender.send(Delta::Phase(Phase::Answering));
+            let _ = self.delta_sender.send(Delta::Phase(CallPhase::Answering));
         }
         self.text.push_str(&text);
         let _ = self.delta_sender.send(Delta::Text(text));

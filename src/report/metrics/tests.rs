@@ -47,7 +47,7 @@ fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> Ep
 }
 
 fn spec() -> RunSpec {
-    let mut settings = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Paper).1;
+    let mut settings = crate::catalog::defaults("reflexion", crate::domain::PaperOrCode::Paper).1;
     settings.set("strategy", "reflexion", SettingOrigin::Paper);
     settings.set("memory", 3, SettingOrigin::Paper);
     RunSpec {
@@ -331,7 +331,7 @@ fn the_score_of_all_tasks_is_the_mean_over_their_types() {
 
     let find = crate::catalog::find_environment("scienceworld").unwrap();
     let ids = (find.task_facts.published.unwrap().keys)();
-    let (paper, mut run) = (crate::method::PaperOrCode::Paper, spec());
+    let (paper, mut run) = (crate::domain::PaperOrCode::Paper, spec());
     run.settings = crate::catalog::defaults("sweet_sour", paper).1;
     run.settings.set("subgoal", "reward", SettingOrigin::Paper);
     (run.method, run.trials, run.limits.steps) = ("sweet_sour".to_owned(), 4, 150);
@@ -499,7 +499,7 @@ fn published_figures_are_shown_only_where_everything_agrees() {
         assert_eq!(published_beside(session), (figures.to_vec(), difference.to_owned()), "{name}");
     }
     let react = |mut session: SessionMetrics, edit: fn(&mut SessionMetrics, &mut RunSpec)| {
-        let settings = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper).1;
+        let settings = crate::catalog::defaults("react", crate::domain::PaperOrCode::Paper).1;
         let mut run = RunSpec { method: "react".to_owned(), trials: 1, settings, ..spec() };
         edit(&mut session, &mut run);
         session.spec = Some(Arc::new(run));
@@ -725,8 +725,8 @@ proptest! {
 fn advised_figures(mentor: &str, settings: &[(&str, Value)]) -> Vec<(String, f64)> {
     let mut run = spec();
     (run.method, run.trials, run.mentor) = ("react".to_owned(), 1, mentor.to_owned());
-    run.settings = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper).1;
-    for (name, setting) in crate::catalog::defaults("omnireflect", crate::method::PaperOrCode::Paper).1 {
+    run.settings = crate::catalog::defaults("react", crate::domain::PaperOrCode::Paper).1;
+    for (name, setting) in crate::catalog::defaults("omnireflect", crate::domain::PaperOrCode::Paper).1 {
         run.settings.insert_missing(&name, setting);
     }
     let mut session = alfworld_benchmark();

@@ -2,11 +2,11 @@
 
 use crate::catalog::{advice_kind, find_environment};
 use crate::domain::{
-    FailureKind, ModelRole, Note, PromptRecord, Reflection, RunSpec, Seq, Step, TokenCounts, ToolCall, Usage,
+    CallPhase, FailureKind, ModelRole, Note, PromptRecord, Reflection, RunSpec, Seq, Step, TokenCounts,
+    ToolCall, Usage,
 };
 use crate::driver::LiveCall;
 use crate::engine::{Effect, Episode, Event};
-use crate::provider::Phase;
 use crate::report::{
     Block, Section, Span, Tone, lesson_line, plain_text, reflection_notes, start_section, step_section,
 };
@@ -107,7 +107,7 @@ fn retried_calls<'a>(number: u32, context: &Context<'a>) -> impl Iterator<Item =
     let is_head = context.frame.displayed.head == context.frame.head.head;
     let is_open = context.frame.head.last_step().is_some_and(|step| step.number == number);
     let calls = context.frame.live.calls.iter().filter(move |_| is_head && is_open);
-    calls.filter(|call| matches!(call.phase, Phase::Retrying(_)))
+    calls.filter(|call| matches!(call.phase, CallPhase::Retrying(_)))
 }
 
 /// Returns the step whose dropped texts the details of step `number` offer: the step itself, else for a step without an

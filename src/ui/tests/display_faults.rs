@@ -352,7 +352,7 @@ fn without_animation_no_spinner_moves_and_replies_arrive_line_by_line() {
             let live = LiveCall {
                 call,
                 role: crate::domain::ModelRole::Actor,
-                phase: crate::provider::Phase::Answering,
+                phase: crate::domain::CallPhase::Answering,
                 reasoning: "".into(),
                 text: text.into(),
                 delta_count: 3,

@@ -2,12 +2,11 @@
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{
-    Author, CallId, EndReason, LessonOrigin, LessonText, ModelRole, Question, Reflection, ReflectionItem,
-    ReflectionKind, SameAdvice, Task,
+    Author, CallId, CallPhase, EndReason, LessonOrigin, LessonText, ModelRole, Question, Reflection,
+    ReflectionItem, ReflectionKind, SameAdvice, Task,
 };
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
-use crate::provider::Phase;
 use crate::ui::fixture::{
     Fixture, dora, fcrf, planning_only, rci, reflexion, sample_session, summary, sweet_sour,
 };
@@ -179,13 +178,13 @@ fn the_mentor_questions_in_flight_are_all_named() {
     let working = vec![
         live(
             0,
-            Phase::Answering,
+            CallPhase::Answering,
             "",
             "['Went to a stove with an apple, although a stove heats nothing here",
             21,
         ),
-        live(1, Phase::Reasoning, "Which of this holds in other kitchens?", "", 9),
-        live(2, Phase::Waiting, "", "", 0),
+        live(1, CallPhase::Reasoning, "Which of this holds in other kitchens?", "", 9),
+        live(2, CallPhase::Waiting, "", "", 0),
     ];
     stage.now += std::time::Duration::from_secs(12);
     stage.fixture.store.edit_live(|l| l.calls = working);
@@ -269,17 +268,17 @@ fn a_silent_server_is_reported_and_whether_it_is_alive() {
     };
     let cases = [
         (
-            live(Phase::Waiting, "", false),
+            live(CallPhase::Waiting, "", false),
             "nothing received from the server for 44 s",
             "calling the mentor, silent for 44 s",
         ),
         (
-            live(Phase::Waiting, "", true),
+            live(CallPhase::Waiting, "", true),
             "the server is alive but has sent no text for 44 s",
             "calling the mentor, silent",
         ),
         (
-            live(Phase::Answering, "A stove", true),
+            live(CallPhase::Answering, "A stove", true),
             "has sent no more text for 44 s; Ctrl-C cancels",
             "silent for 44 s",
         ),

@@ -2,10 +2,9 @@
 
 use super::overlays::{lost_episode, type_text};
 use super::{TestScreen, screen_text};
-use crate::domain::{Autonomy, CallId, DecidedBy, FailureKind, ModelRole, SettingOrigin, Usage};
+use crate::domain::{Autonomy, CallId, CallPhase, DecidedBy, FailureKind, ModelRole, SettingOrigin, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure, Prefetch, PrefetchStatus};
-use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::ModelList;
@@ -52,10 +51,10 @@ fn the_first_row_tells_connecting_and_retrying_from_thinking() {
     let started = stage.now;
     stage.now += Duration::from_millis(2100);
     for (phase, mode, row) in [
-        (Phase::Connecting, "CONNECTING 2 s", "connecting"),
-        (Phase::Retrying(Duration::from_secs(5)), "RETRYING in 3 s", "retrying in 3 s"),
-        (Phase::Retrying(Duration::from_secs(1)), "RETRYING in 0 s", "retrying in 0 s"),
-        (Phase::Waiting, "THINKING 2 s", "waiting for the first token"),
+        (CallPhase::Connecting, "CONNECTING 2 s", "connecting"),
+        (CallPhase::Retrying(Duration::from_secs(5)), "RETRYING in 3 s", "retrying in 3 s"),
+        (CallPhase::Retrying(Duration::from_secs(1)), "RETRYING in 0 s", "retrying in 0 s"),
+        (CallPhase::Waiting, "THINKING 2 s", "waiting for the first token"),
     ] {
         let live = LiveCall {
             call,
@@ -85,7 +84,7 @@ fn the_details_of_a_step_say_why_its_call_is_tried_again_and_why_it_failed() {
     let live = LiveCall {
         call,
         role: ModelRole::Actor,
-        phase: Phase::Connecting,
+        phase: CallPhase::Connecting,
         reasoning: "".into(),
         text: "".into(),
         delta_count: 0,
@@ -103,7 +102,7 @@ fn the_details_of_a_step_say_why_its_call_is_tried_again_and_why_it_failed() {
         "{shown}"
     );
     let notice = Some("h: connection refused; retrying in 0.5 s (1 of 4)".to_owned());
-    let retried = LiveCall { phase: Phase::Retrying(Duration::from_millis(500)), notice, ..live };
+    let retried = LiveCall { phase: CallPhase::Retrying(Duration::from_millis(500)), notice, ..live };
     stage.fixture.store.edit_live(|l| l.calls = vec![retried]);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("retrying    h: connection refused; retrying in 0.5 s (1 of 4)"), "{shown}");

@@ -1,10 +1,11 @@
 //! Pictures of the layouts at the four sizes, and of other states of the screen.
 
 use super::{SIZES, TestScreen, screen_text, style_grid};
-use crate::domain::{Autonomy, CallId, EndReason, EpisodeRole, LessonId, LessonOp, LessonStatus, Seq};
+use crate::domain::{
+    Autonomy, CallId, CallPhase, EndReason, EpisodeRole, LessonId, LessonOp, LessonStatus, Seq,
+};
 use crate::driver::{EnvWorkKind, LiveCall, LiveEnvWork};
 use crate::engine::{Cause, Event, Failure};
-use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::layout::Pane;
 use crate::ui::types::{Cursor, Focus};
@@ -103,8 +104,8 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
         notice: None,
     };
     let lines = "The stoveburner did nothing.\nWhat heats food?\nA microwave does.\nIt stands near the sink.\nI go there.";
-    let reasoning = live(Phase::Reasoning, lines, "");
-    let answering = live(Phase::Answering, lines, "think: I go to the microwave");
+    let reasoning = live(CallPhase::Reasoning, lines, "");
+    let answering = live(CallPhase::Answering, lines, "think: I go to the microwave");
     stage.now += std::time::Duration::from_secs(12);
     stage.fixture.store.edit_live(|l| l.calls = vec![reasoning]);
     insta::assert_snapshot!("reasoning_80x24", screen_text(&stage.draw()));

@@ -3,12 +3,11 @@
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, step_rows};
 use crate::catalog::{LessonReader, find_job, find_method, what_follows};
 use crate::domain::{
-    Autonomy, FailureKind, Job, Lesson, ModelRole, Question, RoleSource, Stage, Step, pluralize,
+    Autonomy, CallPhase, FailureKind, Job, Lesson, ModelRole, Question, RoleSource, Stage, Step, pluralize,
 };
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::method::failed_summary;
-use crate::provider::Phase;
 use crate::text::{truncate, width, wrap};
 use crate::ui::facts::{counted_unit, has_no_proposal, is_model, open_text_count, outcome_sentence};
 use crate::ui::frame_data::Context;
@@ -314,15 +313,17 @@ fn write_call_in_progress(
     let has_several = context.frame.live.calls.len() > 1;
     let what = match call.phase {
         // What is no model has no server to connect to.
-        Phase::Connecting if !is_model(context, call.role) => "waiting".to_owned(),
-        Phase::Connecting => "connecting".to_owned(),
-        Phase::Waiting => "waiting for the first token".to_owned(),
-        Phase::Reasoning => "reasoning".to_owned(),
-        Phase::Answering => "answering".to_owned(),
-        Phase::Retrying(_) => format!("retrying in {} s", call.seconds_to_retry(context.now).unwrap_or(0)),
+        CallPhase::Connecting if !is_model(context, call.role) => "waiting".to_owned(),
+        CallPhase::Connecting => "connecting".to_owned(),
+        CallPhase::Waiting => "waiting for the first token".to_owned(),
+        CallPhase::Reasoning => "reasoning".to_owned(),
+        CallPhase::Answering => "answering".to_owned(),
+        CallPhase::Retrying(_) => {
+            format!("retrying in {} s", call.seconds_to_retry(context.now).unwrap_or(0))
+        }
     };
     let (mark, seconds) = spinner_and_seconds(call.started, context, model);
-    let is_retrying = matches!(call.phase, Phase::Retrying(_));
+    let is_retrying = matches!(call.phase, CallPhase::Retrying(_));
     let role = if is_retrying { Role::Warning } else { Role::ModeThinking };
     w.push_line(0, [(role, format!("{mark} {who}{what}"))]);
     let dot = context.glyphs.separator;

@@ -2,9 +2,8 @@
 
 use crate::catalog::{short_goal, what_follows};
 use crate::domain::common_settings::CONTEXT_TOKENS;
-use crate::domain::{Autonomy, EndReason, EpisodeSummary, ModelRole, Step, format_price};
+use crate::domain::{Autonomy, CallPhase, EndReason, EpisodeSummary, ModelRole, Step, format_price};
 use crate::engine::{Effect, RunStatus, State};
-use crate::provider::Phase;
 use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::chapters::shown_step;
@@ -301,7 +300,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         let word = match state.run_status {
             RunStatus::Pausing => "PAUSING",
             _ if actor
-                .is_some_and(|call| call.phase == Phase::Connecting && is_model(context, call.role)) =>
+                .is_some_and(|call| call.phase == CallPhase::Connecting && is_model(context, call.role)) =>
             {
                 "CONNECTING"
             }

@@ -11,8 +11,8 @@ use super::super::retry;
 use super::interruption::is_interruption;
 use super::next_attempt::TentativeQuirks;
 use super::{Call, FailedAttempt};
-use crate::domain::Usage;
-use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use crate::domain::{CallPhase, Usage};
+use crate::provider::{Delta, FailureKind, ProviderError};
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 use serde_json::{Map, Value};
@@ -60,7 +60,7 @@ impl Call {
         let (endpoint, limiter) = (&*self.endpoint, self.quirks.limiter());
         let mut probe = self.timer.await_uncounted(self.probe()).await;
         let admission = self.timer.await_uncounted(limiter.acquire(alone || endpoint.one_at_a_time)).await;
-        let _ = self.delta_sender.send(Delta::Phase(Phase::Connecting));
+        let _ = self.delta_sender.send(Delta::Phase(CallPhase::Connecting));
         let response = self
             .http
             .post_completion(endpoint, Value::Object(body.clone()).to_string(), &self.delta_sender)

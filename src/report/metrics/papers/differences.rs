@@ -5,10 +5,9 @@ use crate::catalog::{
 };
 use crate::domain::common_settings::{COMMON_SETTINGS, MENTOR_AT_ONCE, PER_TYPE};
 use crate::domain::{
-    ModelRole, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin,
+    ModelRole, PaperOrCode, RoleSource, RunSpec, SAMPLING_PARAMS, SamplingParam, Setting, SettingOrigin,
     TEMPLATES_SETTING, Task, pluralize,
 };
-use crate::method::PaperOrCode;
 use crate::report::metrics::Metrics;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

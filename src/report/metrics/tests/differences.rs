@@ -5,8 +5,7 @@ use super::{
     three_reflexion_tasks,
 };
 use crate::catalog::{self, PaperRow, published_results};
-use crate::domain::{PRESET_SETTING, RunSpec, SettingOrigin, Task};
-use crate::method::PaperOrCode;
+use crate::domain::{PRESET_SETTING, PaperOrCode, RunSpec, SettingOrigin, Task};
 use crate::report::metrics::{RowComparison, SessionMetrics};
 use serde_json::Value;
 use std::sync::Arc;

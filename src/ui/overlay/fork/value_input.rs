@@ -6,10 +6,11 @@ use super::super::named_value::NamedValueInput;
 use super::fork_point;
 use crate::catalog::{METHOD_NAMES, SETTINGS, apply_mentor_defaults, defaults, switch_model};
 use crate::domain::common_settings::{OVERRIDDEN_THOUGHT, OVERRIDE_SHOWN_AS};
-use crate::domain::{ModelRole, RoleSource, RunSpec, SamplingParam, TEMPLATES_SETTING, sampling_param};
+use crate::domain::{
+    ModelRole, PaperOrCode, RoleSource, RunSpec, SamplingParam, TEMPLATES_SETTING, sampling_param,
+};
 use crate::driver::PastAdmissible;
 use crate::engine::{Command, State};
-use crate::method::PaperOrCode;
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::draft::ForkChange;

@@ -2,9 +2,8 @@
 
 use super::LaneRow;
 use crate::catalog::Lane;
-use crate::domain::{Question, pluralize};
+use crate::domain::{CallPhase, Question, pluralize};
 use crate::driver::LiveCall;
-use crate::provider::Phase;
 use crate::text::one_line;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
@@ -53,10 +52,10 @@ fn call_rows(
     let silence = call.silent_seconds(context.now).map(|seconds| format!("silent for {seconds} s"));
     if lines.is_empty() || (silence.is_some() && max_rows == 1) {
         let status = match (call.phase, call.delta_count) {
-            (Phase::Reasoning, n) => {
+            (CallPhase::Reasoning, n) => {
                 format!("mentor reasoning {} {}", context.glyphs.separator, pluralize(n, "token"))
             }
-            (Phase::Answering, n) => {
+            (CallPhase::Answering, n) => {
                 format!("mentor writing {} {}", context.glyphs.separator, pluralize(n, "token"))
             }
             _ => "calling the mentor".to_owned(),
