@@ -52,11 +52,17 @@ mod tests {
         let start = Instant::now();
         wait_for("another", Duration::from_secs(60));
         assert!(start.elapsed() < Duration::from_secs(30));
-        wait_for("hung", Duration::from_millis(10));
-        let waiting = std::thread::spawn(|| wait_for("hung", Duration::from_secs(60)));
-        std::thread::sleep(Duration::from_millis(50));
+        let (limit, start) = (Duration::from_millis(10), Instant::now());
+        wait_for("hung", limit);
+        assert!(start.elapsed() >= limit);
+
+        let (sender, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            wait_for("hung", Duration::from_secs(60));
+            sender.send(()).unwrap();
+        });
+        assert!(ended.recv_timeout(Duration::from_millis(50)).is_err(), "it waits for the preview");
         drop(hung);
-        waiting.join().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(30));
+        ended.recv_timeout(Duration::from_secs(30)).unwrap();
     }
 }

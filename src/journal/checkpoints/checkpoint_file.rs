@@ -237,7 +237,7 @@ fn push_json_line(bytes: &mut Vec<u8>, part: &impl Serialize) -> io::Result<()> 
 fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> {
     let hash = hex(&Sha256::digest(&bytes[HASH_DIGITS + 1..])[..HASH_DIGITS / 2]);
     bytes[..HASH_DIGITS].copy_from_slice(hash.as_bytes());
-    create_private_folder(dir)?;
+    files::create_folder(dir)?;
     files::replace_unsynced(&dir.join(name), &bytes)?;
     Ok(hash)
 }
@@ -249,18 +249,6 @@ fn read_verified(path: &Path, max_bytes: u64) -> Option<(String, Vec<u8>)> {
     let hash = hex(&Sha256::digest(rest)[..HASH_DIGITS / 2]);
     let is_valid = stored.strip_suffix(b"\n")? == hash.as_bytes();
     is_valid.then_some((hash, bytes))
-}
-
-/// Creates the folder, accessible only to its owner.
-fn create_private_folder(dir: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(dir)
 }
 
 #[cfg(test)]
