@@ -53,7 +53,7 @@ fn measure(store: &Store, words: &str, budget: f64, path: &Path) {
             hits += found.len();
         };
         let progress = WorkProgress::default();
-        let last = search_other_episodes(store, 0, words, &progress, |found| count(&found));
+        let (last, _) = search_other_episodes(store, 0, words, &progress, |found| count(&found));
         count(&last);
         wall.push(start.elapsed().as_secs_f64() * 1e3);
         cpu.push((processor_seconds().unwrap_or(f64::NAN) - cpu_start) * 1e3);

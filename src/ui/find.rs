@@ -1,23 +1,29 @@
 //! Text search in all episodes of a session, in everything that their Stories show. The episode on screen is searched synchronously,
 //! the others on a separate thread, so that a long session doesn't block the screen: first the texts of steps, which stand in the lines
-//! of the journal, then what only a restored episode shows, such as mistakes and lessons.
+//! of the journal, then what only a restored episode shows, such as mistakes, lessons and reasoning.
 
 mod journal_lines;
 
-use crate::domain::{LessonText, Seq, Step};
+use crate::domain::{EpisodeSummary, LessonText, Seq, Step};
 use crate::driver::{Signal, Store};
 use crate::engine::{Episode, State};
 use crate::report::{Block, plain_text, start_section, step_section};
 use crate::text::{one_line, search};
 use crate::ui::types::WorkProgress;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Maximum number of hits, more than a person would look at.
 pub const MAX_HITS: usize = 5000;
-/// Number of hits, or of searched episodes, after which the hits so far are sent.
+/// Number of hits after which the hits so far are sent.
 const BATCH_SIZE: usize = 100;
+/// Number of episodes that are restored one after another before their hits are sent.
+const EPISODES_PER_GROUP: usize = 32;
+/// The events of the newest episodes that are restored, so that searching the longest session takes at most two seconds of
+/// processor time.
+const MAX_RESTORED_EVENTS: u64 = 200_000;
 
 /// The part of a step in which a hit lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +41,7 @@ pub enum SearchedText {
     Lesson,
 }
 
-/// An occurrence of the search text.
+/// A text with the searched words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchHit {
     pub episode: u32,
@@ -44,7 +50,7 @@ pub struct SearchHit {
     pub part: SearchedText,
     /// The whole text that contains the hit, as one line.
     pub text: Arc<str>,
-    /// The byte range of the occurrence in `text`.
+    /// The byte range of the first occurrence in `text`.
     pub range: Range<usize>,
 }
 
@@ -64,6 +70,11 @@ pub fn search_story(state: &State, query: &str, max_hits: usize) -> Vec<SearchHi
 /// Returns the words of a block that a search of the texts of steps doesn't cover.
 fn story_texts(block: &Block<'_>) -> Vec<(SearchedText, String)> {
     match block {
+        Block::Reasoning(text) => vec![(SearchedText::Thought, (*text).to_owned())],
+        Block::Finding { note, sentence: Some(sentence) } => {
+            // The timeline calls it by the name of its detector.
+            vec![(SearchedText::Finding, format!("{}: {sentence}", note.detector.replace('_', " ")))]
+        }
         Block::Finding { .. } => {
             vec![(SearchedText::Finding, plain_text(&block.short_line(|_| String::new())))]
         }
@@ -93,27 +104,21 @@ fn search_parts(state: &State, query: &str, parts: SearchedParts, max_hits: usiz
         let texts = texts.map(|(part, text)| (part, Cow::Borrowed(text)));
         let beside = section.blocks().flat_map(story_texts).map(|(part, text)| (part, Cow::Owned(text)));
         for (part, text) in texts.chain(beside) {
-            let text = one_line(&text);
-            let ranges = search(&text, query);
-            if ranges.is_empty() {
-                continue;
-            }
-            // The hits in a text share one copy: a megabyte of text can have a hundred thousand hits.
-            let text: Arc<str> = text.into();
-            let room = max_hits.saturating_sub(found.len());
-            found.extend(ranges.into_iter().take(room).map(|at| SearchHit {
-                episode: episode.number,
-                step: number,
-                part,
-                text: text.clone(),
-                range: at,
-            }));
+            found.extend(find_in((episode.number, number, part), &text, query));
         }
         if found.len() >= max_hits {
+            found.truncate(max_hits);
             break;
         }
     }
     found
+}
+
+/// Returns the first occurrence in a text: the others would be the same row again.
+fn find_in((episode, step, part): (u32, u32, SearchedText), text: &str, query: &str) -> Option<SearchHit> {
+    let text = one_line(text);
+    let range = search(&text, query).into_iter().next()?;
+    Some(SearchHit { episode, step, part, text: text.into(), range })
 }
 
 /// Returns the texts before the first step: the first observation, and the goal if that doesn't contain it.
@@ -137,19 +142,39 @@ pub fn has_other_episodes(head: &State, shown: u32) -> bool {
     (latest != 0 && latest != shown) || head.ended_episodes.iter().any(|p| p.number != shown)
 }
 
+/// Returns the ended episodes except number `shown`, oldest first.
+fn other_episodes(head: &State, shown: u32) -> Vec<&EpisodeSummary> {
+    head.ended_episodes.iter().map(|past| &**past).filter(|past| past.number != shown).collect()
+}
+
+/// Returns how many of the episodes are so old that only the texts of their steps are searched.
+fn count_unrestored(episodes: &[&EpisodeSummary]) -> usize {
+    let mut events = 0;
+    let is_restored = |past: &&&EpisodeSummary| {
+        events += past.seq_range.1 - past.seq_range.0;
+        events <= MAX_RESTORED_EVENTS
+    };
+    episodes.len() - episodes.iter().rev().take_while(is_restored).count()
+}
+
 /// Searches every episode except number `shown`, newest first. Passes hits to `send` in batches, and returns the last
 /// batch. Stops when it is cancelled. If the journal's lines can be searched, finds the texts of steps there first, which reads
-/// only events whose lines may contain the text.
+/// only events whose lines may contain the text, and the rest in the newest episodes.
 pub fn search_other_episodes(
     store: &Store,
     shown: u32,
     query: &str,
     progress: &WorkProgress,
     mut send: impl FnMut(Vec<SearchHit>),
-) -> Vec<SearchHit> {
+) -> (Vec<SearchHit>, SearchStatus) {
     let head = store.head();
     let is_open = head.open_episode().is_some_and(|episode| episode.number != shown);
     let found = if is_open { search_story(&head, query, MAX_HITS) } else { Vec::new() };
+    let sent = Cell::new(0);
+    let mut send = |hits: Vec<SearchHit>| {
+        sent.set(sent.get() + hits.len());
+        send(hits);
+    };
     let fetch = store.timeline().fetcher().cloned();
     let result = match fetch {
         Some(fetch) => {
@@ -165,39 +190,49 @@ pub fn search_other_episodes(
         }
         Err(journal_lines::LineSearchError::ReadFailed(why)) => {
             store.signal(Signal::Notice(why));
-            return Vec::new();
+            return (Vec::new(), SearchStatus::Complete { only_steps: 0 });
         }
     };
-    search_restored_episodes(store, &head, (shown, query, parts), found, &progress, &mut send)
+    let mut episodes = other_episodes(&head, shown);
+    let only_steps = if parts == SearchedParts::BesideSteps { count_unrestored(&episodes) } else { 0 };
+    episodes.drain(..only_steps);
+    let found = (found, MAX_HITS.saturating_sub(sent.get()));
+    let found = search_restored(store, &head, &episodes, (query, parts), found, &progress, &mut send);
+    (found, SearchStatus::Complete { only_steps })
 }
 
-/// Restores every episode and searches it. Returns the last batch of hits.
-fn search_restored_episodes(
+/// Restores episodes and searches them, the newest first. Adds to `found` up to `room` hits in all. Returns the last batch.
+fn search_restored(
     store: &Store,
     head: &State,
-    (shown, query, parts): (u32, &str, SearchedParts),
-    mut found: Vec<SearchHit>,
+    episodes: &[&EpisodeSummary],
+    (query, parts): (&str, SearchedParts),
+    (mut found, mut room): (Vec<SearchHit>, usize),
     progress: &WorkProgress,
     send: &mut dyn FnMut(Vec<SearchHit>),
 ) -> Vec<SearchHit> {
-    let mut total = 0;
-    let others = || head.ended_episodes.iter().rev().filter(|p| p.number != shown);
-    let all = others().count() as u64;
-    for (visited, past) in (0..).zip(others()) {
-        if progress.report(visited, all).is_err() {
-            return Vec::new();
-        }
-        if found.len() >= BATCH_SIZE || (visited as usize + 1).is_multiple_of(BATCH_SIZE) {
-            total += found.len();
+    let mut visited = 0;
+    // Within a group each episode is restored from the end of the one before it, so that its events are read once.
+    for group in episodes.rchunks(EPISODES_PER_GROUP) {
+        room = room.saturating_sub(found.len());
+        if !found.is_empty() {
             send(std::mem::take(&mut found));
         }
-        if total + found.len() >= MAX_HITS {
+        if room == 0 {
             break;
         }
-        let state = store.state_at(Seq(past.seq_range.1)).with_remarks_of(head);
-        if state.episode.as_deref().is_some_and(|episode| episode.number == past.number) {
-            found.extend(search_parts(&state, query, parts, MAX_HITS - total - found.len()));
+        let mut hits = Vec::new();
+        for past in group {
+            if progress.report(visited, episodes.len() as u64).is_err() {
+                return Vec::new();
+            }
+            visited += 1;
+            let state = store.state_at(Seq(past.seq_range.1)).with_remarks_of(head);
+            if state.episode.as_deref().is_some_and(|episode| episode.number == past.number) {
+                hits.push(search_parts(&state, query, parts, room));
+            }
         }
+        found = hits.into_iter().rev().flatten().take(room).collect();
     }
     found
 }
@@ -206,7 +241,10 @@ fn search_restored_episodes(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchStatus {
     Partial,
-    Complete,
+    /// In this many of the oldest episodes, only the texts of steps were searched.
+    Complete {
+        only_steps: usize,
+    },
 }
 
 #[cfg(test)]

@@ -70,8 +70,9 @@ impl Workers {
                 let answer = |hits, progress| Answer::SearchResults { query: query.clone(), hits, progress };
                 let send = |hits| worker.send(answer(hits, find::SearchStatus::Partial));
                 let progress = &worker.progress;
-                let hits = find::search_other_episodes(&store, searched_episode, &query, progress, send);
-                answer(hits, find::SearchStatus::Complete)
+                let (hits, status) =
+                    find::search_other_episodes(&store, searched_episode, &query, progress, send);
+                answer(hits, status)
             }),
             Request::ListSessions => self.start(WorkKind::Sessions, now, move |worker| {
                 let sessions =

@@ -1,10 +1,9 @@
 //! Text search in the lines of a journal. Searches the raw bytes first, and parses only events whose lines may contain
 //! the text. Finds the same hits in the texts of steps as a search of the restored episodes.
 
-use super::{BATCH_SIZE, MAX_HITS, SearchedText};
+use super::{BATCH_SIZE, MAX_HITS, SearchedText, find_in};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
-use crate::text::{one_line, search as find_ranges};
 use crate::timeline::EventFetcher;
 use crate::ui::find::SearchHit;
 use crate::ui::types::WorkProgress;
@@ -40,7 +39,7 @@ pub(super) fn search_journal(
     // Remarks on an episode may be written after its end, so the state has them.
     for remark in head.remarks.iter().filter(|remark| remark.episode != shown && remark.step > 0) {
         if ended.iter().any(|(_, number)| *number == remark.episode) {
-            found.extend(text_hits((remark.episode, remark.step, SearchedText::Remark), &remark.text, query));
+            found.extend(find_in((remark.episode, remark.step, SearchedText::Remark), &remark.text, query));
         }
     }
     let mut later = HashMap::new();
@@ -99,17 +98,6 @@ struct ProposalOutcome {
     is_settled: bool,
 }
 
-/// Returns the hits in a text of a step.
-fn text_hits(
-    (episode, step, part): (u32, u32, SearchedText),
-    text: &str,
-    query: &str,
-) -> impl Iterator<Item = SearchHit> {
-    let text: Arc<str> = one_line(text).into();
-    let ranges = find_ranges(&text, query);
-    ranges.into_iter().map(move |range| SearchHit { episode, step, part, text: text.clone(), range })
-}
-
 /// Returns the hits in a chunk of events in journal order. Chunks are searched newest first; `later` carries the
 /// proposal outcomes found in newer chunks.
 fn collect_hits(
@@ -136,7 +124,7 @@ fn collect_hits(
     let mut found = Vec::new();
     for (episode, envelope) in events {
         let mut search_text = |step: u32, part: SearchedText, text: &str| {
-            found.extend(text_hits((*episode, step, part), text, query));
+            found.extend(find_in((*episode, step, part), text, query));
         };
         match &envelope.event {
             Event::WorldReset { result, agent_view, goal, .. } => {

@@ -44,10 +44,10 @@ fn journal_search_and_episode_search_agree() {
             "ü",
         ] {
             let progress = WorkProgress::default();
-            let lines = collect_hits(|send| search_other_episodes(&store, 0, query, &progress, send));
+            let lines = collect_hits(|send| search_other_episodes(&store, 0, query, &progress, send).0);
             let episodes = collect_hits(|send| {
-                let query = (0, query, SearchedParts::All);
-                search_restored_episodes(&store, &head, query, Vec::new(), &progress, send)
+                let (episodes, query) = (other_episodes(&head, 0), (query, SearchedParts::All));
+                search_restored(&store, &head, &episodes, query, (Vec::new(), MAX_HITS), &progress, send)
             });
             assert_eq!(lines.len(), episodes.len(), "{query:?} in {}", dir.path().display());
             assert_eq!(lines, episodes, "{query:?}");
@@ -61,4 +61,18 @@ fn journal_search_and_episode_search_agree() {
         }
     }
     assert!(compared > 500 && beside > 50, "{compared}, {beside}");
+}
+
+/// A search of the longest session restores only its newest episodes; of a usual one, all.
+#[test]
+fn old_episodes_of_a_very_long_session_are_not_restored() {
+    let mut f = crate::ui::fixture::Fixture::for_method("react", "symbolic", 1);
+    f.begin_episode();
+    f.end_episode(false, crate::domain::EndReason::StepLimit);
+    let ended = f.state().ended_episodes.last().unwrap().clone();
+    let long = EpisodeSummary { seq_range: (0, MAX_RESTORED_EVENTS / 2), ..(*ended).clone() };
+    assert_eq!(count_unrestored(&[]), 0);
+    assert_eq!(count_unrestored(&[&long, &long]), 0);
+    assert_eq!(count_unrestored(&[&long, &long, &ended]), 1);
+    assert_eq!(count_unrestored(&[&long, &long, &long, &long]), 2);
 }

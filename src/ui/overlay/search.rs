@@ -1,6 +1,7 @@
 //! Search in the session's steps. Hits in the episode on screen appear immediately, those in other episodes as they are
 //! found.
 
+use crate::domain::pluralize;
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -25,6 +26,8 @@ pub(super) struct Search {
     hits: Vec<SearchHit>,
     /// Whether other episodes are still being searched.
     is_searching: bool,
+    /// In how many of the oldest episodes only the texts of steps were searched.
+    only_steps: usize,
     selected: usize,
     scroll: Scroll,
     /// The cursor when the search was opened.
@@ -41,6 +44,7 @@ impl Search {
             is_typing: true,
             hits: Vec::new(),
             is_searching: false,
+            only_steps: 0,
             selected: 0,
             scroll: Scroll::default(),
             return_to: from,
@@ -55,6 +59,7 @@ impl Search {
         // What is typed moves the selection; the search stays where it began.
         let from = *self.from_step.get_or_insert(now);
         self.hits = find::search_story(&context.frame.story, &words, find::MAX_HITS);
+        self.only_steps = 0;
         self.select_nearest(from);
         let mut response = self.go_to_selected();
         self.is_searching =
@@ -108,6 +113,15 @@ impl Search {
         }
         self.selected = wrapped_index(self.selected, by, all);
         self.go_to_selected()
+    }
+
+    /// Says what wasn't searched of old episodes.
+    fn only_steps_text(&self) -> String {
+        let episodes = self.only_steps as u64;
+        if episodes == 0 {
+            return String::new();
+        }
+        format!(", without mistakes and lessons of the oldest {}", pluralize(episodes, "episode"))
     }
 
     /// Returns the row of a hit. With several episodes the row includes the episode's number.
@@ -212,6 +226,9 @@ impl Component for Search {
             && words == self.field.text()
         {
             self.is_searching = progress == SearchStatus::Partial;
+            if let SearchStatus::Complete { only_steps } = progress {
+                self.only_steps = only_steps;
+            }
             self.add_hits(hits);
         }
         Response::default()
@@ -238,7 +255,7 @@ impl Component for Search {
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let more = match self.awaits() {
             Some(work) => context.work_text(", searching other episodes", work),
-            None => String::new(),
+            None => self.only_steps_text(),
         };
         let title = match (self.hits.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),

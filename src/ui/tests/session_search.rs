@@ -41,11 +41,11 @@ fn answer_search(stage: &mut TestScreen, requests: &[Request]) {
     let store = stage.fixture.store.clone();
     let mut answers = Vec::new();
     let answer = |hits, progress| Answer::SearchResults { query: query.clone(), hits, progress };
-    let last =
+    let (last, status) =
         find::search_other_episodes(&store, *searched_episode, query, &WorkProgress::default(), |hits| {
             answers.push(answer(hits, SearchStatus::Partial));
         });
-    answers.push(answer(last, SearchStatus::Complete));
+    answers.push(answer(last, status));
     for answer in answers {
         assert_eq!(stage.send(UiMessage::Answer(answer)), [], "results don't move the cursor");
     }
@@ -177,8 +177,11 @@ fn stale_hits_are_ignored_and_closing_stops_the_search() {
     type_text(&mut stage, "vas");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("searching other episodes"), "{shown}");
-    let late =
-        Answer::SearchResults { query: "va".to_owned(), hits: Vec::new(), progress: SearchStatus::Complete };
+    let late = Answer::SearchResults {
+        query: "va".to_owned(),
+        hits: Vec::new(),
+        progress: SearchStatus::Complete { only_steps: 0 },
+    };
     stage.send(UiMessage::Answer(late));
     assert!(screen_text(&stage.draw()).contains("searching other episodes"));
     assert!(stage.compositor.is_awaited(WorkKind::Search, &stage.model));
@@ -206,13 +209,13 @@ fn a_cancelled_search_stops() {
     f.begin_episode();
     let progress = WorkProgress::default();
     let (mut pieces, mut hits) = (0, 0);
-    let last = find::search_other_episodes(&f.store, 251, "vase", &progress, |found| {
+    let (last, _) = find::search_other_episodes(&f.store, 251, "vase", &progress, |found| {
         (pieces, hits) = (pieces + 1, hits + found.len());
     });
     assert!(pieces >= 2 && hits + last.len() == 250, "{pieces} {hits}");
     assert_eq!(progress.percent(), Some(99));
     let mut pieces = 0;
-    let last = find::search_other_episodes(&f.store, 251, "vase", &progress, |_| {
+    let (last, _) = find::search_other_episodes(&f.store, 251, "vase", &progress, |_| {
         pieces += 1;
         progress.cancel();
     });
