@@ -269,7 +269,8 @@ fn read_branches(dir: &Path, progress: &WorkProgress) -> Result<Vec<Branch>, Str
 }
 
 fn branch_info(branch: Branch) -> BranchInfo {
-    let Branch { header, label, first_change, outcome, episodes, steps, tokens, read_error, .. } = branch;
+    let Branch { header, label, first_change, outcome, episodes, steps, tokens, last, read_error, .. } =
+        branch;
     BranchInfo {
         id: header.id,
         parent: header.parent,
@@ -281,6 +282,7 @@ fn branch_info(branch: Branch) -> BranchInfo {
         episodes,
         steps,
         tokens,
+        last: last.map(Arc::new),
         reason: header.reason,
         first_change,
         created: header.created.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),

@@ -5,7 +5,7 @@ use super::session::branch_path;
 use super::stream::{EventLines, open_regular};
 use super::summary::Ending;
 use super::{BranchHeader, JournalError, Label, Session, SessionStatus, Summary, VERSION, Writer};
-use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, describe_setting_value};
+use crate::domain::{BranchId, EpisodeSummary, LessonOp, LessonStatus, Seq, describe_setting_value};
 use crate::engine::{Cause, Envelope, Event};
 use crate::files::{self, sync_folder};
 use jiff::Timestamp;
@@ -41,6 +41,8 @@ pub struct Branch {
     pub steps: u32,
     /// Tokens of the model calls in the episode that `outcome` is about.
     pub tokens: u64,
+    /// The last ended episode.
+    pub last: Option<EpisodeSummary>,
     /// Why it cannot be read; if set, the numbers are 0.
     pub read_error: Option<String>,
 }
@@ -193,6 +195,7 @@ impl Session {
             won: summary.won,
             steps,
             tokens,
+            last: summary.last,
             read_error: None,
             header,
         }
@@ -383,6 +386,7 @@ fn unreadable_branch(header: BranchHeader, label: Label, read_error: String) -> 
         won: 0,
         steps: 0,
         tokens: 0,
+        last: None,
         read_error: Some(read_error),
         header,
     }

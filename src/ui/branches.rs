@@ -1,10 +1,11 @@
 //! The branches of a session, in the order of the branch tree.
 
-use crate::domain::{BranchId, Seq};
+use crate::domain::{BranchId, EpisodeSummary, Seq};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A branch of the session, as its header and events describe it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BranchInfo {
     pub id: BranchId,
     /// The branch it was forked from, or `None` for the session's first.
@@ -25,6 +26,8 @@ pub struct BranchInfo {
     pub steps: u32,
     /// Tokens of the calls in the same episode.
     pub tokens: u64,
+    /// Its last ended episode.
+    pub last: Option<Arc<EpisodeSummary>>,
     /// Why it was created.
     pub reason: String,
     /// What differs from the parent in its first events.
@@ -42,7 +45,7 @@ pub enum BranchEdit {
 }
 
 /// A branch at its position in the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TreeRow {
     pub branch: BranchInfo,
     /// A bit per level, counted from the root: whether the vertical guide at that level continues below this row. The
@@ -56,6 +59,29 @@ impl BranchInfo {
     /// Returns the branch's name, or its id if it has none.
     pub fn display_name(&self) -> &str {
         if self.name.is_empty() { &self.id.0 } else { &self.name }
+    }
+}
+
+#[cfg(test)]
+impl BranchInfo {
+    /// Returns a branch without an episode.
+    pub(super) fn sample(id: &str, parent: Option<&str>, fork_seq: u64) -> Self {
+        Self {
+            id: BranchId(id.to_owned()),
+            parent: parent.map(|p| BranchId(p.to_owned())),
+            fork_seq: Seq(fork_seq),
+            name: String::new(),
+            note: String::new(),
+            archived: false,
+            outcome: String::new(),
+            episodes: 0,
+            steps: 0,
+            tokens: 0,
+            last: None,
+            reason: String::new(),
+            first_change: String::new(),
+            created: String::new(),
+        }
     }
 }
 
@@ -135,21 +161,7 @@ mod tests {
     use super::*;
 
     fn branch(id: &str, parent: Option<&str>, at: u64, archived: bool) -> BranchInfo {
-        BranchInfo {
-            id: BranchId(id.to_owned()),
-            parent: parent.map(|p| BranchId(p.to_owned())),
-            fork_seq: Seq(at),
-            name: String::new(),
-            note: String::new(),
-            archived,
-            outcome: String::new(),
-            episodes: 1,
-            steps: 0,
-            tokens: 0,
-            reason: String::new(),
-            first_change: String::new(),
-            created: String::new(),
-        }
+        BranchInfo { archived, ..BranchInfo::sample(id, parent, at) }
     }
 
     fn display_names(branches: &[BranchInfo], archived: bool) -> Vec<String> {

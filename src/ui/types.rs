@@ -1,6 +1,6 @@
 //! Plain data that messages, the model and the views share.
 
-use crate::domain::{Lesson, Prompt, PromptRecord, RunSpec, Seq};
+use crate::domain::{BranchId, Lesson, Prompt, PromptRecord, RunSpec, Seq};
 use crate::report::StepRef;
 use std::fmt;
 use std::ops::Range;
@@ -278,6 +278,13 @@ pub struct EpisodeRef {
     pub goal: String,
     /// Hashes of its episodes' tasks ([`crate::domain::Task::key_hash`]).
     pub tasks: Arc<[u64]>,
+}
+
+impl EpisodeRef {
+    /// Names the episode of another branch with the same task and trial.
+    pub fn on_branch(branch: &BranchId) -> Self {
+        Self { branch: Some(branch.0.clone()), title: format!("branch {branch}"), ..Self::default() }
+    }
 }
 
 /// Saved lessons: those of a pool file, or of another session.

@@ -32,6 +32,7 @@ impl ShippedDemo {
             episodes: summary.episodes,
             steps: summary.steps,
             tokens: summary.tokens,
+            last: summary.last.map(Arc::new),
             reason: "start".to_owned(),
             first_change: String::new(),
             created: String::new(),

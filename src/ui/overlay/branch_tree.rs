@@ -275,12 +275,7 @@ impl Component for BranchTree {
                     let message = "select a branch other than the active one to compare with it".to_owned();
                     return Response::request(Request::ShowNotice(message));
                 };
-                let (branch, title) = (Some(other.id.0.clone()), format!("branch {}", other.id));
-                return Response::request(Request::CompareWith(EpisodeRef {
-                    branch,
-                    title,
-                    ..EpisodeRef::default()
-                }));
+                return Response::request(Request::CompareWith(EpisodeRef::on_branch(&other.id)));
             }
             Action::ShowArchived => {
                 self.shows_archived = !self.shows_archived;

@@ -6,19 +6,20 @@ use crate::catalog::{LessonReader, what_follows};
 use crate::domain::{BranchId, EpisodeSummary, Lesson, LessonId, LessonOrigin, LessonText, RunSpec};
 use crate::engine::{Episode, State};
 use crate::text::{one_line, truncate};
+use crate::ui::branches::BranchInfo;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::facts::{first_mistake, is_same_task};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::layout::rows_of_wide_timeline;
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
-use crate::ui::types::{EpisodeRef, WorkKind};
+use crate::ui::types::WorkKind;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::window::{Line, MouseTarget, PresentKeys, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
-use facts::{earlier_play, fact_lines};
+use facts::{OtherPlay, fact_lines};
 use ratatui::layout::Rect;
 
 /// Preferred inner width.
@@ -65,6 +66,8 @@ pub(super) struct EndCard {
     selected: usize,
     /// The lesson to be measured that a person has selected, in its lane or here.
     lesson: Option<LessonId>,
+    /// The branch that the one on screen was forked from, if that was during the parent's last ended episode.
+    parent: Option<BranchInfo>,
     fact_scroll: Scroll,
     choice_scroll: Scroll,
 }
@@ -170,8 +173,21 @@ fn pass_through(action: Action, context: &Context<'_>) -> Response {
 
 impl EndCard {
     /// Creates the card. `lesson` is the one that is selected in its lane.
-    pub(super) fn new(lesson: Option<LessonId>) -> Self {
-        Self { lesson, ..Self::default() }
+    pub(super) fn new(lesson: Option<LessonId>, branches: &[BranchInfo], context: &Context<'_>) -> Self {
+        let mut card = Self { lesson, ..Self::default() };
+        card.find_parent(branches, context);
+        card
+    }
+
+    /// Finds the play that the branch on screen was forked from.
+    fn find_parent(&mut self, branches: &[BranchInfo], context: &Context<'_>) {
+        let find = |id: &BranchId| branches.iter().find(|branch| branch.id == *id);
+        self.parent = find(&context.frame.branch).and_then(|branch| {
+            let is_forked_in =
+                |play: &EpisodeSummary| (play.seq_range.0..play.seq_range.1).contains(&branch.fork_seq.0);
+            let parent = find(branch.parent.as_ref()?)?;
+            parent.last.as_deref().is_some_and(is_forked_in).then(|| parent.clone())
+        });
     }
 
     /// Returns the lessons that can be measured, those that the agent's prompts show, in the order of their numbers, and the place of the one that will be: the selected one,
@@ -198,7 +214,7 @@ impl EndCard {
 
     /// Returns whether the arrows select another lesson: where its row is selected, there are several, and none is being measured.
     fn can_select_lesson(&self, context: &Context<'_>) -> bool {
-        let is_selected = Self::choices(context).get(self.selected) == Some(&Action::MeasureEffect);
+        let is_selected = self.choices(context).get(self.selected) == Some(&Action::MeasureEffect);
         let several = self.measurable(context).is_some_and(|(lessons, _)| lessons.len() > 1);
         is_selected && several && context.frame.work(WorkKind::Effect).is_none()
     }
@@ -211,7 +227,7 @@ impl EndCard {
     /// Returns the available choices: a next task only if one is left, the last progress only if there was some, a
     /// measurement only if there is a lesson, in read-only sessions nothing that needs a driver (the task is played again in
     /// a new session), and at an earlier episode nothing that belongs to the run's present.
-    fn choices(context: &Context<'_>) -> Vec<Action> {
+    fn choices(&self, context: &Context<'_>) -> Vec<Action> {
         // Of an episode whose last step made progress, that step is on the screen already.
         let progress = context
             .episode()
@@ -225,7 +241,7 @@ impl EndCard {
             Action::PlayAgain | Action::NextTask if context.frame.head.awaits_mentor_or_job() => false,
             Action::NextTask => what_follows(&context.frame.head).is_some(),
             Action::LastProgress => progress,
-            Action::Compare => Self::compare_request(context).is_some() || is_forked(context),
+            Action::Compare => self.compare_request(context).is_some() || is_forked(context),
             // One that was taught since the end is measured here too.
             Action::MeasureEffect => {
                 let pools = [&context.displayed_state().pool, &context.frame.head.pool];
@@ -238,11 +254,11 @@ impl EndCard {
         choices.into_iter().filter(can).collect()
     }
 
-    /// Returns the request that compares the episode with the play of its task before it.
-    fn compare_request(context: &Context<'_>) -> Option<Request> {
+    /// Returns the request that compares the episode with the other play of its task.
+    fn compare_request(&self, context: &Context<'_>) -> Option<Request> {
         let (episode, _) = Self::ended_episode(context)?;
-        let earlier = earlier_play(episode, context)?;
-        Some(Request::CompareWith(EpisodeRef { episode: Some(earlier.number), ..EpisodeRef::default() }))
+        let other = OtherPlay::find(episode, self.parent.as_ref(), context)?;
+        Some(Request::CompareWith(other.reference))
     }
 
     /// Performs one of the choices. Comparison and measurement open above the card, which stays open; all others close it.
@@ -251,7 +267,7 @@ impl EndCard {
         if let Some((lessons, place)) = measured.filter(|_| action == Action::MeasureEffect) {
             return Response::request(Request::MeasureLesson(lessons[place].id.clone()));
         }
-        match Self::compare_request(context).filter(|_| action == Action::Compare) {
+        match self.compare_request(context).filter(|_| action == Action::Compare) {
             Some(request) => Response::request(request),
             None if matches!(action, Action::MeasureEffect | Action::Compare) => {
                 Response::request(Request::RunAction(action))
@@ -263,9 +279,9 @@ impl EndCard {
         }
     }
 
-    fn fact_rows(context: &Context<'_>, columns: u16) -> Vec<Line> {
-        Self::ended_episode(context)
-            .map_or_else(Vec::new, |(episode, outcome)| fact_lines(episode, outcome, context, columns))
+    fn fact_rows(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
+        let Some((episode, outcome)) = Self::ended_episode(context) else { return Vec::new() };
+        fact_lines(episode, outcome, self.parent.as_ref(), context, columns)
     }
 
     /// Says which lesson is measured. In a narrow card, its words have most of the room.
@@ -298,7 +314,7 @@ impl EndCard {
         let words = match context.episode().filter(|_| action == Action::PlayAgain) {
             Some(_) if context.is_read_only() => "play this task in a session of your own".to_owned(),
             Some(episode) => retry_label(head, episode),
-            None if action == Action::Compare && Self::compare_request(context).is_none() => {
+            None if action == Action::Compare && self.compare_request(context).is_none() => {
                 "compare with another branch".to_owned()
             }
             None if action == Action::NextTask => {
@@ -319,9 +335,9 @@ impl EndCard {
     }
 
     /// Returns the preferred number of rows.
-    fn needed_rows(context: &Context<'_>, screen: Rect) -> u16 {
-        let facts = Self::fact_rows(context, Window::inner_columns(WINDOW_COLUMNS, context, screen));
-        (facts.len() + 1 + Self::choices(context).len()) as u16
+    fn needed_rows(&self, context: &Context<'_>, screen: Rect) -> u16 {
+        let facts = self.fact_rows(context, Window::inner_columns(WINDOW_COLUMNS, context, screen));
+        (facts.len() + 1 + self.choices(context).len()) as u16
     }
 }
 
@@ -335,7 +351,7 @@ impl Component for EndCard {
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
-        let choices = Self::choices(context);
+        let choices = self.choices(context);
         match action {
             Action::Close => return Response::close(),
             Action::PageDown => self.fact_scroll.scroll_pages(1),
@@ -367,7 +383,7 @@ impl Component for EndCard {
     }
 
     fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
-        let count = Self::choices(context).len();
+        let count = self.choices(context).len();
         match self.choice_scroll.mouse_target(event) {
             Some(MouseTarget::Row(row)) => self.selected = row,
             Some(MouseTarget::Wheel(by)) => {
@@ -378,13 +394,21 @@ impl Component for EndCard {
         Response::default()
     }
 
+    /// Takes the branches, which may be read after the card has opened.
+    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
+        if let Answer::Branches(Ok(branches)) = answer {
+            self.find_parent(&branches, context);
+        }
+        Response::default()
+    }
+
     fn is_stale(&self, context: &Context<'_>) -> bool {
         Self::ended_episode(context).is_none()
     }
 
     fn rows_covered(&self, context: &Context<'_>, screen: Rect) -> u16 {
         let above = Self::area_above_timeline(context, screen);
-        screen.height - above.height + Window::rows_covered(Self::needed_rows(context, above), above)
+        screen.height - above.height + Window::rows_covered(self.needed_rows(context, above), above)
     }
 
     fn columns_covered(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
@@ -398,7 +422,7 @@ impl Component for EndCard {
         let window = Window {
             title: &title,
             position: WindowPosition::Bottom,
-            rows: Self::needed_rows(context, screen),
+            rows: self.needed_rows(context, screen),
             columns: WINDOW_COLUMNS,
             mode: Mode::EndCard,
         };
@@ -406,7 +430,7 @@ impl Component for EndCard {
             if self.can_select_lesson(context) { &[] } else { &[Action::Forward] };
         let keys = PresentKeys { without_effect, ..PresentKeys::default() };
         let inside = window.draw_with_keys(keys, context, screen, canvas);
-        let (facts, choices) = (Self::fact_rows(context, inside.width), Self::choices(context));
+        let (facts, choices) = (self.fact_rows(context, inside.width), self.choices(context));
         // The choices are always shown completely; the facts scroll in the rows that are left.
         let below = (choices.len() as u16).min(inside.height.saturating_sub(1).max(1));
         let room = inside.height.saturating_sub(below);

@@ -183,7 +183,7 @@ fn open_for_action(
             // A lane that only has the focus has a selected lesson, too: that which is the newest there.
             let is_chosen = model.focus == Focus::Lanes && model.selected_lesson.is_some();
             let selected = selected_lesson(model, context).filter(|_| is_chosen);
-            let card = EndCard::new(selected.map(|lesson| lesson.id.clone()));
+            let card = EndCard::new(selected.map(|lesson| lesson.id.clone()), &model.branches, context);
             ended.then(|| Box::new(card)).ok_or("the episode has not ended")?
         }
         Action::Override => {

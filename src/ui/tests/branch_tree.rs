@@ -20,19 +20,13 @@ fn notice_text(stage: &TestScreen) -> String {
 
 fn branch(id: &str, parent: Option<&str>, at: u64, reason: &str) -> BranchInfo {
     BranchInfo {
-        id: BranchId(id.to_owned()),
-        parent: parent.map(|p| BranchId(p.to_owned())),
-        fork_seq: Seq(at),
-        name: String::new(),
-        note: String::new(),
-        archived: false,
         outcome: "in progress at step 24".to_owned(),
-        episodes: 0,
         steps: 24,
         tokens: 29_040,
         reason: reason.to_owned(),
         first_change: reason.to_owned(),
         created: "2026-11-20 10:40:00Z".to_owned(),
+        ..BranchInfo::sample(id, parent, at)
     }
 }
 

@@ -7,10 +7,12 @@ use crate::domain::{
     Task, Usage,
 };
 use crate::engine::{Cause, Command, Event};
+use crate::ui::branches::BranchInfo;
 use crate::ui::fixture::Fixture;
 use crate::ui::keymap::{Keymap, Mode};
-use crate::ui::msg::{Request, UiMessage};
+use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::WorkKind;
+use std::sync::Arc;
 
 fn end_card_screen(fixture: Fixture) -> TestScreen {
     let mut stage = TestScreen::new(fixture, 80, 24);

@@ -1,7 +1,7 @@
 //! Notices about undo and redo, also of branch names and notes.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{BranchId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Seq};
+use crate::domain::{BranchId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::Fixture;
@@ -49,24 +49,9 @@ fn an_undo_says_what_it_undid() {
 }
 
 fn branches_msg(name: &str, note: &str, archived: bool) -> UiMessage {
-    let id = |id: &str| BranchId(id.to_owned());
-    let trunk = BranchInfo {
-        id: id("trunk"),
-        parent: None,
-        fork_seq: Seq(0),
-        name: String::new(),
-        note: String::new(),
-        archived: false,
-        outcome: String::new(),
-        episodes: 0,
-        steps: 0,
-        tokens: 0,
-        reason: String::new(),
-        first_change: String::new(),
-        created: String::new(),
-    };
+    let trunk = BranchInfo::sample("trunk", None, 0);
     let (name, note) = (name.to_owned(), note.to_owned());
-    let b1 = BranchInfo { id: id("b1"), parent: Some(id("trunk")), name, note, archived, ..trunk.clone() };
+    let b1 = BranchInfo { name, note, archived, ..BranchInfo::sample("b1", Some("trunk"), 0) };
     UiMessage::Answer(Answer::Branches(Ok(Arc::from([trunk, b1]))))
 }
 

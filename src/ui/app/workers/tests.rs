@@ -204,24 +204,6 @@ impl Rig {
     }
 }
 
-fn branch(id: &str) -> BranchInfo {
-    BranchInfo {
-        id: BranchId(id.to_owned()),
-        parent: None,
-        fork_seq: Seq(0),
-        name: String::new(),
-        note: String::new(),
-        archived: false,
-        outcome: String::new(),
-        episodes: 0,
-        steps: 0,
-        tokens: 0,
-        reason: String::new(),
-        first_change: String::new(),
-        created: String::new(),
-    }
-}
-
 /// The sample session, lost, and two short episodes of its task.
 fn three_episodes() -> Fixture {
     let mut f = sample_session();
@@ -288,7 +270,7 @@ fn the_panes_wait_for_the_branches_until_they_know_the_active_one() {
     assert!(shown.contains("loading branches ... 42 % (Esc cancels)"), "{shown}");
     rig.press(&["Esc"]);
     assert!(rig.workers.is_running(WorkKind::Branches), "the first row names the branch");
-    rig.stage.send(UiMessage::Answer(Answer::Branches(Ok([branch("trunk")].into()))));
+    rig.stage.send(UiMessage::Answer(Answer::Branches(Ok([BranchInfo::sample("trunk", None, 0)].into()))));
     rig.press(&["B"]);
     rig.wait_until_begun();
     rig.check_cancelled_by(WorkKind::Branches, &["Esc"]);
@@ -439,7 +421,7 @@ fn branch_edits_run_one_after_the_other() {
     rig.wait_until_begun();
     rig.host.list_branches = Arc::new(move |(), _: &WorkProgress| {
         listed.lock().unwrap().push("listed".to_owned());
-        Ok([branch("trunk")].into())
+        Ok([BranchInfo::sample("trunk", None, 0)].into())
     });
     rig.start(edit("a"));
     assert!(!rig.workers.is_running(WorkKind::Branches), "it may lack the edit");
@@ -472,7 +454,8 @@ fn branch_edits_run_one_after_the_other() {
 fn a_failed_edit_among_several_is_reported_after_the_list() {
     let mut rig = Rig::new(&sample_session());
     rig.host.edit_branches = Arc::new(|_: &[_]| Err("the disk is full".to_owned()));
-    rig.host.list_branches = Arc::new(|(), _: &WorkProgress| Ok([branch("trunk")].into()));
+    rig.host.list_branches =
+        Arc::new(|(), _: &WorkProgress| Ok([BranchInfo::sample("trunk", None, 0)].into()));
     let edit = || (BranchId::trunk(), BranchEdit::Archived(true));
     for (edits, lists) in [(vec![edit()], 0), (vec![edit(), edit()], 1)] {
         rig.start(Request::EditBranches(edits));

@@ -4,11 +4,13 @@ use crate::catalog::RULES;
 use crate::domain::{EpisodeSummary, Observation, Step, TokenCounts, pluralize};
 use crate::engine::Episode;
 use crate::text::{one_line, truncate};
+use crate::ui::branches::BranchInfo;
 use crate::ui::facts::{counted_unit, first_mistake, is_same_task, is_vague, outcome_sentence};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::labels::progress_text;
 use crate::ui::theme::Role;
+use crate::ui::types::EpisodeRef;
 use crate::ui::widget::window::{Line, paragraph};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -59,26 +61,58 @@ fn useless_repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
     useless
 }
 
-/// Returns the last play of the episode's task before it.
-pub(super) fn earlier_play<'a>(episode: &Episode, context: &Context<'a>) -> Option<&'a EpisodeSummary> {
-    let is_earlier = |p: &&Arc<EpisodeSummary>| {
-        p.number < episode.number && p.role == episode.role && is_same_task(&p.task, &episode.task)
-    };
-    context.frame.head.ended_episodes.iter().filter(is_earlier).max_by_key(|p| p.number).map(|p| &**p)
+/// The play of a task that the card puts on the left of the one on screen.
+pub(super) struct OtherPlay<'a> {
+    ending: &'a EpisodeSummary,
+    /// What each is called above its column.
+    names: [String; 2],
+    /// What both are called in one line.
+    both: String,
+    /// Names it for a comparison.
+    pub(super) reference: EpisodeRef,
 }
 
-/// Returns both plays of a task side by side, the earlier one on the left; one line if they ended alike.
+impl<'a> OtherPlay<'a> {
+    /// Returns the play of the same episode on the branch that the one on screen was forked from, or else the last play of the
+    /// task before it.
+    pub(super) fn find(
+        episode: &Episode,
+        parent: Option<&'a BranchInfo>,
+        context: &Context<'a>,
+    ) -> Option<Self> {
+        let on_parent = parent.and_then(|parent| {
+            let ending = parent.last.as_deref().filter(|play| play.number == episode.number)?;
+            let names = [format!("branch {}", parent.display_name()), "this branch".to_owned()];
+            let both = names.join(" and ");
+            Some(Self { ending, names, both, reference: EpisodeRef::on_branch(&parent.id) })
+        });
+        let earlier = || {
+            let is_earlier = |p: &&Arc<EpisodeSummary>| {
+                p.number < episode.number && p.role == episode.role && is_same_task(&p.task, &episode.task)
+            };
+            let plays = context.frame.head.ended_episodes.iter().filter(is_earlier);
+            let ending = &**plays.max_by_key(|p| p.number)?;
+            let names = [format!("trial {}", ending.trial), format!("trial {} (this one)", episode.trial)];
+            let both = format!("trials {} and {}", ending.trial, episode.trial);
+            let reference = EpisodeRef { episode: Some(ending.number), ..EpisodeRef::default() };
+            Some(Self { ending, names, both, reference })
+        };
+        on_parent.or_else(earlier)
+    }
+}
+
+/// Returns both plays of a task side by side, the other one on the left; one line if they ended alike.
 fn both_plays(
-    earlier: &EpisodeSummary,
+    other: &OtherPlay<'_>,
     outcome: &EpisodeSummary,
     context: &Context<'_>,
     columns: u16,
 ) -> Vec<Line> {
+    let OtherPlay { ending: earlier, names: [left, right], both, .. } = other;
     let room = usize::from(columns).saturating_sub(LABEL_COLUMNS + 2) / 2;
     let cell = |text: &str| format!("{:<room$}  ", truncate(text, room, context.glyphs.ellipsis));
     let ending = |play: &EpisodeSummary| play.verdict() + if play.assisted { ", assisted" } else { "" };
     let role = |play: &EpisodeSummary| if play.won { Role::Good } else { Role::Bad };
-    let head = |play: &EpisodeSummary, note: &str| format!("trial {}{note}", play.trial);
     let row = |label: &str, (left, a): (Role, &str), (right, b): (Role, &str)| {
         vec![
             (Role::Muted, format!("{label:<LABEL_COLUMNS$}")),
@@ -96,9 +130,7 @@ fn both_plays(
     let are_alike = facts(earlier) == facts(outcome);
     if are_alike {
         let text = format!(
-            "trials {} and {} ended alike at {}; {} and {} tokens",
-            earlier.trial,
-            outcome.trial,
+            "{both} ended alike at {}; {} and {} tokens",
             progress(outcome),
             earlier.tokens,
             outcome.tokens
@@ -108,11 +140,7 @@ fn both_plays(
     } else {
         let unit = counted_unit(&context.frame.head);
         lines.extend([
-            row(
-                "both plays",
-                (Role::SideA, &head(earlier, "")),
-                (Role::SideB, &head(outcome, " (this one)")),
-            ),
+            row("both plays", (Role::SideA, left), (Role::SideB, right)),
             row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
             plain(&format!("{unit}s {dot} progress"), &|p| format!("{} {dot} {}", p.steps, progress(p))),
         ]);
@@ -164,6 +192,7 @@ fn repeats_text(episode: &Episode) -> String {
 pub(super) fn fact_lines(
     episode: &Episode,
     outcome: &EpisodeSummary,
+    parent: Option<&BranchInfo>,
     context: &Context<'_>,
     columns: u16,
 ) -> Vec<Line> {
@@ -183,8 +212,8 @@ pub(super) fn fact_lines(
         add_fact(&mut lines, "missing", Role::Warning, &missing, columns);
         add_fact(&mut lines, "repeated", Role::Text, &repeats, columns);
     }
-    if let Some(earlier) = earlier_play(episode, context) {
-        lines.extend(both_plays(earlier, outcome, context, columns));
+    if let Some(other) = OtherPlay::find(episode, parent, context) {
+        lines.extend(both_plays(&other, outcome, context, columns));
     }
     let mut add = |label: &str, role, text: &str| add_fact(&mut lines, label, role, text, columns);
     add("goal", Role::Text, &episode.task.goal);
