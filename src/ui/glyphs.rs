@@ -45,6 +45,8 @@ pub struct Glyphs {
     pub breakpoint: &'static str,
     /// A watch, and a step that it marked.
     pub watch: &'static str,
+    /// A step at which a branch was forked.
+    pub branch: &'static str,
     pub mistake: &'static str,
     pub remark: &'static str,
     pub reasoning_margin: &'static str,
@@ -95,6 +97,7 @@ pub const UNICODE: Glyphs = Glyphs {
     person: "✎",
     breakpoint: "■",
     watch: "□",
+    branch: "Y",
     mistake: "!",
     remark: "\"",
     reasoning_margin: "│",
@@ -125,6 +128,7 @@ pub const ASCII: Glyphs = Glyphs {
     person: "@",
     breakpoint: "X",
     watch: "x",
+    branch: "Y",
     mistake: "!",
     remark: "\"",
     reasoning_margin: "|",

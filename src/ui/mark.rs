@@ -20,6 +20,8 @@ pub enum MarkKind {
     Remark,
     /// A breakpoint or watch matched.
     Breakpoint,
+    /// A branch was forked there.
+    Branch,
 }
 
 /// The kinds of marks at which `<` and `>` stop; all of them by default.
@@ -34,8 +36,15 @@ impl Default for MarkFilter {
 
 impl MarkKind {
     /// All kinds, in list order.
-    pub const ALL: [Self; 6] =
-        [Self::Reflection, Self::Override, Self::Mistake, Self::Progress, Self::Remark, Self::Breakpoint];
+    pub const ALL: [Self; 7] = [
+        Self::Reflection,
+        Self::Override,
+        Self::Mistake,
+        Self::Progress,
+        Self::Remark,
+        Self::Breakpoint,
+        Self::Branch,
+    ];
 
     /// Returns its name in lists.
     pub const fn name(self) -> &'static str {
@@ -46,6 +55,7 @@ impl MarkKind {
             Self::Progress => "progress",
             Self::Remark => "remarks",
             Self::Breakpoint => "breakpoints",
+            Self::Branch => "branches",
         }
     }
 
@@ -58,6 +68,7 @@ impl MarkKind {
             Self::Progress => "reward or progress rose",
             Self::Remark => "you left a remark",
             Self::Breakpoint => "a breakpoint or watch matched",
+            Self::Branch => "a branch was forked",
         }
     }
 
@@ -65,15 +76,15 @@ impl MarkKind {
     pub const fn role(self) -> Role {
         match self {
             Self::Reflection => Role::MarkReflection,
-            Self::Override | Self::Remark => Role::MarkPerson,
+            Self::Override | Self::Remark | Self::Branch => Role::MarkPerson,
             Self::Mistake => Role::MarkMistake,
             Self::Progress => Role::MarkProgress,
             Self::Breakpoint => Role::MarkBreakpoint,
         }
     }
 
-    /// Returns whether a step has this mark.
-    pub fn is_set_on(self, step: &Step) -> bool {
+    /// Returns whether a step has this mark; `forked` are the steps at which branches were forked.
+    pub fn is_set_on(self, step: &Step, forked: &[u32]) -> bool {
         let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
         match self {
             Self::Reflection => !step.reflections.is_empty(),
@@ -87,6 +98,7 @@ impl MarkKind {
             Self::Progress => noted(NoteKind::Progress),
             Self::Remark => !step.remarks.is_empty(),
             Self::Breakpoint => !step.breakpoint_marks.is_empty(),
+            Self::Branch => forked.contains(&step.number),
         }
     }
 }
@@ -119,8 +131,8 @@ impl MarkFilter {
     }
 
     /// Returns whether `<` and `>` stop at a step.
-    pub fn is_match(&self, step: &Step) -> bool {
-        MarkKind::ALL.iter().any(|kind| self.has_kind(*kind) && kind.is_set_on(step))
+    pub fn is_match(&self, step: &Step, forked: &[u32]) -> bool {
+        MarkKind::ALL.iter().any(|kind| self.has_kind(*kind) && kind.is_set_on(step, forked))
     }
 
     /// Returns the names of the selected kinds, or `None` if all are selected.

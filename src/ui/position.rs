@@ -1,10 +1,12 @@
 //! Positions in time: where a step or an episode of the session ends.
 
-use crate::domain::Seq;
+use crate::domain::{Seq, Step};
 use crate::engine::{Episode, State};
 use crate::timeline::ReadPast as _;
+use crate::ui::branches::BranchInfo;
 use crate::ui::frame_data::Context;
 use crate::ui::types::Cursor;
+use std::sync::Arc;
 
 /// Returns the position after a step of the episode on screen: after its last step that is the last event before the next
 /// episode, or the present if the episode is the latest one.
@@ -43,6 +45,24 @@ pub(crate) fn find_step(
         return Err(format!("no step {step}; {name} has {}", found.steps.len()));
     }
     after_step(head, found, step).map(Some).ok_or_else(|| format!("no step {step} in {name}"))
+}
+
+/// Returns the steps of the episode on screen at which other branches were forked from this one, or this one from another.
+pub(crate) fn forked_steps(branches: &[BranchInfo], context: &Context<'_>) -> Vec<u32> {
+    let Some(episode) = context.episode() else { return Vec::new() };
+    let own = &context.frame.branch;
+    let forks = branches
+        .iter()
+        .filter(|branch| branch.id == *own && branch.parent.is_some() || branch.parent.as_ref() == Some(own));
+    let last_step_at = |fork: Seq| {
+        let is_before = |step: &&Arc<Step>| step.first_seq <= fork;
+        episode.steps.iter().take_while(is_before).count() as u32
+    };
+    let in_episode = |fork: &Seq| {
+        let end = episode.outcome.as_ref().map_or(u64::MAX, |outcome| outcome.seq_range.1);
+        (episode.first_seq.0..end).contains(&fork.0)
+    };
+    forks.map(|branch| branch.fork_seq).filter(in_episode).map(|fork| last_step_at(fork).max(1)).collect()
 }
 
 fn after_step(head: &State, episode: &Episode, number: u32) -> Option<Cursor> {

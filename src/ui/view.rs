@@ -22,6 +22,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::layout::{FIRST_LANE, Pane, PaneArea, compute_layout, stacked_lane_columns};
 use crate::ui::model::Model;
+use crate::ui::position::forked_steps;
 use crate::ui::stage::{content_area, gap_rows};
 use crate::ui::theme::Role;
 use crate::ui::types::Focus;
@@ -179,9 +180,10 @@ fn draw_pane(
         Pane::LaneTabs | Pane::Lane(_) => lanes::draw(model, context, area, canvas),
         Pane::Timeline => {
             draw_title("Timeline", Focus::Timeline, canvas);
-            cache.ruler = timeline_bar::draw(context, area.body, canvas);
+            let forked = forked_steps(&model.branches, context);
+            cache.ruler = timeline_bar::draw(context, &forked, area.body, canvas);
             if let (Some(title), Some((role, label))) =
-                (area.title, timeline_bar::nearest_mark_label(context))
+                (area.title, timeline_bar::nearest_mark_label(context, &forked))
             {
                 pane_frame::draw_right_title(title, role, &label, canvas);
             }

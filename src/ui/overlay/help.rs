@@ -439,6 +439,7 @@ fn marks(context: &Context<'_>) -> Section {
         (Role::MarkPerson, g.person, "timeline: you acted, or rejected a proposal"),
         (Role::MarkBreakpoint, g.breakpoint, "timeline: stopped by a breakpoint"),
         (Role::MarkBreakpoint, g.watch, "timeline: a watch was hit"),
+        (Role::MarkPerson, g.branch, "timeline: a branch was forked"),
     ];
     let entries = legend.map(|(role, mark, meaning)| Entry {
         role,

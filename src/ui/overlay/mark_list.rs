@@ -15,13 +15,15 @@ use ratatui::layout::Rect;
 /// Overlay that selects mark kinds.
 pub(super) struct MarkList {
     filter: MarkFilter,
+    /// The steps at which branches were forked.
+    forked: Vec<u32>,
     picker: Picker<MarkKind>,
 }
 
 impl MarkList {
     /// Creates the list with the current filter.
-    pub(super) fn new(marks: MarkFilter) -> Self {
-        Self { filter: marks, picker: Picker::unfiltered(MarkKind::ALL.to_vec()) }
+    pub(super) fn new(marks: MarkFilter, forked: Vec<u32>) -> Self {
+        Self { filter: marks, forked, picker: Picker::unfiltered(MarkKind::ALL.to_vec()) }
     }
 
     /// Changes the filter for the selected kind.
@@ -71,7 +73,8 @@ impl Component for MarkList {
         let episode = context.episode();
         self.picker.draw_list(inside, canvas, |kind, here| {
             let on = if self.filter.has_kind(*kind) { context.glyphs.subgoal } else { " " };
-            let count = episode.map_or(0, |e| e.steps.iter().filter(|s| kind.is_set_on(s)).count());
+            let count =
+                episode.map_or(0, |e| e.steps.iter().filter(|s| kind.is_set_on(s, &self.forked)).count());
             vec![
                 (Role::Proposal, if here { context.glyphs.proposal } else { " " }.to_owned()),
                 (kind.role(), format!(" [{on}] ")),

@@ -37,6 +37,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
 use crate::ui::msg::Request;
+use crate::ui::position::forked_steps;
 use crate::ui::selection::{kind_of_new_lesson, selected_lesson};
 use crate::ui::types::Focus;
 
@@ -176,7 +177,9 @@ fn open_for_action(
         Action::Branches => {
             Box::new(BranchTree::new(model.branches.clone(), context, model.previous_branch.clone()))
         }
-        Action::FilterMarks => Box::new(MarkList::new(model.mark_filter)),
+        Action::FilterMarks => {
+            Box::new(MarkList::new(model.mark_filter, forked_steps(&model.branches, context)))
+        }
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = context.episode().is_some_and(|e| e.outcome.is_some());

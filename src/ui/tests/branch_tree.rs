@@ -338,3 +338,19 @@ fn a_branch_without_a_date_is_not_said_to_be_created() {
     assert!(shown.contains("the session's first") && !shown.contains("created"), "{shown}");
     assert!(shown.contains("r name") && !shown.contains("D compare") && !shown.contains("u back"), "{shown}");
 }
+
+/// Regression: the timeline said nothing of branches.
+#[test]
+fn forks_are_marks_on_the_timeline() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    let fork = stage.fixture.state().episode.as_ref().unwrap().step(5).unwrap().first_seq.0 - 1;
+    let forks = [branch("trunk", None, 0, "start"), branch("b1", Some("trunk"), fork, "after step 4")];
+    assert!(!screen_text(&stage.draw()).contains("a branch was forked"));
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(forks.into()))));
+    stage.press("Home");
+    stage.model.mark_filter.toggle_only(crate::ui::mark::MarkKind::Branch);
+    stage.press(">");
+    assert_eq!(stage.frame_data().selected_step(), 4);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Y step 4 a branch was forked"), "{shown}");
+}

@@ -268,7 +268,9 @@ fn a_remark_is_shown_at_the_step_that_it_is_about() {
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("\" why so?"), "{shown}");
     let frame = stage.frame_data();
-    assert!(frame.story.episode.as_ref().unwrap().step(step).is_some_and(|s| MarkKind::Remark.is_set_on(s)));
+    assert!(
+        frame.story.episode.as_ref().unwrap().step(step).is_some_and(|s| MarkKind::Remark.is_set_on(s, &[]))
+    );
     stage.press("V");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("\u{270e} why so?"), "on stage it is a person's: {shown}");

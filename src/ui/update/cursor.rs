@@ -9,7 +9,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::mark::{MarkKind, has_early_intervention};
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
-use crate::ui::position::cursor_after_step;
+use crate::ui::position::{cursor_after_step, forked_steps};
 use crate::ui::types::Cursor;
 
 /// Moves all panes to a position. A position at or after the last event is the present.
@@ -86,9 +86,10 @@ pub(super) fn go_to_first_mistake(model: &mut Model, context: &Context<'_>) -> V
 pub(super) fn go_to_mark(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = context.episode() else { return Vec::new() };
     let last = i64::from(episode.steps.len() as u32);
+    let forked = forked_steps(&model.branches, context);
     let mut number = i64::from(context.frame.selected_step()) + by;
     while number >= 1 && number <= last {
-        if context.step(number as u32).is_some_and(|s| model.mark_filter.is_match(s)) {
+        if context.step(number as u32).is_some_and(|s| model.mark_filter.is_match(s, &forked)) {
             return to(cursor_after_step(context, number as u32));
         }
         number += by;

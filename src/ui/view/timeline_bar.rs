@@ -15,8 +15,9 @@ const MAX_STEP_COLUMNS: u32 = 6;
 
 /// Draws the line of progress, and the marks if there are two rows. Returns the mapping from columns to steps.
 ///
-/// A step has the same columns throughout an episode whose step limit fits: the rest of the row is what is left of it.
-pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {
+/// A step has the same columns throughout an episode whose step limit fits: the rest of the row is what is left of it. `forked` are
+/// the steps at which branches were forked.
+pub fn draw(context: &Context<'_>, forked: &[u32], area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {
     let episode = context.episode().filter(|_| !area.is_empty())?;
     let last = episode.steps.len() as u32;
     let chosen = context.frame.selected_step();
@@ -46,24 +47,30 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
         let Some(step) = context.step(number) else { break };
         let x = ruler.column_of(number);
         let cells = Rect { x, width: ruler.column_of(number + 1) - x, height: 1, ..area };
-        draw_progress(context, step, !has_marks_row, cells, canvas);
+        draw_progress(context, step, (!has_marks_row).then_some(forked), cells, canvas);
         if has_marks_row {
-            draw_marks(step, Rect { y: area.y + 1, ..cells }, canvas);
+            draw_marks(step, forked, Rect { y: area.y + 1, ..cells }, canvas);
         }
     }
     draw_steps_left(&ruler, limit, area, canvas);
     (last > 0).then_some(ruler)
 }
 
-/// Draws the progress rate after a step. Without a row of marks, the step's main mark stands in its first column. At the
+/// Draws the progress rate after a step. With `forked`, there is no row of marks, so the step's main mark stands in its first column. At the
 /// end of the episode the line ends at the selected step: what follows would look like a future.
-fn draw_progress(context: &Context<'_>, step: &Step, shows_mark: bool, cells: Rect, canvas: &mut Canvas<'_>) {
+fn draw_progress(
+    context: &Context<'_>,
+    step: &Step,
+    forked: Option<&[u32]>,
+    cells: Rect,
+    canvas: &mut Canvas<'_>,
+) {
     let rate = progress_at(context, step.number);
     let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
     let bar = canvas.glyphs.sparkline[level];
     let is_selected = step.number == context.frame.selected_step();
-    let plain = if !shows_mark && rate > 0.0 { Role::ProgressFull } else { Role::Mark };
-    let (glyph, role) = match main_mark(step).filter(|_| shows_mark) {
+    let plain = if forked.is_none() && rate > 0.0 { Role::ProgressFull } else { Role::Mark };
+    let (glyph, role) = match forked.and_then(|forked| main_mark(step, forked)) {
         _ if is_selected => (canvas.glyphs.now, Role::MarkNow),
         Some(mark) => mark_glyph(step, mark, canvas.glyphs),
         None => (bar, plain),
@@ -79,8 +86,8 @@ fn draw_progress(context: &Context<'_>, step: &Step, shows_mark: bool, cells: Re
 }
 
 /// Draws the marks of a step, the most important first, as many as fit.
-fn draw_marks(step: &Step, cells: Rect, canvas: &mut Canvas<'_>) {
-    let marks = MARK_PRIORITY.into_iter().filter(|kind| kind.is_set_on(step));
+fn draw_marks(step: &Step, forked: &[u32], cells: Rect, canvas: &mut Canvas<'_>) {
+    let marks = MARK_PRIORITY.into_iter().filter(|kind| kind.is_set_on(step, forked));
     for (x, kind) in (cells.left()..cells.right()).zip(marks) {
         let (glyph, role) = mark_glyph(step, kind, canvas.glyphs);
         canvas.put(x, cells.y, 1, glyph, canvas.style(role));
@@ -108,6 +115,7 @@ fn mark_glyph(step: &Step, kind: MarkKind, glyphs: &Glyphs) -> (&'static str, Ro
         MarkKind::Remark => glyphs.remark,
         MarkKind::Breakpoint if has_breakpoint_hit(step) => glyphs.breakpoint,
         MarkKind::Breakpoint => glyphs.watch,
+        MarkKind::Branch => glyphs.branch,
     };
     (glyph, kind.role())
 }
@@ -125,9 +133,10 @@ fn has_breakpoint_hit(step: &Step) -> bool {
 
 /// The kinds of marks; breakpoints and human interventions come first. A reflection is mostly about the mistake or the progress
 /// of its step, which says more.
-const MARK_PRIORITY: [MarkKind; 6] = [
+const MARK_PRIORITY: [MarkKind; 7] = [
     MarkKind::Breakpoint,
     MarkKind::Override,
+    MarkKind::Branch,
     MarkKind::Mistake,
     MarkKind::Progress,
     MarkKind::Reflection,
@@ -135,8 +144,8 @@ const MARK_PRIORITY: [MarkKind; 6] = [
 ];
 
 /// Returns the mark that determines a step's colour.
-fn main_mark(step: &Step) -> Option<MarkKind> {
-    MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
+fn main_mark(step: &Step, forked: &[u32]) -> Option<MarkKind> {
+    MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step, forked))
 }
 
 /// Returns what a person did beside the steps' texts, in a few words.
@@ -163,12 +172,12 @@ fn act_label(act: &PersonAct) -> &'static str {
 }
 
 /// Returns what happened at the selected step, or at the last marked step up to `MAX_STEPS_BACK` before it.
-pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
+pub fn nearest_mark_label(context: &Context<'_>, forked: &[u32]) -> Option<(Role, String)> {
     const MAX_STEPS_BACK: u32 = 8;
     let selected = context.frame.selected_step();
     let number = (selected.saturating_sub(MAX_STEPS_BACK).max(1)..=selected)
         .rev()
-        .find(|n| context.step(*n).is_some_and(|s| main_mark(s).is_some()))?;
+        .find(|n| context.step(*n).is_some_and(|s| main_mark(s, forked).is_some()))?;
     let step = context.step(number)?;
     let g = context.glyphs;
     let (role, label) = if let Some(hit) =
@@ -185,6 +194,8 @@ pub fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
         (Role::MarkPerson, format!("{} step {number} you edited", g.person))
     } else if let Some(act) = step.interventions.iter().rfind(|act| !act.undone) {
         (Role::MarkPerson, format!("{} step {number} {}", g.person, act_label(&act.act)))
+    } else if forked.contains(&number) {
+        (Role::MarkPerson, format!("{} step {number} a branch was forked", g.branch))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
         (Role::MarkMistake, format!("{} step {number} {}", g.mistake, note.detector.replace('_', " ")))
     } else if step.answer.as_ref().is_some_and(|answer| answer.won) {
