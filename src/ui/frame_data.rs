@@ -146,6 +146,11 @@ impl FrameData {
         if self.story.head == end { Some(self.story.clone()) } else { self.timeline.state_at(end) }
     }
 
+    /// Returns the same without what came after the cursor.
+    pub fn without_future(&self) -> Self {
+        Self { story: self.displayed.clone(), ..self.clone() }
+    }
+
     /// Returns whether the cursor is in the past.
     pub fn is_in_past(&self) -> bool {
         self.cursor_seq.is_some()

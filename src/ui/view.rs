@@ -80,6 +80,10 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: Rect, cache: &mut Vie
     if model.stage_mode {
         return stage::draw(model, context, covered.height, cache, &mut canvas);
     }
+    // A demo doesn't tell its end.
+    let present =
+        (context.frame.is_in_past() && !model.chapters.is_empty()).then(|| context.frame.without_future());
+    let context = &Context { frame: present.as_ref().unwrap_or(context.frame), ..*context };
     let caption_rows = caption::rows_needed(model, screen);
     let message_rows = match screen.height {
         MIN_ROWS_BESIDE_MESSAGE.. => message_rows(model, context, screen),

@@ -517,3 +517,16 @@ fn a_demo_does_not_tell_its_end_before_it_comes() {
         assert!(first.contains("DEMO") && !first.contains("won"), "{first}");
     }
 }
+
+/// Regression: a demo's first picture had its last steps, the lesson to come and the whole line of progress.
+#[test]
+fn a_demo_shows_nothing_that_comes_after_its_step() {
+    let mut screen = demo(120, 36);
+    let later = "close fridge 1";
+    screen.press("Home");
+    let start = screen_text(&screen.draw());
+    assert!(!start.contains(later), "{start}");
+    let mut read_only = read_only(120, 36);
+    read_only.press("Home");
+    assert!(screen_text(&read_only.draw()).contains(later), "a debugger shows the steps to come");
+}
