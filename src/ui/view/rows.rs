@@ -13,6 +13,8 @@ use crate::ui::theme::Role;
 
 mod blocks;
 
+pub use blocks::push_note;
+
 /// The parts of a step that a pane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaneContent {

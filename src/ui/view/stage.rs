@@ -3,7 +3,7 @@
 
 use super::lanes::without_underline;
 use super::live::live_rows;
-use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role};
+use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role, push_note};
 use super::{caption, footer, status};
 use crate::domain::{PersonAct, Reflection, Step};
 use crate::engine::State;
@@ -23,6 +23,10 @@ use ratatui::layout::Rect;
 
 /// The most rows of an observation.
 const MAX_OBSERVATION_ROWS: usize = 4;
+/// The most rows of one of the newest steps, such as the first one, which lists what there is.
+const MAX_NEW_OBSERVATION_ROWS: usize = 12;
+/// How many steps before the selected one are among the newest.
+const NEWEST_STEPS: u32 = 2;
 
 /// What stands before the pressed keys.
 const PRESSED_LABEL: &str = "pressed: ";
@@ -135,9 +139,13 @@ fn draw_steps(
     };
     let height = usize::from(area.height);
     let mut rows = live_rows(context, layout, model);
+    // A low screen has room for several steps.
+    let most_new = MAX_NEW_OBSERVATION_ROWS.min(height / 2).max(MAX_OBSERVATION_ROWS);
     let mut next = Some(chosen);
     while let Some(number) = next.filter(|_| rows.len() < height) {
-        let mut step = rows_of_step(context, number, layout, &model.chapters);
+        let is_new = chosen - number <= NEWEST_STEPS;
+        let most = if is_new { most_new } else { MAX_OBSERVATION_ROWS };
+        let mut step = rows_of_step(context, number, layout, &model.chapters, most);
         // The proposal's keys stand directly below it.
         let is_followed = !rows.is_empty() && number < chosen;
         step.extend(is_followed.then(|| Row { step: number, ..Row::default() }));
@@ -167,7 +175,14 @@ fn draw_steps(
     }
 }
 
-fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout, chapters: &[Chapter]) -> Vec<Row> {
+/// Returns the rows of a step, with at most `observation_rows` of its observation.
+fn rows_of_step(
+    context: &Context<'_>,
+    number: u32,
+    layout: RowLayout,
+    chapters: &[Chapter],
+    observation_rows: usize,
+) -> Vec<Row> {
     let state = context.state_for_step(number);
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let step = context.step(number);
@@ -176,9 +191,15 @@ fn rows_of_step(context: &Context<'_>, number: u32, layout: RowLayout, chapters:
         None => start_section(episode, state),
     };
     let rows = RowWriter::new(number, layout, context.glyphs);
-    let is_past = number < context.frame.selected_step();
+    let chosen = context.frame.selected_step();
+    // While a step is being decided, the newest thing that happened is in the one before it.
+    let has_begun = context
+        .step(chosen)
+        .is_some_and(|step| step.proposed.is_some() || step.executed.is_some() || step.thought.is_some());
+    let is_past = if has_begun { number < chosen } else { number + 1 < chosen };
     let step = step.map(AsRef::as_ref);
-    let mut writer = StageWriter { rows, glyphs: context.glyphs, step, state, chapters, is_past };
+    let mut writer =
+        StageWriter { rows, glyphs: context.glyphs, step, state, chapters, is_past, observation_rows };
     for block in section.blocks() {
         writer.write(block);
     }
@@ -193,8 +214,10 @@ struct StageWriter<'a, 'b> {
     step: Option<&'b Step>,
     state: &'b State,
     chapters: &'b [Chapter],
-    /// Whether a later step is selected, so that this one stays in the background.
+    /// Whether a later step is the newest one, so that this one stays in the background.
     is_past: bool,
+    /// The most rows of its observation.
+    observation_rows: usize,
 }
 
 impl StageWriter<'_, '_> {
@@ -205,8 +228,7 @@ impl StageWriter<'_, '_> {
             Block::Thought { .. } => self.write_text((Role::Muted, " "), Role::Thought, &line),
             Block::Action { decision: Some(_), .. } => {
                 self.write_text((Role::MarkPerson, glyphs.person), Role::Action, &line);
-                let note = block.note().map_or_else(String::new, |note| plain_text(&note));
-                self.write_text((Role::Muted, " "), Role::Person, &note);
+                push_note(&mut self.rows, block);
             }
             Block::Action { .. } => self.write_text((Role::Muted, ">"), Role::Action, &line),
             Block::Proposal(_) => self.write_text((Role::Proposal, glyphs.proposal), Role::Proposal, &line),
@@ -263,7 +285,7 @@ impl StageWriter<'_, '_> {
         let role = if is_valid { Role::Observation } else { Role::ObservationFailed };
         let role = if self.is_past { Role::Muted } else { role };
         for paragraph in text.lines().filter(|line| !line.trim().is_empty()) {
-            self.rows.push_text_limited(MAX_OBSERVATION_ROWS, (Role::Muted, ""), 2, role, paragraph);
+            self.rows.push_text_limited(self.observation_rows, (Role::Muted, ""), 2, role, paragraph);
         }
     }
 

@@ -123,13 +123,7 @@ impl BlockWriter<'_, '_> {
                 self.write_marked(mark, role, &line);
             }
         }
-        if let Some(note) = block.note() {
-            let pieces: Vec<(Role, String)> =
-                note.iter().map(|span| (note_role(span), plain_span(span))).collect();
-            let pieces: Vec<(Role, &str)> =
-                pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
-            self.rows.push_tail_pieces(&pieces);
-        }
+        push_note(&mut self.rows, block);
     }
 
     /// Returns what stands at the right edge of an action or observation, if the block is that.
@@ -253,6 +247,14 @@ impl BlockWriter<'_, '_> {
             write((Role::Muted, "    "), Role::Muted, &more(complaints, "more problems"));
         }
     }
+}
+
+/// Adds what is said beside the words of a block: who decided, and what was replaced.
+pub fn push_note(rows: &mut RowWriter<'_>, block: &Block<'_>) {
+    let Some(note) = block.note() else { return };
+    let pieces: Vec<(Role, String)> = note.iter().map(|span| (note_role(span), plain_span(span))).collect();
+    let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    rows.push_tail_pieces(&pieces);
 }
 
 /// Returns the role of a piece of a note about what a person did.
