@@ -76,6 +76,8 @@ pub(super) struct ActionDialog {
     person_plays: bool,
     /// Gives up the actor's failed call before the action.
     gives_up_failed_call: bool,
+    /// The action that the agent proposes.
+    proposed: Option<String>,
     input: ActionInput,
     /// The thought before the proposal.
     thought: Option<String>,
@@ -101,6 +103,7 @@ impl ActionDialog {
         Self {
             person_plays: plays,
             gives_up_failed_call: false,
+            proposed: step.and_then(|s| s.proposed.clone()),
             input: ActionInput::new(&proposal, Some(state)),
             thought: step.and_then(|s| thought_before(state, s)),
             rewriting: None,
@@ -142,6 +145,10 @@ impl ActionDialog {
                 self.gives_up_failed_call.then_some(Request::Send(Command::GiveUp)).into_iter().collect();
             requests.push(Request::Send(Command::Act(action)));
             return Response { requests, close: true };
+        }
+        // It isn't replaced, so the person has not acted.
+        if self.proposed.as_ref() == Some(&action) && self.settings == self.settings_in_force {
+            return Response::request_and_close(Request::Send(Command::Step));
         }
         match &self.thought {
             Some(thought) if self.settings.thought == OverriddenThought::Rewritten => {

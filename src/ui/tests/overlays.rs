@@ -319,3 +319,22 @@ fn a_hint_is_found_and_read_in_a_window() {
         assert!(shown.contains(expected), "{shown}");
     }
 }
+
+/// Regression: `o` and Enter made a person's action out of the proposal, and the episode counted as assisted.
+#[test]
+fn an_override_that_changes_nothing_runs_the_proposal() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("o");
+    stage.send(UiMessage::Answer(admissible_answer()));
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Step)]);
+    assert!(stage.compositor.overlays().is_empty());
+}
+
+/// Regression: `:theme light` ignored its second word.
+#[test]
+fn the_palette_chooses_a_theme_by_its_name() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press(":");
+    stage.send(UiMessage::Paste("theme light".to_owned()));
+    assert_eq!(stage.press("Enter"), [Request::SwitchTheme(Some("light".to_owned()))]);
+}
