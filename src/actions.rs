@@ -135,7 +135,7 @@ actions! {
     EditEffectBudget = "effect-budget", Hidden, "limit what the measurement may cost: time, calls, tokens or money", Instead("quit, then `retrospect lessons effect --minutes N`");
     MorePairs = "effect-more", Hidden, "measure twice as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
     FewerPairs = "effect-fewer", Hidden, "measure half as many pairs", Instead("quit, then `retrospect lessons effect --pairs N`");
-    RenewEffect = "effect-anew", Hidden, "measure from the present moment with the present lessons, if the measurement began at another", Instead("quit, then `retrospect lessons effect`");
+    RenewEffect = "effect-restart", Hidden, "measure from the present moment with the present lessons, if the measurement began at another", Instead("quit, then `retrospect lessons effect`");
     TeachAndMeasure = "lesson-measure", Hidden, "save the lesson and measure whether it helps", Instead("`lesson TEXT`; quit, then `retrospect lessons effect --session PATH --lesson L`");
     StopEffect = "effect-stop", Hidden, "stop the measurement; it can be continued", Instead("quit, then `retrospect lessons effect`");
     Undo = "undo", Listed, "undo your last change; if it can't be undone and an older one can, press again to undo that", Does(Verb::Undo);
@@ -200,7 +200,7 @@ actions! {
     Copy = "copy", Listed, "copy what is selected", ScreenOnly;
     CopyRequest = "copy-request", Listed, "copy the request of the step as JSON", Instead("`prompt` shows the prompt");
     CopyCurl = "copy-curl", Listed, "copy the request of the step as a curl command, without keys", Instead("`prompt` shows the prompt");
-    NextTheme = "theme", Listed, "switch to the next theme", ScreenOnly;
+    NextTheme = "theme", Listed, "switch to the next theme; in the palette, `theme light` chooses one", ScreenOnly;
     ToggleMouse = "mouse", Listed, "switch the mouse on or off (while it is off, you can select text in the terminal)", ScreenOnly;
     Redraw = "redraw", Listed, "redraw the screen", ScreenOnly;
     Suspend = "suspend", Listed, "suspend the program", Instead("Ctrl-Z");

@@ -374,7 +374,7 @@ impl App {
                 let svg = self.draw_picture();
                 self.start_work(Request::SavePicture(svg));
             }
-            Request::NextTheme => self.switch_to_next_theme(),
+            Request::SwitchTheme(name) => self.switch_theme(name.as_deref()),
             Request::Redraw => self.screen.clear()?,
             // The compositor has performed the others.
             _ => {}
@@ -382,15 +382,23 @@ impl App {
         Ok(())
     }
 
-    /// Switches to the next theme in the list and shows its name.
-    fn switch_to_next_theme(&mut self) {
+    /// Switches to a theme by its name, or to the next one in the list, and shows its name.
+    fn switch_theme(&mut self, name: Option<&str>) {
         let themes = &self.options.themes;
-        let at = themes.iter().position(|(_, theme)| *theme == self.options.theme);
-        let next = at.map_or(0, |at| (at + 1) % themes.len());
-        if let Some((name, theme)) = themes.get(next) {
+        let named = |name: &str| themes.iter().find(|theme| theme.0 == name);
+        let next = || {
+            let at = themes.iter().position(|(_, theme)| *theme == self.options.theme);
+            themes.get(at.map_or(0, |at| (at + 1) % themes.len()))
+        };
+        if let Some((name, theme)) = name.map_or_else(next, named) {
+            let message = format!("theme {name}");
             self.options.theme = theme.clone();
             self.options.background_themes = None;
-            self.show_info(&format!("theme {name}"));
+            self.show_info(&message);
+        } else {
+            let names: Vec<&str> = themes.iter().map(|theme| &*theme.0).collect();
+            let message = format!("no theme {}; there are {}", name.unwrap_or_default(), names.join(", "));
+            self.show_info(&message);
         }
     }
 

@@ -209,8 +209,8 @@ pub enum Request {
         /// The draft, or `None` to discard it.
         draft: Option<LessonDraft>,
     },
-    /// Switch to the next theme.
-    NextTheme,
+    /// Switch to the theme with this name, or to the next one.
+    SwitchTheme(Option<String>),
     /// Show a notice in the footer.
     ShowNotice(String),
     /// Wait this long before each step of a run whose actor isn't a model.

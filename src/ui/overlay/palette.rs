@@ -56,7 +56,17 @@ impl Palette {
         }
     }
 
+    /// Parses the name of a theme: `theme light`.
+    fn typed_theme(&self) -> Option<String> {
+        let text = self.picker.text();
+        let name = text.trim_start_matches(':').strip_prefix("theme ")?.trim();
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
     fn run_selected(&self) -> Response {
+        if let Some(name) = self.typed_theme() {
+            return Response::request_and_close(Request::SwitchTheme(Some(name)));
+        }
         if let Some((episode, step)) = self.typed_step() {
             return Response::request_and_close(Request::GoToStep { episode, step });
         }

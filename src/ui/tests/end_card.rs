@@ -315,9 +315,9 @@ fn the_card_of_a_lost_episode_names_the_first_mistake_and_goes_there() {
     f.end_episode(false, EndReason::StepLimit);
     let mut stage = end_card_screen(f);
     let shown = screen_text(&stage.draw());
-    let first = "first mistake    step 2: took cellphone 1, but the task asks for a mug (w";
+    let first = "first mistake    step 2: took cellphone 1, but the task asks for a mug (!";
     assert!(shown.contains(first), "{shown}");
-    stage.press("w");
+    stage.press("!");
     let shown = screen_text(&stage.draw());
     assert!(!shown.contains("Episode 1 ended") && shown.contains("step 2"), "{shown}");
 }
@@ -503,6 +503,40 @@ fn the_card_of_a_branch_offers_a_comparison_with_another_branch() {
     stage.press("D");
     let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
     assert_eq!(names, ["end", "compare"], "the card stays open");
+}
+
+/// The card of a forked episode shows the parent's play beside it, and one key compares both.
+#[test]
+fn the_card_of_a_branch_shows_the_play_that_it_was_forked_from() {
+    let f = lost_trials(1);
+    let lost = f.state().ended_episodes.last().unwrap().clone();
+    let won = crate::domain::EpisodeSummary { won: true, progress: 1.0, steps: 9, ..(*lost).clone() };
+    let branches = |fork_seq| {
+        let trunk = BranchInfo { last: Some(Arc::new(won.clone())), ..BranchInfo::sample("trunk", None, 0) };
+        UiMessage::Answer(Answer::Branches(Ok(
+            [trunk, BranchInfo::sample("b1", Some("trunk"), fork_seq)].into()
+        )))
+    };
+    f.store.swap_branch(f.store.timeline(), BranchId("b1".to_owned()));
+    let mut stage = end_card_screen(f);
+    stage.send(branches(lost.seq_range.1));
+    let shown = screen_text(&stage.draw());
+    assert!(!shown.contains("both plays"), "forked after the episode: {shown}");
+
+    stage.send(branches(lost.seq_range.1 - 1));
+    let shown = screen_text(&stage.draw());
+    let row = |label: &str| shown.lines().find(|line| line.contains(label)).unwrap_or(&shown).to_owned();
+    let both = row("both plays");
+    assert!(both.find("branch trunk").unwrap() < both.find("this branch").unwrap(), "{both}");
+    let outcomes = row("outcome ");
+    assert!(
+        outcomes.find("won").unwrap() < outcomes.find("LOST").or(outcomes.find("lost")).unwrap(),
+        "{outcomes}"
+    );
+    assert!(shown.contains("D  compare both plays step by step"), "{shown}");
+    let requests = stage.press("D");
+    let [Request::Compare { b, .. }] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(b.branch.as_deref(), Some("trunk"));
 }
 
 /// Regression: the message after a lesson was taught at the end of an episode hid the key that plays the task again.

@@ -302,6 +302,18 @@ fn a_click_on_a_step_goes_there_and_the_wheel_scrolls_what_is_under_it() {
     assert_eq!((stage.model.focus, stage.model.selected_lane), (Focus::Lanes, Some(0)));
 }
 
+/// Regression: at the smallest size, the digit of a pane without room did nothing and said nothing.
+#[test]
+fn the_digit_of_a_pane_without_room_says_which_key_shows_it() {
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    stage.draw();
+    stage.press("2");
+    let notice = stage.model.notice.as_ref().map(|notice| notice.text.as_str());
+    assert_eq!(notice, Some("World has no room on this screen; z shows it alone"));
+    stage.press("z");
+    assert!(super::screen_text(&stage.draw()).contains("World"));
+}
+
 /// Regression: a key that isn't bound here was ignored without a word.
 #[test]
 fn a_key_that_does_nothing_here_says_what_it_does_elsewhere() {

@@ -135,7 +135,7 @@ fn run_present_action(
         },
         Action::ExportMarkdown => vec![export_request(model, context, "markdown")],
         Action::ExportPicture => vec![Request::DrawPicture],
-        Action::NextTheme => vec![Request::NextTheme],
+        Action::NextTheme => vec![Request::SwitchTheme(None)],
         Action::EndEpisode if state.open_episode().is_some() => {
             let key = context.keymap.key_label(action).unwrap_or_default();
             model.show_notice(
@@ -201,7 +201,16 @@ fn run_present_action(
         }
         Action::NextPane => scroll::focus_next_pane(model, context, cache, 1),
         Action::PreviousPane => scroll::focus_next_pane(model, context, cache, -1),
-        Action::Pane(number) => scroll::focus_pane(model, context, number),
+        Action::Pane(number) => {
+            let requests = scroll::focus_pane(model, context, number);
+            let is_hidden = !cache.layout.areas.iter().any(|area| area.pane == Pane::World);
+            if model.focus == Focus::World && is_hidden && !model.zoomed {
+                let zoom = context.keymap.key_label(Action::Zoom).unwrap_or_default();
+                let text = format!("World has no room on this screen; {zoom} shows it alone");
+                model.show_notice(text, Severity::Info, context.now);
+            }
+            requests
+        }
         Action::Zoom => {
             model.zoomed = !model.zoomed;
             Vec::new()
