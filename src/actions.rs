@@ -178,7 +178,7 @@ actions! {
     Prompt = "prompt", Listed, "show the prompt: what the model sees and where it comes from", Does(Verb::Prompt);
     PromptPreview = "preview", Listed, "preview the next prompt with the current lessons; nothing is sent", Instead("`prompt` shows the last prompt sent");
     EditPrompt = "prompt-edit", Hidden, "edit the selected segment of a prompt that is waiting to be sent or whose call failed", Does(Verb::PromptEdit);
-    Search = "search", Listed, "search all steps of the session", Instead("`story N` shows a step");
+    Search = "search", Listed, "search all episodes of this branch", Instead("`story N` shows a step");
     Palette = "palette", Hidden, "run any action by name; :37 goes to step 37, :2.14 to step 14 of episode 2", ScreenOnly;
     Help = "help", Listed, "show keys and marks", Does(Verb::Help);
     SearchPicture = "search-picture", Listed, "show the search of a method that tunes its advice: the reward of each evaluation, and the vectors that were tried", Instead("quit, then `retrospect export SESSION --format html`");

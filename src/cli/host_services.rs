@@ -248,7 +248,7 @@ fn format_request(config: &Config, query: &RequestQuery) -> Result<String, Strin
         RequestForm::Json => Ok(preview.body + "\n"),
         RequestForm::Curl => preview.to_curl().ok_or_else(|| {
             format!(
-                "the {} of this run is {name}, not a model server; `copy-request` copies it as JSON",
+                "the {} of this run is {name}, not a model server, so there is no curl command; copy the request as JSON instead",
                 record.role.name()
             )
         }),

@@ -132,7 +132,7 @@ fn a_run_begins_with_what_makes_its_instructions_and_how_long_it_may_become() {
             ),
             (
                 "advice",
-                "by rules, which follow some words of an instruction (docs/SYMBOLIC.md); a model reads all of it"
+                "by rules, which follow some words of an instruction; a model reads all of it"
                     .to_owned()
             ),
         ]

@@ -189,8 +189,7 @@ pub(crate) fn prompter_labels(run: &RunSpec) -> Vec<String> {
 /// The name of the note about rules as mentor.
 pub(crate) const ADVICE_NOTE: &str = "advice";
 /// What a run without a model as mentor says, so that nobody takes its rewards for those of the whole text of an instruction.
-const SYMBOLIC_ADVICE: &str =
-    "by rules, which follow some words of an instruction (docs/SYMBOLIC.md); a model reads all of it";
+const SYMBOLIC_ADVICE: &str = "by rules, which follow some words of an instruction; a model reads all of it";
 
 /// Returns what the first lines of a run and its exports say: what makes the instructions, and how long the search may become.
 pub(crate) fn run_notes(run: &RunSpec) -> Vec<(&'static str, String)> {

@@ -150,7 +150,7 @@ impl<'a> Block<'a> {
             Block::Heading(episode) => heading(episode),
             Block::Outcome(episode) => vec![words(outcome(episode))],
             Block::Rejected { proposal, reason } => {
-                vec![Span::Person, words(" rejected "), code(*proposal), words(": "), quote(*reason)]
+                vec![Span::Person, words(" rejected "), code(*proposal), words(", because: "), quote(*reason)]
             }
             Block::CancelledCall(reply) => {
                 let cost = reply.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));

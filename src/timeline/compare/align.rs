@@ -31,7 +31,7 @@ impl StepPart {
         match self {
             Self::Action => "action",
             Self::Thought => "thought",
-            Self::DecidedBy => "by",
+            Self::DecidedBy => "who decided",
             Self::Observation => "observation",
             Self::Progress => "progress",
         }

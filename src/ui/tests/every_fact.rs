@@ -98,7 +98,7 @@ const FACTS: &[(&str, &str, u8)] = &[
         "lost (ended by a person) after 2 steps, 2 moves, progress 0.25, assisted by a person",
         TRANSCRIPT | PAGES,
     ),
-    ("rejected", "rejected go to desk 1: wrong room", ALL),
+    ("rejected", "rejected go to desk 1, because: wrong room", ALL),
     ("cancelled call", "PERSON cancelled the call (about 40 tokens, estimated)", ALL),
     ("partial text", "reasoning so far: It is hot.", ALL),
     ("partial text", "answer so far: go to the", ALL),
