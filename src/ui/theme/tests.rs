@@ -97,9 +97,9 @@ fn default_theme_keeps_the_terminal_text_colour() {
     let theme = Theme::default();
     let read = |name: &str| {
         let first = name.split('.').next().unwrap_or(name);
-        let texts =
-            ["text", "observation", "thought", "action", "proposal", "human", "lesson", "origin", "diff"];
-        texts.contains(&first) || name == "input" || name == "reflection"
+        let texts = ["text", "observation", "thought", "action", "proposal", "lesson", "origin", "diff"];
+        // What a person did is told apart at a glance.
+        !name.ends_with("human") && texts.contains(&first) || name == "input" || name == "reflection"
     };
     let mut seen = 0;
     for role in Role::ALL.iter().filter(|r| read(r.name())) {

@@ -129,19 +129,23 @@ pub(super) fn lesson_rows(
         text: (role, text),
         source: source.map(|text| (source_role, text)),
     };
+    // What is new at this step is where the eye falls first.
+    let state = context.displayed_state();
+    let now = (state.episode.as_ref().map_or(0, |episode| episode.number), context.frame.selected_step());
+    let words_role = if is_new && lesson.learnt_at == now { Role::LessonNew } else { Role::Lesson };
     let blank = (Role::Muted, " ");
     let mut rows = Vec::new();
     if let Some(mistake) = mistake {
         for (place, line) in mistake.into_iter().enumerate() {
             let (mark, lead) = if place == 0 { (mark, lead.clone()) } else { (blank, " ".repeat(indent)) };
-            rows.push(row(mark, lead, paint(Role::Lesson), line, None));
+            rows.push(row(mark, lead, paint(words_role), line, None));
         }
         let lead = format!("{:indent$}{} ", "", g.solution);
         rows.push(row(blank, lead, paint(Role::LessonSolution), first, source));
     } else {
-        rows.push(row(mark, lead, paint(Role::Lesson), first, source));
+        rows.push(row(mark, lead, paint(words_role), first, source));
     }
-    let role = paint(if text.solution.is_some() { Role::LessonSolution } else { Role::Lesson });
+    let role = paint(if text.solution.is_some() { Role::LessonSolution } else { words_role });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
     rows.extend(note.into_iter().map(|note| row(blank, " ".repeat(indent), Role::Muted, note, None)));
