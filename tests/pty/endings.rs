@@ -16,8 +16,15 @@ use std::time::{Duration, Instant};
 
 /// Limit for the program's exit: a tenth of a second for a release build on an idle machine.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 100 });
-/// Number of attempts: a loaded machine may be slow once, but a real delay occurs every time.
+/// Number of attempts: a loaded machine may be slow once, but a real delay or loss occurs every time.
 const TRIES: usize = 4;
+
+/// Returns whether this process ignores SIGHUP, as under `nohup`: so do the programs that it starts, and they leave it at that.
+fn ignores_hang_ups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
+}
 
 /// A model server that sends `begin` to every request, then `repeated` again and again until the client disconnects.
 struct EndlessServer {
@@ -322,29 +329,44 @@ impl Drop for PipedProgram {
 #[test]
 fn without_a_screen_every_signal_closes_the_session() {
     let server = EndlessServer::stalling();
-    let run =
-        ["run", "--env", "household", "--method", "react", "--actor", "openai:m", "--base-url", &server.url];
     for (mode, input) in [("--headless", false), ("--plain", true)] {
         for (signal, status) in
             [(Signal::HUP, 130), (Signal::TERM, 130), (Signal::QUIT, 131), (Signal::USR1, 138)]
         {
-            let before = server.bytes_sent.load(Ordering::SeqCst);
-            let mut args = run.to_vec();
-            args.push(mode);
-            let mut program = PipedProgram::start(&args, if input { Stdio::piped() } else { Stdio::null() });
-            let start = Instant::now();
-            // Wait until a request has arrived.
-            while server.bytes_sent.load(Ordering::SeqCst) == before {
-                assert!(start.elapsed() < TIMEOUT, "{mode}: no request arrived");
-                std::thread::sleep(Duration::from_millis(5));
+            if signal == Signal::HUP && ignores_hang_ups() {
+                println!("{mode}: SIGHUP skipped, since it was ignored when the tests were started");
+                continue;
             }
-            let (ended, took) = program.end_with_signal(signal);
-            assert_eq!(ended, Some(status), "{mode} {signal:?}");
-            println!("{mode} {signal:?}: ended {took:?} after it");
-            let usage = assert_closed(program.home.path(), mode);
-            assert!(usage.is_some_and(|u| u.prompt_tokens > 0), "{mode} {signal:?}: {usage:?}");
+            let mut tries = (0..TRIES).map(|_| end_during_call(&server, mode, input, signal, status));
+            let closed = tries.find_map(|(took, usage)| usage.map(|usage| (took, usage)));
+            println!("{mode} {signal:?}: ended after it, with the usage of its call: {closed:?}");
+            assert!(closed.is_some_and(|(_, usage)| usage.prompt_tokens > 0), "{mode} {signal:?}");
         }
     }
+}
+
+/// Ends the program while it waits for a reply; returns how long that takes, and the usage of the call it cancelled: `None` if the
+/// server had the request before the program knew that it was sent. Nothing shows when that is known, and such a call is asked
+/// again after resuming.
+fn end_during_call(
+    server: &EndlessServer,
+    mode: &str,
+    input: bool,
+    signal: Signal,
+    status: i32,
+) -> (Duration, Option<Usage>) {
+    let before = server.bytes_sent.load(Ordering::SeqCst);
+    let run = ["run", "--env", "household", "--method", "react", "--actor", "openai:m", "--base-url"];
+    let args = [&run[..], &[&server.url, mode]].concat();
+    let mut program = PipedProgram::start(&args, if input { Stdio::piped() } else { Stdio::null() });
+    let start = Instant::now();
+    while server.bytes_sent.load(Ordering::SeqCst) == before {
+        assert!(start.elapsed() < TIMEOUT, "{mode}: no request arrived");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (ended, took) = program.end_with_signal(signal);
+    assert_eq!(ended, Some(status), "{mode} {signal:?}");
+    (took, assert_closed(program.home.path(), mode))
 }
 
 /// Regression: a pipe that nobody reads kept the program from ending.
