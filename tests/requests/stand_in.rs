@@ -3,6 +3,7 @@
 use crate::http::{Listener, Response};
 use crate::known_texts::KnownTexts;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// A request that was sent, with the reply it got.
@@ -30,7 +31,15 @@ impl From<String> for Reply {
 /// A running server; dropping it stops it.
 pub(crate) struct StandIn {
     listener: Listener,
-    exchanges: Arc<Mutex<Vec<Exchange>>>,
+    log: Arc<Mutex<Log>>,
+}
+
+/// The exchanges since they were last taken.
+#[derive(Default)]
+struct Log {
+    exchanges: Vec<Exchange>,
+    /// How many of each model. A run on a whole benchmark has thousands, too many to count them anew at each request.
+    counts: HashMap<String, usize>,
 }
 
 impl Exchange {
@@ -67,8 +76,8 @@ impl StandIn {
     pub(crate) fn start<R: Into<Reply>>(
         reply: impl Fn(&str, &str, usize) -> R + Send + Sync + 'static,
     ) -> Self {
-        let exchanges = Arc::new(Mutex::new(Vec::<Exchange>::new()));
-        let log = exchanges.clone();
+        let log = Arc::new(Mutex::new(Log::default()));
+        let written = log.clone();
         let listener = Listener::start(move |request| {
             assert_eq!(request.authorization, "", "no key is sent unless the user has one");
             if request.method != "POST" || !request.path.ends_with("/chat/completions") {
@@ -79,14 +88,15 @@ impl StandIn {
                 reply: String::new(),
                 known: Arc::default(),
             };
-            let mut log = log.lock().unwrap();
-            let earlier = log.iter().filter(|e| e.model() == exchange.model()).count();
-            let answer = reply(exchange.model(), &exchange.text(), earlier).into();
+            let mut log = written.lock().unwrap();
+            let count = log.counts.entry(exchange.model().to_owned()).or_default();
+            let answer = reply(exchange.model(), &exchange.text(), *count).into();
+            *count += 1;
             exchange.reply.clone_from(&answer.text);
-            log.push(exchange);
+            log.exchanges.push(exchange);
             Response::Stream("", stream(&answer))
         });
-        Self { listener, exchanges }
+        Self { listener, log }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -95,7 +105,7 @@ impl StandIn {
 
     /// Says what a finished run printed and which lessons it may have loaded, so that its exchanges know where their texts may be from.
     pub(crate) fn finish_run(&self, lines: &[Value], lessons: &[String]) {
-        let mut exchanges = self.exchanges.lock().unwrap();
+        let exchanges = &mut self.log.lock().unwrap().exchanges;
         // A dry run sends nothing.
         if exchanges.is_empty() {
             return;
@@ -109,7 +119,7 @@ impl StandIn {
 
     /// Returns the exchanges since the last call.
     pub(crate) fn take(&self) -> Vec<Exchange> {
-        std::mem::take(&mut *self.exchanges.lock().unwrap())
+        std::mem::take(&mut *self.log.lock().unwrap()).exchanges
     }
 }
 
