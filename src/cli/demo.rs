@@ -62,7 +62,7 @@ fn list_demos(out: &mut Output) -> Result<(), CliError> {
     let width = DEMOS.iter().map(|demo| demo.name.len()).max().unwrap_or(0);
     for demo in &DEMOS {
         let opened = locate::open_demo(demo, None)?;
-        let time = screen::playing_time(&opened)?.map(|time| format!(" ({} s)", time.as_secs()));
+        let time = screen::picture::playing_time(&opened)?.map(|time| format!(" ({} s)", time.as_secs()));
         let (title, time) = (&opened.meta.title, time.unwrap_or_default());
         out.print_line(&format!("{:width$}  {title}{time}", demo.name))?;
         out.print_line(&format!("{:width$}  shows {}", "", demo.guide()?.teaches))?;

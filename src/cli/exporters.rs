@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::error::CliError;
 use super::locate::OpenedSession;
-use super::screen::{screen_cast, screen_svg};
+use super::screen::picture::{screen_cast, screen_svg};
 use crate::engine::Envelope;
 use crate::report::{
     EmbedSession, SessionRecord, StepRef, render_json, render_markdown, render_transcript,

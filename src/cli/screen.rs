@@ -1,9 +1,14 @@
 //! Starts the screen for a verb: options, theme and keymap, and what follows when it closes.
 
-mod picture;
+mod chapters;
+pub(super) mod picture;
+mod private;
 mod stored_measurement;
+mod themes;
 
-pub(super) use picture::{playing_time, screen_cast, screen_svg};
+use chapters::{captions, last_event_of_step, place_chapters};
+use private::private_texts;
+use themes::{background_themes, list_themes, load_theme};
 
 use super::config::keys::GlyphSet;
 use super::config::{Config, keys};
@@ -16,24 +21,18 @@ use super::output::Output;
 use super::setup::{
     Plan, are_templates_current, build_run_config, check_first_task_playable, load_templates, session_meta,
 };
-use super::shipped_demos::{self, Guide, ShippedDemo};
+use super::shipped_demos::ShippedDemo;
 use super::{args, bounded, headless, seen_hints};
 use crate::catalog::run_notes;
 use crate::domain::{RoleSource, Seq};
 use crate::driver::{Driver, Handle, Health, Signal, TYPING_DELAY, worlds};
-use crate::engine::{Command, State};
+use crate::engine::Command;
 use crate::prompt::Templates;
-use crate::report::{StepRef, recorded_private_texts};
-use crate::text::hosts_of;
-use crate::timeline::Timeline;
-use crate::timeline::effect::EffectLog;
+use crate::report::recorded_private_texts;
 use crate::ui::Cursor;
-use crate::ui::chapters::{Chapter, remark_chapters};
-use crate::ui::effect::EffectProgress;
 use crate::ui::keymap::Keymap;
 use crate::ui::source::Problem;
-use crate::ui::theme::{AUTO, BackgroundThemes, ColourDepth, TerminalCapabilities, Theme};
-use crate::ui::types::PtrEqArc;
+use crate::ui::theme::TerminalCapabilities;
 use crate::ui::{Exit, FirstRunHint, Options, glyphs, reported_background};
 use std::path::Path;
 use std::sync::Arc;
@@ -223,92 +222,6 @@ pub(super) fn screen_options(
     Ok((options, problems))
 }
 
-/// Returns the captions of a demo, or of a session that is played as one: those of a file like a demo's in its folder, else its
-/// remarks. `dir` is empty if it has no folder.
-fn captions(dir: &Path, demo: Option<&ShippedDemo>, head: &State) -> Result<Vec<Chapter>, CliError> {
-    if let Some(demo) = demo {
-        return chapters_of(demo);
-    }
-    let file = dir.join("chapters.toml");
-    let text = if dir.as_os_str().is_empty() { None } else { Some(bounded::read_text(&file)) };
-    match text {
-        Some(Ok(text)) => {
-            let guide = Guide::parse(&text).map_err(|message| {
-                CliError::new(
-                    CliErrorKind::Session,
-                    format!("{}: {message}", file.display()),
-                    "correct it, or remove it to have the remarks as captions",
-                )
-            })?;
-            guide_chapters(guide, &|effect| stored_measurement::log_in_folder(dir, effect))
-        }
-        Some(Err(e)) if e.kind() != std::io::ErrorKind::NotFound => {
-            Err(CliError::file(&file, "the captions could not be read", &e))
-        }
-        _ => Ok(remark_chapters(head)),
-    }
-}
-
-fn chapters_of(demo: &ShippedDemo) -> Result<Vec<Chapter>, CliError> {
-    let find_log = |effect: &str| {
-        demo.log(effect).ok_or_else(|| "not shipped".to_owned()).and_then(stored_measurement::log_from_text)
-    };
-    guide_chapters(demo.guide()?, &find_log)
-}
-
-/// Returns the chapters of a guide, with the measurements that they show.
-fn guide_chapters(
-    guide: Guide,
-    find_log: &dyn Fn(&str) -> Result<EffectLog, String>,
-) -> Result<Vec<Chapter>, CliError> {
-    let measurement = |effects: &[String]| -> Result<Option<PtrEqArc<EffectProgress>>, CliError> {
-        if effects.is_empty() {
-            return Ok(None);
-        }
-        let logs: Result<Vec<EffectLog>, String> = effects.iter().map(|effect| find_log(effect)).collect();
-        let stored = logs.and_then(stored_measurement::stored_measurement).map_err(|reason| {
-            CliError::new(
-                CliErrorKind::Session,
-                format!("chapters.toml: measurement {}: {reason}", effects.join(", ")),
-                "name measurements whose logs are in the folder effects",
-            )
-        })?;
-        Ok(Some(PtrEqArc(Arc::new(stored))))
-    };
-    let chapter = |chapter: shipped_demos::Chapter| {
-        Ok(Chapter {
-            at: chapter.at,
-            measurement: measurement(&chapter.measurement)?,
-            text: chapter.text,
-            pace: chapter.pace,
-            position: None,
-        })
-    };
-    guide.chapters.into_iter().map(chapter).collect()
-}
-
-/// Sets the positions of the chapters that show a measurement of their own step.
-fn place_chapters(chapters: &mut [Chapter], timeline: &Timeline) {
-    for chapter in chapters {
-        let stored = chapter.measurement.as_ref().and_then(|stored| stored.0.columns.first());
-        let Some(asked) = stored.and_then(|column| column.plan().asked.as_ref()) else { continue };
-        let state = timeline.state_at(asked.seq);
-        let is_of_step = state.episode.as_deref().is_some_and(|episode| {
-            (episode.number, episode.steps.len() as u32) == (chapter.at.episode, chapter.at.step)
-        });
-        let last = last_event_of_step(timeline, chapter.at).filter(|_| is_of_step);
-        chapter.position = last.map(|last| (asked.seq, last));
-    }
-}
-
-/// Returns what stage mode hides even where it doesn't look like a path or an address: the folders of this session and of
-/// the others, and the configured server.
-fn private_texts(config: &Config, dir: &Path) -> Arc<[String]> {
-    let folders = [dir.display().to_string(), locate::sessions_folder(config).display().to_string()];
-    let server = config.get(keys::BASE_URL);
-    folders.into_iter().chain(hosts_of(server)).filter(|text| text.len() > 1).collect()
-}
-
 /// Returns whether animation is allowed by the configuration and the environment.
 fn is_motion_allowed(config: &Config, capabilities: TerminalCapabilities) -> bool {
     config.get(keys::MOTION) && !capabilities.reduced_motion
@@ -342,74 +255,6 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
     [("keys", keys), ("themes", themes)]
 }
 
-/// Returns the themes for dark and light terminals, if no other theme is chosen and the terminal can show them.
-fn background_themes(
-    config: &Config,
-    flag: Option<&str>,
-    capabilities: TerminalCapabilities,
-) -> Option<BackgroundThemes> {
-    let is_auto = flag.unwrap_or_else(|| config.get(keys::THEME)) == AUTO;
-    if !is_auto || capabilities.depth != ColourDepth::Rgb {
-        return None;
-    }
-    let valid = |name| load_theme(config, Some(name)).ok().filter(|(_, problems)| problems.is_empty());
-    Some(BackgroundThemes { dark: valid("dark")?.0, light: valid("light")?.0 })
-}
-
-/// Loads a theme by name, from the user's `themes/` folder or the shipped ones, or by the path of a file.
-fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
-    let name = flag.unwrap_or_else(|| config.get(keys::THEME));
-    let name = if name == AUTO { "default" } else { name };
-    let folder = config.folder.join("themes");
-    let read_own_theme = |name: &str| bounded::read_text(&folder.join(format!("{name}.toml"))).ok();
-    if let Some(text) = read_own_theme(name) {
-        let file = folder.join(format!("{name}.toml")).display().to_string();
-        return Ok(Theme::parse(&file, &text, &read_own_theme));
-    }
-    if let Some(text) = Theme::shipped_source(name) {
-        return Ok(Theme::parse(&format!("themes/{name}.toml"), text, &read_own_theme));
-    }
-    let path = Path::new(name);
-    if path.is_file() {
-        let text =
-            bounded::read_text(path).map_err(|e| CliError::file(path, "the theme could not be read", &e))?;
-        return Ok(Theme::parse(name, &text, &read_own_theme));
-    }
-    Err(CliError::usage(
-        format!(
-            "no theme {name:?}: not {AUTO}, not a shipped theme ({}), not in {}, and not a file",
-            SHIPPED_THEMES.join(", "),
-            folder.display()
-        ),
-        "choose a theme with --theme, or in the configuration (screen.theme)",
-    ))
-}
-
-/// Lists the user's themes and the shipped ones, for the key that cycles through them. Leaves out invalid files; naming
-/// one with `--theme` reports what is wrong with it.
-fn list_themes(config: &Config) -> Vec<(String, Theme)> {
-    let theme_files = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = theme_files
-        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
-        .collect();
-    names.sort();
-    for shipped in SHIPPED_THEMES {
-        if !names.iter().any(|name| name == shipped) {
-            names.push((*shipped).to_owned());
-        }
-    }
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let (parsed, problems) = load_theme(config, Some(&name)).ok()?;
-            problems.is_empty().then_some((name, parsed))
-        })
-        .collect()
-}
-
-/// The shipped themes, for the list and for messages.
-const SHIPPED_THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember", "fjord"];
-
 /// Loads the shipped keymap with the user's overrides.
 fn load_keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
     let path = config.folder.join("keys.toml");
@@ -420,46 +265,9 @@ fn load_keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
     }
 }
 
-/// Returns the last event of a step, before the next prompt, where all of the step is visible.
-fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
-    let head = timeline.head();
-    let ended = head.ended_episodes.iter().find(|p| p.number == at.episode).map(|p| p.seq_range.0);
-    let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
-    let number = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
-    // Skip the events before the episode, unless its summary has the wrong start.
-    let before = ended.or(open).and_then(|first| first.checked_sub(1)).map(|seq| timeline.state_at(Seq(seq)));
-    let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
-    let (mut state, mut found) = (State::clone(&before), None);
-    loop {
-        let batch = timeline.events_between(state.head, Seq(state.head.0 + 1024));
-        if batch.is_empty() {
-            return found;
-        }
-        for envelope in batch {
-            state.apply(&envelope);
-            let Some(episode) = state.episode.as_deref() else { continue };
-            let position = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
-            if position == at {
-                found = Some(envelope.seq);
-            } else if position > at {
-                return found;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Regression: the story of 90 seconds took more than two minutes.
-    #[test]
-    fn the_measured_story_plays_in_ninety_seconds() {
-        let demo = ShippedDemo::named("measured-lesson").unwrap();
-        let opened = locate::open_demo(demo, None).unwrap();
-        let seconds = playing_time(&opened).unwrap().unwrap().as_secs();
-        assert!((85..=95).contains(&seconds), "{seconds} s");
-    }
 
     /// Regression: the setting and the environment variable were read but had no effect.
     #[test]

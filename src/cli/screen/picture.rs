@@ -1,6 +1,8 @@
 //! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
 
-use super::{captions, last_event_of_step, load_theme, place_chapters, private_texts};
+use super::chapters::{captions, last_event_of_step, place_chapters};
+use super::private::private_texts;
+use super::themes::load_theme;
 use crate::cli::config::{Config, keys};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::locate::OpenedSession;
@@ -245,6 +247,15 @@ mod tests {
 
     fn step(text: &str) -> StepRef {
         text.parse().unwrap()
+    }
+
+    /// Regression: the story of 90 seconds took more than two minutes.
+    #[test]
+    fn the_measured_story_plays_in_ninety_seconds() {
+        let demo = ShippedDemo::named("measured-lesson").unwrap();
+        let opened = locate::open_demo(demo, None).unwrap();
+        let seconds = playing_time(&opened).unwrap().unwrap().as_secs();
+        assert!((85..=95).contains(&seconds), "{seconds} s");
     }
 
     #[test]
