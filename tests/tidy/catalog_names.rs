@@ -289,8 +289,10 @@ const NAMING_CONSTANTS: &[&str] =
     &["PROGRAM_ENVIRONMENT", "DEFAULT_ENVIRONMENT", "BASE_METHOD", "CALIBRATION_METHOD"];
 
 /// Files in which a constant with a name of the catalog may be compared, with the reason.
-const COMPARES_NAMES: &[(&str, &str)] =
-    &[("cli/config/programs.rs", "the kind of a table of the configuration")];
+const COMPARES_NAMES: &[(&str, &str)] = &[(
+    "cli/config/programs.rs",
+    "the kind of a table of the configuration, and the environment whose program a command line names",
+)];
 
 /// Finds comparisons with constants that hold a name of the catalog (`PROGRAM_ENVIRONMENT`, `DEFAULT_ENVIRONMENT.name`), as `file: constant`: they
 /// are names, too. What the comparison decides belongs into the entry.

@@ -135,13 +135,13 @@ fn every_default_is_valid_for_its_type() {
 #[test]
 fn the_reference_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CONFIG.md");
-    if std::env::var_os("RETROSPECT_BLESS").is_some() {
+    if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, reference_page()).unwrap();
     }
     let current = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         current == reference_page(),
-        "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference rewrites it"
+        "docs/CONFIG.md is stale: UPDATE=1 cargo test the_reference rewrites it"
     );
 }
 
@@ -150,13 +150,9 @@ fn settings_table_in_methods_document_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/METHODS.md");
     let written = std::fs::read_to_string(path).unwrap();
     let (text, table) = written.split_once("## Settings\n\n").unwrap();
-    if std::env::var_os("RETROSPECT_BLESS").is_some() {
+    if std::env::var_os("UPDATE").is_some() {
         std::fs::write(path, format!("{text}## Settings\n\n{}", reference::settings_table())).unwrap();
         return;
     }
-    assert_eq!(
-        table,
-        reference::settings_table(),
-        "docs/METHODS.md is stale: RETROSPECT_BLESS=1 rewrites it"
-    );
+    assert_eq!(table, reference::settings_table(), "docs/METHODS.md is stale: UPDATE=1 rewrites it");
 }
