@@ -18,7 +18,7 @@ pub use private::{hide_private, hide_private_in_page, hosts_of, private_parts};
 pub use program::{help_with_program_name, program_name, set_program_name, with_program_name};
 pub use search::search;
 pub use similar::{nearest_name, similar_names};
-pub use wrap::{wrap, wrap_at_most};
+pub use wrap::{wrap, wrap_at_most, wrap_or_mark};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;

@@ -48,6 +48,26 @@ fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
+/// Regression: `you see a pot` ended a row and `1.` stood alone in the next one.
+#[test]
+fn a_number_stays_with_the_word_before_it() {
+    let cases = [
+        ("you see a pot 1.", 15, ["you see a", "pot 1."].as_slice()),
+        ("you see a pot 1.", 16, &["you see a pot 1."]),
+        ("a pot 1, and a pan 12", 10, &["a pot 1,", "and a", "pan 12"]),
+        // The row has nothing else, both don't fit into one, or it is no name.
+        ("cabinet 12", 9, &["cabinet", "12"]),
+        ("a cabinet 12", 9, &["a cabinet", "12"]),
+        ("see rows 1-2", 9, &["see rows", "1-2"]),
+        ("of 1 2 3", 6, &["of 1 2", "3"]),
+        ("1. Go to the kitchen. 2. Heat", 23, &["1. Go to the kitchen.", "2. Heat"]),
+        ("a 漢字漢 12", 9, &["a 漢字漢", "12"]),
+    ];
+    for (text, columns, rows) in cases {
+        assert_eq!(wrap(text, columns), rows, "{text} in {columns}");
+    }
+}
+
 #[test]
 fn removes_terminal_control_sequences() {
     let cases = [
@@ -141,6 +161,20 @@ fn wraps_only_the_requested_rows() {
     assert_eq!(wrap_at_most("a b c d", 1, 2), (vec!["a".to_owned(), "b".to_owned()], true));
     assert_eq!(wrap_at_most("a b", 1, 2), (vec!["a".to_owned(), "b".to_owned()], false));
     assert!(wrap_at_most("a\nb\nc", 9, 2).1);
+}
+
+#[test]
+fn a_cut_is_marked_in_the_last_row() {
+    let cases: [(&str, usize, usize, &[&str]); 5] = [
+        ("one two three four five", 9, 2, &["one two", "three…"]),
+        ("one two three", 7, 1, &["one tw…"]),
+        ("one two", 7, 1, &["one two"]),
+        ("one two", 3, 1, &["on…"]),
+        ("one", 3, 0, &[]),
+    ];
+    for (text, columns, rows, expected) in cases {
+        assert_eq!(wrap_or_mark(text, columns, rows, "…"), expected, "{text:?} in {columns}x{rows}");
+    }
 }
 
 #[test]

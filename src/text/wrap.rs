@@ -1,6 +1,6 @@
 //! Line wrapping.
 
-use super::{clean, prefix, width};
+use super::{clean, prefix, truncate, width};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -11,6 +11,15 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// removed. A character wider than a row becomes `?`. If `columns` is 0, the result is empty.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_at_most(text, columns, usize::MAX).0
+}
+
+/// Wraps text like [`wrap`] into at most `max_rows` rows; where rows were left out, the last one ends with `more`.
+pub fn wrap_or_mark(text: &str, columns: usize, max_rows: usize, more: &str) -> Vec<String> {
+    let (mut rows, is_cut) = wrap_at_most(text, columns, max_rows);
+    if let Some(last) = rows.last_mut().filter(|_| is_cut) {
+        *last = truncate(&format!("{last}{more}"), columns, more);
+    }
+    rows
 }
 
 /// Wraps text like [`wrap`], but returns at most `max_rows` rows, and whether rows were left out.
@@ -110,12 +119,34 @@ impl RowBuilder {
             // A word longer than a row starts right after the indentation, not on a new row.
             self.flush_spaces();
         } else if self.used_columns > 0 {
+            let moved = self.take_numbered_word(word, cells);
             self.end_row();
+            self.row.push_str(&moved);
+            self.used_columns = width(&moved);
         }
         self.pending_spaces = 0;
         for piece in word.graphemes(true) {
             self.push_grapheme(piece);
         }
+    }
+
+    /// Takes the last word out of the row if the next word, which doesn't fit, is its number, as in `pot 1`: both belong into one row.
+    /// Returns the word with the space behind it; an empty text if the word has no number, or is the only one of the row.
+    fn take_numbered_word(&mut self, next: &str, cells: usize) -> String {
+        let number = next.trim_end_matches(['.', ',', ';', ':', ')']);
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        let (before, word) = self.row.rsplit_once(' ').unwrap_or_default();
+        // What ends a sentence has no number, and between wide characters, too, there may be a break.
+        let has_number = word.contains(char::is_alphabetic)
+            && word.ends_with(char::is_alphanumeric)
+            && word.chars().all(|c| c.width().unwrap_or(0) <= 1);
+        let fits = width(word) + 1 + cells <= self.columns;
+        if !is_number || !has_number || !fits || self.pending_spaces != 1 || before.trim().is_empty() {
+            return String::new();
+        }
+        let taken = format!("{word} ");
+        self.row.truncate(before.trim_end_matches(' ').len());
+        taken
     }
 
     fn push_grapheme(&mut self, piece: &str) {

@@ -6,7 +6,7 @@ mod settings;
 mod tasks;
 
 use super::chooser::{Chooser, Section, TreeRow};
-use crate::text::{hide_private, one_line, program_name, width, wrap_at_most};
+use crate::text::{hide_private, one_line, program_name, width, wrap_or_mark};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::options::Options;
@@ -23,6 +23,8 @@ const MIN_COLUMNS_BESIDE: u16 = 96;
 const MAX_PAGE_COLUMNS: u16 = 96;
 /// The most columns of the text about the selected row.
 const MAX_TEXT_COLUMNS: u16 = 100;
+/// The most rows of a note, such as what the keys do.
+const MAX_NOTE_ROWS: usize = 4;
 /// From this height on, it stands below the page if there is no room at the right.
 const MIN_ROWS_BELOW: u16 = 20;
 
@@ -50,7 +52,8 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
         } else {
             note.clone()
         };
-        let rows = wrap_at_most(&one_line(&note), usize::from(screen.width.saturating_sub(2)).max(1), 3).0;
+        let columns = usize::from(screen.width.saturating_sub(2)).max(1);
+        let rows = wrap_or_mark(&one_line(&note), columns, MAX_NOTE_ROWS, options.glyphs.ellipsis);
         let lines: Vec<Line> = rows.into_iter().map(|row| vec![(Role::Warning, format!(" {row}"))]).collect();
         let room = if screen.height > 8 { lines.len() as u16 } else { 0 };
         put_lines(&lines, free.take_bottom(room), canvas);

@@ -3,10 +3,11 @@
 use crate::catalog::what_follows;
 use crate::domain::{Autonomy, ModelRole};
 use crate::engine::RunStatus;
-use crate::text::{hide_private, one_line, width, with_program_name, wrap_at_most};
+use crate::text::{hide_private, one_line, truncate, width, with_program_name, wrap_or_mark};
 use crate::ui::canvas::Canvas;
 use crate::ui::facts::{has_no_proposal, has_recent_mistake, is_paced_by_model};
 use crate::ui::frame_data::Context;
+use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
 use crate::ui::selection::selected_lesson;
@@ -95,11 +96,11 @@ pub(super) fn notice_rows(model: &Model, context: &Context<'_>, area: Rect) -> u
         return 0;
     }
     if let Some(text) = halt_message(model, context) {
-        return if model.is_covered { 0 } else { halt_lines(&text, area).len() as u16 };
+        return if model.is_covered { 0 } else { halt_lines(&text, context.glyphs, area).len() as u16 };
     }
     let notice = model.notice.as_ref().filter(|_| !context.has_driver_died());
     let text = notice.map(|notice| one_line(&notice_text(notice, model, context)).into_owned());
-    text.and_then(|text| message_lines(&text, area)).map_or(0, |lines| lines.len() as u16 - 1)
+    text.and_then(|text| message_lines(&text, context.glyphs, area)).map_or(0, |lines| lines.len() as u16 - 1)
 }
 
 /// Returns what is in progress for a person and can't be seen elsewhere, if it takes long enough to be shown.
@@ -123,10 +124,11 @@ fn work_message(context: &Context<'_>) -> Option<String> {
 fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     let room = area.width.saturating_sub(2);
     if has_overlay {
-        canvas.put(area.x + 1, area.y, room, text, canvas.style(Role::Danger));
+        let text = truncate(text, usize::from(room), canvas.glyphs.ellipsis);
+        canvas.put(area.x + 1, area.y, room, &text, canvas.style(Role::Danger));
         return;
     }
-    let lines = halt_lines(text, area);
+    let lines = halt_lines(text, context.glyphs, area);
     let top = area.y - lines.len() as u16;
     canvas.clear(Rect { y: top, height: lines.len() as u16 + 1, ..area });
     for (y, line) in (top..).zip(&lines) {
@@ -142,27 +144,28 @@ fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, c
 }
 
 /// Returns the rows of the reason why nothing can be saved, above a footer at `area`.
-fn halt_lines(text: &str, area: Rect) -> Vec<String> {
+fn halt_lines(text: &str, glyphs: &Glyphs, area: Rect) -> Vec<String> {
     const MAX_ROWS: usize = 7;
     // The first row of the screen and that of a title stay visible.
     let free = usize::from(area.y.saturating_sub(2));
-    wrap_at_most(&one_line(text), usize::from(area.width.saturating_sub(2)).max(1), MAX_ROWS.min(free)).0
+    let columns = usize::from(area.width.saturating_sub(2)).max(1);
+    wrap_or_mark(&one_line(text), columns, MAX_ROWS.min(free), glyphs.ellipsis)
 }
 
 /// Returns the rows of a message that needs more than one; `None` if it has one row, or must be cut to one.
-fn message_lines(text: &str, area: Rect) -> Option<Vec<String>> {
+fn message_lines(text: &str, glyphs: &Glyphs, area: Rect) -> Option<Vec<String>> {
     const MAX_ROWS: usize = 4;
     let room = usize::from(area.width.saturating_sub(2)).max(1);
-    let (lines, is_cut) = wrap_at_most(text, room, MAX_ROWS);
-    (!is_cut && lines.len() > 1 && usize::from(area.y) > lines.len()).then_some(lines)
+    let lines = wrap_or_mark(text, room, MAX_ROWS, glyphs.ellipsis);
+    (lines.len() > 1 && usize::from(area.y) > lines.len()).then_some(lines)
 }
 
-/// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than four rows are
-/// cut.
+/// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than four rows are cut, with a mark.
 fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
     let room = area.width.saturating_sub(2);
     let text = one_line(text);
-    let Some(lines) = message_lines(&text, area) else {
+    let Some(lines) = message_lines(&text, canvas.glyphs, area) else {
+        let text = truncate(&text, usize::from(room), canvas.glyphs.ellipsis);
         canvas.put(area.x + 1, area.y, room, &text, canvas.style(role));
         return;
     };

@@ -4,7 +4,7 @@ use crate::catalog::find_method;
 use crate::domain::{ReflectionKind, Step};
 use crate::engine::{Episode, State};
 use crate::report::{not_kept, start_section, step_section};
-use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::text::{one_line, truncate, width, wrap_at_most, wrap_or_mark};
 use crate::ui::facts::open_text_count;
 use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
@@ -212,10 +212,7 @@ impl<'a> RowWriter<'a> {
     fn push_wrapped_tail(&mut self, pieces: &[(Role, &str)], room: usize) {
         let text: String = pieces.iter().map(|(_, text)| *text).collect();
         let room = room.saturating_sub(HANGING_COLUMNS).max(1);
-        let (mut lines, is_cut) = wrap_at_most(&one_line(&text), room, MAX_TAIL_ROWS);
-        if let Some(last) = lines.last_mut().filter(|_| is_cut) {
-            *last = truncate(&format!("{last}{}", self.glyphs.ellipsis), room, self.glyphs.ellipsis);
-        }
+        let lines = wrap_or_mark(&one_line(&text), room, MAX_TAIL_ROWS, self.glyphs.ellipsis);
         let block = lines.iter().map(|line| width(line)).max().unwrap_or(0) + HANGING_COLUMNS;
         // The rows have the characters of the pieces in order, without the blanks between two rows.
         let mut roles = pieces.iter().flat_map(|(role, text)| text.chars().map(move |c| (c, *role)));

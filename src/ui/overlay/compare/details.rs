@@ -2,7 +2,7 @@
 
 use super::super::prompt_view::changed_lines;
 use super::rows::{NAME_COLUMNS, SideLayout, from_difference, padded};
-use crate::text::{one_line, truncate, wrap_at_most};
+use crate::text::{one_line, truncate, wrap_at_most, wrap_or_mark};
 use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, Row, RowKind};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -237,13 +237,7 @@ fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs
     let (left_text, right_text) = (&left_text, &right_text);
     let wrapped = |text: &Option<String>, room: usize| match text {
         None => vec![String::new()],
-        Some(text) => {
-            let (mut lines, cut) = wrap_at_most(&one_line(text), room.max(1), most);
-            if let Some(last) = lines.last_mut().filter(|_| cut) {
-                *last = truncate(&format!("{last} {}", glyphs.ellipsis), room.max(1), glyphs.ellipsis);
-            }
-            lines
-        }
+        Some(text) => wrap_or_mark(&one_line(text), room.max(1), most, glyphs.ellipsis),
     };
     if !layout.two_columns {
         let mut lines = Vec::new();
