@@ -72,7 +72,30 @@ fn replace_parts(text: &str, parts: &[Range<usize>], cover: &str) -> String {
 
 /// Returns the byte ranges of the private parts of a text, in order.
 pub fn private_parts(text: &str, known: &[String]) -> Vec<Range<usize>> {
-    parts_where(text, |word| is_location(word) || is_known(word, known))
+    parts_where(text, |word| {
+        // What was cut at its left begins with a mark.
+        let word = word.trim_start_matches('…').trim_start_matches("...");
+        is_location(word) || is_known(word, known) || known.iter().any(|host| is_part_of_host(word, host))
+    })
+}
+
+/// The shortest part of a host that is recognised.
+const MIN_HOST_PART: usize = 6;
+
+/// Returns whether a word is, begins with or ends with a part of a host: a row may be too short for the whole one. A part that looks
+/// like any other word isn't recognised, nor is one of a folder, whose names are also those of sessions.
+fn is_part_of_host(word: &str, host: &str) -> bool {
+    if host.contains('/') {
+        return false;
+    }
+    let is_distinct = |part: &str| {
+        part.len() >= MIN_HOST_PART && part.contains(|c: char| c.is_ascii_digit() || ".:-_".contains(c))
+    };
+    let cuts = || host.char_indices().map(|(at, _)| host.split_at(at));
+    host.contains(word) && is_distinct(word)
+        || cuts().any(|(start, end)| {
+            is_distinct(start) && word.ends_with(start) || is_distinct(end) && word.starts_with(end)
+        })
 }
 
 fn is_known(word: &str, known: &[String]) -> bool {
@@ -165,6 +188,32 @@ mod tests {
             "copied to report-lamp.html",
             "in one of their own forms (docs/LESSON_FORMS.md)",
         ] {
+            assert_eq!(hide_private(text, &known, "*"), text);
+        }
+    }
+
+    /// Regression: on a row that was too short for a host, the rest of it was shown to the audience.
+    #[test]
+    fn parts_of_a_known_host_are_hidden_where_a_row_was_too_short_for_it() {
+        let known = [
+            "llm.cs.example-university.edu:8443",
+            "llm.cs.example-university.edu",
+            "/home/ada/hot-mug-taught",
+        ];
+        let known = known.map(str::to_owned);
+        let hidden = [
+            ("base url  ….example-university.edu:8443/v1  config", "….example-university.edu:8443/v1"),
+            ("cannot connect to llm.cs.example-university.ed…", "llm.cs.example-university.ed"),
+            ("no answer from llm.cs.exam", "llm.cs.exam"),
+            ("ple-university.edu:8443 for 3 s", "ple-university.edu:8443"),
+            ("see http://llm.cs.exam", "http://llm.cs.exam"),
+            ("in …/ada/hot-mug-taught", "…/ada/hot-mug-taught"),
+        ];
+        for (text, part) in hidden {
+            let cover = "*".repeat(part.chars().count().min(MAX_COVER));
+            assert_eq!(hide_private(text, &known, "*"), text.replace(part, &cover));
+        }
+        for text in ["university", "hot-mug-taught", "for example: ...", "an edu", "8443 steps", "cs.ex"] {
             assert_eq!(hide_private(text, &known, "*"), text);
         }
     }

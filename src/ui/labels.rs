@@ -107,7 +107,7 @@ pub fn other_words(action: Action) -> &'static str {
         }
         Action::ExportMarkdown => "save, md, share",
         Action::PreviousEpisode | Action::NextEpisode => "chapter of a demo, trial",
-        Action::ToggleStageMode => "hide hosts and paths, present, talk, audience, big",
+        Action::ToggleStageMode => "stage mode, hide hosts and paths, present, talk, audience, big",
         Action::ToggleReasoning => "hide, show, thinking",
         Action::ToggleTruth => "hide, solution",
         Action::Branches => "hide, archive",

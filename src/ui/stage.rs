@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// The most columns of the text: longer lines are hard to read from afar.
 const MAX_COLUMNS: u16 = 110;
-/// The fewest rows of a screen with empty rows around its parts.
-const MIN_SPACED_ROWS: u16 = 20;
+/// The fewest rows of a screen with an empty row around each of its parts, and of one with two.
+const MIN_SPACED_ROWS: [u16; 2] = [20, 45];
 /// How long the pressed keys are shown after the last one.
 const KEYS_TIME: Duration = Duration::from_secs(8);
 /// The number of pressed keys that are shown.
@@ -24,7 +24,7 @@ pub fn content_area(screen: Rect) -> Rect {
 
 /// Returns how many empty rows stand between the parts of a screen for an audience.
 pub fn gap_rows(screen: Rect) -> u16 {
-    u16::from(screen.height >= MIN_SPACED_ROWS)
+    MIN_SPACED_ROWS.iter().filter(|least| screen.height >= **least).count() as u16
 }
 
 /// The last keys that did something, oldest first, each with what it did.

@@ -1,10 +1,10 @@
 //! Stage mode: what an audience sees, and what it doesn't.
 
 use super::{SIZES, TestScreen, screen_text};
-use crate::domain::{LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
+use crate::domain::{DecidedBy, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
 use crate::driver::Health;
 use crate::engine::{Cause, Event};
-use crate::ui::fixture::sample_session;
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::Severity;
 use crate::ui::theme::Role;
 use crate::ui::types::Focus;
@@ -167,6 +167,37 @@ fn an_undone_lesson_is_undone_in_the_story() {
     for stage in [false, true] {
         screen.model.stage_mode = stage;
         assert!(shown(&mut screen).contains("undone"), "{stage}: {}", shown(&mut screen));
+    }
+}
+
+/// Regression: an override on stage had an empty row, or nothing, where the replaced proposal should be.
+#[test]
+fn an_override_on_stage_shows_what_it_replaced() {
+    for (width, height) in SIZES {
+        let mut f = Fixture::new();
+        f.begin_episode();
+        f.propose(None, Some("take mug 1 from shelf 2"));
+        f.execute("move cellphone 1 to shelf 2", DecidedBy::Person, "You move it.", 0.0, Value::Null);
+        let mut screen = TestScreen::new(f, width, height);
+        screen.press("V");
+        let shown = screen_text(&screen.draw());
+        assert!(shown.contains("by you, instead of: take mug 1 from shelf 2"), "{width}x{height}: {shown}");
+    }
+}
+
+/// Regression: on a high screen, the parts on stage were as close together as on a low one.
+#[test]
+fn a_high_stage_has_more_room_between_its_parts() {
+    for (height, expected) in [(60, 2), (36, 1), (24, 1), (16, 1)] {
+        let mut screen = on_stage(120, height);
+        screen.press("g");
+        screen.press("Right");
+        screen.press("Right");
+        let shown = screen_text(&screen.draw());
+        let rows: Vec<&str> = shown.lines().collect();
+        let second = rows.iter().position(|row| row.trim_start().starts_with("2 ")).unwrap();
+        let empty = rows[..second].iter().rev().take_while(|row| row.is_empty()).count();
+        assert_eq!(empty, expected, "{height}: {shown}");
     }
 }
 

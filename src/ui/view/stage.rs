@@ -138,25 +138,37 @@ fn draw_steps(
         observation_rows: 0,
     };
     let height = usize::from(area.height);
-    let mut rows = live_rows(context, layout, model);
+    let gap = usize::from(gap_rows(canvas.buffer.area).max(1));
     // A low screen has room for several steps.
     let most_new = MAX_NEW_OBSERVATION_ROWS.min(height / 2).max(MAX_OBSERVATION_ROWS);
-    let mut next = Some(chosen);
-    while let Some(number) = next.filter(|_| rows.len() < height) {
-        let is_new = chosen - number <= NEWEST_STEPS;
-        let most = if is_new { most_new } else { MAX_OBSERVATION_ROWS };
-        let mut step = rows_of_step(context, number, layout, &model.chapters, most);
-        // The proposal's keys stand directly below it.
-        let is_followed = !rows.is_empty() && number < chosen;
-        step.extend(is_followed.then(|| Row { step: number, ..Row::default() }));
-        step.append(&mut rows);
-        rows = step;
-        next = number.checked_sub(1);
+    let build_rows = |most_old: usize| {
+        let mut rows = live_rows(context, layout, model);
+        let mut next = Some(chosen);
+        while let Some(number) = next.filter(|_| rows.len() <= height) {
+            let is_new = chosen - number <= NEWEST_STEPS;
+            let most = if is_new { most_new } else { most_old };
+            let mut step = rows_of_step(context, number, layout, &model.chapters, most);
+            // The proposal's keys stand directly below it.
+            let is_followed = !rows.is_empty() && number < chosen;
+            if is_followed {
+                step.extend((0..gap).map(|_| Row { step: number, ..Row::default() }));
+            }
+            step.append(&mut rows);
+            rows = step;
+            next = number.checked_sub(1);
+        }
+        rows
+    };
+    // Long texts of earlier steps are cut only if they leave no room for others.
+    let mut rows = build_rows(most_new);
+    if rows.len() > height {
+        rows = build_rows(MAX_OBSERVATION_ROWS);
     }
     let mut surplus = rows.len().saturating_sub(height);
     // No step begins in its middle, except one without which half of the area would be empty.
     let rows_of = |step: u32| rows.iter().skip(surplus).take_while(|row| row.step == step).count();
-    let cut = rows.get(surplus).map(|row| row.step).filter(|step| surplus > 0 && *step < chosen);
+    let above = surplus.checked_sub(1).and_then(|place| rows.get(place)).map(|row| row.step);
+    let cut = rows.get(surplus).map(|row| row.step).filter(|step| above == Some(*step) && *step < chosen);
     let cut = cut.filter(|step| 2 * rows_of(*step) < height);
     while rows.get(surplus).is_some_and(|row| Some(row.step) == cut) {
         surplus += 1;
@@ -171,6 +183,12 @@ fn draw_steps(
             // An underlined margin would be a line of its own.
             let style = if place == 0 { without_underline(style) } else { style };
             x += canvas.put(x, y, area.right().saturating_sub(x), text, style);
+        }
+        let right = area.right().saturating_sub(1);
+        let tail_columns: usize = row.tail.iter().map(|(_, text)| width(text)).sum();
+        let mut x = right.saturating_sub(tail_columns as u16).max(x + 1);
+        for (role, text) in &row.tail {
+            x += canvas.put(x, y, right.saturating_sub(x), text, canvas.style(*role));
         }
     }
 }

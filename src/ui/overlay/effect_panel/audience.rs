@@ -9,7 +9,7 @@ use super::{EffectPanel, describe_text};
 use crate::domain::{ModelRole, describe_level, pluralize};
 use crate::driver::measure::{EDITED, WITH};
 use crate::report::effect::{
-    column_name, describe_columns, describe_difference, describe_fact, describe_verdict,
+    column_name, describe_columns, describe_difference, describe_fact, describe_start, describe_verdict,
 };
 use crate::text::width;
 use crate::timeline::effect::{Contrast, ContrastResult};
@@ -120,9 +120,13 @@ fn column_lines(
     };
     let plan = column.plan();
     let name = column_name(plan.column).to_uppercase();
-    let mut lines = vec![vec![(Role::Title, name)]];
-    gap(&mut lines);
     let settled = column.log.settled_pairs();
+    let mut lines = vec![vec![(Role::Title, name)]];
+    if is_spaced {
+        // What the name means, and a gap.
+        lines.extend(paragraph((Role::Muted, ""), Role::Muted, &describe_start(plan), columns));
+    }
+    gap(&mut lines);
     if settled == 0 {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &column.cost, columns));
         let arms = format!("a pair is an episode each: {}", arms_in_order(plan).join(", "));
