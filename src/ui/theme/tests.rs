@@ -97,9 +97,10 @@ fn default_theme_keeps_the_terminal_text_colour() {
     let theme = Theme::default();
     let read = |name: &str| {
         let first = name.split('.').next().unwrap_or(name);
-        let texts = ["text", "observation", "thought", "action", "proposal", "lesson", "origin", "diff"];
-        // What a person did is told apart at a glance.
-        !name.ends_with("human") && texts.contains(&first) || name == "input" || name == "reflection"
+        let texts = ["text", "observation", "thought", "proposal", "lesson", "origin", "diff"];
+        // What a person did is told apart at a glance, as are actions and what failed, which are short.
+        let is_short = name.ends_with("human") || name.ends_with("failed");
+        !is_short && texts.contains(&first) || name == "input" || name == "reflection"
     };
     let mut seen = 0;
     for role in Role::ALL.iter().filter(|r| read(r.name())) {
@@ -109,6 +110,32 @@ fn default_theme_keeps_the_terminal_text_colour() {
     assert!(seen > 25, "{seen}");
     // ANSI blue is hard to read on black in most terminals, so no role uses it.
     assert!(Role::ALL.iter().all(|r| theme.style(*r).fg != Some(Color::Blue)));
+}
+
+/// Regression: in a terminal of sixteen colours, thoughts and observations were told apart by a slant only, and actions from headings
+/// by nothing.
+#[test]
+fn default_theme_tells_what_a_step_has_apart_without_a_slant() {
+    let theme = Theme::default();
+    let kinds = [
+        Role::Thought,
+        Role::Action,
+        Role::Observation,
+        Role::Abstract,
+        Role::Error,
+        Role::Progress,
+        Role::Person,
+        Role::Title,
+    ];
+    let seen = |role: Role| {
+        let style = theme.style(role);
+        (style.fg, style.add_modifier - Modifier::ITALIC)
+    };
+    for (place, a) in kinds.iter().enumerate() {
+        for b in &kinds[place + 1..] {
+            assert_ne!(seen(*a), seen(*b), "{a:?} and {b:?}");
+        }
+    }
 }
 
 #[test]
