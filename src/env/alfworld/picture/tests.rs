@@ -43,14 +43,32 @@ fn places_are_tiles_in_the_order_of_the_room() {
             "",
             "┌ cabinet 2 ────────── open ┬ cabinet 1 ────────── open ┐",
             "│ mug 2, plate 1            │ empty                     │",
+            "│                           │                           │",
+            "│                           │                           │",
             "├▸ countertop 1 ────────────┼ fridge 1 ─────────────────┤",
             "│ apple 1, bread 1,         │ closed                    │",
             "│ butterknife 1, tomato 1   │                           │",
+            "│                           │                           │",
             "├ shelf 2 ░░░░░░░░░░░░░░░░░░┼ shelf 1 ░░░░░░░░░░░░░░░░░░┤",
+            "│░░░░░░░░░░░░░░░░░░░░░░░░░░░│░░░░░░░░░░░░░░░░░░░░░░░░░░░│",
+            "│░░░░░░░░░░░░░░░░░░░░░░░░░░░│░░░░░░░░░░░░░░░░░░░░░░░░░░░│",
+            "│░░░░░░░░░░░░░░░░░░░░░░░░░░░│░░░░░░░░░░░░░░░░░░░░░░░░░░░│",
             "└───────────────────────────┴───────────────────────────┘",
             " ░░ not seen   ▸ agent   named in the goal",
         ]
     );
+}
+
+/// Regression: in a zoomed pane the tiles of places that weren't seen stayed edges without rows, above forty empty rows.
+#[test]
+fn low_tiles_are_as_high_as_there_is_room() {
+    let heights = [(20, 13), (15, 10), (13, 8), (12, 7)];
+    for (rows, height) in heights {
+        let drawn = row_texts(&draw(&kitchen(), 58, rows, false).rows);
+        let tiles = drawn.iter().filter(|row| row.starts_with(['┌', '├', '│', '└'])).count();
+        assert_eq!(tiles, height, "{rows}: {drawn:#?}");
+        assert!(drawn.len() <= rows);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The places of a household as tiles, in the order in which the room lists them.
 //!
 //! Tiles share their frames; the name is on the upper edge, the contents are below it. A tile that the agent hasn't looked
-//! at is only an edge with a name, and is left out and counted if there is no room for it.
+//! at is only an edge with a name where rows are scarce, and is left out and counted if there is no room for it.
 
 use super::known::{KnownPlace, KnownWorld};
 use super::pieces::{Piece, fit_pieces, row_count};
@@ -33,6 +33,11 @@ struct Density {
     content_rows: usize,
 }
 
+/// Where there is room, each tile has at least this many rows below its upper edge, also without contents.
+const SPARE_TILE_ROWS: usize = 3;
+/// The rows around the tiles: an empty one above, the legend, and an empty one.
+const ROWS_AROUND: usize = 3;
+
 /// What to try, in this order.
 const DENSITIES: [Density; 7] = [
     Density { has_unseen: true, content_rows: MAX_TEXT_ROWS },
@@ -54,7 +59,10 @@ struct TileLayout<'t, 'a> {
     per_row: usize,
     /// Width of a tile, with its left edge.
     tile_columns: usize,
+    /// Maximum number of rows of a tile's contents.
     content_rows: usize,
+    /// Number of rows below the upper edge that each tile has at least.
+    least_rows: usize,
     glyphs: &'static PictureGlyphs,
 }
 
@@ -78,9 +86,10 @@ pub(super) fn rows(request: &PictureRequest<'_>, known: &KnownWorld<'_>) -> Vec<
         Some((*density, layout))
     });
     let [.., densest] = DENSITIES;
-    let (density, layout) = fitting.unwrap_or_else(|| {
+    let (density, mut layout) = fitting.unwrap_or_else(|| {
         (densest, TileLayout::new(&tiles, densest, request.columns, request.columns / MIN_TILE, glyphs))
     });
+    layout.use_spare_rows(room.saturating_sub(ROWS_AROUND));
     let spare = room.saturating_sub(layout.height());
     if spare > 2 {
         rows.push(Vec::new());
@@ -130,11 +139,11 @@ impl<'t, 'a> TileLayout<'t, 'a> {
         let tiles = tiles.iter().filter(|tile| density.has_unseen || tile.is_known).collect();
         let per_row = per_row.max(1);
         let tile_columns = (columns.saturating_sub(1) / per_row).clamp(EDGE_COLUMNS + 1, MAX_TILE);
-        Self { tiles, per_row, tile_columns, content_rows: density.content_rows, glyphs }
+        Self { tiles, per_row, tile_columns, content_rows: density.content_rows, least_rows: 0, glyphs }
     }
 
     /// Returns the layout with the fewest tiles side by side that fits: wide tiles are easier to read. There are enough of
-    /// them that every tile could have contents, so that few tiles move when places are looked at.
+    /// them that every tile could have contents, so that few tiles move to another row of tiles when places are looked at.
     fn fitting(
         tiles: &'t [Tile<'a>],
         density: Density,
@@ -152,6 +161,18 @@ impl<'t, 'a> TileLayout<'t, 'a> {
             .find(|layout| layout.height() <= rows)
     }
 
+    /// Makes low tiles higher, by at most [`SPARE_TILE_ROWS`], while all of them fit into `rows` rows. Where a place fills its tile later,
+    /// the rows for that come from the others.
+    fn use_spare_rows(&mut self, rows: usize) {
+        while self.least_rows < SPARE_TILE_ROWS {
+            self.least_rows += 1;
+            if self.height() > rows {
+                self.least_rows -= 1;
+                return;
+            }
+        }
+    }
+
     /// Returns the number of rows.
     fn height(&self) -> usize {
         let groups = self.tiles.chunks(self.per_row);
@@ -161,7 +182,8 @@ impl<'t, 'a> TileLayout<'t, 'a> {
     /// Returns the number of rows below the upper edge that tiles side by side need.
     fn content_height(&self, group: Group<'_, '_>) -> usize {
         let columns = self.content_columns();
-        group.iter().map(|tile| row_count(&tile.contents, columns, self.content_rows)).max().unwrap_or(0)
+        let needed = group.iter().map(|tile| row_count(&tile.contents, columns, self.content_rows)).max();
+        needed.unwrap_or(0).max(self.least_rows)
     }
 
     /// Returns the width of a tile's contents.
