@@ -240,18 +240,18 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let kept: u16 = lanes.iter().fold(0, |sum, lane| sum.saturating_add(lane.least.max(MIN_LANE_ROWS)));
     let is_for_all = kept <= area.height && lanes.iter().all(|lane| lane.least > MIN_LANE_ROWS);
     for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.least > MIN_LANE_ROWS).rev() {
-        // The others share at least half of what is left, unless there is enough for each.
-        let most = if is_for_all { spare } else { spare / 2 };
+        // The others share at least a third of what is left, unless there is enough for each.
+        let most = if is_for_all { spare } else { spare - spare.div_ceil(3) };
         let granted = lane.least.saturating_sub(*rows).min(most);
         *rows += granted;
         spare -= granted;
     }
-    // Row by row to the lane that lacks most of its content; then a blank row to those without lessons, and all others evenly to
+    // Row by row to the lowest lane that lacks some of its content, so that a short one is whole beside long ones; then a blank row to those without lessons, and all others evenly to
     // those that have some, else to the last one.
     while spare > 0 {
         let lacks = |place: usize| lanes[place].wanted.saturating_add(1).saturating_sub(rows[place]);
-        let neediest = (0..lanes.len()).rev().max_by_key(|place| lacks(*place));
-        let Some(place) = neediest.filter(|place| lacks(*place) > 0) else { break };
+        let lowest = (0..lanes.len()).filter(|place| lacks(*place) > 0).min_by_key(|place| rows[*place]);
+        let Some(place) = lowest else { break };
         rows[place] += 1;
         spare -= 1;
     }

@@ -91,7 +91,7 @@ pub fn draw(model: &Model, context: &Context<'_>, covered: Rect, cache: &mut Vie
     };
     let area = Rect { height: screen.height - caption_rows - message_rows, ..screen };
     let columns = stacked_lane_columns(area, model.arrangement());
-    let lanes = lanes::wanted_rows(context, Rect { width: columns, ..area });
+    let lanes = lanes::wanted_rows(model, context, Rect { width: columns, ..area });
     let lay_out =
         |world: u16| compute_layout(area, model.arrangement(), (world, &lanes), model.zoomed_pane(context));
     let mut layout = lay_out(0);

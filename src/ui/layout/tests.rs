@@ -19,6 +19,16 @@ fn a_world_has_the_rows_that_lanes_do_not_need() {
     assert_eq!(rows(&[LaneRows::wanting(20); 3], 90), column * 2 / 5);
 }
 
+/// Regression: a lane with four lessons had two rows beside one with twenty.
+#[test]
+fn a_short_lane_is_whole_beside_a_long_one() {
+    let mut plan = ScreenLayout::default();
+    let lanes = [6, 30, 4].map(LaneRows::wanting);
+    stack_lanes(&mut plan, Rect { x: 0, y: 0, width: 50, height: 24 }, &lanes);
+    let rows: Vec<u16> = plan.areas.iter().map(|area| area.body.height).collect();
+    assert_eq!(rows, [6, 11, 4]);
+}
+
 proptest! {
     /// Whatever the lanes hold, they fill their column without gaps, and those that hold more have no fewer rows.
     #[test]

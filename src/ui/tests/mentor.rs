@@ -119,11 +119,11 @@ fn plans_of_other_tasks_are_one_row() {
     assert!(shown.contains("on no shelf") && !shown.contains("about other tasks"), "{shown}");
 }
 
-/// Regression: a person's own lesson looked like any other, and the number of uses cut the text.
+/// Regression: a person's own lesson looked like any other, and the words about its uses cut the text.
 #[test]
 fn a_persons_lesson_has_a_mark_and_its_text_comes_before_its_uses() {
     let shown = screen_text(&TestScreen::new(sample_session(), 120, 36).draw());
-    for row in ["│ ✎  4  Searched drawers for food.", "│    1  Look on open surfaces before you open c…\n"]
+    for row in ["│ ✎  4  Searched drawers for food.", "│    1  Look on open surfaces before you o…  24×\n"]
     {
         assert!(shown.contains(row), "{row}: {shown}");
     }

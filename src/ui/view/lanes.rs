@@ -159,32 +159,44 @@ fn digits(state: &State) -> usize {
 /// The rows of a lesson of which the method knows something: its text, and what is known.
 const NOTED_ROWS: u16 = 3;
 
+/// The rows that the lane with the focus keeps, without its title: room for the selected lesson and what was measured of it.
+const FOCUSED_ROWS: u16 = 8;
+
 /// Returns for each lane the rows that its lessons could use in a column of an area; with an empty one, nothing is measured. Of
-/// records the newest ones matter, and their curve; of lessons with a note the newest and the selected one.
-pub(super) fn wanted_rows(context: &Context<'_>, area: Rect) -> Vec<LaneRows> {
-    let state = context.displayed_state();
-    let rows = |lane: &Lane| {
-        let wanted = content_rows(context, lane, area);
-        let newest = lane.lessons(state).next_back();
-        if lane.format == LaneFormat::Record && newest.is_some() {
-            let wanted = wanted.min(MAX_RECORD_ROWS) + curve::WANTED_ROWS;
-            // Long lanes of advice leave it two records, the curve, and the title.
-            return LaneRows { least: 2 + curve::WANTED_ROWS + 1, ..LaneRows::wanting(wanted) };
+/// records the newest ones matter, and their curve; of lessons with a note the newest and the selected one. The lane with the focus
+/// keeps some rows more than others.
+pub(super) fn wanted_rows(model: &Model, context: &Context<'_>, area: Rect) -> Vec<LaneRows> {
+    let focused = (model.focus == Focus::Lanes).then(|| model.selected_lane_index(context));
+    let with_focus = |(place, lane): (usize, &Lane)| {
+        let rows = rows_wanted(context, lane, area);
+        // A lane with a rule of its own keeps enough for it.
+        if focused != Some(place) || rows.is_empty || rows != LaneRows::wanting(rows.wanted) {
+            return rows;
         }
-        let noted = newest.filter(|_| lane.format == LaneFormat::Plain);
-        if noted.is_some_and(|newest| lesson_note(state, newest).is_some()) {
-            let kept = NOTED_ROWS * if lane.lessons(state).nth(1).is_some() { 2 } else { 1 };
-            return LaneRows { least: kept + 1, ..LaneRows::wanting(wanted) };
-        }
-        let is_used = newest.is_some()
-            || repeated_advice(state, lane).is_some()
-            || mentor_stream::lane_calls(context, lane).next().is_some();
-        if !is_used {
-            return LaneRows::of_text(wanted);
-        }
-        LaneRows::wanting(wanted)
+        LaneRows { least: rows.least.max(rows.wanted.min(FOCUSED_ROWS) + 1), ..rows }
     };
-    context.lanes().iter().map(rows).collect()
+    context.lanes().iter().enumerate().map(with_focus).collect()
+}
+
+/// Returns the rows that the lessons of a lane could use in a column of an area.
+fn rows_wanted(context: &Context<'_>, lane: &Lane, area: Rect) -> LaneRows {
+    let state = context.displayed_state();
+    let wanted = content_rows(context, lane, area);
+    let newest = lane.lessons(state).next_back();
+    if lane.format == LaneFormat::Record && newest.is_some() {
+        let wanted = wanted.min(MAX_RECORD_ROWS) + curve::WANTED_ROWS;
+        // Long lanes of advice leave it two records, the curve, and the title.
+        return LaneRows { least: 2 + curve::WANTED_ROWS + 1, ..LaneRows::wanting(wanted) };
+    }
+    let noted = newest.filter(|_| lane.format == LaneFormat::Plain);
+    if noted.is_some_and(|newest| lesson_note(state, newest).is_some()) {
+        let kept = NOTED_ROWS * if lane.lessons(state).nth(1).is_some() { 2 } else { 1 };
+        return LaneRows { least: kept + 1, ..LaneRows::wanting(wanted) };
+    }
+    let is_used = newest.is_some()
+        || repeated_advice(state, lane).is_some()
+        || mentor_stream::lane_calls(context, lane).next().is_some();
+    if is_used { LaneRows::wanting(wanted) } else { LaneRows::of_text(wanted) }
 }
 
 /// Returns how many rows of an area show all that a lane has, at most its height.

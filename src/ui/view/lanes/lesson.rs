@@ -110,12 +110,14 @@ pub(super) fn lesson_rows(
     });
     let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
     let mut lines = wrap_beside(content, (beside, room), most, g.ellipsis);
-    // Where the text is cut, it comes before where it comes from and how often it was used.
+    // Where the text is cut, it comes before where it comes from. How often it was used takes a few columns only.
     let is_needed = enters || elsewhere || ignored || off || measured_short.is_some();
     let is_cut = lines.last().is_some_and(|line| line.ends_with(g.ellipsis));
-    let source = Some(source).filter(|_| is_needed || !is_cut);
-    if source.is_none() {
-        lines = wrap_beside(content, (room, room), most, g.ellipsis);
+    let count = use_count(lesson, g).filter(|_| form != LaneFormat::Record);
+    let source = if is_needed || !is_cut { Some(source) } else { count };
+    if is_cut && !is_needed {
+        let beside = source.as_ref().map_or(room, |count| room.saturating_sub(width(count) + 2).max(4));
+        lines = wrap_beside(content, (beside, room), most, g.ellipsis);
     }
     let first = lines.remove(0);
     if form == LaneFormat::Actions && content.lines().nth(1).is_some() {
@@ -412,16 +414,20 @@ fn source_labels(lesson: &Lesson, form: LaneFormat, state: &State, shown: u32, d
     SourceLabels { long: format!("{place} {dot} {}", origin.long), name, ..origin }
 }
 
+/// Returns how many prompts an active lesson was in as it is worded now, such as `7×`; `None` if in none.
+fn use_count(lesson: &Lesson, glyphs: &Glyphs) -> Option<String> {
+    let uses = lesson.uses_of_wording();
+    (uses > 0 && lesson.is_active()).then(|| format!("{uses}{}", glyphs.times))
+}
+
 /// The fewest columns of a row that says both where a lesson comes from and how often it was used.
 const MIN_USES_COLUMNS: usize = 52;
 
 /// Joins the name, the step and how often the lesson was used. Where there is no room for step and uses, the uses say more.
 fn short_source([name, step]: [String; 2], lesson: &Lesson, room: usize, glyphs: &Glyphs) -> String {
-    let uses = lesson.uses_of_wording();
-    let is_used = uses > 0 && lesson.is_active();
-    let used = if is_used { format!("used {uses}{}", glyphs.times) } else { String::new() };
-    let step = if is_used && room < MIN_USES_COLUMNS { String::new() } else { step };
-    let mut parts = vec![name, step, used];
+    let used = use_count(lesson, glyphs).map(|count| format!("used {count}"));
+    let step = if used.is_some() && room < MIN_USES_COLUMNS { String::new() } else { step };
+    let mut parts = vec![name, step, used.unwrap_or_default()];
     parts.retain(|part| !part.is_empty());
     parts.join(&format!(" {} ", glyphs.separator))
 }
