@@ -10,10 +10,10 @@ mod section;
 
 use super::record::{enum_name, format_parents};
 use super::{EpisodeRecord, SessionRecord, StepRef};
-use crate::catalog::{run_notes, run_roles, search_histories};
+use crate::catalog::{ignored_lesson_reason, run_notes, run_roles, search_histories};
 use crate::domain::{
-    Author, Lesson, LessonEdit, LessonOrigin, LessonStatus, MeasuredEffect, RoleSource, Scope, SearchHistory,
-    SettingOrigin, pluralize,
+    Author, Lesson, LessonEdit, LessonOrigin, LessonStatus, MeasuredEffect, RoleSource, RunSpec, Scope,
+    SearchHistory, SettingOrigin, Task, pluralize,
 };
 pub use block::{Block, EDITED_BY_PERSON, Line, Span, Tone, lesson_line, not_kept, plain_text};
 use block::{quote, words};
@@ -30,8 +30,8 @@ pub(super) struct LessonEntry<'a> {
     pub origin: String,
     pub scope: &'static str,
     pub status: String,
-    /// Which of its wordings it is, with the comma after it; empty for the first.
-    pub wording: String,
+    /// In how many prompts it was, as it is worded now.
+    pub uses: String,
     /// The lessons it was made from, as the end of a line; empty if none.
     pub parents: String,
     /// What was measured of it, each measurement as a line.
@@ -43,6 +43,17 @@ pub(super) type SettingRow<'a> = (&'a str, String, String);
 
 /// A document about one branch of a session. Its parts are built when they are asked for.
 pub(super) struct Document<'a>(pub &'a SessionRecord);
+
+/// Says in how many prompts a lesson was: `in 6 prompts`, or of a later wording `wording 4, in 0 prompts (with earlier wordings in 22)`.
+fn describe_uses(lesson: &Lesson) -> String {
+    let prompts = |count: u32| pluralize(count.into(), "prompt");
+    let (version, uses) = (lesson.version(), lesson.uses_of_wording());
+    match version {
+        0 | 1 => format!("in {}", prompts(lesson.uses)),
+        _ if uses == lesson.uses => format!("wording {version}, in {}", prompts(uses)),
+        _ => format!("wording {version}, in {} (with earlier wordings in {})", prompts(uses), lesson.uses),
+    }
+}
 
 impl<'a> Document<'a> {
     /// Returns the goal of the episode `at`, or of the last one, and how many other tasks there are; the session's name if
@@ -134,15 +145,18 @@ impl<'a> Document<'a> {
             },
             status: match (self.0.ended_with(lesson), lesson.status) {
                 (Some(episode), _) => format!("ended with episode {episode}"),
+                (None, LessonStatus::On) if self.is_ignored(lesson) => {
+                    "in force, ignored by the built-in rules".to_owned()
+                }
+                (None, LessonStatus::Pinned) if self.is_ignored(lesson) => {
+                    "pinned, ignored by the built-in rules".to_owned()
+                }
                 (None, LessonStatus::On) => "in force".to_owned(),
                 (None, LessonStatus::Pinned) => "pinned".to_owned(),
                 (None, LessonStatus::Off) => "switched off".to_owned(),
                 (None, LessonStatus::Retired) => "deleted".to_owned(),
             },
-            wording: match lesson.version() {
-                0 | 1 => String::new(),
-                version => format!("wording {version}, "),
-            },
+            uses: describe_uses(lesson),
             parents: format_parents(&self.0.parent_numbers(lesson)),
             measured: self
                 .0
@@ -152,6 +166,16 @@ impl<'a> Document<'a> {
                 .collect(),
         };
         self.0.lessons().into_iter().map(entry).collect()
+    }
+
+    /// Returns whether a person's lesson changes nothing, because the rule-based actor doesn't understand it.
+    fn is_ignored(&self, lesson: &Lesson) -> bool {
+        let run = self.0.spec.as_deref();
+        let task = run.and_then(|run| run.tasks.first().map(|task| (run, task)));
+        let reason = |(run, task): (&RunSpec, &Task)| {
+            ignored_lesson_reason(run, &task.env, lesson.kind, lesson.text())
+        };
+        lesson.edited_by_person && task.and_then(reason).is_some()
     }
 
     /// Returns the settings at the start, then the changes.

@@ -274,7 +274,7 @@ fn write_lessons(out: &mut String, all: &[LessonEntry<'_>]) {
 }
 
 fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
-    let LessonEntry { lesson, text, origin, scope, status, wording, parents, measured } = entry;
+    let LessonEntry { lesson, text, origin, scope, status, uses, parents, measured } = entry;
     let measured = measured.iter().fold(String::new(), |text, line| text + "<br>" + &escape(line));
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.worded_at() {
@@ -286,10 +286,9 @@ fn write_lesson_row(out: &mut String, entry: &LessonEntry<'_>) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td class=\"lesson\">{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, {wording}in {}{parents}{measured}</td></tr>",
+        "<tr{class}><td>{}</td><td class=\"lesson\">{}</td><td>{source}</td><td class=\"soft\">{origin}, {scope}, {status}, {uses}{parents}{measured}</td></tr>",
         lesson.number,
-        inline(text),
-        pluralize(lesson.uses.into(), "prompt")
+        inline(text)
     );
 }
 

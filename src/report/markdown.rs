@@ -3,7 +3,7 @@
 use super::document::{Block, Document, LessonEntry, Section, Span, lesson_line, reflection_notes};
 use super::record::enum_name;
 use super::{EpisodeRecord, SessionRecord};
-use crate::domain::{ASSISTED_MEANING, SearchHistory, pluralize};
+use crate::domain::{ASSISTED_MEANING, SearchHistory};
 use crate::text::{escape_markdown as escape, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
@@ -141,17 +141,16 @@ fn write_lessons(out: &mut String, lessons: &[LessonEntry<'_>]) {
         return;
     }
     out.push_str("## Lessons\n\n");
-    for LessonEntry { lesson, text, origin, scope, status, wording, parents, measured } in lessons {
+    for LessonEntry { lesson, text, origin, scope, status, uses, parents, measured } in lessons {
         let (learnt_in, learnt_at) = lesson.worded_at();
         let loaded =
             lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
         let _ = writeln!(
             out,
-            "{}. {}: {} ({origin}, {scope}, {status}, {wording}in {}, learned at {}.{}{parents}{loaded})",
+            "{}. {}: {} ({origin}, {scope}, {status}, {uses}, learned at {}.{}{parents}{loaded})",
             lesson.number,
             lesson.kind.name(),
             inline(text),
-            pluralize(lesson.uses.into(), "prompt"),
             learnt_in,
             learnt_at
         );
