@@ -390,16 +390,15 @@ impl App {
             let at = themes.iter().position(|(_, theme)| *theme == self.options.theme);
             themes.get(at.map_or(0, |at| (at + 1) % themes.len()))
         };
-        if let Some((name, theme)) = name.map_or_else(next, named) {
-            let message = format!("theme {name}");
+        let message = if let Some((name, theme)) = name.map_or_else(next, named) {
             self.options.theme = theme.clone();
             self.options.background_themes = None;
-            self.show_info(&message);
+            format!("theme {name}")
         } else {
             let names: Vec<&str> = themes.iter().map(|theme| &*theme.0).collect();
-            let message = format!("no theme {}; there are {}", name.unwrap_or_default(), names.join(", "));
-            self.show_info(&message);
-        }
+            format!("no theme {}; there are {}", name.unwrap_or_default(), names.join(", "))
+        };
+        self.show_info(&message);
     }
 
     fn show_info(&mut self, text: &str) {

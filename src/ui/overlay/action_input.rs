@@ -230,7 +230,7 @@ impl ActionInput {
                     let key = context.keymap.key_label_in(Mode::OverrideInput, Action::AcceptTyped);
                     format!("{} as typed", key.unwrap_or_default())
                 };
-                (Role::Muted, format!("{shown} of {all} {dot} hidden from the agent {dot} {typed}"))
+                (Role::Muted, format!("{shown} of {all} {dot} the agent sees no list {dot} {typed}"))
             }
         }
     }

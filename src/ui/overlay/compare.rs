@@ -15,7 +15,7 @@ use crate::ui::theme::Role;
 use crate::ui::types::{EpisodeRef, PtrEqArc, WorkKind};
 use crate::ui::widget::list_index::row_delta;
 use crate::ui::widget::window::{
-    MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close,
+    MouseTarget, PresentKeys, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close,
 };
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
@@ -370,7 +370,16 @@ impl Component for CompareDialog {
                 Scroll::default().draw(&lines(inside.width), inside, canvas);
             }
             Stage::Shown(shown) => {
-                let inside = compare_window(&shown.title(), u16::MAX, mode).draw(context, screen, canvas);
+                // The page of a row goes back to the rows.
+                let back = shown.details.as_ref().map(|_| (Action::Open, "back"));
+                let keys = PresentKeys {
+                    closing_label: back.map(|(_, label)| label),
+                    labels: back.as_slice(),
+                    ..PresentKeys::default()
+                };
+                let title = shown.title();
+                let inside =
+                    compare_window(&title, u16::MAX, mode).draw_with_keys(keys, context, screen, canvas);
                 shown.draw(context, inside, canvas);
             }
         }

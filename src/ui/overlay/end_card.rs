@@ -190,18 +190,21 @@ impl EndCard {
         });
     }
 
-    /// Returns the lessons that can be measured, those that the agent's prompts show, in the order of their numbers, and the place of the one that will be: the selected one,
-    /// else the newest that a person has taught and a prompt has shown, else the newest that a person has taught, else the newest.
+    /// Returns the lessons that can be measured, those that the agent's prompts show, in the order of their numbers, and the place of
+    /// the one that will be: the selected one, else the best one. A lesson that a person has taught is better than another one; then
+    /// one that the built-in rules don't ignore, since it would be measured in vain; then one that a prompt has shown; then a newer one.
     fn measurable<'a>(&self, context: &Context<'a>) -> Option<(Vec<&'a Lesson>, usize)> {
         let is_shown = |lesson: &&Lesson| {
             lesson.is_active() && context.lesson_reader(lesson.kind) == LessonReader::Actor
         };
         let lessons: Vec<&Lesson> = context.frame.head.pool.all().filter(is_shown).collect();
         let selected = lessons.iter().position(|lesson| Some(&lesson.id) == self.lesson.as_ref());
-        let is_taught = |lesson: &&Lesson| lesson.origin == LessonOrigin::Person;
-        let shown = || lessons.iter().rposition(|lesson| is_taught(lesson) && lesson.uses > 0);
-        let taught = || lessons.iter().rposition(is_taught);
-        let place = selected.or_else(shown).or_else(taught).or_else(|| lessons.len().checked_sub(1))?;
+        let rank = |(place, lesson): &(usize, &&Lesson)| {
+            let is_taught = lesson.origin == LessonOrigin::Person;
+            (is_taught, !context.is_ignored_lesson(lesson), is_taught && lesson.uses > 0, *place)
+        };
+        let best = || lessons.iter().enumerate().max_by_key(rank).map(|(place, _)| place);
+        let place = selected.or_else(best)?;
         Some((lessons, place))
     }
 

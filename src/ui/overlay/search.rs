@@ -121,7 +121,7 @@ impl Search {
         if episodes == 0 {
             return String::new();
         }
-        format!(", without mistakes and lessons of the oldest {}", pluralize(episodes, "episode"))
+        format!(", without reasoning, mistakes and lessons of the oldest {}", pluralize(episodes, "episode"))
     }
 
     /// Returns the row of a hit. With several episodes the row includes the episode's number.

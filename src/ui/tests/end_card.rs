@@ -341,6 +341,17 @@ fn the_card_measures_the_taught_lesson_that_entered_a_prompt() {
     assert!(shown.contains("measure whether lesson 1 helps: Heat it"), "{shown}");
 }
 
+/// Regression: the card offered to measure what the built-in rules ignore, beside a lesson that they understand.
+#[test]
+fn the_card_measures_the_taught_lesson_that_the_rules_understand() {
+    let mut f = lost_trials(1);
+    for text in ["Look for a mug in/on a shelf first.", "Be more clever."] {
+        f.add_lesson(ReflectionKind::Error, LessonText::plain(text), LessonOrigin::Person);
+    }
+    let shown = screen_text(&end_card_screen(f).draw());
+    assert!(shown.contains("measure whether lesson 1 helps: Look for a mug"), "{shown}");
+}
+
 /// Regression: which lesson `%` measures was seen only after it was pressed, and no other one could be taken.
 #[test]
 fn the_card_names_the_lesson_that_is_measured_and_takes_another_one() {

@@ -171,6 +171,15 @@ fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
     assert!(screen_text(&stage.draw()).contains(change));
 }
 
+/// Regression: after a failed call, the key that lets a person play changed nothing that could be seen.
+#[test]
+fn after_a_failed_call_the_key_to_play_names_the_key_for_an_action() {
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24);
+    assert_eq!(stage.press("H"), [Request::Send(Command::SetAutonomy(Autonomy::Human))]);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("you play now: o takes your action"), "{shown}");
+}
+
 #[test]
 fn after_a_failed_call_another_model_or_a_recorded_reply_can_answer() {
     let mut stage = TestScreen::new(with_failed_call(FailureKind::Credentials), 80, 24);

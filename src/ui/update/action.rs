@@ -95,6 +95,16 @@ fn run_present_action(
         }
         Action::ToggleHuman => {
             let to = if state.autonomy == Autonomy::Human { Autonomy::Auto } else { Autonomy::Human };
+            // The failure stays on the screen until there is an action.
+            if to == Autonomy::Human && state.has_failed_call(ModelRole::Actor) {
+                let key = context.keymap.key_label(Action::Override);
+                let key = key.unwrap_or_else(|| Action::Override.name().to_owned());
+                model.show_notice(
+                    format!("you play now: {key} takes your action"),
+                    Severity::Info,
+                    context.now,
+                );
+            }
             send(Command::SetAutonomy(to))
         }
         Action::RejectOrToggle if model.focus == Focus::Lanes => lesson::toggle(model, context),
