@@ -1,9 +1,9 @@
 //! The screen for an audience: goal, thoughts, actions, what the environment said, and changed lessons, with room between
 //! them. Shows nothing after the selected step, so that a talk doesn't tell its end.
 
-use super::lanes::without_underline;
 use super::live::live_rows;
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role, push_note};
+use super::story::draw_row;
 use super::{caption, footer, status};
 use crate::domain::{PersonAct, Reflection, Step};
 use crate::engine::State;
@@ -175,21 +175,7 @@ fn draw_steps(
     }
     for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(surplus)) {
         cache.step_hits.push((Pane::Story, y, row.step));
-        let is_chosen = row.step == chosen;
-        let mut x = area.x;
-        for (place, (role, text)) in row.pieces.iter().enumerate() {
-            let role = if place == 0 && is_chosen { Role::TitleFocus } else { *role };
-            let style = canvas.style(role);
-            // An underlined margin would be a line of its own.
-            let style = if place == 0 { without_underline(style) } else { style };
-            x += canvas.put(x, y, area.right().saturating_sub(x), text, style);
-        }
-        let right = area.right().saturating_sub(1);
-        let tail_columns: usize = row.tail.iter().map(|(_, text)| width(text)).sum();
-        let mut x = right.saturating_sub(tail_columns as u16).max(x + 1);
-        for (role, text) in &row.tail {
-            x += canvas.put(x, y, right.saturating_sub(x), text, canvas.style(*role));
-        }
+        draw_row(row, (row.step == chosen, false), Rect { y, height: 1, ..area }, canvas);
     }
 }
 

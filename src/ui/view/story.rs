@@ -35,17 +35,24 @@ pub(super) fn draw(
     for (place, row) in rows.iter().enumerate() {
         let y = area.y + place as u16;
         cache.step_hits.push((pane.pane, y, row.step));
-        draw_row(row, chosen, context.frame.is_in_past(), Rect { y, height: 1, ..area }, canvas);
+        let line = Rect { y, height: 1, ..area };
+        // Steps after the selected one haven't happened yet at that point.
+        let is_later = context.frame.is_in_past() && row.step > chosen;
+        draw_row(row, (row.step == chosen, is_later), line, canvas);
+        if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
+            let style = without_underline(canvas.style(Role::TitleFocus));
+            canvas.put(line.x, y, 1, canvas.glyphs.selection_edge, style);
+        }
     }
 }
 
-fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<'_>) {
-    // Steps after the selected one haven't happened yet at that point.
-    let later = past && row.step > chosen;
-    let paint = |role| if later { Role::Muted } else { role };
+/// Draws a row of the selected step, of a later one, which is dimmed, or of another one.
+pub(super) fn draw_row(row: &Row, (is_chosen, is_later): (bool, bool), area: Rect, canvas: &mut Canvas<'_>) {
+    let paint = |role| if is_later { Role::Muted } else { role };
     let mut x = area.x;
     for (place, (role, text)) in row.pieces.iter().enumerate() {
-        let role = if place == 0 && row.step == chosen { Role::TitleFocus } else { paint(*role) };
+        let role = if place == 0 && is_chosen { Role::TitleFocus } else { paint(*role) };
+        // An underlined margin would be a line of its own.
         let style = if place == 0 { without_underline(canvas.style(role)) } else { canvas.style(role) };
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
     }
@@ -54,10 +61,6 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
     let mut x = right.saturating_sub(tail_columns as u16).max(x + 1);
     for (role, text) in &row.tail {
         x += canvas.put(x, area.y, right.saturating_sub(x), text, canvas.style(paint(*role)));
-    }
-    if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
-        let style = without_underline(canvas.style(Role::TitleFocus));
-        canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, style);
     }
 }
 
