@@ -61,6 +61,11 @@ impl LaneRows {
         Self { wanted, least: MIN_LANE_ROWS, is_empty: false }
     }
 
+    /// Returns whether it keeps more rows than any other.
+    pub fn keeps_more(&self) -> bool {
+        self.least > MIN_LANE_ROWS
+    }
+
     /// Creates the rows of a lane without lessons, which gets no more than its text needs.
     pub const fn of_text(rows: u16) -> Self {
         Self { is_empty: true, ..Self::wanting(rows) }
@@ -238,20 +243,20 @@ fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: &[LaneRows]) {
     let mut rows: Vec<u16> = lanes.iter().map(kept_rows).collect();
     let mut spare = area.height - rows.iter().sum::<u16>();
     let kept: u16 = lanes.iter().fold(0, |sum, lane| sum.saturating_add(lane.least.max(MIN_LANE_ROWS)));
-    let is_for_all = kept <= area.height && lanes.iter().all(|lane| lane.least > MIN_LANE_ROWS);
-    for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.least > MIN_LANE_ROWS).rev() {
+    let is_for_all = kept <= area.height && lanes.iter().all(LaneRows::keeps_more);
+    for (lane, rows) in lanes.iter().zip(&mut rows).filter(|(lane, _)| lane.keeps_more()).rev() {
         // The others share at least a third of what is left, unless there is enough for each.
         let most = if is_for_all { spare } else { spare - spare.div_ceil(3) };
         let granted = lane.least.saturating_sub(*rows).min(most);
         *rows += granted;
         spare -= granted;
     }
-    // Row by row to the lowest lane that lacks some of its content, so that a short one is whole beside long ones; then a blank row to those without lessons, and all others evenly to
-    // those that have some, else to the last one.
+    // Row by row to the lane with the fewest rows of those that lack some of their content, so that a short one is whole beside long
+    // ones; then a blank row to those without lessons, and all others evenly to those that have some, else to the last one.
     while spare > 0 {
         let lacks = |place: usize| lanes[place].wanted.saturating_add(1).saturating_sub(rows[place]);
-        let lowest = (0..lanes.len()).filter(|place| lacks(*place) > 0).min_by_key(|place| rows[*place]);
-        let Some(place) = lowest else { break };
+        let lacking = (0..lanes.len()).filter(|place| lacks(*place) > 0);
+        let Some(place) = lacking.min_by_key(|place| rows[*place]) else { break };
         rows[place] += 1;
         spare -= 1;
     }

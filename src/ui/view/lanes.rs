@@ -169,8 +169,7 @@ pub(super) fn wanted_rows(model: &Model, context: &Context<'_>, area: Rect) -> V
     let focused = (model.focus == Focus::Lanes).then(|| model.selected_lane_index(context));
     let with_focus = |(place, lane): (usize, &Lane)| {
         let rows = rows_wanted(context, lane, area);
-        // A lane with a rule of its own keeps enough for it.
-        if focused != Some(place) || rows.is_empty || rows != LaneRows::wanting(rows.wanted) {
+        if focused != Some(place) || rows.is_empty || rows.keeps_more() {
             return rows;
         }
         LaneRows { least: rows.least.max(rows.wanted.min(FOCUSED_ROWS) + 1), ..rows }
