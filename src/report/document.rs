@@ -145,14 +145,8 @@ impl<'a> Document<'a> {
             },
             status: match (self.0.ended_with(lesson), lesson.status) {
                 (Some(episode), _) => format!("ended with episode {episode}"),
-                (None, LessonStatus::On) if self.is_ignored(lesson) => {
-                    "in force, ignored by the built-in rules".to_owned()
-                }
-                (None, LessonStatus::Pinned) if self.is_ignored(lesson) => {
-                    "pinned, ignored by the built-in rules".to_owned()
-                }
-                (None, LessonStatus::On) => "in force".to_owned(),
-                (None, LessonStatus::Pinned) => "pinned".to_owned(),
+                (None, LessonStatus::On) => format!("in force{}", self.ignored_note(lesson)),
+                (None, LessonStatus::Pinned) => format!("pinned{}", self.ignored_note(lesson)),
                 (None, LessonStatus::Off) => "switched off".to_owned(),
                 (None, LessonStatus::Retired) => "deleted".to_owned(),
             },
@@ -168,14 +162,15 @@ impl<'a> Document<'a> {
         self.0.lessons().into_iter().map(entry).collect()
     }
 
-    /// Returns whether a person's lesson changes nothing, because the rule-based actor doesn't understand it.
-    fn is_ignored(&self, lesson: &Lesson) -> bool {
+    /// Says of a person's lesson, after a comma, that it changes nothing, because the rule-based actor doesn't understand it.
+    fn ignored_note(&self, lesson: &Lesson) -> &'static str {
         let run = self.0.spec.as_deref();
         let task = run.and_then(|run| run.tasks.first().map(|task| (run, task)));
         let reason = |(run, task): (&RunSpec, &Task)| {
             ignored_lesson_reason(run, &task.env, lesson.kind, lesson.text())
         };
-        lesson.edited_by_person && task.and_then(reason).is_some()
+        let is_ignored = lesson.edited_by_person && task.and_then(reason).is_some();
+        if is_ignored { ", ignored by the built-in rules" } else { "" }
     }
 
     /// Returns the settings at the start, then the changes.
