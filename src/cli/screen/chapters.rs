@@ -106,21 +106,29 @@ pub(super) fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq
     // Skip the events before the episode, unless its summary has the wrong start.
     let before = ended.or(open).and_then(|first| first.checked_sub(1)).map(|seq| timeline.state_at(Seq(seq)));
     let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
-    let (mut state, mut found) = (State::clone(&before), None);
-    loop {
-        let batch = timeline.events_between(state.head, Seq(state.head.0 + 1024));
-        if batch.is_empty() {
-            return found;
-        }
-        for envelope in batch {
+    let steps = steps_after(timeline, State::clone(&before)).take_while(|(step, _)| *step <= at);
+    steps.filter(|(step, _)| *step == at).last().map(|(_, seq)| seq)
+}
+
+/// Folds the events after a state; returns for each event of an episode the step that it belongs to, step 0 being the start, and its
+/// number.
+pub(super) fn steps_after(timeline: &Timeline, mut state: State) -> impl Iterator<Item = (StepRef, Seq)> {
+    const CHUNK: u64 = 1024;
+    let mut batch = Vec::new().into_iter();
+    std::iter::from_fn(move || {
+        loop {
+            let Some(envelope) = batch.next() else {
+                batch = timeline.events_between(state.head, Seq(state.head.0 + CHUNK)).into_iter();
+                if batch.as_slice().is_empty() {
+                    return None;
+                }
+                continue;
+            };
             state.apply(&envelope);
-            let Some(episode) = state.episode.as_deref() else { continue };
-            let position = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
-            if position == at {
-                found = Some(envelope.seq);
-            } else if position > at {
-                return found;
+            if let Some(episode) = state.episode.as_deref() {
+                let step = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
+                return Some((step, envelope.seq));
             }
         }
-    }
+    })
 }

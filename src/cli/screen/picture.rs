@@ -1,6 +1,6 @@
 //! Pictures of the screen of a recorded session: at one step, or an animated one of all steps.
 
-use super::chapters::{captions, last_event_of_step, place_chapters};
+use super::chapters::{captions, last_event_of_step, place_chapters, steps_after};
 use super::private::private_texts;
 use super::themes::load_theme;
 use crate::cli::config::{Config, keys};
@@ -195,27 +195,17 @@ pub(in crate::cli) fn playing_time(opened: &OpenedSession) -> Result<Option<Dura
 /// Returns each step from one to another (by default all), step 0 of an episode being its start, with its last event,
 /// after which all of the step is visible.
 fn step_ends(timeline: &Timeline, from: Option<StepRef>, to: Option<StepRef>) -> Vec<(StepRef, Seq)> {
-    const CHUNK: u64 = 1024;
-    let mut state = State::default();
     let mut ends: Vec<(StepRef, Seq)> = Vec::new();
-    loop {
-        let batch = timeline.events_between(state.head, Seq(state.head.0 + CHUNK));
-        if batch.is_empty() {
-            return ends;
+    for (step, event) in steps_after(timeline, State::default()) {
+        if from.is_some_and(|from| step < from) || to.is_some_and(|to| step > to) {
+            continue;
         }
-        for envelope in batch {
-            state.apply(&envelope);
-            let Some(episode) = state.episode.as_deref() else { continue };
-            let step = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
-            if from.is_some_and(|from| step < from) || to.is_some_and(|to| step > to) {
-                continue;
-            }
-            match ends.last_mut() {
-                Some((last, seq)) if *last == step => *seq = envelope.seq,
-                _ => ends.push((step, envelope.seq)),
-            }
+        match ends.last_mut() {
+            Some((last, seq)) if *last == step => *seq = event,
+            _ => ends.push((step, event)),
         }
     }
+    ends
 }
 
 /// Loads the theme of a picture. By default it looks like the screen of a dark terminal with true colour.
