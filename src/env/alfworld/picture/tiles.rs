@@ -176,14 +176,13 @@ impl<'t, 'a> TileLayout<'t, 'a> {
     /// Returns the number of rows.
     fn height(&self) -> usize {
         let groups = self.tiles.chunks(self.per_row);
-        groups.map(|group| 1 + self.content_height(group)).sum::<usize>() + 1
+        groups.map(|group| 1 + self.needed_rows(group).max(self.least_rows)).sum::<usize>() + 1
     }
 
-    /// Returns the number of rows below the upper edge that tiles side by side need.
-    fn content_height(&self, group: Group<'_, '_>) -> usize {
+    /// Returns the number of rows below the upper edge that the contents of tiles side by side need.
+    fn needed_rows(&self, group: Group<'_, '_>) -> usize {
         let columns = self.content_columns();
-        let needed = group.iter().map(|tile| row_count(&tile.contents, columns, self.content_rows)).max();
-        needed.unwrap_or(0).max(self.least_rows)
+        group.iter().map(|tile| row_count(&tile.contents, columns, self.content_rows)).max().unwrap_or(0)
     }
 
     /// Returns the width of a tile's contents.
@@ -202,7 +201,9 @@ impl<'t, 'a> TileLayout<'t, 'a> {
                 .iter()
                 .map(|tile| fit_pieces(&tile.contents, columns, self.content_rows, self.glyphs))
                 .collect();
-            rows.extend((0..self.content_height(group)).map(|line| self.content_row(group, &contents, line)));
+            let needed = self.needed_rows(group);
+            let lines = 0..needed.max(self.least_rows);
+            rows.extend(lines.map(|line| self.content_row(group, &contents, line, line >= needed)));
             above = group;
         }
         if !above.is_empty() {
@@ -259,14 +260,20 @@ impl<'t, 'a> TileLayout<'t, 'a> {
         edge
     }
 
-    /// Returns one row of the contents of tiles side by side.
-    fn content_row(&self, group: Group<'_, '_>, contents: &[Vec<PictureRow>], line: usize) -> PictureRow {
+    /// Returns one row of the contents of tiles side by side. A spare one is empty: many places that weren't seen would be a wall.
+    fn content_row(
+        &self,
+        group: Group<'_, '_>,
+        contents: &[Vec<PictureRow>],
+        line: usize,
+        is_spare: bool,
+    ) -> PictureRow {
         let vertical = self.glyphs.box_drawing[1 | 4];
         let mut row = PictureRow::new();
         for (at, (tile, lines)) in group.iter().zip(contents).enumerate() {
             row.push((edge_role(is_beside_agent(group, at)), vertical.to_owned()));
             let columns = self.tile_columns - 1;
-            if !tile.is_known {
+            if !tile.is_known && !is_spare {
                 row.push((PictureRole::Frame, self.glyphs.unseen.repeat(columns)));
                 continue;
             }
