@@ -17,6 +17,10 @@ const MAX_JOINED: u32 = 8;
 /// If a string sequence (OSC and similar) is unterminated, only its introducer is removed, so that it cannot hide the
 /// text after it. Takes linear time. Returns the text itself if there is nothing to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
+    // Most texts are plain, and every row of every frame passes through here.
+    if text.bytes().all(|b| matches!(b, b'\n' | b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
     match text
         .chars()
         .scan(JoinContext::default(), |context, c| Some((context.advance(c), c)))

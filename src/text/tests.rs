@@ -248,6 +248,14 @@ proptest! {
         }
     }
 
+    /// ASCII has a shorter way through wrapping, measuring and drawing.
+    #[test]
+    fn ascii_wraps_like_other_letters(text in "[a 1.]{0,60}", columns in 1..20_usize, max_rows in 0..6_usize) {
+        let (rows, is_cut) = wrap_at_most(&text.replace('a', "ä"), columns, max_rows);
+        let rows: Vec<String> = rows.iter().map(|row| row.replace('ä', "a")).collect();
+        prop_assert_eq!((rows, is_cut), wrap_at_most(&text, columns, max_rows));
+    }
+
     #[test]
     fn wrapping_to_one_column_terminates(text in hostile_text(), columns in 0..2_usize) {
         prop_assert!(wrap(&text, columns).iter().all(|r| width(r) <= columns));

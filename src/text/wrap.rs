@@ -74,6 +74,9 @@ impl RowBuilder {
     fn push_line(&mut self, line: &str) {
         self.is_first_row = true;
         self.pending_spaces = 0;
+        if line.is_ascii() {
+            return self.push_ascii_line(line);
+        }
         // The byte range of the current word, and its width.
         let mut word = (0, 0);
         let mut cells = 0;
@@ -98,6 +101,18 @@ impl RowBuilder {
             }
         }
         self.push_word(&line[word.0..word.1], cells);
+        self.end_row();
+    }
+
+    /// Does the same for a line in which every byte is a cell.
+    fn push_ascii_line(&mut self, line: &str) {
+        for (place, word) in line.split(' ').enumerate() {
+            self.pending_spaces += usize::from(place > 0);
+            self.push_word(word, word.len());
+            if self.rows.len() > self.max_rows {
+                return;
+            }
+        }
         self.end_row();
     }
 

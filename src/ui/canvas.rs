@@ -34,6 +34,14 @@ impl Canvas<'_> {
         let text = if self.glyphs.ellipsis.is_ascii() { to_ascii(&text) } else { text };
         // Reset what was in the cells before, such as a frame under a title.
         let style = Style::reset().patch(self.theme.style(Role::Background)).patch(style);
+        if text.is_ascii() {
+            // Every byte is a cell: no search for what belongs into one.
+            let start = self.buffer.index_of(x, y);
+            for (cell, c) in self.buffer.content[start..].iter_mut().zip(text.chars()) {
+                cell.set_char(c).set_style(style);
+            }
+            return text.len() as u16;
+        }
         let end = self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
         end - x
     }
