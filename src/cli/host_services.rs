@@ -20,7 +20,7 @@ use crate::lesson_test::LessonTest;
 use crate::provider::openai::{OpenAi, list_models};
 use crate::provider::{Provider as _, RequestPreview};
 use crate::report::{EmbedSession, SessionRecorder, ShownBranch, StepRef, recorded_private_texts};
-use crate::text::{hide_private, hide_private_in_page};
+use crate::text::{escape_markdown, hide_private, hide_private_in_page};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::glyphs;
 use crate::ui::types::{EpisodeRef, ReportQuery, RequestForm, RequestQuery, WorkProgress};
@@ -416,7 +416,12 @@ pub(super) fn write_report<'f>(
     let exporter = Exporter::named(query.format).ok_or_else(|| format!("no format {}", query.format))?;
     let extension = exporter.extensions.first().unwrap_or(&exporter.name);
     let path = dir.join(report_name(dir, &record.session, extension));
-    let private = || recorded_private_texts(&dir.display().to_string(), &store.head());
+    let private = || {
+        let known = recorded_private_texts(&dir.display().to_string(), &store.head());
+        // Markdown escapes some of the characters of a name.
+        let escaped: Vec<String> = known.iter().map(|text| escape_markdown(text)).collect();
+        [known, escaped].concat()
+    };
     let replace = |text: &str| {
         let written = files::replace_with(&path, |file| file.write_all(text.as_bytes()));
         written.map(|()| path.display().to_string()).map_err(|e| write_error(&path, &e))

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 /// Endings of host names. Other words with a dot in them are none.
-const HOST_ENDINGS: [&str; 9] = ["com", "org", "net", "io", "ai", "dev", "local", "lan", "internal"];
+const HOST_ENDINGS: [&str; 12] =
+    ["com", "org", "net", "edu", "gov", "io", "ai", "dev", "cloud", "local", "lan", "internal"];
+/// Names of hosts that tell an audience nothing, and words that it reads elsewhere.
+const COMMON_HOSTS: [&str; 7] = ["agent", "api", "host", "llm", "model", "models", "server"];
 /// Endings of file names, which aren't private: only the folder is.
 const FILE_ENDINGS: [&str; 8] = ["html", "json", "jsonl", "toml", "txt", "md", "svg", "gguf"];
 /// The most characters that stand for a private part of a text: a long path doesn't become rows of them.
@@ -16,8 +19,13 @@ pub fn hosts_of(text: &str) -> Vec<String> {
         let is_end = |c: char| c.is_whitespace() || "/?#\"'`()<>{},;".contains(c);
         let address = rest.split(is_end).next().unwrap_or_default();
         let address = address.rsplit('@').next().unwrap_or_default().trim_end_matches(['.', ':']);
-        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-        hosts.extend([address, host].iter().filter(|host| host.len() > 1).map(|host| (*host).to_owned()));
+        // An address of version 6 is in brackets.
+        let host = match address.split_once(']') {
+            Some((host, _)) => &address[..=host.len()],
+            None => address.rsplit_once(':').map_or(address, |(host, _)| host),
+        };
+        let is_private = |host: &&&str| host.len() > 1 && !COMMON_HOSTS.contains(*host);
+        hosts.extend([address, host].iter().filter(is_private).map(|host| (*host).to_owned()));
     }
     hosts.dedup();
     hosts
@@ -98,8 +106,17 @@ fn is_part_of_host(word: &str, host: &str) -> bool {
         })
 }
 
+/// Returns whether a word has a known text in it that isn't a part of a longer name: a server named `mac` is none in `coffeemachine`.
 fn is_known(word: &str, known: &[String]) -> bool {
-    known.iter().any(|private| word.contains(private.as_str()))
+    let is_name = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let goes_on =
+        |edge: Option<char>, next: Option<char>| edge.is_some_and(is_name) && next.is_some_and(is_name);
+    let is_whole = |(at, private): (usize, &str)| {
+        let (before, after) = (&word[..at], &word[at + private.len()..]);
+        !goes_on(private.chars().next(), before.chars().next_back())
+            && !goes_on(private.chars().next_back(), after.chars().next())
+    };
+    known.iter().any(|private| word.match_indices(private.as_str()).any(is_whole))
 }
 
 /// Returns the byte ranges of the words that are private, without the name of a file at the end of a path.
@@ -171,6 +188,7 @@ mod tests {
             ("in work-sessions/x1, step 2", "work-sessions/x1"),
             ("│api.example.com│", "api.example.com"),
             ("[::1]:80 answered", "[::1]:80"),
+            ("asked llm.cs.uni.edu", "llm.cs.uni.edu"),
         ];
         for (text, private) in cases {
             let cover = |text: &str| "*".repeat(text.chars().count().min(MAX_COVER));
@@ -190,6 +208,17 @@ mod tests {
         ] {
             assert_eq!(hide_private(text, &known, "*"), text);
         }
+    }
+
+    /// Regression: with a server named `mac`, the goal was `put a hot mug in` and dots; with one named `model`, that word was.
+    #[test]
+    fn a_short_name_of_a_server_hides_no_other_words() {
+        let hosts: Vec<String> =
+            ["http://mac:8000/v1", "http://model:8000", "http://[::1]/v1"].map(hosts_of).concat();
+        assert_eq!(hosts, ["mac:8000", "mac", "model:8000", "[::1]"]);
+        let hidden =
+            hide_private("a mug in the coffeemachine rows[:3] of mac, model:8000 and the model", &hosts, "*");
+        assert_eq!(hidden, "a mug in the coffeemachine rows[:3] of ***, ******** and the model");
     }
 
     /// Regression: on a row that was too short for a host, the rest of it was shown to the audience.

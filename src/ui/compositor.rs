@@ -15,7 +15,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Key, Mode};
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
-use crate::ui::stage::hide_private_cells;
+use crate::ui::stage::{hide_private_cells, known_private_texts};
 use crate::ui::types::WorkKind;
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -228,7 +228,8 @@ impl Compositor {
             still.draw(context, screen, &mut canvas);
         }
         if model.stage_mode {
-            hide_private_cells(canvas.buffer, &model.private_texts, context.glyphs.cover);
+            let known = known_private_texts(&model.private_texts, context.frame);
+            hide_private_cells(canvas.buffer, &known, context.glyphs.cover);
         }
         context.frame.timeline.take_missing()
     }

@@ -1,7 +1,9 @@
 //! What stage mode adds for an audience: the keys that were just pressed. And what it takes away: hosts, addresses and
 //! paths, wherever they appear.
 
+use crate::report::recorded_private_texts;
 use crate::text::private_parts;
+use crate::ui::frame_data::FrameData;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
@@ -73,6 +75,17 @@ impl PressedKeys {
     pub fn newest_first(&self) -> impl Iterator<Item = &PressedKey> {
         self.keys.iter().rev()
     }
+}
+
+/// Returns what is hidden wherever it appears: what was known at the start, and the servers of the run, which a person may
+/// have changed since.
+pub fn known_private_texts(at_start: &[String], frame: &FrameData) -> Vec<String> {
+    let recorded =
+        [&frame.head, &frame.displayed].into_iter().flat_map(|state| recorded_private_texts("", state));
+    let mut known: Vec<String> = at_start.iter().cloned().chain(recorded).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
 }
 
 /// Covers every private part of what is drawn.

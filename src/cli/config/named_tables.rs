@@ -35,6 +35,11 @@ impl Config {
         self.models.iter().filter_map(|(name, profile)| Some((name.as_str(), profile.model.as_deref()?)))
     }
 
+    /// Returns the addresses of the file's profiles.
+    pub fn profile_addresses(&self) -> impl Iterator<Item = &str> {
+        self.models.values().filter_map(|profile| profile.base_url.as_deref())
+    }
+
     /// Returns the names of the file's presets.
     pub fn preset_names(&self) -> impl Iterator<Item = &str> {
         self.presets.keys().map(String::as_str)

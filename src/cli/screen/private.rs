@@ -7,9 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Returns what stage mode hides even where it doesn't look like a path or an address: the folders of this session and of
-/// the others, and the configured server.
+/// the others, and the servers that are configured, whether the run has one of them or a person chooses it later.
 pub(super) fn private_texts(config: &Config, dir: &Path) -> Arc<[String]> {
-    let folders = [dir.display().to_string(), locate::sessions_folder(config).display().to_string()];
-    let server = config.get(keys::BASE_URL);
-    folders.into_iter().chain(hosts_of(server)).filter(|text| text.len() > 1).collect()
+    let folders = [dir, &locate::sessions_folder(config)].map(|folder| folder.display().to_string());
+    // A folder of one word, such as `sessions`, is hidden in paths only.
+    let folders = folders.map(|name| if name.contains('/') { name } else { format!("{name}/") });
+    let servers = [keys::BASE_URL, keys::MENTOR_BASE_URL].map(|key| config.get(key));
+    let hosts = servers.into_iter().chain(config.profile_addresses()).flat_map(hosts_of);
+    folders.into_iter().chain(hosts).filter(|text| text.len() > 1).collect()
 }

@@ -1,7 +1,9 @@
 //! Stage mode: what an audience sees, and what it doesn't.
 
 use super::{SIZES, TestScreen, screen_text};
-use crate::domain::{DecidedBy, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind};
+use crate::domain::{
+    DecidedBy, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, SettingOrigin,
+};
 use crate::driver::Health;
 use crate::engine::{Cause, Event};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -126,6 +128,20 @@ fn reasoning_is_elsewhere_on_stage_and_rules_have_none() {
     let shown = screen_text(&screen.draw());
     let words: Vec<&str> = shown.split_whitespace().collect();
     assert!(words.join(" ").contains("leaves reasoning out: i shows it, V shows all"), "{shown}");
+}
+
+/// Regression: a host was known only if the run had it when the screen was opened.
+#[test]
+fn a_server_chosen_during_the_run_is_hidden() {
+    let mut screen = on_stage(60, 16);
+    let mut spec = screen.fixture.state().run.as_deref().unwrap().clone();
+    let address = "http://llm-gpu.cs.example-university.edu:8443/v1";
+    spec.settings.set("actor.base_url", Value::from(address), SettingOrigin::Flag);
+    screen.fixture.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    // A row was too short for the rest.
+    screen.model.show_notice("no answer from llm-gpu.cs.exam", Severity::Info, screen.now);
+    let shown = screen_text(&screen.draw());
+    assert!(shown.contains("no answer from") && !shown.contains("llm-gpu"), "{shown}");
 }
 
 /// Regression: where a written picture is was a row of dots.

@@ -11,6 +11,7 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Notice, Severity};
 use crate::ui::selection::selected_lesson;
+use crate::ui::stage::known_private_texts;
 use crate::ui::theme::Role;
 use crate::ui::types::{Focus, WorkKind};
 use crate::ui::view::status::is_asking_rules;
@@ -65,8 +66,8 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
 /// Returns the text of a notice. A path may be broken over two rows, where stage mode would no longer find it, so it is hidden here.
 fn notice_text(notice: &Notice, model: &Model, context: &Context<'_>) -> String {
     let hidden = || {
-        let text = name_saved_file(&notice.text, &model.private_texts);
-        hide_private(&text, &model.private_texts, context.glyphs.cover)
+        let known = known_private_texts(&model.private_texts, context.frame);
+        hide_private(&name_saved_file(&notice.text, &known), &known, context.glyphs.cover)
     };
     if model.stage_mode { hidden() } else { notice.text.clone() }
 }
@@ -74,8 +75,10 @@ fn notice_text(notice: &Notice, model: &Model, context: &Context<'_>) -> String 
 /// Names a file in a private folder without the folder, so that a person finds what was written.
 fn name_saved_file(text: &str, private: &[String]) -> String {
     let name = |word: &str| {
-        let inside =
-            |folder: &String| word.rsplit_once(&format!("{folder}/")).map(|(_, file)| file.to_owned());
+        let inside = |folder: &String| {
+            let folder = folder.trim_end_matches('/');
+            word.rsplit_once(&format!("{folder}/")).map(|(_, file)| file.to_owned())
+        };
         let file =
             private.iter().filter(|folder| folder.contains('/')).filter_map(inside).max_by_key(String::len);
         file.map_or_else(|| word.to_owned(), |file| format!("{file} in the folder of the sessions"))
@@ -171,7 +174,10 @@ fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
     };
     let above = lines.len() as u16 - 1;
     let top = area.y - above;
-    canvas.clear(Rect { y: top, height: above + 1, ..area });
+    canvas.clear(area);
+    // Nothing of what it covers remains beside it.
+    let right = canvas.buffer.area.right();
+    canvas.clear(Rect { y: top, height: above, width: right.saturating_sub(area.x), ..area });
     for (y, line) in (top..).zip(&lines) {
         canvas.put(area.x + 1, y, room, line, canvas.style(role));
     }
