@@ -60,7 +60,8 @@ pub(crate) fn forked_steps(branches: &[BranchInfo], context: &Context<'_>) -> Ve
     };
     let in_episode = |fork: &Seq| {
         let end = episode.outcome.as_ref().map_or(u64::MAX, |outcome| outcome.seq_range.1);
-        (episode.first_seq.0..end).contains(&fork.0)
+        // A demo doesn't tell what comes later.
+        (episode.first_seq.0..end).contains(&fork.0) && *fork <= context.frame.story.head
     };
     forks.map(|branch| branch.fork_seq).filter(in_episode).map(|fork| last_step_at(fork).max(1)).collect()
 }

@@ -2,8 +2,10 @@
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{BranchId, Seq};
+use crate::report::StepRef;
 use crate::timeline::Timeline;
 use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::chapters::Chapter;
 use crate::ui::fixture::sample_session;
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::Cursor;
@@ -353,4 +355,28 @@ fn forks_are_marks_on_the_timeline() {
     assert_eq!(stage.frame_data().selected_step(), 4);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("Y step 4 a branch was forked"), "{shown}");
+}
+
+/// Regression: in a demo, which doesn't tell its end, each step on the way to a fork had the mark of it.
+#[test]
+fn a_demo_shows_a_fork_where_it_is_and_not_before() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    let episode = stage.fixture.state().episode.clone().unwrap();
+    let last_event = |step: u32| episode.step(step + 1).unwrap().first_seq.0 - 1;
+    let forks =
+        [branch("trunk", None, 0, "start"), branch("b1", Some("trunk"), last_event(4), "after step 4")];
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(forks.into()))));
+    let chapter = |step| Chapter {
+        at: StepRef { episode: 1, step },
+        text: "Watch.".to_owned(),
+        pace: 1,
+        measurement: None,
+        position: None,
+    };
+    stage.model.chapters = [chapter(0)].into();
+    for step in 1..=4 {
+        stage.model.cursor = Cursor::At(Seq(last_event(step)));
+        let shown = screen_text(&stage.draw());
+        assert_eq!(shown.contains("a branch was forked"), step == 4, "{step}: {shown}");
+    }
 }
