@@ -200,6 +200,11 @@ impl EpisodeSummary {
         self.reason.verdict(self.won, &self.stats.lost_because)
     }
 
+    /// Returns the verdict, and whether a person helped.
+    pub fn ending(&self) -> String {
+        self.verdict() + if self.assisted { ", assisted" } else { "" }
+    }
+
     /// Returns whether it is an attempt at a task of the run, which counts in rates unless it is assisted: no calibration, and no episode
     /// at which the environment failed.
     pub fn is_attempt(&self) -> bool {

@@ -359,7 +359,7 @@ pub(super) fn print_pair_row(
         return Ok(());
     }
     let describe = |o: &Outcome| {
-        format!("{}, {}, progress {:.2}", o.verdict(), pluralize(u64::from(o.steps), "step"), o.progress)
+        format!("{}, {}, progress {:.2}", o.ending(), pluralize(u64::from(o.steps), "step"), o.progress)
     };
     let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
     let heading =

@@ -195,7 +195,7 @@ impl Comparison {
         };
         let (left, right) = &self.outcomes;
         vec![
-            self.outcome_entry("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
+            self.outcome_entry("outcome", &Outcome::ending),
             self.outcome_entry("steps", &|o| format!("{} ({})", o.steps, pluralize(o.moves.into(), "move"))),
             self.outcome_entry("progress", &|o| format!("{:.2}", o.progress)),
             entry("outcome", "tokens", Some(cost(&self.left, left)), Some(cost(&self.right, right))),

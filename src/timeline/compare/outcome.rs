@@ -85,4 +85,9 @@ impl Outcome {
             None => "in progress".to_owned(),
         }
     }
+
+    /// Returns the verdict, and whether a person helped.
+    pub fn ending(&self) -> String {
+        self.verdict() + if self.assisted { ", assisted" } else { "" }
+    }
 }

@@ -1,5 +1,6 @@
 //! A branch as a row of the tree, and its details below the list.
 
+use crate::domain::EpisodeSummary;
 use crate::text::{one_line, truncate, width};
 use crate::ui::branches::{BranchInfo, TreeRow};
 use crate::ui::frame_data::Context;
@@ -149,9 +150,13 @@ fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(gap))
 }
 
-/// Returns how a branch ended, and whether it is archived.
+/// Returns how a branch ended, whether a person helped, and whether it is archived.
 fn outcome_text(branch: &BranchInfo, short: bool) -> String {
-    let outcome = if short { short_outcome(&branch.outcome) } else { branch.outcome.clone() };
+    let mut outcome = if short { short_outcome(&branch.outcome) } else { branch.outcome.clone() };
+    let was_helped = |last: &EpisodeSummary| last.assisted && branch.outcome.ends_with(&last.verdict());
+    if branch.last.as_deref().is_some_and(was_helped) {
+        outcome.push_str(", assisted");
+    }
     match (branch.archived, short) {
         (false, _) => outcome,
         (true, true) => format!("{outcome}, archived"),

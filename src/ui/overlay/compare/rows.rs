@@ -288,25 +288,28 @@ pub(super) fn header_lines(
             lines.push(two_columns(&entry.name, a, b, layout, glyphs));
         }
     } else {
-        // The outcome comes first, and what tells the sides apart stays whole: tokens and progress give way to the name.
+        // The outcome comes first, and what tells the sides apart stays whole: tokens and progress give way to the name, on both sides
+        // alike.
         let all = [
             ("A ", Role::SideA, &comparison.left, &comparison.outcomes.0),
             ("B ", Role::SideB, &comparison.right, &comparison.outcomes.1),
         ];
-        let columns = layout.total_columns();
-        lines.extend(all.map(|(letter, role, side, outcome)| {
+        let room = layout.total_columns().saturating_sub(2);
+        let text = |side: &Side, outcome: &Outcome, count: usize| {
             let facts = [
-                outcome.verdict(),
+                outcome.ending(),
                 pluralize(outcome.steps.into(), "step"),
                 episode_progress_text(outcome.progress, &side.episode),
                 format!("{} tokens", outcome.tokens),
             ];
-            let room = columns.saturating_sub(2);
-            let mut texts =
-                (2..=facts.len()).map(|n| format!("{}: {}", facts[..n].join(", "), side.name)).rev();
-            let text = texts.find(|text| width(text) <= room);
-            let text = text.unwrap_or_else(|| format!("{}: {}", outcome.verdict(), side.name));
-            vec![(role, letter.to_owned()), (role, truncate(&text, room, glyphs.ellipsis))]
+            format!("{}: {}", facts[..count].join(", "), side.name)
+        };
+        let fits =
+            |count: &usize| all.iter().all(|(.., side, outcome)| width(&text(side, outcome, *count)) <= room);
+        let count = (1..=4).rev().find(fits).unwrap_or(1);
+        lines.extend(all.map(|(letter, role, side, outcome)| {
+            let text = truncate(&text(side, outcome, count), room, glyphs.ellipsis);
+            vec![(role, letter.to_owned()), (role, text)]
         }));
     }
     lines.extend(run_difference_lines(comparison, layout, glyphs));

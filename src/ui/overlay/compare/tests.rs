@@ -239,6 +239,25 @@ fn the_baseline_is_on_the_left_and_the_outcomes_come_first() {
     }
 }
 
+/// On a small screen one side had more facts than the other, and neither said that a person helped.
+#[test]
+fn on_a_small_screen_both_sides_have_the_same_facts() {
+    let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
+    for (width, height) in [(60, 16), (80, 18), (120, 18)] {
+        let (compare, request) = CompareDialog::between(episode_ref(1), episode_ref(2));
+        let mut stage = TestScreen::new(two_trials(), width, height);
+        stage.compositor.push(Box::new(compare));
+        answer_requests(&mut stage, vec![request]);
+        let shown = screen_text(&stage.draw());
+        let facts = ["A lost (step limit), assisted", "B won, assisted"].map(|facts| {
+            let row =
+                shown.lines().find_map(|line| line.split_once(facts)).unwrap_or_else(|| panic!("{shown}"));
+            row.1.split(": here").next().unwrap_or_default().matches(", ").count()
+        });
+        assert_eq!(facts[0], facts[1], "{shown}");
+    }
+}
+
 /// A pair opens where both episodes are still equal. `n` steps both, later rows stay hidden, the first difference is marked.
 #[test]
 fn the_episodes_of_a_pair_are_stepped_together() {

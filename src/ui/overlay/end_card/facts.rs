@@ -111,7 +111,6 @@ fn both_plays(
     let OtherPlay { ending: earlier, names: [left, right], both, .. } = other;
     let room = usize::from(columns).saturating_sub(LABEL_COLUMNS + 2) / 2;
     let cell = |text: &str| format!("{:<room$}  ", truncate(text, room, context.glyphs.ellipsis));
-    let ending = |play: &EpisodeSummary| play.verdict() + if play.assisted { ", assisted" } else { "" };
     let role = |play: &EpisodeSummary| if play.won { Role::Good } else { Role::Bad };
     let row = |label: &str, (left, a): (Role, &str), (right, b): (Role, &str)| {
         vec![
@@ -125,7 +124,7 @@ fn both_plays(
     };
     let dot = context.glyphs.separator;
     let progress = |play: &EpisodeSummary| progress_text(play.progress, &context.frame.head);
-    let facts = |play: &EpisodeSummary| (ending(play), play.steps, progress(play));
+    let facts = |play: &EpisodeSummary| (play.ending(), play.steps, progress(play));
     let mut lines = Vec::new();
     let are_alike = facts(earlier) == facts(outcome);
     if are_alike {
@@ -141,7 +140,7 @@ fn both_plays(
         let unit = counted_unit(&context.frame.head);
         lines.extend([
             row("both plays", (Role::SideA, left), (Role::SideB, right)),
-            row("outcome", (role(earlier), &ending(earlier)), (role(outcome), &ending(outcome))),
+            row("outcome", (role(earlier), &earlier.ending()), (role(outcome), &outcome.ending())),
             plain(&format!("{unit}s {dot} progress"), &|p| format!("{} {dot} {}", p.steps, progress(p))),
         ]);
     }
