@@ -22,7 +22,8 @@ pub(in crate::cli) struct ComparisonTarget {
 
 /// A branch opened for comparison.
 pub(in crate::cli) struct ComparedBranch {
-    /// Display name: the session, followed by `@branch` unless it is the trunk.
+    /// Display name, which names the branch on the command line, too: the session, followed by `@branch` unless it is the trunk and was
+    /// found without naming it.
     pub(in crate::cli) name: String,
     pub(super) session: String,
     pub(super) branch: BranchId,
@@ -61,7 +62,9 @@ impl ComparedBranch {
     pub(in crate::cli) fn open(config: &Config, target: &ComparisonTarget) -> Result<Self, CliError> {
         let (opened, branch) = open_branch(config, target, &no_progress)?;
         let session = opened.meta.session.clone();
-        let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
+        // Without a branch, the name is that of the one written last.
+        let is_default = branch == BranchId::trunk() && target.branch.is_none();
+        let name = if is_default { session.clone() } else { format!("{session}@{branch}") };
         let lacks = opened.missing_summary();
         Ok(Self {
             name,
