@@ -1,9 +1,9 @@
 //! Regressions of the screen that were found by looking at it. The comment of each test describes the fault.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind};
+use crate::domain::{Author, EndReason, LessonOp, LessonOrigin, LessonText, ReflectionKind};
 use crate::driver::{Health, LiveCall};
-use crate::engine::{Command, Event};
+use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::keymap::Action;
 use crate::ui::layout::Pane;
@@ -518,6 +518,38 @@ fn a_hint_that_does_not_fit_beside_a_proposal_is_left_out() {
             shown.lines().find(|line| line.contains("Enter run it")).unwrap_or_else(|| panic!("{shown}"));
         assert!(row.trim_end().ends_with(hints), "{shown}");
     }
+}
+
+/// After an edit was undone, the lesson had still the mark of a person, and the agent was to be asked again with it.
+#[test]
+fn an_edit_that_was_undone_leaves_no_mark() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    let shown = |stage: &mut TestScreen| screen_text(&stage.draw());
+    let before = shown(&mut stage);
+    assert!(before.contains("r ask again"), "{before}");
+    let lesson = stage.fixture.state().pool.all().find(|l| l.is_active() && l.kind == ReflectionKind::Error);
+    let lesson = lesson.unwrap().clone();
+    let edit = |previous: &LessonText, text: &LessonText| LessonOp::Edit {
+        id: lesson.id.clone(),
+        previous: previous.clone(),
+        text: text.clone(),
+    };
+    let (old, new) = (lesson.text().clone(), LessonText::plain("Look twice."));
+    stage.fixture.write(
+        Cause::Person,
+        Event::LessonChanged { op: Box::new(edit(&old, &new)), author: Author::Person },
+    );
+    let edited = shown(&mut stage);
+    assert!(edited.contains("Look twice.") && edited.contains("r ask with the lesson"), "{edited}");
+    let target_seq = stage.fixture.state().head;
+    stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq, op: Box::new(edit(&new, &old)) });
+    let undone = shown(&mut stage);
+    let lane = |text: &str| {
+        let number = format!(" {}  ", lesson.number);
+        text.lines().filter(|row| row.contains(&number)).map(|row| row.matches('✎').count()).sum::<usize>()
+    };
+    assert!(undone.contains("r ask again"), "{undone}");
+    assert_eq!(lane(&undone), lane(&before), "{undone}");
 }
 
 /// The keys for which the edge of a box has no room stood in the last row of the screen, below other panes.

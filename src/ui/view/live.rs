@@ -182,10 +182,12 @@ fn write_outcome(w: &mut RowWriter<'_>, state: &State) {
 
 /// Returns whether a lesson in force is newer than the prompt of a proposal.
 fn has_newer_lesson(context: &Context<'_>, step: &Step) -> bool {
+    // An edit that was undone changed nothing.
     let is_newer = |lesson: &Lesson| {
+        let sent = lesson.versions.iter().rfind(|version| version.seq <= step.prompt_seq);
         lesson.is_active()
             && context.lesson_reader(lesson.kind) == LessonReader::Actor
-            && lesson.versions.last().is_some_and(|v| v.seq > step.prompt_seq)
+            && sent.is_none_or(|version| version.text != *lesson.text())
     };
     context.frame.head.pool.all().any(is_newer)
 }

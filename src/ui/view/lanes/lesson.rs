@@ -194,9 +194,10 @@ pub(super) fn is_new(lesson: &Lesson) -> bool {
     lesson.uses_of_wording() == 0 && !is_loaded
 }
 
-/// Returns whether a person wrote the lesson as it is worded now.
+/// Returns whether a person wrote the lesson as it is worded now. An edit that was undone leaves no mark.
 fn is_worded_by_person(lesson: &Lesson) -> bool {
-    let edit = lesson.versions.last().and_then(|version| version.edit);
+    let first = lesson.versions.iter().find(|version| version.text == *lesson.text());
+    let edit = first.and_then(|version| version.edit);
     edit.map_or(lesson.origin == LessonOrigin::Person, |edit| edit.author == Author::Person)
 }
 
