@@ -123,7 +123,7 @@ fn a_prompt_opens_at_its_lessons_and_folds_what_never_changes() {
     let shown = press_all(&mut stage, &["p", "v"]);
     let row =
         |label: &str| shown.lines().find(|line| line.contains(&format!(" {label}"))).unwrap_or_default();
-    for label in ["instruction   + ", "guidance      + ", "example       + "] {
+    for label in ["instruction    + ", "guidance       + ", "example        + "] {
         assert!(row(label).contains(" tokens  "), "{label}: {shown}");
     }
     assert!(!row("abstract").contains(" tokens  "), "{shown}");

@@ -97,6 +97,7 @@ fn pause_from_overlay(model: &mut Model, context: &Context<'_>, mode: Mode) -> V
     let close = label(context.keymap.key_label_in(mode, Action::Close));
     let text = match state.run_status {
         RunStatus::Pausing => "already pausing".to_owned(),
+        _ if state.run_over => format!("the run is over; {close} closes this"),
         _ => format!(
             "nothing is running; {close} closes this, then {} runs",
             label(context.keymap.key_label(Action::PauseRun))

@@ -28,7 +28,7 @@ const WINS_CELLS: usize = 11;
 const MAX_DOT_ROWS: usize = 6;
 
 /// What the numbers mean if no model plays.
-const STAND_IN_NOTE: &str = "the actor is a stand-in: these numbers say nothing about a model. The built-in rules understand a lesson only in one of their own forms, which the box for a lesson lists";
+const STAND_IN_NOTE: &str = "the actor is a stand-in: these numbers say nothing about a model. The built-in rules understand a lesson only in one of their own forms: `form` in the help lists them";
 
 /// Returns the rows of the panel.
 pub(super) fn panel_lines(panel: &EffectPanel, context: &Context<'_>, columns: u16) -> Vec<Line> {

@@ -13,7 +13,7 @@ use crate::ui::widget::window::{Line, paragraph};
 use similar::{ChangeTag, DiffTag, TextDiff};
 
 /// Width of the segment labels at the left.
-const LABEL_COLUMNS: u16 = 14;
+const LABEL_COLUMNS: u16 = 15;
 
 /// Returns the style role of a segment.
 pub(super) fn segment_role(label: SegmentLabel) -> Role {
