@@ -274,14 +274,14 @@ fn a_method_whose_paper_states_no_top_p_sends_none() {
             "--set",
             "loop_detector=false",
         ];
-        if method.name == "dora" {
-            // One evaluation instead of 46.
-            args.extend(["--set", "n_init=1", "--set", "rounds=0"]);
-        }
+        // Such as one evaluation instead of 46.
+        let short = method.dry_run_settings.iter().map(|(name, value)| format!("{name}={}", value.to_json()));
+        let short: Vec<String> = short.collect();
+        args.extend(short.iter().flat_map(|setting| ["--set", setting]));
         let exchanges = play(&server, world, &args);
         assert!(!exchanges.is_empty(), "{}", method.name);
         for exchange in &exchanges {
-            let expected = (method.name == "omnireflect").then(|| json!(0.7));
+            let expected = method.states_top_p.then(|| json!(0.7));
             assert_eq!(exchange.sampling().get("top_p").cloned(), expected, "{}", method.name);
         }
     }
