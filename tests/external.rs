@@ -318,33 +318,37 @@ fn the_process_of_an_abandoned_environment_is_killed_at_once() {
         ("stall_reset", TimeLimits { open: short, ..long }),
         ("stall_step", TimeLimits { step: short, ..long }),
     ];
-    for (fault, limits) in cases {
-        let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let id = format!("{fault} {}", folder.path().display());
-        let played = Played::begin_with(root.path(), vec![task(&id)], Arc::new(move |_| limits));
-        let mut failures = Vec::new();
-        while let Some((_, failure)) = &played.wait().failed_call {
-            failures.push(failure.message.clone());
-            played.handle.send(Command::Retry);
-            run::until(&played.handle, |s| s.failed_call.is_none());
+    // At the same time, since both mostly wait.
+    std::thread::scope(|scope| {
+        for (fault, limits) in cases {
+            scope.spawn(move || assert_killed_at_once(fault, limits));
         }
-        failures.extend(played.walk(GOAL).into_iter().map(|(message, _)| message));
-        // On a busy machine, what doesn't hang may exceed the deadline as well.
-        assert!(!failures.is_empty(), "{fault}");
-        assert!(
-            failures.iter().all(|m| m.contains("did not answer within 3000 ms")),
-            "{fault}: {failures:?}"
-        );
-        assert!(run::answers(&played.handle.store.head()).last().unwrap().won, "{fault}");
-        let sleeper = fs::read_to_string(folder.path().join("sleeper")).unwrap();
-        let pids = pids(folder.path());
-        let (_, abandoned) = pids.split_last().unwrap();
-        assert!(!abandoned.is_empty(), "{fault}: {pids:?}");
-        for pid in abandoned.iter().copied().chain([sleeper.trim().parse().unwrap()]) {
-            wait_until_gone(pid);
-        }
-        played.end();
+    });
+}
+
+fn assert_killed_at_once(fault: &str, limits: TimeLimits) {
+    let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let id = format!("{fault} {}", folder.path().display());
+    let played = Played::begin_with(root.path(), vec![task(&id)], Arc::new(move |_| limits));
+    let mut failures = Vec::new();
+    while let Some((_, failure)) = &played.wait().failed_call {
+        failures.push(failure.message.clone());
+        played.handle.send(Command::Retry);
+        run::until(&played.handle, |s| s.failed_call.is_none());
     }
+    failures.extend(played.walk(GOAL).into_iter().map(|(message, _)| message));
+    // On a busy machine, what doesn't hang may exceed the deadline as well.
+    assert!(!failures.is_empty(), "{fault}");
+    assert!(failures.iter().all(|m| m.contains("did not answer within 3000 ms")), "{fault}: {failures:?}");
+    assert!(run::answers(&played.handle.store.head()).last().unwrap().won, "{fault}");
+    let sleeper = fs::read_to_string(folder.path().join("sleeper")).unwrap();
+    let pids = pids(folder.path());
+    let (_, abandoned) = pids.split_last().unwrap();
+    assert!(!abandoned.is_empty(), "{fault}: {pids:?}");
+    for pid in abandoned.iter().copied().chain([sleeper.trim().parse().unwrap()]) {
+        wait_until_gone(pid);
+    }
+    played.end();
 }
 
 /// The environment's own limit comes first, so that it can end its process.

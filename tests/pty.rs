@@ -237,7 +237,7 @@ fn on_a_screen_breakpoints_stop_as_recorded() {
     let rows = stops::rows();
     // Several at a time, since each mostly waits.
     std::thread::scope(|scope| {
-        for part in rows.chunks(rows.len().div_ceil(5)) {
+        for part in rows.chunks(rows.len().div_ceil(12)) {
             scope.spawn(|| part.iter().for_each(assert_stops_as_recorded));
         }
     });
