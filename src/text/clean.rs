@@ -18,7 +18,7 @@ const MAX_JOINED: u32 = 8;
 /// text after it. Takes linear time. Returns the text itself if there is nothing to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
     // Most texts are plain, and every row of every frame passes through here.
-    if text.bytes().all(|b| matches!(b, b'\n' | b' '..=b'~')) {
+    if text.bytes().all(|b| is_plain(b.into())) {
         return Cow::Borrowed(text);
     }
     match text
@@ -99,7 +99,7 @@ impl JoinContext {
 
     fn classify(&self, c: char) -> CharAction {
         match c {
-            '\n' | ' '..='~' => CharAction::Keep,
+            _ if is_plain(c) => CharAction::Keep,
             '\t' => CharAction::Spaces,
             '\u{2028}' | '\u{2029}' => CharAction::Newline,
             _ if c.is_control() || is_misleading(c) => CharAction::Drop,
@@ -119,6 +119,11 @@ impl JoinContext {
             _ => CharAction::Keep,
         }
     }
+}
+
+/// Returns whether a character is kept wherever it stands.
+fn is_plain(c: char) -> bool {
+    matches!(c, '\n' | ' '..='~')
 }
 
 fn needs_rewrite((action, _): (CharAction, char)) -> bool {

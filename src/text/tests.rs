@@ -248,7 +248,7 @@ proptest! {
         }
     }
 
-    /// ASCII has a shorter way through wrapping, measuring and drawing.
+    /// ASCII is wrapped by a faster path.
     #[test]
     fn ascii_wraps_like_other_letters(text in "[a 1.]{0,60}", columns in 1..20_usize, max_rows in 0..6_usize) {
         let (rows, is_cut) = wrap_at_most(&text.replace('a', "ä"), columns, max_rows);

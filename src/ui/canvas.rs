@@ -37,7 +37,8 @@ impl Canvas<'_> {
         if text.is_ascii() {
             // Every byte is a cell: no search for what belongs into one.
             let start = self.buffer.index_of(x, y);
-            for (cell, c) in self.buffer.content[start..].iter_mut().zip(text.chars()) {
+            let cells = self.buffer.content[start..].iter_mut().take(usize::from(columns));
+            for (cell, c) in cells.zip(text.chars()) {
                 cell.set_char(c).set_style(style);
             }
             return text.len() as u16;
@@ -85,4 +86,32 @@ fn to_ascii(text: &str) -> String {
         }
     }
     ascii
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::glyphs;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// ASCII is written by a faster path than ratatui's.
+        #[test]
+        fn ascii_fills_the_cells_that_ratatui_fills(text in "[ -~]{0,14}", x in 0..9_u16, columns in 0..12_u16) {
+            let theme = Theme::default();
+            let area = Rect::new(0, 0, 8, 2);
+            let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+            let mut canvas = Canvas { buffer: &mut ours, theme: &theme, glyphs: &glyphs::ASCII };
+            let style = canvas.style(Role::Action);
+            let written = canvas.put(x, 0, columns, &text, style);
+            let room = columns.min(8_u16.saturating_sub(x));
+            let cut = truncate(&text, usize::from(room), glyphs::ASCII.ellipsis);
+            prop_assert_eq!(usize::from(written), cut.len());
+            if room > 0 {
+                let style = Style::reset().patch(theme.style(Role::Background)).patch(style);
+                theirs.set_stringn(x, 0, cut, usize::from(room), style);
+            }
+            prop_assert_eq!(ours, theirs);
+        }
+    }
 }

@@ -56,12 +56,12 @@ pub struct LaneRows {
 }
 
 impl LaneRows {
-    /// Creates the rows of a lane that keeps as many as any other.
+    /// Creates the rows of a lane that keeps the smallest height.
     pub const fn wanting(wanted: u16) -> Self {
         Self { wanted, least: MIN_LANE_ROWS, is_empty: false }
     }
 
-    /// Returns whether it keeps more rows than any other.
+    /// Returns whether it keeps more than the smallest height.
     pub fn keeps_more(&self) -> bool {
         self.least > MIN_LANE_ROWS
     }

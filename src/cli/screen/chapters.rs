@@ -110,8 +110,8 @@ pub(super) fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq
     steps.filter(|(step, _)| *step == at).last().map(|(_, seq)| seq)
 }
 
-/// Folds the events after a state; returns for each event of an episode the step that it belongs to, step 0 being the start, and its
-/// number.
+/// Folds the events after a state; returns for each event of an episode the step that it belongs to, step 0 being the start, and the
+/// event's sequence number.
 pub(super) fn steps_after(timeline: &Timeline, mut state: State) -> impl Iterator<Item = (StepRef, Seq)> {
     const CHUNK: u64 = 1024;
     let mut batch = Vec::new().into_iter();

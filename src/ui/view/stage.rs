@@ -3,7 +3,7 @@
 
 use super::live::live_rows;
 use super::rows::{PaneContent, Row, RowLayout, RowWriter, kind_role, push_note};
-use super::story::draw_row;
+use super::story::{RowTime, draw_row};
 use super::{caption, footer, status};
 use crate::domain::{PersonAct, Reflection, Step};
 use crate::engine::State;
@@ -175,7 +175,8 @@ fn draw_steps(
     }
     for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(surplus)) {
         cache.step_hits.push((Pane::Story, y, row.step));
-        draw_row(row, (row.step == chosen, false), Rect { y, height: 1, ..area }, canvas);
+        let time = if row.step == chosen { RowTime::Selected } else { RowTime::Other };
+        draw_row(row, time, Rect { y, height: 1, ..area }, canvas);
     }
 }
 

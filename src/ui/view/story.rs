@@ -37,8 +37,12 @@ pub(super) fn draw(
         cache.step_hits.push((pane.pane, y, row.step));
         let line = Rect { y, height: 1, ..area };
         // Steps after the selected one haven't happened yet at that point.
-        let is_later = context.frame.is_in_past() && row.step > chosen;
-        draw_row(row, (row.step == chosen, is_later), line, canvas);
+        let time = match row.step {
+            step if step == chosen => RowTime::Selected,
+            step if step > chosen && context.frame.is_in_past() => RowTime::Later,
+            _ => RowTime::Other,
+        };
+        draw_row(row, time, line, canvas);
         if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
             let style = without_underline(canvas.style(Role::TitleFocus));
             canvas.put(line.x, y, 1, canvas.glyphs.selection_edge, style);
@@ -46,12 +50,21 @@ pub(super) fn draw(
     }
 }
 
-/// Draws a row of the selected step, of a later one, which is dimmed, or of another one.
-pub(super) fn draw_row(row: &Row, (is_chosen, is_later): (bool, bool), area: Rect, canvas: &mut Canvas<'_>) {
-    let paint = |role| if is_later { Role::Muted } else { role };
+/// Which step a row is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowTime {
+    Selected,
+    /// One after the selected one, in the past; it is dimmed.
+    Later,
+    Other,
+}
+
+/// Draws a row.
+pub(super) fn draw_row(row: &Row, time: RowTime, area: Rect, canvas: &mut Canvas<'_>) {
+    let paint = |role| if time == RowTime::Later { Role::Muted } else { role };
     let mut x = area.x;
     for (place, (role, text)) in row.pieces.iter().enumerate() {
-        let role = if place == 0 && is_chosen { Role::TitleFocus } else { paint(*role) };
+        let role = if place == 0 && time == RowTime::Selected { Role::TitleFocus } else { paint(*role) };
         // An underlined margin would be a line of its own.
         let style = if place == 0 { without_underline(canvas.style(role)) } else { canvas.style(role) };
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
