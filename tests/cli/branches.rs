@@ -107,6 +107,16 @@ fn diff_accepts_branch_names() {
     );
 }
 
+/// Regression: the trunk was headed by the name of the session, which, typed again, means the branch written last.
+#[test]
+fn diff_heads_each_side_with_a_name_that_finds_it_again() {
+    let home = Home::new();
+    let session = session_with_fork(&home);
+    let args = ["diff", &format!("{session}@trunk"), &format!("{session}@b1"), "--width", "120"];
+    let text = home.run(&args).assert_success().stdout;
+    assert!(text.contains("@trunk#1") && text.contains("@b1#1"), "{text}");
+}
+
 /// Regression: the error for an unknown name listed only ids, and the exit code was 1 instead of 2.
 #[test]
 fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
