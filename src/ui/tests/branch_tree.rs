@@ -1,7 +1,7 @@
 //! The branch tree, switching branches, and a rebuilt world that differs.
 
 use super::{SIZES, TestScreen, screen_text};
-use crate::domain::{BranchId, Seq};
+use crate::domain::{BranchId, EndReason, EpisodeSummary, Seq};
 use crate::report::StepRef;
 use crate::timeline::Timeline;
 use crate::ui::branches::{BranchEdit, BranchInfo};
@@ -355,6 +355,24 @@ fn forks_are_marks_on_the_timeline() {
     assert_eq!(stage.frame_data().selected_step(), 4);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("Y step 4 a branch was forked"), "{shown}");
+}
+
+/// Regression: the tree called an assisted play `won`, as if the agent had done it alone.
+#[test]
+fn the_tree_says_that_a_person_helped() {
+    let mut fixture = sample_session();
+    fixture.end_episode(true, EndReason::Won);
+    let last = fixture.state().ended_episodes.last().map(|summary| Arc::new(EpisodeSummary::clone(summary)));
+    assert!(last.as_ref().is_some_and(|last| last.assisted), "the sample has an override");
+    for (width, height) in SIZES {
+        let mut stage = TestScreen::new(sample_session(), width, height);
+        let won =
+            BranchInfo { outcome: "won".to_owned(), last: last.clone(), ..branch("trunk", None, 0, "start") };
+        stage.press("B");
+        stage.send(UiMessage::Answer(Answer::Branches(Ok([won].into()))));
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("won, assisted"), "{shown}");
+    }
 }
 
 /// Regression: in a demo, which doesn't tell its end, each step on the way to a fork had the mark of it.

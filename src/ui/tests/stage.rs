@@ -144,6 +144,22 @@ fn a_server_chosen_during_the_run_is_hidden() {
     assert!(shown.contains("no answer from") && !shown.contains("llm-gpu"), "{shown}");
 }
 
+/// Regression: beside a message of several rows, the end of the row that it covers remained.
+#[test]
+fn a_message_leaves_nothing_beside_it() {
+    let mut screen = on_stage(60, 16);
+    let keys = screen_text(&screen.draw());
+    assert!(keys.contains("reject"), "{keys}");
+    let text = "new branch b1, trunk is kept; B lists both, B then u goes back";
+    screen.model.show_notice(text, Severity::Info, screen.now);
+    let shown = screen_text(&screen.draw());
+    let rows = || shown.lines().skip_while(|row| !row.contains("new branch"));
+    assert!(rows().count() > 1, "{shown}");
+    let words: Vec<&str> = rows().flat_map(str::split_whitespace).collect();
+    let words = words.join(" ");
+    assert_eq!(words.split(" pressed:").next(), Some(text), "{shown}");
+}
+
 /// Regression: where a written picture is was a row of dots.
 #[test]
 fn a_written_file_is_named_without_its_folder() {
