@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Endings of host names. Other words with a dot in them are none.
 const HOST_ENDINGS: [&str; 12] =
     ["com", "org", "net", "edu", "gov", "io", "ai", "dev", "cloud", "local", "lan", "internal"];
-/// Names of hosts that tell an audience nothing, and words that it reads elsewhere.
+/// Names of hosts that reveal nothing and are ordinary words of the screen.
 const COMMON_HOSTS: [&str; 7] = ["agent", "api", "host", "llm", "model", "models", "server"];
 /// Endings of file names, which aren't private: only the folder is.
 const FILE_ENDINGS: [&str; 8] = ["html", "json", "jsonl", "toml", "txt", "md", "svg", "gguf"];
@@ -106,7 +106,7 @@ fn is_part_of_host(word: &str, host: &str) -> bool {
         })
 }
 
-/// Returns whether a word has a known text in it that isn't a part of a longer name: a server named `mac` is none in `coffeemachine`.
+/// Returns whether a word contains a known text, not as a part of a longer name: `coffeemachine` doesn't name the server `mac`.
 fn is_known(word: &str, known: &[String]) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let goes_on =

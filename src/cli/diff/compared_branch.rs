@@ -22,8 +22,8 @@ pub(in crate::cli) struct ComparisonTarget {
 
 /// A branch opened for comparison.
 pub(in crate::cli) struct ComparedBranch {
-    /// Display name, which names the branch on the command line, too: the session, followed by `@branch` unless it is the trunk and was
-    /// found without naming it.
+    /// Display name, with which the command line finds the branch again: the session, followed by `@branch` unless it is the trunk and
+    /// no branch was named.
     pub(in crate::cli) name: String,
     pub(super) session: String,
     pub(super) branch: BranchId,
